@@ -1,0 +1,66 @@
+// Builds what is missing: packages, the addon, the JavaScript. `--generate` makes the files again that come from proto/.
+// Plain JavaScript without dependencies: it runs before there are any.
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function fail(message) {
+  console.error(`build: ${message}`);
+  process.exit(1);
+}
+
+/** Runs a command; its output is shown only when it fails. */
+function run(what, command, args, hint = '') {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  if (error?.code === 'ENOENT') fail(`${command} is missing; ${hint || 'install it'}`);
+  if (error || status !== 0) fail(`${what} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+}
+
+function packages() {
+  const lock = join(root, 'package-lock.json');
+  const installed = join(root, 'node_modules', '.package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.error('build: installing packages …');
+  run('npm ci', 'npm', ['ci', '--no-audit', '--no-fund']);
+}
+
+function addon() {
+  const require = createRequire(import.meta.url);
+  const api = dirname(require.resolve('node-addon-api/package.json'));
+  const headers = join(dirname(require.resolve('node-api-headers/package.json')), 'include');
+  if (!existsSync(join(root, 'build', 'beoboard.node'))) console.error('build: compiling the addon …');
+  const compilers = 'on Debian: apt-get install gcc g++ make';
+  run(
+    'compiling the addon',
+    'make',
+    ['-s', '-j2', '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`],
+    compilers,
+  );
+}
+
+function javascript() {
+  const main = join(root, 'dist', 'src', 'main.js');
+  if (!existsSync(main)) console.error('build: compiling TypeScript …');
+  run('compiling TypeScript', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  chmodSync(main, 0o755);
+}
+
+const [major = 0] = process.versions.node.split('.').map(Number);
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
+packages();
+if (process.argv.includes('--generate')) {
+  javascript();
+  run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
+}
+addon();
+javascript();
