@@ -1,0 +1,539 @@
+// Compiles the contracts: reads the tables of proto/*.md, checks them, and writes the C header and the TypeScript
+// objects made from them. It knows Markdown tables and nothing of beoboard; what a field means stands in the documents.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** One document: where it lies (for messages) and its text. */
+export interface Source {
+  path: string;
+  text: string;
+}
+
+export interface Field {
+  name: string;
+  offset: number;
+  /** A number type (`u8` … `i64`), `char`, or the name of a struct. */
+  type: string;
+  /** Elements of an array; 1 for a single one. */
+  count: number;
+  array: boolean;
+  unit: string;
+  kind: string;
+  set: string;
+  source: string;
+  meaning: string;
+  isNot: string;
+  at: string;
+}
+
+export interface Struct {
+  name: string;
+  bytes: number;
+  fields: Field[];
+  at: string;
+}
+
+export interface Entry {
+  value: number;
+  name: string;
+  meaning: string;
+  /** Of sets only: `fast` or `slow`. */
+  speed: string;
+}
+
+export interface Range {
+  field: string;
+  least: number;
+  most: number;
+  reason: string;
+}
+
+/** The contract: what all documents say together. */
+export interface Contract {
+  structs: Map<string, Struct>;
+  bits: Map<string, Entry[]>;
+  enums: Map<string, Entry[]>;
+  ranges: Range[];
+  /** Per document (by its file name without `.md`): the hash of offset, name, type and unit. */
+  hashes: Map<string, bigint>;
+}
+
+/** What is wrong with the documents, a line each: `file:line: message`. */
+export class ContractError extends Error {
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'));
+  }
+}
+
+const NUMBERS: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
+const KINDS = new Set(['', 'counter', 'tally', 'gauge', 'share', 'state', 'text', 'time', 'reserved']);
+const SPEEDS = new Set(['fast', 'slow']);
+
+interface Section {
+  what: 'struct' | 'bits' | 'enum' | 'sets' | 'ranges' | '';
+  name: string;
+}
+
+/** Parses and checks the documents. Throws ContractError with every problem found. */
+export function compile(sources: Source[]): Contract {
+  const problems: string[] = [];
+  const contract: Contract = {
+    structs: new Map(),
+    bits: new Map(),
+    enums: new Map(),
+    ranges: [],
+    hashes: new Map(),
+  };
+  const owners = new Map<string, string[]>();
+  for (const source of sources) {
+    const document = source.path.replace(/^.*\//, '').replace(/\.md$/, '');
+    owners.set(document, parseDocument(source, contract, problems));
+  }
+  for (const struct of contract.structs.values()) checkStruct(struct, contract, problems);
+  checkRanges(contract, problems);
+  if (problems.length > 0) throw new ContractError(problems);
+  for (const [document, lines] of owners) {
+    const digest = createHash('sha256').update(lines.join('\n')).digest();
+    contract.hashes.set(document, digest.readBigUInt64LE(0));
+  }
+  return contract;
+}
+
+function parseDocument(source: Source, contract: Contract, problems: string[]): string[] {
+  const hashed: string[] = [];
+  let section: Section = { what: '', name: '' };
+  let columns: string[] | undefined;
+  let struct: Struct | undefined;
+  let group: { first: number; last: number; at: string; fields: Field[] } | undefined;
+
+  const closeGroup = () => {
+    if (group === undefined) return;
+    const first = group.fields[0];
+    const last = group.fields.at(-1);
+    const end = last === undefined ? 0 : last.offset + fieldBytes(last, contract) - 1;
+    if (first === undefined) problems.push(`${group.at}: the heading names bytes, but no table follows`);
+    else if (first.offset !== group.first) problems.push(`${group.at}: begins at ${first.offset}, not ${group.first}`);
+    else if (fieldBytes(last as Field, contract) > 0 && end !== group.last)
+      problems.push(`${group.at}: ends at ${end}, not ${group.last}`);
+    group = undefined;
+  };
+  const groups: (() => void)[] = [];
+
+  source.text.split('\n').forEach((line, index) => {
+    const at = `${source.path}:${index + 1}`;
+    const heading = /^(#+) (.*)$/.exec(line);
+    if (heading !== null) {
+      columns = undefined;
+      if (group !== undefined) {
+        const closing = group;
+        groups.push(() => {
+          group = closing;
+          closeGroup();
+        });
+        group = undefined;
+      }
+      const [, marks = '', title = ''] = heading;
+      if (marks.length <= 2) {
+        section = parseHeading(title);
+        struct = undefined;
+        if (section.what === 'struct') {
+          const bytes = /, (\d+) bytes$/.exec(title);
+          if (bytes === null) problems.push(`${at}: write "struct NAME, N bytes"`);
+          struct = { name: section.name, bytes: Number(bytes?.[1] ?? 0), fields: [], at };
+          if (contract.structs.has(struct.name)) problems.push(`${at}: there is a struct ${struct.name} already`);
+          contract.structs.set(struct.name, struct);
+          hashed.push(`struct ${struct.name} ${struct.bytes}`);
+        } else if (section.what !== '') hashed.push(`${section.what} ${section.name}`);
+      } else if (struct !== undefined) {
+        const bytes = /\((\d+)–(\d+)\)/.exec(title);
+        if (bytes !== null) group = { first: Number(bytes[1]), last: Number(bytes[2]), at, fields: [] };
+      }
+      return;
+    }
+    if (!line.startsWith('|')) {
+      columns = undefined;
+      return;
+    }
+    if (section.what === '') return;
+    const cells = tableCells(line);
+    if (columns === undefined) {
+      columns = cells;
+      return;
+    }
+    if (cells.every(cell => /^:?-+:?$/.test(cell))) return;
+    if (cells.length !== columns.length) {
+      problems.push(`${at}: ${cells.length} cells under ${columns.length} columns`);
+      return;
+    }
+    const row = new Map(columns.map((column, i) => [column, cells[i] ?? '']));
+    if (section.what === 'struct' && struct !== undefined) {
+      const field = parseField(row, at, problems);
+      if (field === undefined) return;
+      struct.fields.push(field);
+      group?.fields.push(field);
+      hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit}`);
+    } else if (section.what === 'ranges') {
+      contract.ranges.push({
+        field: bare(row.get('field') ?? ''),
+        least: Number(row.get('least')),
+        most: Number(row.get('most')),
+        reason: row.get('reason') ?? '',
+      });
+      hashed.push(cells.join(' '));
+    } else {
+      const entry = parseEntry(row, section, at, problems);
+      const table = section.what === 'enum' ? contract.enums : contract.bits;
+      const entries = table.get(section.name) ?? [];
+      if (entries.some(other => other.value === entry.value || other.name === entry.name))
+        problems.push(`${at}: ${entry.value} ${entry.name} stands in this table twice`);
+      entries.push(entry);
+      table.set(section.name, entries);
+      hashed.push(`${entry.value} ${entry.name}`);
+    }
+  });
+  // A group may hold structs that are defined further down, so its bounds are checked last.
+  closeGroup();
+  for (const check of groups) check();
+  return hashed;
+}
+
+function parseHeading(title: string): Section {
+  const match = /^(struct|bits|enum|sets) ([a-z0-9_]+)/.exec(title);
+  if (match !== null) return { what: match[1] as Section['what'], name: match[2] ?? '' };
+  return { what: title === 'ranges' ? 'ranges' : '', name: '' };
+}
+
+/** The cells of a table's row; `\|` is a bar within a cell. */
+function tableCells(line: string): string[] {
+  return line
+    .trim()
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map(cell => cell.trim().replaceAll('\\|', '|'));
+}
+
+function bare(cell: string): string {
+  return cell.replaceAll('`', '');
+}
+
+function parseField(row: Map<string, string>, at: string, problems: string[]): Field | undefined {
+  const type = /^([a-z][a-z0-9_]*)(?:\[(\d+)\])?$/.exec(row.get('type') ?? '');
+  const name = bare(row.get('field') ?? '');
+  const offset = Number(row.get('offset'));
+  if (type === null) {
+    problems.push(`${at}: "${row.get('type')}" is not a type`);
+    return undefined;
+  }
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) problems.push(`${at}: "${name}" is not a field name`);
+  if (!Number.isInteger(offset) || row.get('offset') === '')
+    problems.push(`${at}: "${row.get('offset')}" is no offset`);
+  const kind = row.get('kind') ?? '';
+  if (!KINDS.has(kind)) problems.push(`${at}: "${kind}" is not a kind; write one of ${[...KINDS].join(' ').trim()}`);
+  return {
+    name,
+    offset,
+    type: type[1] ?? '',
+    count: Number(type[2] ?? 1),
+    array: type[2] !== undefined,
+    unit: row.get('unit') ?? '',
+    kind: kind === '' && name.startsWith('reserved') ? 'reserved' : kind,
+    set: row.get('set') ?? '',
+    source: row.get('source') ?? '',
+    meaning: row.get('meaning') ?? '',
+    isNot: row.get('is not') ?? '',
+    at,
+  };
+}
+
+function parseEntry(row: Map<string, string>, section: Section, at: string, problems: string[]): Entry {
+  const value = Number(row.get(section.what === 'enum' ? 'value' : 'bit'));
+  const name = bare(row.get(section.what === 'sets' ? 'set' : 'name') ?? '');
+  const speed = row.get('speed') ?? '';
+  if (!Number.isInteger(value) || value < 0 || (section.what !== 'enum' && value > 63))
+    problems.push(`${at}: "${value}" is not a ${section.what === 'enum' ? 'value' : 'bit'}`);
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) problems.push(`${at}: "${name}" is not a name`);
+  if (section.what === 'sets' && !SPEEDS.has(speed)) problems.push(`${at}: "${speed}" is neither fast nor slow`);
+  return { value, name, meaning: row.get('meaning') ?? row.get('read') ?? '', speed };
+}
+
+/** Size of one element; 0 when its type is unknown. */
+function elementBytes(type: string, contract: Contract): number {
+  return NUMBERS[type] ?? contract.structs.get(type)?.bytes ?? 0;
+}
+
+function fieldBytes(field: Field, contract: Contract): number {
+  return elementBytes(field.type, contract) * field.count;
+}
+
+/** What a type has to be aligned to: its size, or for a struct the strictest of its fields. */
+function alignment(type: string, contract: Contract, depth = 0): number {
+  const fields = contract.structs.get(type)?.fields;
+  if (fields === undefined || depth > 8) return NUMBERS[type] ?? 1;
+  return Math.max(1, ...fields.map(field => alignment(field.type, contract, depth + 1)));
+}
+
+function checkStruct(struct: Struct, contract: Contract, problems: string[]): void {
+  let end = 0;
+  const names = new Set<string>();
+  for (const field of struct.fields) {
+    const bytes = fieldBytes(field, contract);
+    if (bytes === 0) {
+      problems.push(`${field.at}: unknown type "${field.type}" or an array of none`);
+      end = field.offset;
+      continue;
+    }
+    if (field.offset > end) problems.push(`${field.at}: a hole of ${field.offset - end} bytes before ${field.name}`);
+    if (field.offset < end)
+      problems.push(`${field.at}: ${field.name} begins within the field before it, which ends at ${end}`);
+    const align = alignment(field.type, contract);
+    if (field.offset % align !== 0) problems.push(`${field.at}: ${field.name} is not aligned to ${align} bytes`);
+    if (names.has(field.name)) problems.push(`${field.at}: ${struct.name} has a field ${field.name} already`);
+    names.add(field.name);
+    end = field.offset + bytes;
+    const [what, table] = field.unit.split(' ');
+    if (what === 'enum' && !contract.enums.has(table ?? ''))
+      problems.push(`${field.at}: there is no table "enum ${table}"`);
+    if (what === 'bits' && table !== 'of' && !contract.bits.has(table ?? ''))
+      problems.push(`${field.at}: there is no table "bits ${table}"`);
+    if (field.set !== '' && !contract.bits.get('valid')?.some(entry => entry.name === field.set))
+      problems.push(`${field.at}: there is no set "${field.set}"`);
+  }
+  if (end !== struct.bytes) problems.push(`${struct.at}: ${struct.name} ends at ${end}, not at ${struct.bytes}`);
+  const align = Math.max(1, ...struct.fields.map(field => alignment(field.type, contract)));
+  if (struct.bytes % align !== 0)
+    problems.push(`${struct.at}: the size of ${struct.name} is not a multiple of ${align}`);
+}
+
+function checkRanges(contract: Contract, problems: string[]): void {
+  const reasons = contract.enums.get('reason') ?? [];
+  for (const range of contract.ranges) {
+    if (!contract.structs.get('report')?.fields.some(field => field.name === range.field))
+      problems.push(`ranges: report has no field "${range.field}"`);
+    if (!(range.least <= range.most))
+      problems.push(`ranges: ${range.field}: ${range.least} to ${range.most} is no range`);
+    if (!reasons.some(reason => reason.name === range.reason))
+      problems.push(`ranges: ${range.field}: there is no reason "${range.reason}"`);
+  }
+}
+
+/** Every range that a report has to keep: the table's, and for each enum field its highest value. */
+function allRanges(contract: Contract): { field: Field; least: number; most: number; reason: string }[] {
+  const fields = contract.structs.get('report')?.fields ?? [];
+  const stated = contract.ranges.map(range => ({
+    field: fields.find(field => field.name === range.field) as Field,
+    least: range.least,
+    most: range.most,
+    reason: range.reason,
+  }));
+  const enums = fields.flatMap(field => {
+    const [what, table] = field.unit.split(' ');
+    if (what !== 'enum') return [];
+    const most = Math.max(...(contract.enums.get(table ?? '') ?? []).map(entry => entry.value));
+    return [{ field, least: 0, most, reason: 'range' }];
+  });
+  return [...stated, ...enums];
+}
+
+function mask(entries: Entry[]): bigint {
+  return entries.reduce((all, entry) => all | (1n << BigInt(entry.value)), 0n);
+}
+
+const NOTICE =
+  'Generated by proto/compile.ts from the documents in proto/. Do not edit: change these and run `npm run generate`.';
+
+/** The C header: a struct per struct with an assert per field, constants, and the tables that validation walks. */
+export function emitC(contract: Contract): string {
+  const out = [
+    `/* ${NOTICE} */`,
+    '#ifndef BB_LAYOUT_GEN_H',
+    '#define BB_LAYOUT_GEN_H',
+    '#include <stddef.h>',
+    '#include <stdint.h>',
+    '',
+    '#ifdef __cplusplus',
+    '#define BB_STATIC_ASSERT static_assert',
+    '#else',
+    '#define BB_STATIC_ASSERT _Static_assert',
+    '#endif',
+    '',
+  ];
+  for (const [document, hash] of contract.hashes)
+    out.push(`#define BB_HASH_${constant(document)} UINT64_C(0x${hash.toString(16).padStart(16, '0')})`);
+  for (const [table, entries] of contract.enums) {
+    out.push('', `enum bb_${table} {`);
+    for (const entry of entries) out.push(`  BB_${constant(table)}_${constant(entry.name)} = ${entry.value},`);
+    out.push('};', `#define BB_${constant(table)}_COUNT ${entries.length}`);
+    out.push(`static const char *const bb_${table}_names[] __attribute__((unused)) = {`);
+    for (const entry of entries) out.push(`  "${entry.name}",`);
+    out.push('};');
+  }
+  for (const [table, entries] of contract.bits) {
+    out.push('');
+    for (const entry of entries)
+      out.push(`#define BB_${constant(table)}_${constant(entry.name)} (UINT64_C(1) << ${entry.value})`);
+    out.push(`#define BB_${constant(table)}_KNOWN UINT64_C(0x${mask(entries).toString(16)})`);
+  }
+  for (const struct of inOrder(contract)) {
+    out.push('', `struct bb_${struct.name} {`);
+    for (const field of struct.fields)
+      out.push(`  ${cType(field.type)} ${field.name}${field.array ? `[${field.count}]` : ''};`);
+    out.push('};', `#define BB_${constant(struct.name)}_BYTES ${struct.bytes}`);
+    out.push(`BB_STATIC_ASSERT(sizeof(struct bb_${struct.name}) == ${struct.bytes}, "size of ${struct.name}");`);
+    for (const field of struct.fields)
+      out.push(
+        `BB_STATIC_ASSERT(offsetof(struct bb_${struct.name}, ${field.name}) == ${field.offset}, "${struct.name}.${field.name}");`,
+      );
+  }
+  const reserved = reservedRanges(contract);
+  out.push('', '/* Bytes of a report that have to be zero. */');
+  out.push('struct bb_reserved { uint16_t offset, bytes; };');
+  out.push('static const struct bb_reserved bb_report_reserved[] __attribute__((unused)) = {');
+  for (const [offset, bytes] of reserved) out.push(`  {${offset}, ${bytes}},`);
+  out.push('};', '', '/* Values that a report may hold, and the reason it is refused for otherwise. */');
+  out.push('struct bb_range { uint16_t offset; uint8_t bytes; uint8_t reason; uint32_t least, most; };');
+  out.push('static const struct bb_range bb_report_ranges[] __attribute__((unused)) = {');
+  for (const { field, least, most, reason } of allRanges(contract))
+    out.push(
+      `  {${field.offset}, ${NUMBERS[field.type]}, BB_REASON_${constant(reason)}, ${least}, ${most}}, /* ${field.name} */`,
+    );
+  out.push('};', '', '#endif', '');
+  return out.join('\n');
+}
+
+function constant(name: string): string {
+  return name.replaceAll('-', '_').toUpperCase();
+}
+
+function cType(type: string): string {
+  if (type === 'char') return 'char';
+  if (type in NUMBERS) return `${type.startsWith('u') ? 'uint' : 'int'}${type.slice(1)}_t`;
+  return `struct bb_${type}`;
+}
+
+/** Structs in an order in which each stands behind those that it holds. */
+function inOrder(contract: Contract): Struct[] {
+  const done: Struct[] = [];
+  const visit = (struct: Struct) => {
+    if (done.includes(struct)) return;
+    for (const field of struct.fields) {
+      const inner = contract.structs.get(field.type);
+      if (inner !== undefined) visit(inner);
+    }
+    done.push(struct);
+  };
+  for (const struct of contract.structs.values()) visit(struct);
+  return done;
+}
+
+function reservedRanges(contract: Contract): [number, number][] {
+  return (contract.structs.get('report')?.fields ?? [])
+    .filter(field => field.kind === 'reserved')
+    .map(field => [field.offset, fieldBytes(field, contract)]);
+}
+
+/** The layout for programs: offsets, types, units and kinds, as one constant from which the types are inferred. */
+export function emitLayout(contract: Contract): string {
+  const out = [`// ${NOTICE}`, ''];
+  for (const [document, hash] of contract.hashes)
+    out.push(`export const HASH_${constant(document)} = 0x${hash.toString(16).padStart(16, '0')}n;`);
+  out.push('', '/** Every struct of the contract: its size and fields. */', 'export const structs = {');
+  for (const struct of contract.structs.values()) {
+    out.push(`  ${struct.name}: {`, `    bytes: ${struct.bytes},`, '    fields: {');
+    for (const field of struct.fields) {
+      const set = field.set === '' ? '' : `, set: '${field.set}'`;
+      out.push(
+        `      ${field.name}: { offset: ${field.offset}, type: '${field.type}', count: ${field.array ? field.count : 0}, unit: '${field.unit}', kind: '${field.kind}'${set} },`,
+      );
+    }
+    out.push('    },', '  },');
+  }
+  out.push('} as const;', '', '/** Names of bits: name → bit. `valid` holds the sets. */', 'export const bits = {');
+  for (const [table, entries] of contract.bits) {
+    out.push(`  ${table}: {`);
+    for (const entry of entries) out.push(`    ${entry.name}: ${entry.value},`);
+    out.push('  },');
+  }
+  out.push('} as const;', '', '/** Sets that are read apart from the loop that sends. */', 'export const slowSets = [');
+  for (const entry of contract.bits.get('valid') ?? []) if (entry.speed === 'slow') out.push(`  '${entry.name}',`);
+  out.push(
+    '] as const;',
+    '',
+    '/** Names of values: enum → names in the order of their values. */',
+    'export const enums = {',
+  );
+  for (const [table, entries] of contract.enums)
+    out.push(`  ${table}: [${entries.map(entry => `'${entry.name}'`).join(', ')}],`);
+  out.push('} as const;', '');
+  return out.join('\n');
+}
+
+/** The dictionary for people: what each field of the report means, and what it does not. */
+export function emitDictionary(contract: Contract): string {
+  const out = [`// ${NOTICE}`, '', 'export interface Entry {'];
+  for (const key of ['struct', 'field', 'type', 'unit', 'kind', 'set', 'speed', 'source', 'meaning', 'isNot'])
+    out.push(`  ${key}: string;`);
+  out.push('  offset: number;', '}', '', 'export const dictionary: readonly Entry[] = [');
+  const holders = new Set(['report', ...(contract.structs.get('report')?.fields ?? []).map(field => field.type)]);
+  for (const struct of contract.structs.values()) {
+    if (!holders.has(struct.name)) continue;
+    for (const field of struct.fields) {
+      if (field.kind === 'reserved') continue;
+      const speed = contract.bits.get('valid')?.find(entry => entry.name === field.set)?.speed ?? '';
+      out.push(
+        `  ${JSON.stringify({
+          struct: struct.name,
+          field: field.name,
+          type: `${field.type}${field.array ? `[${field.count}]` : ''}`,
+          unit: field.unit,
+          kind: field.kind,
+          set: field.set,
+          speed,
+          source: bare(field.source),
+          meaning: bare(field.meaning),
+          isNot: bare(field.isNot),
+          offset: field.offset,
+        })},`,
+      );
+    }
+  }
+  out.push('];', '', '/** Meaning of every bit and enum value: table → entries. */');
+  out.push(
+    'export const tables: Readonly<Record<string, readonly { value: number; name: string; meaning: string }[]>> = {',
+  );
+  for (const [what, tables] of [
+    ['bits', contract.bits],
+    ['enum', contract.enums],
+  ] as const)
+    for (const [table, entries] of tables) {
+      const plain = entries.map(({ value, name, meaning }) => ({ value, name, meaning: bare(meaning) }));
+      out.push(`  ${JSON.stringify(`${what} ${table}`)}: ${JSON.stringify(plain)},`);
+    }
+  out.push('};', '');
+  return out.join('\n');
+}
+
+/** The documents of this project, and the files made from them, by path from its root. */
+export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v1.md'];
+
+/** What the generated files should hold: path → text. */
+export function generate(root: string): Map<string, string> {
+  const contract = compile(DOCUMENTS.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') })));
+  return new Map([
+    ['c/layout.gen.h', emitC(contract)],
+    ['src/layout/layout.gen.ts', emitLayout(contract)],
+    ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
+  ]);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  try {
+    for (const [path, text] of generate(process.cwd())) writeFileSync(path, text);
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

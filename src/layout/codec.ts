@@ -1,0 +1,276 @@
+// Reads and writes the fields of a generated layout in a plain buffer. No I/O, no clock, no state.
+
+import { bits, structs } from './layout.gen.js';
+
+export type StructName = keyof typeof structs;
+type Fields<S extends StructName> = (typeof structs)[S]['fields'];
+export type FieldName<S extends StructName> = keyof Fields<S> & string;
+export type SetName = keyof typeof bits.valid;
+
+interface Field {
+  readonly offset: number;
+  readonly type: string;
+  /** Elements of an array, 0 for a single one. */
+  readonly count: number;
+  readonly unit: string;
+  readonly kind: string;
+  readonly set?: SetName;
+}
+
+/**
+ * What a field becomes in TypeScript. 64-bit times and ids are bigint, because they pass 2^53; 64-bit counters are
+ * numbers, and undefined beyond 2^53, where a number would no longer count.
+ */
+type Scalar<F extends Field> = F['type'] extends StructName
+  ? Decoded<F['type']>
+  : F['type'] extends 'u64' | 'i64'
+    ? F['unit'] extends 'ns' | 'id' | `bits ${string}`
+      ? bigint
+      : number | undefined
+    : number;
+type Value<F extends Field> = F['type'] extends 'char' ? string : F['count'] extends 0 ? Scalar<F> : Scalar<F>[];
+
+/** A struct of the contract as an object: its fields under their names, reserved ones left out. */
+export type Decoded<S extends StructName> = {
+  [K in FieldName<S> as Fields<S>[K] extends { kind: 'reserved' } ? never : K]: Fields<S>[K] extends Field
+    ? Value<Fields<S>[K]>
+    : never;
+};
+
+type RawReport = Decoded<'report'>;
+type ReportFields = Fields<'report'>;
+type AlwaysThere = {
+  [K in keyof ReportFields]: ReportFields[K] extends { set: string } ? never : K;
+}[keyof ReportFields];
+
+/** A report as readers see it: what was not measured is absent. Network entries without a name are left out. */
+export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> & Partial<Omit<RawReport, AlwaysThere>>;
+
+export const REPORT_BYTES = structs.report.bytes;
+/** Sentinels of the contract: single leaves of a set that were not known. */
+export const TEMPERATURE_UNKNOWN = -32768;
+
+const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
+const utf8 = new TextDecoder();
+
+type Getter = (view: DataView, base: number) => unknown;
+
+function isBig(field: Field): boolean {
+  return field.unit === 'ns' || field.unit === 'id' || field.unit.startsWith('bits ');
+}
+
+function counter(value: bigint): number | undefined {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
+}
+
+function scalarGetter(field: Field): Getter {
+  const { type } = field;
+  switch (type) {
+    case 'u8':
+      return (view, at) => view.getUint8(at);
+    case 'u16':
+      return (view, at) => view.getUint16(at, true);
+    case 'u32':
+      return (view, at) => view.getUint32(at, true);
+    case 'i16':
+      return (view, at) => view.getInt16(at, true);
+    case 'i32':
+      return (view, at) => view.getInt32(at, true);
+    case 'u64':
+      return isBig(field)
+        ? (view, at) => view.getBigUint64(at, true)
+        : (view, at) => {
+            const high = view.getUint32(at + 4, true);
+            return high < 0x200000 ? high * 0x100000000 + view.getUint32(at, true) : undefined;
+          };
+    case 'i64':
+      return isBig(field)
+        ? (view, at) => view.getBigInt64(at, true)
+        : (view, at) => counter(view.getBigInt64(at, true));
+    default:
+      return (view, at) => decode(type as StructName, view, at);
+  }
+}
+
+/** Text up to its first NUL; bytes that are no UTF-8 become U+FFFD. */
+function text(view: DataView, at: number, bytes: number): string {
+  let end = at;
+  while (end < at + bytes && view.getUint8(end) !== 0) end++;
+  return utf8.decode(new Uint8Array(view.buffer, view.byteOffset + at, end - at));
+}
+
+function makeGetter(field: Field): Getter {
+  const { offset, type, count } = field;
+  if (type === 'char') return (view, base) => text(view, base + offset, count);
+  const one = scalarGetter(field);
+  if (count === 0) return (view, base) => one(view, base + offset);
+  const stride = sizeOf(type);
+  return (view, base) => Array.from({ length: count }, (_, i) => one(view, base + offset + i * stride));
+}
+
+function sizeOf(type: string): number {
+  return SIZES[type] ?? structs[type as StructName].bytes;
+}
+
+const getters = new Map<string, [string, Getter, Field][]>();
+
+function gettersOf(struct: StructName): [string, Getter, Field][] {
+  let list = getters.get(struct);
+  if (list === undefined) {
+    list = Object.entries<Field>(structs[struct].fields)
+      .filter(([, field]) => field.kind !== 'reserved')
+      .map(([name, field]) => [name, makeGetter(field), field]);
+    getters.set(struct, list);
+  }
+  return list;
+}
+
+/** A function that reads one field of a struct that begins at `base`. */
+export function getter<S extends StructName, F extends keyof Decoded<S> & string>(
+  struct: S,
+  field: F,
+): (view: DataView, base: number) => Decoded<S>[F] {
+  const found = gettersOf(struct).find(([name]) => name === field);
+  if (found === undefined) throw new TypeError(`${struct} has no field ${field}`);
+  return found[1] as (view: DataView, base: number) => Decoded<S>[F];
+}
+
+/** Reads every field of a struct, measured or not. */
+export function decode<S extends StructName>(struct: S, view: DataView, base: number): Decoded<S> {
+  const out: Record<string, unknown> = {};
+  for (const [name, get] of gettersOf(struct)) out[name] = get(view, base);
+  return out as Decoded<S>;
+}
+
+/** Whether the set of fields was measured, by the report's `valid`. */
+export function has(valid: bigint, set: SetName): boolean {
+  return ((valid >> BigInt(bits.valid[set])) & 1n) === 1n;
+}
+
+const validOf = getter('report', 'valid');
+
+/** Reads a report as readers should see it: what was not measured is absent, and so are the unused entries of arrays. */
+export function decodeReport(view: DataView, base: number): Report {
+  const valid = validOf(view, base);
+  const out: Record<string, unknown> = {};
+  for (const [name, get, field] of gettersOf('report'))
+    if (field.set === undefined || has(valid, field.set)) out[name] = get(view, base);
+  const report = out as unknown as Report;
+  if (report.net !== undefined) report.net = report.net.filter(entry => entry.name !== '');
+  if (report.net_rest?.name === '') delete report.net_rest;
+  if (report.group !== undefined) {
+    const shares = has(valid, 'group_share');
+    report.group = report.group.slice(0, report.groups ?? 0).map(group => trimGroup(group, shares));
+  }
+  if (report.gpu !== undefined) report.gpu = report.gpu.slice(0, report.gpu_count ?? 0).map(trimGpu);
+  if (report.gpu_flags !== undefined) report.gpu_flags = report.gpu_flags.slice(0, report.gpu_count ?? 0);
+  return report;
+}
+
+type Group = Decoded<'cpu_group'>;
+type Gpu = Decoded<'gpu_slot'>;
+
+function trimGroup(group: Group, shares: boolean): Group {
+  const out: Partial<Group> = { ...group };
+  if (out.mhz === 0) delete out.mhz;
+  if (out.temp_dc === TEMPERATURE_UNKNOWN) delete out.temp_dc;
+  if (!shares)
+    for (const [name, field] of Object.entries<Field>(structs.cpu_group.fields))
+      if (field.set === 'group_share') delete out[name as keyof Group];
+  return out as Group;
+}
+
+function trimGpu(gpu: Gpu): Gpu {
+  const out: Partial<Gpu> = { ...gpu };
+  if (out.util_pct === 255) delete out.util_pct;
+  if (out.temp_degc === 255) delete out.temp_degc;
+  if (out.power_w === 65535) delete out.power_w;
+  return out as Gpu;
+}
+
+/** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */
+type Input<V> = V extends string
+  ? string
+  : V extends (infer E)[]
+    ? Input<E>[]
+    : V extends bigint
+      ? bigint | number
+      : V extends number | undefined
+        ? number | bigint
+        : { [K in keyof V]?: Input<V[K]> };
+export type Encodable<S extends StructName> = { [K in keyof Decoded<S>]?: Input<Decoded<S>[K]> | undefined };
+
+/**
+ * Writes the given fields of a struct; the others keep their bytes. By the contract's rules: counters and tallies count
+ * modulo 2^32, everything else saturates at both ends; text is cut at a character and padded with NUL.
+ */
+export function encode<S extends StructName>(struct: S, view: DataView, base: number, values: Encodable<S>): void {
+  const fields = structs[struct].fields as Record<string, Field>;
+  for (const [name, value] of Object.entries(values)) {
+    const field = fields[name];
+    if (field === undefined) throw new TypeError(`${struct} has no field ${name}`);
+    if (value !== undefined) put(field, view, base + field.offset, value);
+  }
+}
+
+function put(field: Field, view: DataView, at: number, value: unknown): void {
+  if (field.type === 'char') {
+    putText(view, at, field.count, value as string);
+  } else if (field.count === 0) {
+    putScalar(field, view, at, value);
+  } else {
+    const stride = sizeOf(field.type);
+    (value as unknown[]).slice(0, field.count).forEach((element, i) => {
+      putScalar(field, view, at + i * stride, element);
+    });
+  }
+}
+
+function putText(view: DataView, at: number, bytes: number, value: string): void {
+  const target = new Uint8Array(view.buffer, view.byteOffset + at, bytes);
+  target.fill(0);
+  // encodeInto never writes half a character; the last byte stays NUL.
+  new TextEncoder().encodeInto(value, target.subarray(0, bytes - 1));
+}
+
+function putScalar(field: Field, view: DataView, at: number, value: unknown): void {
+  if (typeof value === 'object') {
+    encode(field.type as StructName, view, at, value as Encodable<StructName>);
+    return;
+  }
+  const width = (SIZES[field.type] ?? 0) * 8;
+  const stored = fit(field, width, whole(value as number | bigint));
+  if (typeof stored === 'bigint') view.setBigUint64(at, BigInt.asUintN(64, stored), true);
+  else if (width === 32) view.setUint32(at, stored, true);
+  else if (width === 16) view.setUint16(at, stored, true);
+  else view.setUint8(at, stored);
+}
+
+/** The value as its field holds it. A DataView's unsigned setters take negative numbers as their two's complement. */
+function fit(field: Field, width: number, value: number | bigint): number | bigint {
+  const signed = field.type.startsWith('i');
+  if (field.type === 'u32' && (field.kind === 'counter' || field.kind === 'tally'))
+    return Number(BigInt.asUintN(32, BigInt(value)));
+  if (width === 64) {
+    const big = BigInt(value);
+    const [least, most] = signed ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];
+    return big < least ? least : big > most ? most : big;
+  }
+  const [least, most] = signed ? [-(2 ** (width - 1)), 2 ** (width - 1) - 1] : [0, 2 ** width - 1];
+  return Math.max(least, Math.min(most, Number(value)));
+}
+
+/** Without a fraction; what is no number is 0, and infinity the largest there is. */
+function whole(value: number | bigint): number | bigint {
+  if (typeof value === 'bigint') return value;
+  if (Number.isNaN(value)) return 0;
+  return Math.trunc(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value)));
+}
+
+/** The bits of a field as names, in the order of the bits. */
+export function bitNames(table: keyof typeof bits, value: bigint | number): string[] {
+  const word = BigInt(value);
+  return Object.entries(bits[table])
+    .filter(([, bit]) => ((word >> BigInt(bit)) & 1n) === 1n)
+    .map(([name]) => name);
+}

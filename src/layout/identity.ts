@@ -1,0 +1,12 @@
+// How a report names its cluster. Pure.
+
+import { createHash } from 'node:crypto';
+
+/** The number by which reports name their cluster: the first 4 bytes of SHA-256(name), little-endian; 0 without a name. */
+export function clusterId(name: string | undefined): number {
+  return name === undefined || name === '' ? 0 : createHash('sha256').update(name).digest().readUInt32LE(0);
+}
+
+/** The constant at the beginning of every report: the bytes `BSR1`. */
+export const MAGIC = 0x31525342;
+export const STAT_VERSION = 1;
