@@ -1,0 +1,58 @@
+// Reads and writes ADDR[:PORT]. Asks no name service: a name stays a name.
+
+import { isIPv4, isIPv6 } from 'node:net';
+import { InputError, quote } from './text.js';
+
+export const DEFAULT_PORT = 8677;
+
+/** `host` is an IPv4 address, an IPv6 address without brackets, or a name; `port` is 0 to 65535. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+const FORMS = 'write ADDR, ADDR:PORT or [V6]:PORT';
+
+function parsePort(digits: string, text: string): number {
+  const port = /^\d{1,5}$/.test(digits) ? Number(digits) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new InputError(`port ${quote(digits)} of ${quote(text)} is no port; write 0 to 65535`);
+}
+
+function checkHost(host: string, text: string): string {
+  // Resolvers read 9000 as 0.0.35.40 and 10.1 as 10.0.0.1, which nobody means.
+  if (/^\d+$/.test(host)) {
+    throw new InputError(`${quote(text)} has no address; write ADDR:PORT, as in 127.0.0.1:${DEFAULT_PORT}`);
+  }
+  if (/^[\d.]+$/.test(host) && !isIPv4(host)) {
+    throw new InputError(`${quote(host)} is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1`);
+  }
+  if (host.length > 253 || !/^\w[\w-]{0,62}(\.\w[\w-]{0,62})*\.?$/.test(host)) {
+    throw new InputError(`${quote(text)} is no address; ${FORMS}`);
+  }
+  return host;
+}
+
+/**
+ * Reads `10.0.0.1`, `10.0.0.1:9000`, `name:9000`, `[v6]:port`, `[v6]` or a bare IPv6 address, which can have no port.
+ * Throws an InputError.
+ */
+export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address {
+  if (isIPv6(text)) return { host: text, port: defaultPort };
+  const bracketed = /^\[(.*)\](?::(.*))?$/s.exec(text);
+  if (bracketed) {
+    const [, host = '', port] = bracketed;
+    if (!isIPv6(host)) throw new InputError(`${quote(host)} in brackets is no IPv6 address; ${FORMS}`);
+    return { host, port: port === undefined ? defaultPort : parsePort(port, text) };
+  }
+  const [host = '', port, ...more] = text.split(':');
+  if (more.length > 0) throw new InputError(`${quote(text)} is no address; ${FORMS}`);
+  if (host === '')
+    throw new InputError(`${quote(text)} has no address before the port; write 0.0.0.0 for every interface`);
+  return { host: checkHost(host, text), port: port === undefined ? defaultPort : parsePort(port, text) };
+}
+
+/** The address as parseAddress reads it, always with its port, IPv6 in brackets. */
+export function formatAddress({ host, port }: Address): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,218 @@
+// Expands host lists (node[001-128],login1): the common ground of Slurm, pdsh and ClusterShell. What any of them turns
+// into names that nobody meant is refused, with the column. Knows no set operations and no groups.
+
+import { InputError, oneLine, quote, readText } from './text.js';
+
+/** A host list that is refused. `column` counts from 1 and points at what is wrong. */
+export class NodesetError extends InputError {
+  override readonly name = 'NodesetError';
+
+  constructor(
+    readonly column: number,
+    readonly wrong: string,
+    readonly hint: string,
+    place = 'host list',
+  ) {
+    super(`${place}, column ${column}: ${wrong}; ${hint}`);
+  }
+}
+
+const LIMIT = 1_000_000;
+/** The name field of the report has 64 bytes with its NUL. */
+const NAME_LENGTH = 63;
+/** Up to here a number is exact, and no range that long could be taken anyway. */
+const DIGITS = 15;
+
+interface Range {
+  readonly first: number;
+  readonly last: number;
+  /** Digits with leading zeros, 0 when there are none. */
+  readonly width: number;
+}
+
+/** One entry of the list, its fixed texts and its brackets in their order. */
+type Pattern = readonly (string | readonly Range[])[];
+
+const HINTS: Record<string, string> = {
+  '!': 'set operations are not known; write the names that are wanted',
+  '&': 'set operations are not known; write the names that are wanted',
+  '^': 'set operations are not known; write the names that are wanted',
+  '@': 'groups are not known; write their names, or alone @FILE with a list on each line',
+  '{': 'write brackets, as in node[1,2]',
+  '}': 'write brackets, as in node[1,2]',
+  ']': 'there is no [ before it; write node[1-3]',
+  '*': 'there are no wildcards; write a range, as in node[1-3]',
+  '?': 'there are no wildcards; write a range, as in node[1-3]',
+};
+
+function badCharacter(list: string, at: number): NodesetError {
+  const character = String.fromCodePoint(list.codePointAt(at) ?? 0);
+  if (/\s/.test(character)) return new NodesetError(at + 1, 'a blank', 'separate names by a comma alone');
+  if (/[A-Z]/.test(character)) {
+    return new NodesetError(
+      at + 1,
+      `upper-case ${quote(character)}`,
+      `names are lower case; write ${quote(character.toLowerCase())}`,
+    );
+  }
+  const hint = HINTS[character] ?? 'names are made of a-z 0-9 . _ -';
+  return new NodesetError(at + 1, `${quote(character)} cannot stand here`, hint);
+}
+
+/** The content of one pair of brackets; `start` is where it begins in the list. */
+function parseBrackets(list: string, start: number, end: number): Range[] {
+  let at = start;
+  return list
+    .slice(start, end)
+    .split(',')
+    .map(text => {
+      const column = at + 1;
+      at += text.length + 1;
+      const [, low, high = low] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+      if (low === undefined || high === undefined) {
+        if (text === '') throw new NodesetError(column, 'an empty range', 'write numbers, as in node[1-3,7]');
+        const odd = text.search(/[^\d-]/);
+        if (odd < 0) throw new NodesetError(column, `${quote(text)} is no range`, 'write FIRST-LAST, as in node[1-3]');
+        const letter = text[odd] ?? '';
+        if (/\s/.test(letter)) throw badCharacter(list, column - 1 + odd);
+        if (letter === '/') {
+          throw new NodesetError(column + odd, 'a step in a range', 'list the numbers, as in node[0,2,4]');
+        }
+        throw new NodesetError(column, `${quote(text)} is no range of numbers`, 'write digits, as in node[1-3]');
+      }
+      if (Math.max(low.length, high.length) > DIGITS) {
+        throw new NodesetError(column, 'a number that is too long', `at most ${DIGITS} digits can be counted`);
+      }
+      const first = Number(low);
+      const last = Number(high);
+      const padded = [low, high].some(digits => digits.length > 1 && digits.startsWith('0'));
+      if (padded && low.length !== high.length) {
+        const wide = Math.max(low.length, high.length);
+        const both = `${low.padStart(wide, '0')}-${high.padStart(wide, '0')}`;
+        throw new NodesetError(column, `${quote(text)} is padded unevenly`, `write ${both} or ${first}-${last}`);
+      }
+      if (first > last) {
+        throw new NodesetError(column, `${quote(text)} runs backwards`, `write ${high}-${low}`);
+      }
+      return { first, last, width: padded ? low.length : 0 };
+    });
+}
+
+/** Reads the whole list before a single name is made, so that a refusal costs no more than the text. */
+function parse(list: string, limit: number, already: number): Pattern[] {
+  if (list === '') throw new NodesetError(1, 'it is empty', 'write names, as in node[1-3],login1');
+  const patterns: Pattern[] = [];
+  let total = already;
+  let at = 0;
+  do {
+    const start = at;
+    const pattern: (string | Range[])[] = [];
+    let names = 1;
+    let longest = 0;
+    while (at < list.length && list[at] !== ',') {
+      if (list[at] === '[') {
+        const close = list.indexOf(']', at);
+        const content = list.slice(at + 1, close < 0 ? undefined : close);
+        if (close < 0 || content.includes('[')) {
+          throw new NodesetError(at + 1, 'a [ that is not closed', 'write node[1-3]');
+        }
+        const ranges = parseBrackets(list, at + 1, close);
+        names *= ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+        longest += ranges.reduce((most, { last, width }) => Math.max(most, width, String(last).length), 0);
+        pattern.push(ranges);
+        at = close + 1;
+      } else {
+        const text = /^[a-z0-9._-]*/.exec(list.slice(at, at + NAME_LENGTH + 1))?.[0] ?? '';
+        if (text === '') throw badCharacter(list, at);
+        longest += text.length;
+        pattern.push(text);
+        at += text.length;
+      }
+      if (longest > NAME_LENGTH) {
+        throw new NodesetError(start + 1, 'a name that is too long', `names have at most ${NAME_LENGTH} characters`);
+      }
+    }
+    const [first] = pattern;
+    if (first === undefined) throw new NodesetError(start + 1, 'an empty name', 'leave out the extra comma');
+    if (typeof first === 'string' && !/^[a-z0-9]/.test(first)) {
+      throw new NodesetError(
+        start + 1,
+        `a name that begins with ${quote(first[0] ?? '')}`,
+        'begin with a letter or digit',
+      );
+    }
+    total += names;
+    if (total > limit) {
+      throw new NodesetError(start + 1, 'too many names', `at most ${limit} are taken; shorten the range`);
+    }
+    patterns.push(pattern);
+  } while (list[at++] === ',');
+  return patterns;
+}
+
+/** Adds every name of the pattern from part `index` on; the last bracket runs fastest. */
+function addNames(names: Set<string>, pattern: Pattern, index = 0, begun = ''): void {
+  const part = pattern[index];
+  if (part === undefined) {
+    names.add(begun);
+  } else if (typeof part === 'string') {
+    addNames(names, pattern, index + 1, begun + part);
+  } else {
+    for (const { first, last, width } of part) {
+      for (let number = first; number <= last; number++) {
+        addNames(names, pattern, index + 1, begun + String(number).padStart(width, '0'));
+      }
+    }
+  }
+}
+
+function addList(names: Set<string>, list: string, limit: number): void {
+  for (const pattern of parse(list, limit, names.size)) addNames(names, pattern);
+}
+
+/**
+ * The node names of a host list, each once, in the order of their first appearance.
+ * Throws a NodesetError, before anything is expanded, for a list that is malformed or yields more than `limit` names
+ * (counted before doubles are removed).
+ */
+export function expand(list: string, limit = LIMIT): string[] {
+  const names = new Set<string>();
+  addList(names, list, limit);
+  return [...names];
+}
+
+/**
+ * The node names of a LIST, or of `@FILE`: a list on each line, `#` comments, blank lines.
+ * Throws a NodesetError, that of a file with its name and line, or an InputError when the file is unreadable or empty.
+ */
+export function readNodes(value: string): string[] {
+  if (!value.startsWith('@')) return expand(value);
+  const file = value.slice(1);
+  if (file === '') throw new InputError(`'@' names no file; write @FILE or a list`);
+  const names = new Set<string>();
+  for (const [index, line] of readText(file).split('\n').entries()) {
+    const written = line.replace(/#.*/s, '').trimEnd();
+    const list = written.trimStart();
+    if (list === '') continue;
+    try {
+      addList(names, list, LIMIT);
+    } catch (error) {
+      if (!(error instanceof NodesetError)) throw error;
+      const column = error.column + written.length - list.length;
+      throw new NodesetError(column, error.wrong, error.hint, `${oneLine(file)}:${index + 1}`);
+    }
+  }
+  if (names.size === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
+  return [...names];
+}
+
+/** The text, if it is a node's name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Else throws an InputError. */
+export function parseNodeName(text: string): string {
+  if (/^[a-z0-9][a-z0-9._-]*$/.test(text) && text.length <= NAME_LENGTH) return text;
+  const lower = text.toLowerCase();
+  const instead =
+    lower !== text && /^[a-z0-9][a-z0-9._-]{0,62}$/.test(lower)
+      ? lower
+      : `1 to ${NAME_LENGTH} of a-z 0-9 . _ - that begin with a letter or digit`;
+  throw new InputError(`${quote(text)} is no node name; write ${instead}`);
+}

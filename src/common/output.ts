@@ -1,0 +1,25 @@
+// Writing to stdout: as fast as that reads, and JSON of our kind. Knows nothing of what is written.
+
+import { once } from 'node:events';
+
+const PIECE = 1 << 16;
+
+/** Writes pieces to stdout, gathered into larger ones, and waits where it does not keep up. */
+export async function print(pieces: Iterable<string>): Promise<void> {
+  let text = '';
+  for (const piece of pieces) {
+    text += piece;
+    if (text.length < PIECE) continue;
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+    text = '';
+  }
+  if (text !== '') process.stdout.write(text);
+}
+
+/** JSON: bigint as decimal strings, numbers with at most three decimals. */
+export function json(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'bigint') return inner.toString();
+    return typeof inner === 'number' && !Number.isInteger(inner) ? Math.round(inner * 1000) / 1000 : inner;
+  });
+}

@@ -1,0 +1,69 @@
+// Words for people: the error of what somebody wrote, quoting it in one line, the nearest known word. Prints nothing.
+
+import { readFileSync } from 'node:fs';
+
+/**
+ * Something that a person wrote cannot be taken. The message is one line, "what is wrong; what to write instead", and
+ * needs no stack. Any other error is a bug of ours and keeps its stack.
+ */
+export class InputError extends Error {
+  override readonly name: string = 'InputError';
+}
+
+// What would break the line, steer the terminal or hide: controls, format characters, line separators, half characters.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** The text with everything that a terminal would not show as one character of one line written as `\u{hex}`. */
+export function oneLine(text: string): string {
+  return text.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** What somebody wrote, to be repeated in a message: quoted, in one line, at most 60 characters of it. */
+export function quote(text: string): string {
+  return `'${oneLine(text.length > 60 ? `${text.slice(0, 59)}…` : text)}'`;
+}
+
+/** How many letters must be changed, dropped, added or swapped with their neighbour to get from one word to the other. */
+function distance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const line = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1] ? 0 : 1;
+      let best = Math.min(last[column]! + 1, line[column - 1]! + 1, last[column - 1]! + same);
+      const swapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (row > 1 && column > 1 && swapped) best = Math.min(best, beforeLast[column - 2]! + 1);
+      line.push(best);
+    }
+    beforeLast = last;
+    last = line;
+  }
+  return last[to.length]!;
+}
+
+/** The known word that was most likely meant: the only one that begins so, else the nearest, undefined when none is. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
+  if (begun.length === 1) return begun[0];
+  let best: string | undefined;
+  let least = Math.floor(Math.min(word.length, 12) / 3) + 1;
+  for (const candidate of known) {
+    // A difference in length is a lower bound, and keeps a word of a megabyte from being compared at all.
+    if (Math.abs(candidate.length - word.length) >= least) continue;
+    const far = distance(word, candidate);
+    if (far < least) [best, least] = [candidate, far];
+  }
+  return best;
+}
+
+/** The text of a file that the user named. Throws an InputError when it cannot be read. */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    // "ENOENT: no such file or directory, open 'x'": the middle is what a person wants to know.
+    const why = /: ([^,]+)/.exec((error as Error).message)?.[1] ?? 'it cannot be opened';
+    throw new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
+  }
+}

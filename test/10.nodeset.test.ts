@@ -1,0 +1,228 @@
+// Host lists: what Slurm, pdsh and ClusterShell agree on is expanded, what they turn into bogus names is refused.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { expand, NodesetError, parseNodeName, readNodes } from '../src/common/nodeset.js';
+
+interface Vectors {
+  accept: { expr: string; hosts: string[] }[];
+  reject: { expr: string }[];
+}
+// Seen from dist/test/, where this file runs.
+const vectors: Vectors = JSON.parse(
+  readFileSync(new URL('../../test/vectors/hostlists.json', import.meta.url), 'utf8'),
+);
+
+/** The message of what `run` throws; fails the test for anything but `type`. */
+function refusal(run: () => unknown, type: new (...args: never[]) => Error = NodesetError): string {
+  try {
+    return `taken: ${JSON.stringify(run())}`;
+  } catch (error) {
+    if (error instanceof type) return error.message;
+    throw error;
+  }
+}
+
+t.test('what other tools agree on is expanded', async t => {
+  for (const { expr, hosts } of vectors.accept) t.same(expand(expr).sort(), [...hosts].sort(), expr);
+});
+
+t.test('what other tools disagree on is refused', async t => {
+  for (const { expr } of vectors.reject) t.throws(() => expand(expr), NodesetError, JSON.stringify(expr));
+});
+
+t.test('order of first appearance, each name once', async t => {
+  const table: [list: string, names: string][] = [
+    ['node[8-11]', 'node8 node9 node10 node11'],
+    ['b,a,b,c,a', 'b a c'],
+    ['n[3,1-4]', 'n3 n1 n2 n4'],
+    ['n1,n[1-2],n01', 'n1 n2 n01'],
+    ['r[1-2]n[1-2]', 'r1n1 r1n2 r2n1 r2n2'],
+    ['n[00-02]', 'n00 n01 n02'],
+    ['n[0-2,010]', 'n0 n1 n2 n010'],
+    ['[1-2]n', '1n 2n'],
+    ['n[1][2]', 'n12'],
+    ['gpu-[1-2].ib_0', 'gpu-1.ib_0 gpu-2.ib_0'],
+    [`n${'0'.repeat(62)}`, `n${'0'.repeat(62)}`],
+  ];
+  for (const [list, names] of table) t.same(expand(list), names.split(' '), list);
+});
+
+t.test('refusals say where and what to write', async t => {
+  const table: [list: string, column: number, says: string][] = [
+    ['', 1, 'it is empty; write names, as in node[1-3],login1'],
+    ['a,,b', 3, 'an empty name; leave out the extra comma'],
+    ['a,', 3, 'an empty name; leave out the extra comma'],
+    [',a', 1, 'an empty name; leave out the extra comma'],
+    ['n[3-1]', 3, "'3-1' runs backwards; write 1-3"],
+    ['n[1,010-002]', 5, "'010-002' runs backwards; write 002-010"],
+    ['n[0-0001]', 3, "'0-0001' is padded unevenly; write 0000-0001 or 0-1"],
+    ['n[08-100]', 3, "'08-100' is padded unevenly; write 008-100 or 8-100"],
+    ['n[a-c]', 3, "'a-c' is no range of numbers; write digits, as in node[1-3]"],
+    ['n[1-3', 2, 'a [ that is not closed; write node[1-3]'],
+    ['n[1-3,m[4]', 2, 'a [ that is not closed; write node[1-3]'],
+    ['node1-3]', 8, "']' cannot stand here; there is no [ before it; write node[1-3]"],
+    ['n[]', 3, 'an empty range; write numbers, as in node[1-3,7]'],
+    ['n[1,]', 5, 'an empty range; write numbers, as in node[1-3,7]'],
+    ['n[-3]', 3, "'-3' is no range; write FIRST-LAST, as in node[1-3]"],
+    ['n[1-2-3]', 3, "'1-2-3' is no range; write FIRST-LAST, as in node[1-3]"],
+    ['n[0-10/2]', 7, 'a step in a range; list the numbers, as in node[0,2,4]'],
+    ['n[ 1-3 ]', 3, 'a blank; separate names by a comma alone'],
+    ['n1, n2', 4, 'a blank; separate names by a comma alone'],
+    ['n1 n2', 3, 'a blank; separate names by a comma alone'],
+    ['a[1-9]!a3', 7, "'!' cannot stand here; set operations are not known; write the names that are wanted"],
+    [
+      '@gpu',
+      1,
+      "'@' cannot stand here; groups are not known; write their names, or alone @FILE with a list on each line",
+    ],
+    ['n{1,2}', 2, "'{' cannot stand here; write brackets, as in node[1,2]"],
+    ['node*', 5, "'*' cannot stand here; there are no wildcards; write a range, as in node[1-3]"],
+    ['n1\u001b[31m', 3, "'\\u{1b}' cannot stand here; names are made of a-z 0-9 . _ -"],
+    ['nöd', 2, "'ö' cannot stand here; names are made of a-z 0-9 . _ -"],
+    ['n1,Node2', 4, "upper-case 'N'; names are lower case; write 'n'"],
+    ['n1,-n2', 4, "a name that begins with '-'; begin with a letter or digit"],
+    ['n1,._', 4, "a name that begins with '.'; begin with a letter or digit"],
+    ['n[1-9999999999999999]', 3, 'a number that is too long; at most 15 digits can be counted'],
+    [`a,n${'0'.repeat(63)}`, 3, 'a name that is too long; names have at most 63 characters'],
+    [`n${'[9-10]'.repeat(32)}`, 1, 'a name that is too long; names have at most 63 characters'],
+    ['n[1-999999999]', 1, 'too many names; at most 1000000 are taken; shorten the range'],
+    ['a,n[1-1000][1-1000]', 3, 'too many names; at most 1000000 are taken; shorten the range'],
+  ];
+  for (const [list, column, says] of table) {
+    t.equal(
+      refusal(() => expand(list)),
+      `host list, column ${column}: ${says}`,
+      JSON.stringify(list),
+    );
+  }
+});
+
+t.test('a refusal costs no more than the text', async t => {
+  const before = process.memoryUsage.rss();
+  t.throws(
+    () => expand(`${'n[1-999999],'.repeat(2)}x`),
+    NodesetError,
+    'the second entry is over, the first is not made',
+  );
+  t.throws(() => expand(`n${'[1-999999999999999]'.repeat(4)}`), NodesetError);
+  t.throws(() => expand(`n[${'1,'.repeat(1_100_000)}1]`), NodesetError, 'many short ranges');
+  t.throws(() => expand('['.repeat(1_000_000)), NodesetError);
+  t.throws(() => expand('n'.repeat(10_000_000)), NodesetError);
+  t.ok(process.memoryUsage.rss() - before < 1 << 30);
+  t.equal(expand('n[1-1000000]').length, 1_000_000, 'the limit itself is taken');
+  t.equal(expand('n[1-3]', 3).length, 3);
+  t.throws(() => expand('n[1-3],n1', 3), NodesetError, 'doubles count');
+});
+
+t.test('node names', async t => {
+  for (const name of ['n', '0', 'node1', '10.0.0.1', 'a_b-c.d', 'n'.repeat(63)]) t.equal(parseNodeName(name), name);
+  const rule = '1 to 63 of a-z 0-9 . _ - that begin with a letter or digit';
+  const table: [name: string, instead: string][] = [
+    ['Node1', 'node1'],
+    ['', rule],
+    ['-n', rule],
+    ['n 1', rule],
+    ['n\n', rule],
+    ['N 1', rule],
+    ['n'.repeat(64), rule],
+  ];
+  for (const [name, instead] of table) {
+    t.ok(refusal(() => parseNodeName(name), Error).endsWith(`is no node name; write ${instead}`), JSON.stringify(name));
+  }
+});
+
+t.test('lists from files', async t => {
+  const folder = t.testdir({
+    good: '\uFEFF# the rack\r\nnode[1-2]  # two of them\r\n\r\n  login1,node2\nnode3',
+    bad: 'node1\n\n  node[1-x]\n',
+    empty: '# nothing\n\n',
+    many: 'n[1-600000]\nm[1-600000]\n',
+  });
+  const file = (name: string) => join(folder, name);
+  t.same(readNodes(`@${file('good')}`), ['node1', 'node2', 'login1', 'node3']);
+  t.same(readNodes('a[1-2]'), ['a1', 'a2'], 'a list stays a list');
+  const table: [value: string, message: string][] = [
+    [`@${file('bad')}`, `${file('bad')}:3, column 8: '1-x' is no range of numbers; write digits, as in node[1-3]`],
+    [`@${file('many')}`, `${file('many')}:2, column 1: too many names; at most 1000000 are taken; shorten the range`],
+    ['@', "'@' names no file; write @FILE or a list"],
+    ['@/no/such', "cannot read '/no/such': no such file or directory; name a file that this user can read"],
+  ];
+  for (const [value, message] of table)
+    t.equal(
+      refusal(() => readNodes(value), Error),
+      message,
+    );
+  t.match(
+    refusal(() => readNodes(`@${file('empty')}`), Error),
+    /holds no names; write a list on each line$/,
+  );
+  writeFileSync(file('bad'), Buffer.from([0x6e, 0xff, 0x0a]));
+  t.match(
+    refusal(() => readNodes(`@${file('bad')}`)),
+    /:1, column 2: '\ufffd' cannot stand here/,
+    'bytes that are no UTF-8',
+  );
+});
+
+t.test('properties', async t => {
+  const seed = Number(process.env.BEOBOARD_SEED ?? 8677);
+  t.comment(`seed ${seed}; another by BEOBOARD_SEED`);
+  const runs = { seed, numRuns: 2_000 };
+
+  const soup = fc.string({ unit: fc.constantFrom(...'nN01239[[]],,--.!&^@{}/* \n\u0000é😀'), maxLength: 24 });
+  fc.assert(
+    fc.property(fc.oneof(soup, fc.string({ unit: 'binary' })), list => {
+      try {
+        for (const name of expand(list, 10_000)) parseNodeName(name);
+      } catch (error) {
+        if (!(error instanceof NodesetError)) throw error;
+        if (error.column < 1 || error.column > list.length + 1)
+          throw new Error(`column ${error.column} of ${list.length}`);
+        if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(error.message)) throw new Error('more than one line');
+      }
+    }),
+    runs,
+  );
+  t.pass('any text is expanded to node names or refused by a NodesetError of one line');
+
+  // A list is built together with what it means, by a way that shares nothing with the parser.
+  interface Piece {
+    text: string;
+    means: string[];
+  }
+  const times = (a: string[], b: string[]) => a.flatMap(left => b.map(right => left + right));
+  const literal: fc.Arbitrary<Piece> = fc
+    .string({ unit: fc.constantFrom(...'az09._-'), minLength: 1, maxLength: 4 })
+    .map(text => ({ text, means: [text] }));
+  const range: fc.Arbitrary<Piece> = fc
+    .record({ first: fc.nat(1200), more: fc.nat(4), padding: fc.nat(3), alone: fc.boolean() })
+    .map(({ first, more, padding, alone }) => {
+      const last = alone ? first : first + more;
+      const width = padding === 0 ? 0 : String(last).length + padding - 1;
+      const means: string[] = [];
+      for (let number = first; number <= last; number++) means.push(String(number).padStart(width, '0'));
+      return { text: alone ? means[0]! : `${means[0]}-${means.at(-1)}`, means };
+    });
+  const bracket: fc.Arbitrary<Piece> = fc.array(range, { minLength: 1, maxLength: 3 }).map(ranges => ({
+    text: `[${ranges.map(({ text }) => text).join(',')}]`,
+    means: ranges.flatMap(({ means }) => means),
+  }));
+  const pattern: fc.Arbitrary<Piece> = fc.array(fc.oneof(literal, bracket), { maxLength: 4 }).map(pieces =>
+    pieces.reduce((all, { text, means }) => ({ text: all.text + text, means: times(all.means, means) }), {
+      text: 'n',
+      means: ['n'],
+    }),
+  );
+  fc.assert(
+    fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), patterns => {
+      const list = patterns.map(({ text }) => text).join(',');
+      const expected = [...new Set(patterns.flatMap(({ means }) => means))];
+      if (JSON.stringify(expand(list)) !== JSON.stringify(expected)) throw new Error(list);
+    }),
+    runs,
+  );
+  t.pass('a list that was built from its meaning expands to it');
+});
