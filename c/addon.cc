@@ -1,0 +1,338 @@
+// The addon: gives JavaScript the clocks, the board's mapping, the writer, the receive thread and bulk sending.
+// Translates and owns; what these do stands in the C files.
+
+#include <napi.h>
+#include <pwd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "board.h"
+#include "board_writer.h"
+#include "bulk_send.h"
+#include "receive.h"
+
+namespace {
+
+constexpr size_t kWhy = 512;
+
+uint64_t Nanoseconds(clockid_t clock) { return static_cast<uint64_t>(bb_clock_ns(clock)); }
+
+// clocks(into: BigUint64Array): CLOCK_REALTIME, CLOCK_BOOTTIME, CLOCK_MONOTONIC, back to back.
+void Clocks(const Napi::CallbackInfo& info) {
+  auto into = info[0].As<Napi::BigUint64Array>();
+  into[0] = Nanoseconds(CLOCK_REALTIME);
+  into[1] = Nanoseconds(CLOCK_BOOTTIME);
+  into[2] = Nanoseconds(CLOCK_MONOTONIC);
+}
+
+Napi::BigInt Big(Napi::Env env, int64_t value) { return Napi::BigInt::New(env, value); }
+
+int64_t Int64(const Napi::Object& from, const char* key) {
+  bool lossless = true;
+  return from.Get(key).As<Napi::BigInt>().Int64Value(&lossless);
+}
+
+class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "BoardMapping",
+                       {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
+                        InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("isAt", &BoardMapping::IsAt),
+                        InstanceMethod("unmap", &BoardMapping::Unmap)});
+  }
+
+  explicit BoardMapping(const Napi::CallbackInfo& info) : Napi::ObjectWrap<BoardMapping>(info) {}
+  ~BoardMapping() override { Close(); }
+
+  enum bb_state Open(const std::string& path, uid_t owner, char* why) {
+    const auto state = bb_board_open(&board_, path.c_str(), owner, why, kWhy);
+    open_ = state == BB_READY;
+    return state;
+  }
+
+ private:
+  void Close() {
+    if (open_) bb_board_close(&board_);
+    open_ = false;
+  }
+
+  void Check(Napi::Env env) const {
+    if (!open_) throw Napi::Error::New(env, "the board is unmapped");
+  }
+
+  Napi::Value SnapshotBytes(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_board_snapshot_bytes(&board_)));
+  }
+
+  Napi::Value Snapshot(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    Check(env);
+    auto into = info[0].As<Napi::Uint8Array>();
+    if (reinterpret_cast<uintptr_t>(into.Data()) % 8 != 0) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
+    struct bb_look look;
+    if (bb_board_snapshot(&board_, into.Data(), into.ByteLength(), &look) != 0) return env.Undefined();
+    auto out = Napi::Object::New(env);
+    out.Set("nowNs", Big(env, look.now_ns));
+    out.Set("realNs", Big(env, look.real_ns));
+    out.Set("nodes", Napi::Number::New(env, static_cast<double>(look.nodes)));
+    return out;
+  }
+
+  Napi::Value IsAt(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    return Napi::Boolean::New(info.Env(), bb_board_is_at(&board_, info[0].As<Napi::String>().Utf8Value().c_str()));
+  }
+
+  void Unmap(const Napi::CallbackInfo&) { Close(); }
+
+  struct bb_board board_ = {};
+  bool open_ = false;
+};
+
+class Writer : public Napi::ObjectWrap<Writer> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "Writer",
+                       {InstanceMethod("deliver", &Writer::Deliver), InstanceMethod("listeningSince", &Writer::ListeningSince),
+                        InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),
+                        InstanceMethod("close", &Writer::Close)});
+  }
+
+  explicit Writer(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Writer>(info) {
+    const Napi::Env env = info.Env();
+    const auto options = info[0].As<Napi::Object>();
+    const std::string path = options.Get("path").As<Napi::String>();
+    const std::string cluster = options.Get("clusterName").As<Napi::String>();
+    const auto list = options.Get("nodes").As<Napi::Array>();
+    std::vector<std::string> names;
+    std::vector<const char*> pointers;
+    for (uint32_t i = 0; i < list.Length(); i++) names.push_back(list.Get(i).As<Napi::String>().Utf8Value());
+    for (const auto& name : names) pointers.push_back(name.c_str());
+    struct bb_writer_options o = {};
+    o.path = path.c_str();
+    o.cluster_name = cluster.c_str();
+    o.cluster_id = options.Get("clusterId").As<Napi::Number>().Uint32Value();
+    o.capacity = options.Get("capacity").As<Napi::Number>().Uint32Value();
+    o.uncertain_after_ns = Int64(options, "uncertainAfterNs");
+    o.silent_after_ns = Int64(options, "silentAfterNs");
+    o.nodes = pointers.empty() ? nullptr : pointers.data();
+    o.node_count = pointers.size();
+    char why[kWhy] = "";
+    writer_ = bb_writer_open(&o, why, sizeof why);
+    if (writer_ == nullptr) throw Napi::Error::New(env, why[0] != 0 ? why : "out of memory");
+  }
+
+  ~Writer() override {
+    if (writer_ != nullptr) bb_writer_close(writer_);
+  }
+
+  // The receiver takes it; this object is then empty.
+  struct bb_writer* Take() {
+    struct bb_writer* taken = writer_;
+    writer_ = nullptr;
+    return taken;
+  }
+
+ private:
+  struct bb_writer* Get(Napi::Env env) const {
+    if (writer_ == nullptr) throw Napi::Error::New(env, "the board is closed, or a receiver writes it");
+    return writer_;
+  }
+
+  static int64_t Time(const Napi::Value& value) {
+    bool lossless = true;
+    return value.As<Napi::BigInt>().Int64Value(&lossless);
+  }
+
+  // deliver(datagram, stampNs, stampRealNs): a reason's number, 0 accepted, -1 duplicate.
+  Napi::Value Deliver(const Napi::CallbackInfo& info) {
+    struct bb_writer* writer = Get(info.Env());
+    auto datagram = info[0].As<Napi::Uint8Array>();
+    struct bb_arrival arrival = {};
+    arrival.stamp_ns = Time(info[1]);
+    arrival.stamp_real_ns = Time(info[2]);
+    return Napi::Number::New(info.Env(), bb_writer_deliver(writer, datagram.Data(), datagram.ByteLength(), &arrival));
+  }
+
+  void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
+  void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
+  void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }
+
+  void Close(const Napi::CallbackInfo&) {
+    if (writer_ != nullptr) bb_writer_close(writer_);
+    writer_ = nullptr;
+  }
+
+  struct bb_writer* writer_ = nullptr;
+};
+
+class Receiver : public Napi::ObjectWrap<Receiver> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "Receiver",
+                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("start", &Receiver::Start),
+                        InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
+  }
+
+  // new Receiver(writer, drainNs): takes the writer.
+  explicit Receiver(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Receiver>(info), env_(info.Env()) {
+    auto* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>());
+    bool lossless = true;
+    struct bb_writer* taken = writer->Take();
+    if (taken == nullptr) throw Napi::Error::New(info.Env(), "the board is closed");
+    receiver_ = bb_receiver_new(taken, info[1].As<Napi::BigInt>().Int64Value(&lossless));
+    if (receiver_ == nullptr) {
+      bb_writer_close(taken);
+      throw Napi::Error::New(info.Env(), "out of memory or file descriptors");
+    }
+    // A thread that is alive when the process tears its heap down crashes it.
+    napi_add_env_cleanup_hook(info.Env(), &Receiver::AtExit, this);
+  }
+
+  ~Receiver() override {
+    if (receiver_ == nullptr) return;
+    napi_remove_env_cleanup_hook(env_, &Receiver::AtExit, this);
+    End();
+  }
+
+ private:
+  static void AtExit(void* self) { static_cast<Receiver*>(self)->End(); }
+
+  void End() {
+    if (receiver_ != nullptr) bb_receiver_stop(receiver_);
+    receiver_ = nullptr;
+  }
+
+  struct bb_receiver* Get(Napi::Env env) const {
+    if (receiver_ == nullptr) throw Napi::Error::New(env, "the receiver is stopped");
+    return receiver_;
+  }
+
+  // listen(host, port): the port that was bound.
+  Napi::Value Listen(const Napi::CallbackInfo& info) {
+    char why[kWhy] = "";
+    const std::string host = info[0].As<Napi::String>();
+    const int port = bb_receiver_listen(Get(info.Env()), host.c_str(),
+                                        static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
+    if (port < 0) throw Napi::Error::New(info.Env(), why);
+    return Napi::Number::New(info.Env(), port);
+  }
+
+  void Start(const Napi::CallbackInfo& info) {
+    const int error = bb_receiver_start(Get(info.Env()));
+    if (error != 0) throw Napi::Error::New(info.Env(), std::string("cannot start a thread: ") + strerror(-error));
+  }
+
+  Napi::Value Status(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    struct bb_receiver_status status;
+    bb_receiver_status(Get(env), &status);
+    auto out = Napi::Object::New(env);
+    const auto set = [&](const char* key, uint64_t value) { out.Set(key, Napi::Number::New(env, static_cast<double>(value))); };
+    set("received", status.received);
+    set("accepted", status.accepted);
+    set("duplicate", status.duplicate);
+    set("kernelDrops", status.kernel_drops);
+    set("nodes", status.nodes);
+    set("receiveBuffer", status.receive_buffer);
+    set("publications", status.publications);
+    out.Set("trouble", status.trouble);
+    auto refused = Napi::Array::New(env, 32);
+    for (uint32_t i = 0; i < 32; i++) refused.Set(i, Napi::Number::New(env, static_cast<double>(status.refused[i])));
+    out.Set("refused", refused);
+    return out;
+  }
+
+  void Stop(const Napi::CallbackInfo&) {
+    if (receiver_ == nullptr) return;
+    napi_remove_env_cleanup_hook(env_, &Receiver::AtExit, this);
+    End();
+  }
+
+  napi_env env_;
+  struct bb_receiver* receiver_ = nullptr;
+};
+
+class BulkSender : public Napi::ObjectWrap<BulkSender> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "BulkSender", {InstanceMethod("send", &BulkSender::Send), InstanceMethod("close", &BulkSender::Close)});
+  }
+
+  explicit BulkSender(const Napi::CallbackInfo& info) : Napi::ObjectWrap<BulkSender>(info) {
+    const std::string host = info[0].As<Napi::String>();
+    fd_ = bb_bulk_open(host.c_str(), static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()));
+    if (fd_ < 0) throw Napi::Error::New(info.Env(), "cannot send to " + host + ": " + strerror(-fd_));
+  }
+
+  ~BulkSender() override {
+    if (fd_ >= 0) close(fd_);
+  }
+
+ private:
+  // send(datagrams, bytes, first, count): how many were sent.
+  Napi::Value Send(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    auto data = info[0].As<Napi::Uint8Array>();
+    const size_t bytes = info[1].As<Napi::Number>().Uint32Value();
+    const size_t first = info[2].As<Napi::Number>().Uint32Value();
+    const size_t count = info[3].As<Napi::Number>().Uint32Value();
+    if (bytes == 0 || (first + count) * bytes > data.ByteLength()) throw Napi::RangeError::New(env, "more datagrams than there are bytes");
+    const long sent = bb_bulk_send(fd_, data.Data() + first * bytes, bytes, count);
+    if (sent < 0) throw Napi::Error::New(env, std::string("cannot send: ") + strerror(static_cast<int>(-sent)));
+    return Napi::Number::New(env, static_cast<double>(sent));
+  }
+
+  void Close(const Napi::CallbackInfo&) {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+  int fd_ = -1;
+};
+
+// A user id, or the name of a user. (uid_t)-1 for undefined: nobody.
+uid_t User(const Napi::Value& value) {
+  if (value.IsNumber()) return static_cast<uid_t>(value.As<Napi::Number>().Int64Value());
+  if (!value.IsString()) return static_cast<uid_t>(-1);
+  const std::string name = value.As<Napi::String>();
+  const struct passwd* user = getpwnam(name.c_str());
+  if (user == nullptr) throw Napi::Error::New(value.Env(), "there is no user " + name);
+  return user->pw_uid;
+}
+
+// mapBoard(path, owner): { state, why } or { state: 'ready', board }.
+Napi::Value MapBoard(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::string path = info[0].As<Napi::String>();
+  const uid_t owner = User(info[1]);
+  char why[kWhy] = "";
+  auto board = env.GetInstanceData<Napi::FunctionReference>()->New({});
+  const auto state = Napi::ObjectWrap<BoardMapping>::Unwrap(board)->Open(path, owner, why);
+  auto out = Napi::Object::New(env);
+  out.Set("state", bb_state_names[state]);
+  if (state == BB_READY) out.Set("board", board);
+  else out.Set("why", why);
+  return out;
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  auto* mapping = new Napi::FunctionReference(Napi::Persistent(BoardMapping::Class(env)));
+  env.SetInstanceData(mapping);
+  exports.Set("clocks", Napi::Function::New(env, Clocks));
+  exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
+  exports.Set("Writer", Writer::Class(env));
+  exports.Set("Receiver", Receiver::Class(env));
+  exports.Set("BulkSender", BulkSender::Class(env));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(beoboard, Init)

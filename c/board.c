@@ -1,0 +1,199 @@
+#include "board.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "seqlock.h"
+
+const char *const bb_state_names[] = {"absent", "starting", "foreign", "truncated", "retired", "ready"};
+
+int64_t bb_clock_ns(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+uint64_t bb_name_hash(const char *name, uint64_t seed) {
+  uint64_t h = UINT64_C(0xcbf29ce484222325) ^ seed;
+  for (; *name != 0; name++) h = (h ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+  return h ^ h >> 32;
+}
+
+/* Whether `count` things of `stride` bytes from `offset` lie within the file, computed without overflow. */
+static bool within(uint64_t offset, uint64_t count, uint64_t stride, uint64_t file_bytes) {
+  return offset % 8 == 0 && offset <= file_bytes && (count == 0 || stride <= (file_bytes - offset) / count);
+}
+
+const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_bytes) {
+  if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes % 8 != 0) return "header_bytes is too small";
+  if (h->file_bytes > file_bytes) return "the file is shorter than its header says";
+  if (h->file_bytes < h->header_bytes) return "file_bytes is too small";
+  if (h->capacity == 0 || h->capacity > 1u << 24) return "capacity is absurd";
+  if (h->index_slots < 2 * h->capacity || (h->index_slots & (h->index_slots - 1)) != 0) return "index_slots is wrong";
+  if (h->report_bytes != BB_REPORT_BYTES) return "report_bytes is wrong";
+  if (h->slots != 2) return "slots is not 2";
+  if (h->index_stride < BB_INDEX_ENTRY_BYTES || h->index_stride % 8 != 0) return "index_stride is wrong";
+  if (h->column_stride < BB_COLUMN_ENTRY_BYTES || h->column_stride % 8 != 0) return "column_stride is wrong";
+  if (h->report_offset != offsetof(struct bb_slot, report)) return "report_offset is wrong";
+  if (h->slot_stride < BB_SLOT_BYTES || h->slot_stride % 8 != 0 || h->slot_stride > 1u << 20) return "slot_stride is wrong";
+  if (h->slots_offset < BB_RECORD_BYTES || h->slots_offset % 8 != 0 || h->slots_offset > 1u << 20)
+    return "slots_offset is wrong";
+  if (h->record_stride % 8 != 0 || h->record_stride < (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride)
+    return "record_stride is wrong";
+  if (h->index_offset < h->header_bytes || !within(h->index_offset, h->index_slots, h->index_stride, h->file_bytes))
+    return "the name index leads out of the file";
+  if (h->column_offset < h->header_bytes || !within(h->column_offset, h->capacity, h->column_stride, h->file_bytes))
+    return "the liveness column leads out of the file";
+  if (h->records_offset < h->header_bytes || !within(h->records_offset, h->capacity, h->record_stride, h->file_bytes))
+    return "the records lead out of the file";
+  return NULL;
+}
+
+/* /dev/shm is writable for everybody, so a board is believed by its owner only. */
+static bool is_trusted(uid_t uid, uid_t owner) {
+  if (uid == 0 || uid == geteuid() || (owner != (uid_t)-1 && uid == owner)) return true;
+  const struct passwd *user = getpwnam("beoboard");
+  return user != NULL && user->pw_uid == uid;
+}
+
+static enum bb_state refuse(struct bb_board *board, enum bb_state state, char *why, size_t size, const char *text) {
+  bb_board_close(board);
+  snprintf(why, size, "%s", text);
+  return state;
+}
+
+enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, char *why, size_t size) {
+  memset(b, 0, sizeof *b);
+  b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+  if (b->fd < 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return refuse(b, BB_ABSENT, why, size, "there is no board");
+    return refuse(b, BB_FOREIGN, why, size, errno == ELOOP ? "is a link, not a board" : strerror(errno));
+  }
+  struct stat st;
+  if (fstat(b->fd, &st) != 0) return refuse(b, BB_FOREIGN, why, size, strerror(errno));
+  if (!S_ISREG(st.st_mode)) return refuse(b, BB_FOREIGN, why, size, "is not a regular file");
+  if (!is_trusted(st.st_uid, owner)) {
+    char text[160];
+    snprintf(text, sizeof text, "belongs to user %u, who is not believed; if it is right, name it with --owner %u",
+             (unsigned)st.st_uid, (unsigned)st.st_uid);
+    return refuse(b, BB_FOREIGN, why, size, text);
+  }
+  if ((uint64_t)st.st_size < BB_BOARD_HEADER_BYTES)
+    return refuse(b, BB_STARTING, why, size, "is shorter than a header: not finished, or not a board");
+  void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, b->fd, 0);
+  if (map == MAP_FAILED) return refuse(b, BB_FOREIGN, why, size, strerror(errno));
+  b->map = (const uint8_t *)map;
+  b->bytes = (size_t)st.st_size;
+  b->device = st.st_dev;
+  b->inode = st.st_ino;
+  const struct bb_board_header *shared = (const struct bb_board_header *)map;
+  /* The version is stored last (release) when a board is made: whoever sees it sees the header. */
+  uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
+  bb_copy_out(&b->header, shared, sizeof b->header);
+  if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished");
+  if (b->header.magic != BB_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board");
+  if (version >> 16 != BB_VERSION >> 16) return refuse(b, BB_FOREIGN, why, size, "is of another major version");
+  if (b->header.stat_hash != BB_HASH_STAT_V1) return refuse(b, BB_FOREIGN, why, size, "holds reports of another layout");
+  const char *fault = bb_geometry_fault(&b->header, b->bytes);
+  if (fault != NULL) return refuse(b, BB_TRUNCATED, why, size, fault);
+  if (bb_load(&shared->state) & BB_BOARD_STATE_RETIRED)
+    return refuse(b, BB_RETIRED, why, size, "is retired, and nothing has taken its place");
+  return BB_READY;
+}
+
+void bb_board_close(struct bb_board *b) {
+  if (b->map != NULL) munmap((void *)b->map, b->bytes);
+  if (b->fd >= 0) close(b->fd);
+  b->map = NULL;
+  b->fd = -1;
+}
+
+bool bb_board_is_at(const struct bb_board *b, const char *path) {
+  struct stat st;
+  return lstat(path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode;
+}
+
+static const struct bb_board_header *shared_header(const struct bb_board *b) {
+  return (const struct bb_board_header *)b->map;
+}
+
+/* Records in use: never more than the geometry that was checked. */
+static uint64_t count_of(const struct bb_board *b) {
+  uint64_t count = bb_load_acquire(&shared_header(b)->count);
+  return count < b->header.capacity ? count : b->header.capacity;
+}
+
+size_t bb_board_snapshot_bytes(const struct bb_board *b) {
+  return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + b->header.record_stride);
+}
+
+/* Copies one record. What is outside the blocks is single words; a block that cannot be had whole is zeroed. */
+static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
+  const size_t order = offsetof(struct bb_record, order_head);
+  const size_t order_bytes = offsetof(struct bb_record, order_tail) + 8 - order;
+  memset(out, 0, b->header.slots_offset);
+  bb_copy_out(out, in, order);
+  if (bb_read_block(out + order, in + order, order_bytes, order_bytes - 8, BB_TRIES) == 0) memset(out + order, 0, order_bytes);
+  for (uint32_t i = 0; i < b->header.slots; i++) {
+    const size_t slot = b->header.slots_offset + (size_t)i * b->header.slot_stride;
+    if (bb_read_block(out + slot, in + slot, BB_SLOT_BYTES, offsetof(struct bb_slot, tail), BB_TRIES) == 0)
+      memset(out + slot, 0, BB_SLOT_BYTES);
+  }
+}
+
+int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
+  struct stat st;
+  /* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
+  if (fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes) return -1;
+  const struct bb_board_header *shared = shared_header(b);
+  const size_t node_bytes = (size_t)b->header.column_stride + b->header.record_stride;
+  if (size < b->header.header_bytes) return -1;
+
+  /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
+   * and no age is measured to a later moment than the one at which we began to look. */
+  look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  look->real_ns = bb_clock_ns(CLOCK_REALTIME);
+  const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);
+  const uint64_t since = bb_load(&shared->listening_since_ns);
+  uint64_t nodes = count_of(b);
+  if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
+  look->nodes = nodes;
+
+  uint8_t *to = (uint8_t *)out;
+  bb_copy_out(to, b->map, b->header.header_bytes);
+  struct bb_board_header *header = (struct bb_board_header *)to;
+  /* The geometry by which we copied, not what the file may say by now. */
+  header->header_bytes = b->header.header_bytes;
+  header->column_stride = b->header.column_stride;
+  header->record_stride = b->header.record_stride;
+  header->slots_offset = b->header.slots_offset;
+  header->slot_stride = b->header.slot_stride;
+  header->report_offset = b->header.report_offset;
+  header->slots = b->header.slots;
+  header->heartbeat_ns = heartbeat;
+  header->listening_since_ns = since;
+  to += b->header.header_bytes;
+
+  bool ahead = (int64_t)heartbeat - look->now_ns > BB_AHEAD_NS;
+  const uint8_t *column = b->map + b->header.column_offset;
+  for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
+    memset(to, 0, b->header.column_stride);
+    const uint64_t word = bb_load((const uint64_t *)(column + i * b->header.column_stride));
+    memcpy(to, &word, sizeof word);
+    if ((int64_t)(word >> 21) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
+  }
+  /* Preempted between the clock and the loads? One more look at the clock tells that from a clock that is not ours. */
+  if (ahead) look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+
+  const uint8_t *records = b->map + b->header.records_offset;
+  for (uint64_t i = 0; i < nodes; i++, to += b->header.record_stride)
+    copy_record(b, to, records + i * b->header.record_stride);
+  return 0;
+}

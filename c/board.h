@@ -1,0 +1,69 @@
+/* Reads a board: opens it by its states, checks its geometry, copies it. Never writes, never waits, never trusts an offset.
+ * The layout is that of proto/board-v1.md. */
+#ifndef BB_BOARD_H
+#define BB_BOARD_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "layout.gen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BB_MAGIC UINT64_C(0x4452414f424f4542) /* "BEOBOARD", little-endian */
+#define BB_VERSION 0x00010000u
+#define BB_STALLED_NS INT64_C(3000000000)
+#define BB_AHEAD_NS INT64_C(1000000000)
+/* Attempts to copy a block. A writer needs a second to come back to the same slot at 1 Hz; a handful is plenty, and the
+ * other slot is whole whatever happens. */
+#define BB_TRIES 8
+
+/* States of opening; none but the last can be read. */
+enum bb_state { BB_ABSENT, BB_STARTING, BB_FOREIGN, BB_TRUNCATED, BB_RETIRED, BB_READY };
+extern const char *const bb_state_names[];
+
+/* A mapped board with the geometry that was checked when it was opened: later changes in the file move nothing. */
+struct bb_board {
+  const uint8_t *map;
+  size_t bytes;
+  int fd;
+  dev_t device;
+  ino_t inode;
+  struct bb_board_header header; /* as it was at opening; only the geometry of it is used */
+};
+
+struct bb_look {
+  int64_t now_ns;  /* CLOCK_MONOTONIC, taken before anything was loaded */
+  int64_t real_ns; /* CLOCK_REALTIME beside it */
+  uint64_t nodes;
+};
+
+/* Opens `path` read-only. `owner`: a user to believe besides root, the caller and `beoboard`; (uid_t)-1 for none.
+ * Always gives a state; unless it is BB_READY nothing is mapped, and `why` says in one line what is wrong. */
+enum bb_state bb_board_open(struct bb_board *board, const char *path, uid_t owner, char *why, size_t why_size);
+void bb_board_close(struct bb_board *board);
+
+/* Whether the path still names the mapped file. */
+bool bb_board_is_at(const struct bb_board *board, const char *path);
+
+/* Bytes that bb_board_snapshot() needs for the nodes that are on the board now. */
+size_t bb_board_snapshot_bytes(const struct bb_board *board);
+
+/* Copies header, column words and records of as many nodes as fit into `size`. 0, or -1 when the file was cut short. */
+int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+
+/* Checks a header against the size of its file: NULL, or what is wrong with it. */
+const char *bb_geometry_fault(const struct bb_board_header *header, uint64_t file_bytes);
+
+/* The hash of a name as the index has it. */
+uint64_t bb_name_hash(const char *name, uint64_t seed);
+
+int64_t bb_clock_ns(clockid_t clock);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

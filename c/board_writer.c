@@ -1,0 +1,664 @@
+#include "board_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "order.h"
+#include "seqlock.h"
+#include "validate.h"
+
+#define NONE UINT32_MAX
+
+/* A board mapped for writing, with the parts of it. */
+struct mapped {
+  uint8_t *map;
+  size_t bytes;
+  dev_t device;
+  ino_t inode;
+  struct bb_board_header *header;
+};
+
+struct bb_writer {
+  struct mapped board;
+  char *name;      /* of the file, within its directory */
+  char *next_name; /* of a board that is being made */
+  char *path;
+  int directory, lock;
+  bool listed_only;
+  struct bb_limits limits;
+};
+
+/* One line for people; always gives false, so that it can be returned. */
+__attribute__((format(printf, 3, 4))) static bool fail(char *why, size_t size, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(why, size, format, args);
+  va_end(args);
+  return false;
+}
+
+static uint64_t *index_entry(const struct mapped *b, uint64_t i) {
+  return (uint64_t *)(b->map + b->header->index_offset + i * b->header->index_stride);
+}
+
+static uint64_t *column_word(const struct mapped *b, uint32_t i) {
+  return (uint64_t *)(b->map + b->header->column_offset + (uint64_t)i * b->header->column_stride);
+}
+
+static struct bb_record *record_at(const struct mapped *b, uint32_t i) {
+  return (struct bb_record *)(b->map + b->header->records_offset + (uint64_t)i * b->header->record_stride);
+}
+
+static struct bb_slot *slot_at(const struct mapped *b, uint32_t i, uint32_t slot) {
+  return (struct bb_slot *)((uint8_t *)record_at(b, i) + b->header->slots_offset + (uint64_t)slot * b->header->slot_stride);
+}
+
+static bool is_whole(const struct bb_slot *slot) {
+  return slot->head != 0 && (slot->head & 1) == 0 && slot->head == slot->tail;
+}
+
+/* The newest whole slot of a record, 0 or 1; -1 when it holds no report. */
+static int newest_slot(const struct mapped *b, uint32_t record) {
+  const struct bb_slot *a = slot_at(b, record, 0), *c = slot_at(b, record, 1);
+  if (!is_whole(a) && !is_whole(c)) return -1;
+  if (!is_whole(a)) return 1;
+  if (!is_whole(c)) return 0;
+  return a->head > c->head ? 0 : 1;
+}
+
+/* ---- names ---- */
+
+static uint32_t find(const struct mapped *b, const char *name) {
+  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+  const uint64_t mask = b->header->index_slots - 1;
+  for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
+    const uint64_t entry = *index_entry(b, i);
+    if (entry == 0) return NONE;
+    const uint32_t record = (uint32_t)entry - 1;
+    if (entry >> 32 == hash >> 32 && strncmp(record_at(b, record)->name, name, 64) == 0) return record;
+  }
+}
+
+/* A new record for a name that has none. NONE when the board is full. */
+static uint32_t insert(struct mapped *b, const char *name) {
+  const uint32_t record = (uint32_t)b->header->count;
+  if (record >= b->header->capacity) return NONE;
+  struct bb_record *r = record_at(b, record);
+  memset(r->name, 0, sizeof r->name);
+  memcpy(r->name, name, strlen(name));
+  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+  const uint64_t mask = b->header->index_slots - 1;
+  uint64_t i = hash & mask;
+  while (*index_entry(b, i) != 0) i = (i + 1) & mask;
+  /* Release: who finds the entry finds the name, and who sees the count finds the record. */
+  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));
+  bb_store_release(&b->header->count, record + 1);
+  return record;
+}
+
+/* ---- files ---- */
+
+static uint64_t align64(uint64_t bytes) { return (bytes + 63) & ~UINT64_C(63); }
+
+static void plan(struct bb_board_header *h, uint32_t capacity) {
+  h->header_bytes = sizeof *h;
+  h->capacity = capacity;
+  h->index_slots = 1;
+  while (h->index_slots < 2 * capacity) h->index_slots *= 2;
+  h->index_stride = BB_INDEX_ENTRY_BYTES;
+  h->column_stride = BB_COLUMN_ENTRY_BYTES;
+  h->slots_offset = BB_RECORD_BYTES;
+  h->slot_stride = BB_SLOT_BYTES;
+  h->slots = 2;
+  h->record_stride = BB_RECORD_BYTES + 2 * BB_SLOT_BYTES;
+  h->report_offset = offsetof(struct bb_slot, report);
+  h->report_bytes = BB_REPORT_BYTES;
+  h->index_offset = align64(h->header_bytes);
+  h->column_offset = align64(h->index_offset + (uint64_t)h->index_slots * h->index_stride);
+  h->records_offset = align64(h->column_offset + (uint64_t)capacity * h->column_stride);
+  h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
+}
+
+/* The boot id of this machine as a number, as in a report: stamps of another boot mean nothing. */
+static uint64_t master_boot_id(void) {
+  char text[64] = {0};
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  uint64_t id = 0;
+  int digits = 0;
+  for (ssize_t i = 0; i < got && digits < 16; i++) {
+    const char c = text[i];
+    const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (value < 0) continue;
+    id = id << 4 | (uint64_t)value;
+    digits++;
+  }
+  return id;
+}
+
+static bool map_board(struct mapped *b, int fd, const struct stat *st) {
+  void *map = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (map == MAP_FAILED) return false;
+  *b = (struct mapped){(uint8_t *)map, (size_t)st->st_size, st->st_dev, st->st_ino, (struct bb_board_header *)map};
+  return true;
+}
+
+static void unmap(struct mapped *b) {
+  if (b->map != NULL) munmap(b->map, b->bytes);
+  b->map = NULL;
+}
+
+/* Makes an empty board under its temporary name; it is finished by `publish`. */
+static bool create(struct bb_writer *w, struct mapped *b, const struct bb_board_header *like, char *why, size_t size) {
+  /* In a directory that is ours, under our lock: what lies here is left over from a receiver that was killed. */
+  unlinkat(w->directory, w->next_name, 0);
+  const int fd = openat(w->directory, w->next_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd < 0) return fail(why, size, "cannot make %s: %s", w->path, strerror(errno));
+  /* Reserved now: a full /dev/shm is one clear line here, not a SIGBUS at the first report of the last node. */
+  int error = posix_fallocate(fd, 0, (off_t)like->file_bytes);
+  struct stat st;
+  if (error == 0 && (fchmod(fd, 0644) != 0 || fstat(fd, &st) != 0 || !map_board(b, fd, &st))) error = errno;
+  close(fd);
+  if (error != 0) {
+    unlinkat(w->directory, w->next_name, 0);
+    return fail(why, size, "no room for %s: %llu MiB are needed (%s); make room there or lower --capacity", w->path,
+                (unsigned long long)(like->file_bytes >> 20) + 1, strerror(error));
+  }
+  struct bb_board_header header = *like;
+  header.version = 0;
+  memcpy(b->header, &header, sizeof header);
+  return true;
+}
+
+/* Gives a finished board its version and its name. */
+static bool publish(struct bb_writer *w, struct mapped *b, char *why, size_t size) {
+  __atomic_store_n(&b->header->version, BB_VERSION, __ATOMIC_RELEASE);
+  if (renameat(w->directory, w->next_name, w->directory, w->name) == 0) return true;
+  const int error = errno;
+  unlinkat(w->directory, w->next_name, 0);
+  unmap(b);
+  return fail(why, size, "cannot put the board at %s: %s; remove what is there", w->path, strerror(error));
+}
+
+static void copy_record(struct mapped *to, const struct mapped *from, uint32_t old) {
+  const uint32_t new = insert(to, record_at(from, old)->name);
+  memcpy((uint8_t *)record_at(to, new) + 64, (const uint8_t *)record_at(from, old) + 64, BB_RECORD_BYTES - 64);
+  for (uint32_t i = 0; i < 2; i++) memcpy(slot_at(to, new, i), slot_at(from, old, i), BB_SLOT_BYTES);
+  *column_word(to, new) = *column_word(from, old);
+}
+
+/* Builds a board of this capacity out of an old one, with the records that `keep` says (all when it is NULL), puts it into the
+ * old one's place and retires that. Readers that have the old one mapped follow by themselves. */
+static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, char *why, size_t size) {
+  struct mapped new;
+  struct bb_board_header header = *w->board.header;
+  plan(&header, capacity);
+  header.count = 0;
+  header.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
+  if (!create(w, &new, &header, why, size)) return false;
+  for (uint32_t i = 0; i < w->board.header->count; i++)
+    if (keep == NULL || keep[i]) copy_record(&new, &w->board, i);
+  if (!publish(w, &new, why, size)) return false;
+  bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);
+  unmap(&w->board);
+  w->board = new;
+  return true;
+}
+
+/* ---- taking over ---- */
+
+/* Sets a record right after a receiver was killed at any point of its work: a half-written slot is cleared, order state and
+ * column are made to agree with the newest whole report. */
+static void repair(struct mapped *b, uint32_t record) {
+  struct bb_record *r = record_at(b, record);
+  for (uint32_t i = 0; i < 2; i++) {
+    struct bb_slot *slot = slot_at(b, record, i);
+    if (is_whole(slot) || slot->head == 0) continue;
+    /* head stays odd until all else is zero: no reader takes it for whole meanwhile. */
+    bb_write_begin(&slot->head, &slot->tail, slot->head + 1);
+    for (uint64_t *word = &slot->stamp_ns; word < &slot->tail; word++) bb_store(word, 0);
+    bb_store(&slot->tail, 0);
+    bb_store_release(&slot->head, 0);
+  }
+  if ((r->order_head & 1) != 0 || r->order_head != r->order_tail) {
+    /* Torn: nothing in it can be believed. */
+    const uint64_t sequence = (r->order_head | 1) + 1;
+    bb_write_begin(&r->order_head, &r->order_tail, sequence);
+    for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);
+    bb_write_end(&r->order_head, sequence);
+  }
+  const int newest = newest_slot(b, record);
+  if (newest < 0) {
+    bb_store_release(column_word(b, record), 0);
+    return;
+  }
+  const struct bb_slot *slot = slot_at(b, record, (uint32_t)newest);
+  const struct bb_report *report = &slot->report;
+  const bool agrees = r->known[0].boot_id == report->boot_id && r->start_boot_ns == report->start_boot_ns &&
+                      r->history_seq == report->seq;
+  if (!agrees) {
+    const uint64_t sequence = r->order_head + 2;
+    bb_write_begin(&r->order_head, &r->order_tail, sequence);
+    struct bb_known_boot current = {report->boot_id, report->t_boot_ns};
+    if (r->known[0].boot_id != report->boot_id)
+      memmove(&r->known[1], &r->known[0], (BB_KNOWN_BOOTS - 1) * sizeof r->known[0]);
+    else if (r->known[0].highest_boot_ns > current.highest_boot_ns) current.highest_boot_ns = r->known[0].highest_boot_ns;
+    bb_copy_in(&r->known[0], &current, sizeof current);
+    bb_store(&r->start_boot_ns, report->start_boot_ns);
+    bb_store(&r->history_seq, report->seq);
+    bb_store(&r->history, ~UINT64_C(0)); /* what came is not known: rather a duplicate too many than a loss taken back */
+    bb_store(&r->history_lost, 0);
+    bb_write_end(&r->order_head, sequence);
+  }
+  const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
+  bb_store_release(column_word(b, record), slot->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | goodbye);
+}
+
+/* Finishes what an insertion may have left undone: an entry in the index without its count, or a count of too few. */
+static bool repair_index(struct mapped *b) {
+  struct bb_board_header *h = b->header;
+  uint64_t used = 0;
+  for (uint64_t i = 0; i < h->index_slots; i++) {
+    const uint64_t entry = *index_entry(b, i);
+    if (entry == 0) continue;
+    const uint64_t record = (entry & UINT32_MAX) - 1;
+    if (record >= h->capacity || !bb_is_name(record_at(b, (uint32_t)record)->name)) return false;
+    if (record == h->count) bb_store_release(&h->count, h->count + 1);
+    used++;
+  }
+  if (used != h->count) return false;
+  for (uint32_t i = 0; i < h->count; i++)
+    if (!bb_is_name(record_at(b, i)->name) || find(b, record_at(b, i)->name) != i) return false;
+  return true;
+}
+
+static int compare_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* Which records stay with this node list, and how many are missing from the board. */
+static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o, uint32_t *kept, uint32_t *missing) {
+  const uint32_t count = (uint32_t)w->board.header->count;
+  bool *keep = (bool *)calloc(count > 0 ? count : 1, sizeof *keep);
+  const char **sorted = (const char **)malloc((o->node_count > 0 ? o->node_count : 1) * sizeof *sorted);
+  if (keep != NULL && sorted != NULL) {
+    if (o->node_count > 0) {
+      memcpy(sorted, o->nodes, o->node_count * sizeof *sorted);
+      qsort(sorted, o->node_count, sizeof *sorted, compare_names);
+    }
+    *kept = 0;
+    *missing = (uint32_t)o->node_count;
+    for (uint32_t i = 0; i < count; i++) {
+      const char *name = record_at(&w->board, i)->name;
+      const bool listed =
+          o->node_count > 0 && bsearch(&name, sorted, o->node_count, sizeof *sorted, compare_names) != NULL;
+      /* Without a list, names that only an earlier list brought go. */
+      keep[i] = o->node_count > 0 ? listed : newest_slot(&w->board, i) >= 0;
+      *kept += keep[i];
+      *missing -= listed;
+    }
+  } else {
+    free(keep);
+    keep = NULL;
+  }
+  free(sorted);
+  return keep;
+}
+
+static void write_options(struct bb_writer *w, const struct bb_writer_options *o) {
+  struct bb_board_header *h = w->board.header;
+  bb_store(&h->instance, h->instance + 1);
+  bb_store(&h->pid, (uint64_t)getpid());
+  bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
+  bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
+  bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
+  bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
+  bb_store(&h->state, 0);
+  for (uint32_t i = 0; i < h->count; i++)
+    bb_store(&record_at(&w->board, i)->flags, o->node_count > 0 ? BB_RECORD_FLAGS_LISTED : 0);
+}
+
+/* Looks at what lies at the path. 1: a board to take over, mapped; 0: nothing, or a board of ours that is to be replaced (then it is mapped
+ * in `old` to be retired); -1: something that we must not touch. */
+static int examine(struct bb_writer *w, const struct bb_writer_options *o, struct mapped *old, char *why, size_t size) {
+  const int fd = openat(w->directory, w->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) {
+    if (errno == ENOENT) return 0;
+    fail(why, size, "%s: %s; remove it or choose another --board", w->path,
+         errno == ELOOP ? "is a link, not a board" : strerror(errno));
+    return -1;
+  }
+  struct stat st;
+  struct bb_board_header h = {0};
+  int result = -1;
+  if (fstat(fd, &st) != 0) fail(why, size, "%s: %s", w->path, strerror(errno));
+  else if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
+    fail(why, size, "%s: is not a board; remove it or choose another --board", w->path);
+  else if (st.st_uid != geteuid())
+    fail(why, size, "%s: belongs to user %u; remove it or run as that user", w->path, (unsigned)st.st_uid);
+  else if (st.st_size == 0) result = 0;
+  else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_MAGIC)
+    fail(why, size, "%s: is not a board; remove it or choose another --board", w->path);
+  else if ((uint64_t)st.st_size < sizeof h) result = 0;
+  else if (!map_board(old, fd, &st)) fail(why, size, "cannot map %s: %s", w->path, strerror(errno));
+  else if (h.version != BB_VERSION || h.stat_hash != BB_HASH_STAT_V1 || h.board_hash != BB_HASH_BOARD_V1 ||
+           bb_geometry_fault(&h, (uint64_t)st.st_size) != NULL || h.master_boot_id != master_boot_id() ||
+           (h.state & BB_BOARD_STATE_RETIRED) || !repair_index(old))
+    result = 0;
+  else if (strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
+    fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board", w->path,
+         h.cluster_name, h.cluster_name);
+  else result = 1;
+  close(fd);
+  if (result < 0) unmap(old);
+  return result;
+}
+
+/* Makes a fresh board. */
+static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
+  struct bb_board_header h = {0};
+  plan(&h, o->capacity);
+  h.magic = BB_MAGIC;
+  h.stat_hash = BB_HASH_STAT_V1;
+  h.board_hash = BB_HASH_BOARD_V1;
+  h.master_boot_id = master_boot_id();
+  h.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
+  h.cluster_id = o->cluster_id;
+  memcpy(h.cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h.cluster_name - 1));
+  if (getrandom(&h.index_seed, sizeof h.index_seed, 0) != (ssize_t)sizeof h.index_seed)
+    h.index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* a kernel without entropy yet: weaker, but no reason to stay down */
+  if (!create(w, &w->board, &h, why, size)) return false;
+  /* Before it is published: no reader may see a board without the names of the list. */
+  for (size_t i = 0; i < o->node_count; i++) insert(&w->board, o->nodes[i]);
+  write_options(w, o);
+  return publish(w, &w->board, why, size);
+}
+
+/* Takes over the board that is mapped, with everything on it. */
+static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
+  const uint32_t count = (uint32_t)w->board.header->count;
+  for (uint32_t i = 0; i < count; i++) repair(&w->board, i);
+  uint32_t kept = 0, missing = 0;
+  bool *keep = choose(w, o, &kept, &missing);
+  if (keep == NULL) return fail(why, size, "out of memory");
+  bool ok = true;
+  if ((uint64_t)kept + missing > o->capacity)
+    ok = fail(why, size, "%s: %u nodes do not fit; give --capacity %u", w->path, kept + missing, kept + missing);
+  else if (kept != count || w->board.header->capacity != o->capacity) ok = rebuild(w, o->capacity, keep, why, size);
+  free(keep);
+  if (!ok) return false;
+  for (size_t i = 0; i < o->node_count; i++)
+    if (find(&w->board, o->nodes[i]) == NONE) insert(&w->board, o->nodes[i]);
+  write_options(w, o);
+  return true;
+}
+
+/* Opens the directory of the board, which must be one in which nobody else can put things into our way. */
+static bool open_directory(struct bb_writer *w, char *why, size_t size) {
+  char *slash = strrchr(w->path, '/');
+  char *directory = slash == NULL ? strdup(".") : slash == w->path ? strdup("/") : strndup(w->path, (size_t)(slash - w->path));
+  w->name = strdup(slash == NULL ? w->path : slash + 1);
+  w->next_name = (char *)malloc(strlen(w->path) + sizeof ".new");
+  if (directory == NULL || w->name == NULL || w->next_name == NULL) {
+    free(directory);
+    return fail(why, size, "out of memory");
+  }
+  sprintf(w->next_name, "%s.new", w->name);
+  bool ok = true;
+  struct stat st;
+  if (mkdir(directory, 0755) == 0) chmod(directory, 0755); /* whatever the umask: readers must get in */
+  w->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (w->name[0] == 0) ok = fail(why, size, "%s: is a directory; name a file in it", w->path);
+  else if (w->directory < 0) ok = fail(why, size, "cannot use the directory %s: %s", directory, strerror(errno));
+  else if (fstat(w->directory, &st) != 0) ok = fail(why, size, "%s: %s", directory, strerror(errno));
+  else if (st.st_uid != 0 && st.st_uid != geteuid())
+    ok = fail(why, size, "%s belongs to user %u, who could put another board there; choose another --board", directory,
+              (unsigned)st.st_uid);
+  else if ((st.st_mode & 022) != 0 && (st.st_mode & S_ISVTX) == 0)
+    ok = fail(why, size, "%s can be written by others: chmod 755 it or choose another --board", directory);
+  free(directory);
+  return ok;
+}
+
+/* Takes the writer's lock. It lies beside the board, because any reader could lock the board itself. */
+static bool take_lock(struct bb_writer *w, char *why, size_t size) {
+  char *name = (char *)malloc(strlen(w->name) + sizeof ".lock");
+  if (name == NULL) return fail(why, size, "out of memory");
+  sprintf(name, "%s.lock", w->name);
+  w->lock = openat(w->directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  free(name);
+  struct stat st;
+  if (w->lock < 0) return fail(why, size, "cannot lock %s.lock: %s", w->path, strerror(errno));
+  if (fstat(w->lock, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+    return fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", w->path);
+  if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
+    char pid[24] = {0};
+    const ssize_t got = pread(w->lock, pid, sizeof pid - 1, 0);
+    return fail(why, size, "another receiver (pid %s) writes %s; stop it or choose another --board",
+                got > 0 ? pid : "unknown", w->path);
+  }
+  char pid[24];
+  const int length = snprintf(pid, sizeof pid, "%d", (int)getpid());
+  if (ftruncate(w->lock, 0) != 0 || pwrite(w->lock, pid, (size_t)length, 0) != length)
+    return fail(why, size, "cannot write %s.lock: %s", w->path, strerror(errno));
+  return true;
+}
+
+static void dispose(struct bb_writer *w) {
+  unmap(&w->board);
+  if (w->lock >= 0) close(w->lock);
+  if (w->directory >= 0) close(w->directory);
+  free(w->name);
+  free(w->next_name);
+  free(w->path);
+  free(w);
+}
+
+struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, size_t size) {
+  struct bb_writer *w = (struct bb_writer *)calloc(1, sizeof *w);
+  if (w == NULL) return NULL;
+  w->directory = w->lock = -1;
+  w->path = strdup(o->path);
+  w->listed_only = o->node_count > 0;
+  w->limits = (struct bb_limits){o->uncertain_after_ns, o->silent_after_ns, bb_clock_ns(CLOCK_MONOTONIC)};
+  bool ok = w->path != NULL && open_directory(w, why, size) && take_lock(w, why, size);
+  if (ok && o->node_count > o->capacity)
+    ok = fail(why, size, "%zu nodes do not fit; give --capacity %zu", o->node_count, o->node_count);
+  if (ok) {
+    struct mapped old = {0};
+    const int found = examine(w, o, &old, why, size);
+    ok = found >= 0;
+    if (found == 1) {
+      w->board = old;
+      ok = take_over(w, o, why, size);
+    } else if (found == 0) {
+      ok = make_fresh(w, o, why, size);
+      /* Marked after its successor stands at the path, so that whoever finds it retired finds that, too. */
+      if (ok && old.map != NULL) bb_store_release(&old.header->state, bb_load(&old.header->state) | BB_BOARD_STATE_RETIRED);
+      unmap(&old);
+    }
+  }
+  if (ok) return w;
+  dispose(w);
+  return NULL;
+}
+
+void bb_writer_close(struct bb_writer *w) {
+  struct bb_board_header *h = w->board.header;
+  bb_store_release(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
+  dispose(w);
+}
+
+/* ---- reports ---- */
+
+static void load_order(struct bb_order *o, const struct mapped *b, uint32_t record) {
+  const struct bb_record *r = record_at(b, record);
+  const int newest = newest_slot(b, record);
+  memset(o, 0, sizeof *o);
+  if (newest < 0) return;
+  const struct bb_slot *slot = slot_at(b, record, (uint32_t)newest);
+  o->heard = true;
+  o->start_boot_ns = r->start_boot_ns;
+  o->history_seq = r->history_seq;
+  o->history = r->history;
+  o->history_lost = r->history_lost;
+  memcpy(o->known, r->known, sizeof o->known);
+  o->stamp_ns = (int64_t)slot->stamp_ns;
+  o->seq = slot->report.seq;
+  o->interval_ms = slot->report.interval_ms;
+  o->t_boot_ns = slot->report.t_boot_ns;
+  o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
+}
+
+/* A refusal as the order block keeps it. */
+struct refusal {
+  enum bb_reason reason;
+  int64_t offset_us;
+};
+
+static void store_order(struct mapped *b, uint32_t record, const struct bb_order *o, const struct refusal *refusal,
+                        const struct bb_arrival *arrival) {
+  struct bb_record *r = record_at(b, record);
+  const uint64_t sequence = r->order_head + 2;
+  bb_write_begin(&r->order_head, &r->order_tail, sequence);
+  bb_store(&r->start_boot_ns, o->start_boot_ns);
+  bb_store(&r->history_seq, o->history_seq);
+  bb_store(&r->history, o->history);
+  bb_store(&r->history_lost, o->history_lost);
+  bb_copy_in(r->known, o->known, sizeof r->known);
+  if (refusal != NULL) {
+    bb_store(&r->refusal_reason, refusal->reason);
+    bb_store(&r->refusal_ns, (uint64_t)arrival->stamp_ns);
+    bb_store(&r->refusal_real_ns, (uint64_t)arrival->stamp_real_ns);
+    bb_store((uint64_t *)&r->refusal_offset_us, (uint64_t)refusal->offset_us);
+  } else {
+    uint64_t address[2];
+    memcpy(address, arrival->address, sizeof address);
+    bb_copy_in(r->address, address, sizeof address);
+    bb_store(&r->port, arrival->port);
+  }
+  bb_write_end(&r->order_head, sequence);
+}
+
+/* Writes the older slot, so that the newer stays readable whatever happens meanwhile. */
+static void store_report(struct mapped *b, uint32_t record, const uint8_t *datagram, const struct bb_arrival *arrival) {
+  const int newest = newest_slot(b, record);
+  struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
+  const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
+  uint64_t words[BB_REPORT_BYTES / 8];
+  memcpy(words, datagram, sizeof words);
+  bb_write_begin(&slot->head, &slot->tail, sequence);
+  bb_store(&slot->stamp_ns, (uint64_t)arrival->stamp_ns);
+  bb_store(&slot->stamp_real_ns, (uint64_t)arrival->stamp_real_ns);
+  bb_copy_in(&slot->report, words, sizeof words);
+  bb_write_end(&slot->head, sequence);
+}
+
+/* The node's wall clock less the master's, in us. */
+static int64_t offset_us(const struct bb_report *report, const struct bb_arrival *arrival) {
+  return ((int64_t)report->t_real_ns / 1000) - arrival->stamp_real_ns / 1000;
+}
+
+static int count_refusal(struct bb_writer *w, enum bb_reason reason) {
+  bb_add(&w->board.header->refused[reason], 1);
+  return (int)reason;
+}
+
+/* Refuses a report of a node that has a record, and lets the record say so. */
+static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order, const struct bb_report *report,
+                  enum bb_reason reason, const struct bb_arrival *arrival) {
+  const struct refusal refusal = {reason, offset_us(report, arrival)};
+  store_order(&w->board, record, order, &refusal, arrival);
+  bb_add(&record_at(&w->board, record)->refused, 1);
+  if (reason == BB_REASON_LATE) bb_add(&record_at(&w->board, record)->late, 1);
+  return count_refusal(w, reason);
+}
+
+int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival) {
+  struct mapped *b = &w->board;
+  bb_add(&b->header->received, 1);
+  const enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
+  /* Up to here nothing tells which node it is from. */
+  if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
+    return count_refusal(w, invalid);
+  struct bb_report report;
+  memcpy(&report, datagram, sizeof report);
+  uint32_t record = find(b, report.hostname);
+  struct bb_order order = {0};
+  if (record != NONE) load_order(&order, b, record);
+  if (invalid != BB_REASON_NONE)
+    return record == NONE ? count_refusal(w, invalid) : refuse(w, record, &order, &report, invalid, arrival);
+  if (record == NONE) {
+    if (w->listed_only) return count_refusal(w, BB_REASON_STRANGER);
+    record = insert(b, report.hostname);
+    if (record == NONE) return count_refusal(w, BB_REASON_FULL);
+  }
+
+  struct bb_record *r = record_at(b, record);
+  const struct bb_judgement judgement = bb_order_judge(&order, &report, arrival->stamp_ns, &w->limits);
+  if (judgement.verdict == BB_REFUSED) {
+    if (judgement.found) bb_store(&r->lost, r->lost - 1);
+    return refuse(w, record, &order, &report, judgement.reason, arrival);
+  }
+  if (judgement.verdict == BB_DUPLICATE) {
+    bb_add(&r->duplicate, 1);
+    bb_add(&b->header->duplicate, 1);
+    return BB_OUTCOME_DUPLICATE;
+  }
+  /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
+   * word (release) by which readers learn of it. */
+  store_report(b, record, datagram, arrival);
+  store_order(b, record, &order, NULL, arrival);
+  bb_add(&r->accepted, 1);
+  bb_add(&r->lost, judgement.lost);
+  bb_add(&r->unheard, judgement.unheard);
+  bb_add(&r->restarts, judgement.verdict == BB_RESTART);
+  bb_add(&r->reboots, judgement.verdict == BB_REBOOT);
+  bb_add(&r->resets, judgement.verdict == BB_RESET);
+  bb_store((uint64_t *)&r->offset_us, (uint64_t)offset_us(&report, arrival));
+  bb_add(&b->header->accepted, 1);
+  bb_store_release(column_word(b, record),
+                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report.interval_ms << 1 | order.goodbye);
+  return BB_OUTCOME_ACCEPTED;
+}
+
+/* ---- the receiver's own words ---- */
+
+void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
+  bb_store_release(&w->board.header->listening_since_ns, (uint64_t)since_ns);
+}
+
+void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) { w->limits.resumed_ns = resumed_ns; }
+
+void bb_writer_heartbeat(struct bb_writer *w, int64_t began_ns) {
+  bb_add(&w->board.header->drains, 1);
+  /* Release: who sees this heartbeat sees every word of the drain, and the listening-since stored before it. */
+  bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)began_ns);
+}
+
+void bb_writer_dropped(struct bb_writer *w, uint64_t drops) {
+  bb_add(&w->board.header->kernel_drops, drops);
+  bb_add(&w->board.header->overflows, 1);
+}
+
+void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w->board.header->receive_buffer, bytes); }
+
+int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
+  struct stat st;
+  if (fstatat(w->directory, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == w->board.device &&
+      st.st_ino == w->board.inode)
+    return 0;
+  return rebuild(w, w->board.header->capacity, NULL, why, size) ? 1 : -1;
+}
+
+const struct bb_board_header *bb_writer_header(const struct bb_writer *w) { return w->board.header; }

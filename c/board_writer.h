@@ -1,0 +1,71 @@
+/* Writes a board: makes it or takes it over, lays reports on it, retires it. One writer per board, held by a lock beside it.
+ * Knows nothing of sockets and has no clock of its own but for the header. Not thread-safe: one thread owns a writer. */
+#ifndef BB_BOARD_WRITER_H
+#define BB_BOARD_WRITER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "layout.gen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bb_writer_options {
+  const char *path;
+  const char *cluster_name; /* "" for none */
+  uint32_t cluster_id;
+  uint32_t capacity;
+  int64_t uncertain_after_ns, silent_after_ns;
+  /* The node list, or NULL with count 0: first come, first served. Names must be valid. */
+  const char *const *nodes;
+  size_t node_count;
+};
+
+/* When and from where a datagram came. */
+struct bb_arrival {
+  int64_t stamp_ns;      /* CLOCK_MONOTONIC */
+  int64_t stamp_real_ns; /* CLOCK_REALTIME */
+  uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
+  uint16_t port;
+};
+
+/* What became of a datagram: a bb_reason, or one of these. */
+enum { BB_OUTCOME_ACCEPTED = BB_REASON_NONE, BB_OUTCOME_DUPLICATE = -1 };
+
+struct bb_writer;
+
+/* Makes or takes over the board. NULL, and one line in `why`, when it cannot be had. */
+struct bb_writer *bb_writer_open(const struct bb_writer_options *options, char *why, size_t why_size);
+
+/* Leaves in good order: the board stays readable, flagged closed. */
+void bb_writer_close(struct bb_writer *writer);
+
+/* Validates a datagram and lays it on the board, or counts why not. */
+int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival);
+
+/* The receiver has heard everything since `since_ns`. Stored before any heartbeat that follows. */
+void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
+
+/* Until this moment the receiver was stopped or paused: gaps that reach back before it count as unheard. */
+void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
+
+/* A drain that began at `began_ns` left every socket empty. */
+void bb_writer_heartbeat(struct bb_writer *writer, int64_t began_ns);
+
+/* Datagrams that the kernel dropped since the last call, and the smallest socket buffer. */
+void bb_writer_dropped(struct bb_writer *writer, uint64_t drops);
+void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
+
+/* If the path no longer names our board, publishes it again. 0: it is there; 1: published; -1: cannot, see `why`. */
+int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
+
+/* The header, for looking at from any thread with relaxed loads. */
+const struct bb_board_header *bb_writer_header(const struct bb_writer *writer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,52 @@
+/* The rules of order: is this report the next one, a restart, another boot, or one that must not be believed now?
+ * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged. */
+#ifndef BB_ORDER_H
+#define BB_ORDER_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layout.gen.h"
+
+#define BB_KNOWN_BOOTS 5
+
+/* What the rules remember of a node, and of its last accepted report. */
+struct bb_order {
+  bool heard; /* a report was accepted */
+  uint64_t start_boot_ns;
+  uint64_t history_seq, history, history_lost;
+  struct bb_known_boot known[BB_KNOWN_BOOTS]; /* the current boot first */
+  /* the last accepted report */
+  int64_t stamp_ns;
+  uint32_t seq, interval_ms;
+  uint64_t t_boot_ns;
+  bool goodbye;
+};
+
+struct bb_limits {
+  int64_t uncertain_after_ns, silent_after_ns;
+  /* Until when the receiver was stopped or paused: a gap that reaches back before it was not heard, not lost. */
+  int64_t resumed_ns;
+};
+
+enum bb_verdict {
+  BB_NEXT,      /* accepted: the next report of the run, or the first of the node */
+  BB_RESTART,   /* accepted: another run of the sender, same boot */
+  BB_REBOOT,    /* accepted: another boot */
+  BB_RESET,     /* accepted only because nothing was for silent_after */
+  BB_DUPLICATE, /* not accepted, but no refusal: it came before by another road */
+  BB_REFUSED,
+};
+
+struct bb_judgement {
+  enum bb_verdict verdict;
+  enum bb_reason reason; /* of BB_REFUSED */
+  uint32_t lost, unheard; /* reports missing before this one */
+  uint32_t found;         /* 1: a late report that had been counted as lost */
+};
+
+/* Judges a valid report stamped `stamp_ns`, without keys, and moves `order` on: all of it when the report is accepted, else only its
+ * history. */
+struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, int64_t stamp_ns,
+                                   const struct bb_limits *limits);
+
+#endif

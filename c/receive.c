@@ -1,0 +1,369 @@
+#include "receive.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "board.h"
+#include "seqlock.h"
+
+#define BATCH 64
+/* Larger than a report, so that one that is too long shows; the kernel cuts the rest. */
+#define ROOM (BB_REPORT_BYTES + 64)
+#define SECOND INT64_C(1000000000)
+#define HEARTBEAT_NS (SECOND / 10)
+#define PAUSE_NS SECOND
+#define CLOCK_STEP_NS (SECOND / 100)
+#define WANTED_BUFFER (64 << 20)
+/* What a report takes of a socket buffer: seen as 2,305 bytes on x86-64. */
+#define BUFFER_PER_REPORT 2305
+/* Batches of one socket in one drain. More is left to the next: a flood must not keep us from the clock. */
+#define MOST_ROUNDS 1024
+
+struct listener {
+  int fd;
+  uint32_t drops;         /* as the kernel last told */
+  int64_t empty_since_ns; /* start of the last drain that left this socket empty */
+  int64_t empty_offset;   /* distance of the clocks after that drain */
+  bool empty;             /* in the drain under way */
+};
+
+struct bb_receiver {
+  struct bb_writer *writer;
+  int64_t drain_ns;
+  struct listener listeners[BB_MOST_SOCKETS];
+  int count;
+  uint64_t buffer;
+  int wake; /* eventfd: stop */
+  bool started;
+  pthread_t thread;
+  int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
+  bool again; /* the last drain wants another at once */
+  int64_t housekept_ns;
+  pthread_mutex_t mutex; /* of status */
+  struct bb_receiver_status status;
+  struct mmsghdr messages[BATCH];
+  struct iovec vectors[BATCH];
+  struct sockaddr_storage from[BATCH];
+  _Alignas(struct cmsghdr) uint8_t control[BATCH][CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(uint32_t))];
+  uint8_t data[BATCH][ROOM];
+};
+
+struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns) {
+  struct bb_receiver *r = (struct bb_receiver *)calloc(1, sizeof *r);
+  if (r == NULL) return NULL;
+  r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (r->wake < 0) {
+    free(r);
+    return NULL;
+  }
+  pthread_mutex_init(&r->mutex, NULL);
+  r->writer = writer;
+  r->drain_ns = drain_ns;
+  r->buffer = UINT64_MAX;
+  for (int i = 0; i < BATCH; i++) {
+    r->vectors[i] = (struct iovec){r->data[i], ROOM};
+    r->messages[i].msg_hdr.msg_iov = &r->vectors[i];
+    r->messages[i].msg_hdr.msg_iovlen = 1;
+  }
+  return r;
+}
+
+/* ---- sockets ---- */
+
+static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
+
+static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
+  const int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  /* No SO_REUSEADDR: with it any local user could bind beside us and take the reports. */
+  set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  if (address->ai_family == AF_INET6) {
+    set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+  } else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+  set(fd, SOL_SOCKET, SO_RCVBUF, WANTED_BUFFER);
+  set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
+  int granted = 0;
+  socklen_t length = sizeof granted;
+  getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &granted, &length);
+  if ((uint64_t)granted < *buffer) *buffer = (uint64_t)granted;
+  if (bind(fd, address->ai_addr, address->ai_addrlen) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, char *why, size_t size) {
+  if (r->count == BB_MOST_SOCKETS) {
+    snprintf(why, size, "at most %d addresses to listen on", BB_MOST_SOCKETS);
+    return -1;
+  }
+  char service[8];
+  snprintf(service, sizeof service, "%u", (unsigned)port);
+  const struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_DGRAM};
+  struct addrinfo *address = NULL;
+  const int error = getaddrinfo(host, service, &hints, &address);
+  if (error != 0) {
+    snprintf(why, size, "cannot listen on %s: %s", host, gai_strerror(error));
+    return -1;
+  }
+  const int fd = open_socket(address, &r->buffer);
+  freeaddrinfo(address);
+  if (fd < 0) {
+    const char *hint = errno == EADDRINUSE   ? "; stop the program that has it or choose another --listen"
+                       : errno == EACCES       ? "; ports below 1024 need root"
+                       : errno == EADDRNOTAVAIL ? "; no interface here has that address"
+                                                : "";
+    snprintf(why, size, "cannot listen on %s port %u: %s%s", host, (unsigned)port, strerror(errno), hint);
+    return -1;
+  }
+  struct sockaddr_storage bound;
+  socklen_t length = sizeof bound;
+  getsockname(fd, (struct sockaddr *)&bound, &length);
+  r->listeners[r->count++] = (struct listener){.fd = fd};
+  return ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                                           : ((struct sockaddr_in *)&bound)->sin_port);
+}
+
+/* Drops of this socket since we last asked. Asked for at each drain, since SO_RXQ_OVFL comes only with the next datagram. */
+static uint32_t new_drops(struct listener *l) {
+  uint32_t info[SK_MEMINFO_VARS] = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &length) != 0) return 0;
+  const uint32_t drops = info[SK_MEMINFO_DROPS] - l->drops;
+  l->drops = info[SK_MEMINFO_DROPS];
+  return drops;
+}
+
+/* ---- stamps ---- */
+
+/* CLOCK_REALTIME less CLOCK_MONOTONIC, sampled so close together that no preemption lies between. */
+static int64_t clock_distance(void) {
+  int64_t best = 0, narrowest = INT64_MAX;
+  for (int i = 0; i < 3 && narrowest > 20000; i++) {
+    const int64_t before = bb_clock_ns(CLOCK_MONOTONIC);
+    const int64_t real = bb_clock_ns(CLOCK_REALTIME);
+    const int64_t after = bb_clock_ns(CLOCK_MONOTONIC);
+    if (after - before >= narrowest) continue;
+    narrowest = after - before;
+    best = real - (before + narrowest / 2);
+  }
+  return best;
+}
+
+/* The kernel's receive time; 0 when it gave none. */
+static int64_t kernel_time(struct msghdr *message) {
+  for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
+    struct timespec t;
+    memcpy(&t, CMSG_DATA(c), sizeof t);
+    return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+  }
+  return 0;
+}
+
+/* The kernel's time carried over to the monotonic clock. What we take now was not there when this socket was last empty, so it
+ * is no older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. */
+static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
+  const int64_t moved = distance - l->empty_offset;
+  if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return l->empty_since_ns;
+  const int64_t ns = kernel_ns - distance;
+  if (ns < l->empty_since_ns) return l->empty_since_ns;
+  return ns > taken_ns ? taken_ns : ns;
+}
+
+static void set_address(struct bb_arrival *arrival, const struct sockaddr_storage *from) {
+  if (from->ss_family == AF_INET6) {
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
+    memcpy(arrival->address, &v6->sin6_addr, 16);
+    arrival->port = ntohs(v6->sin6_port);
+  } else {
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
+    memset(arrival->address, 0, 10);
+    memset(arrival->address + 10, 0xff, 2);
+    memcpy(arrival->address + 12, &v4->sin_addr, 4);
+    arrival->port = ntohs(v4->sin_port);
+  }
+}
+
+/* ---- the drain ---- */
+
+/* Takes one batch from a socket: how many datagrams came. */
+static int take_batch(struct bb_receiver *r, struct listener *l, int64_t distance) {
+  for (int i = 0; i < BATCH; i++) {
+    struct msghdr *m = &r->messages[i].msg_hdr;
+    m->msg_name = &r->from[i];
+    m->msg_namelen = sizeof r->from[i];
+    m->msg_control = r->control[i];
+    m->msg_controllen = sizeof r->control[i];
+    m->msg_flags = 0;
+  }
+  int got = recvmmsg(l->fd, r->messages, BATCH, MSG_DONTWAIT, NULL);
+  if (got < 0) {
+    l->empty = errno == EAGAIN || errno == EWOULDBLOCK;
+    return 0;
+  }
+  const int64_t taken_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  for (int i = 0; i < got; i++) {
+    struct msghdr *m = &r->messages[i].msg_hdr;
+    struct bb_arrival arrival;
+    arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
+    arrival.stamp_real_ns = arrival.stamp_ns + distance;
+    set_address(&arrival, &r->from[i]);
+    bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
+  }
+  l->empty = got < BATCH;
+  return got;
+}
+
+static void drain(struct bb_receiver *r) {
+  const int64_t began_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  const int64_t began_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
+  /* CLOCK_BOOTTIME, which goes on while the machine is suspended. Stored before anything else: a reader that sees a new
+   * heartbeat must see that the stretch before it was not listened to. */
+  if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) bb_writer_resumed(r->writer, began_ns);
+  if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listening_since(r->writer, began_ns);
+  uint64_t drops = 0;
+  for (int i = 0; i < r->count; i++) drops += new_drops(&r->listeners[i]);
+  if (drops > 0) {
+    bb_writer_dropped(r->writer, drops);
+    /* After the kernel was asked: what it dropped until then was not heard. */
+    bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+  }
+
+  const int64_t distance = clock_distance();
+  int full = 0, total = 0;
+  for (int i = 0; i < r->count; i++) r->listeners[i].empty = false;
+  bool more = true;
+  /* In turn, a batch each, so that a flood on one socket does not starve another. */
+  for (int round = 0; more && round < MOST_ROUNDS; round++) {
+    more = false;
+    for (int i = 0; i < r->count; i++) {
+      struct listener *l = &r->listeners[i];
+      if (l->empty) continue;
+      const int got = take_batch(r, l, distance);
+      total += got;
+      if (!l->empty && got > 0) more = true;
+    }
+  }
+  const int64_t distance_after = clock_distance();
+  for (int i = 0; i < r->count; i++) {
+    struct listener *l = &r->listeners[i];
+    if (!l->empty) continue;
+    full++;
+    l->empty_since_ns = began_ns;
+    l->empty_offset = distance_after;
+  }
+  r->last_began_ns = began_ns;
+  r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
+  if (full == r->count) {
+    bb_writer_heartbeat(r->writer, began_ns);
+    r->last_heartbeat_boot_ns = began_boot_ns;
+  }
+  r->again = full < r->count || (uint64_t)total * BUFFER_PER_REPORT > r->buffer / 4;
+}
+
+/* ---- the thread ---- */
+
+/* Once a second: is our board still at its path? And what JavaScript may ask for. */
+static void keep_house(struct bb_receiver *r) {
+  char trouble[sizeof r->status.trouble] = "";
+  const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
+  const struct bb_board_header *h = bb_writer_header(r->writer);
+  pthread_mutex_lock(&r->mutex);
+  struct bb_receiver_status *s = &r->status;
+  s->received = h->received;
+  s->accepted = h->accepted;
+  s->duplicate = h->duplicate;
+  s->kernel_drops = h->kernel_drops;
+  s->nodes = h->count;
+  memcpy(s->refused, h->refused, sizeof s->refused);
+  s->receive_buffer = r->buffer;
+  s->publications += published > 0;
+  memcpy(s->trouble, published < 0 ? trouble : "", published < 0 ? sizeof trouble : 1);
+  pthread_mutex_unlock(&r->mutex);
+}
+
+/* Waits for one of `count` descriptors, at most `ns`; whether the first, which says stop, is ready. */
+static bool wait_for(struct pollfd *fds, nfds_t count, int64_t ns) {
+  const struct timespec timeout = {ns / SECOND, ns % SECOND};
+  return ppoll(fds, count, &timeout, NULL) > 0 && (fds[0].revents & POLLIN) != 0;
+}
+
+static void *run(void *argument) {
+  struct bb_receiver *r = (struct bb_receiver *)argument;
+  struct pollfd fds[1 + BB_MOST_SOCKETS] = {{.fd = r->wake, .events = POLLIN}};
+  for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
+  bool stop = false;
+  while (!stop) {
+    if (!r->again) {
+      /* Blocks for the first report, and then until the tick: wake-ups are what costs, not copies. */
+      stop = wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
+      const int64_t rest = r->last_began_ns + r->drain_ns - bb_clock_ns(CLOCK_MONOTONIC);
+      if (!stop && rest > 0) stop = wait_for(fds, 1, rest);
+    } else stop = wait_for(fds, 1, 0);
+    drain(r);
+    if (r->last_began_ns - r->housekept_ns >= SECOND || stop) {
+      keep_house(r);
+      r->housekept_ns = r->last_began_ns;
+    }
+  }
+  return NULL;
+}
+
+int bb_receiver_start(struct bb_receiver *r) {
+  const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  for (int i = 0; i < r->count; i++) {
+    r->listeners[i].empty_since_ns = now_ns;
+    r->listeners[i].empty_offset = clock_distance();
+  }
+  bb_writer_receive_buffer(r->writer, r->buffer);
+  r->status.receive_buffer = r->buffer;
+  r->last_began_ns = now_ns - r->drain_ns;
+  /* The stretch begins now, and so it is stored before the first heartbeat. */
+  bb_writer_listening_since(r->writer, now_ns);
+  bb_writer_resumed(r->writer, now_ns);
+  r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
+  r->again = true; /* a heartbeat at once: the board is not stalled any more */
+  sigset_t all, before;
+  sigfillset(&all); /* signals are JavaScript's */
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = pthread_create(&r->thread, NULL, run, r);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  r->started = error == 0;
+  return -error;
+}
+
+void bb_receiver_status(struct bb_receiver *r, struct bb_receiver_status *out) {
+  pthread_mutex_lock(&r->mutex);
+  *out = r->status;
+  pthread_mutex_unlock(&r->mutex);
+}
+
+void bb_receiver_stop(struct bb_receiver *r) {
+  if (r->started) {
+    const uint64_t one = 1;
+    while (write(r->wake, &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    pthread_join(r->thread, NULL);
+  }
+  for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
+  close(r->wake);
+  pthread_mutex_destroy(&r->mutex);
+  bb_writer_close(r->writer);
+  free(r);
+}

@@ -1,0 +1,44 @@
+/* Receives: drains the sockets on a tick, stamps what came, and hands it to the board's writer, in a thread of its own.
+ * Parses nothing and allocates nothing per datagram; knows nothing of JavaScript. */
+#ifndef BB_RECEIVE_H
+#define BB_RECEIVE_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "board_writer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BB_MOST_SOCKETS 16
+
+struct bb_receiver;
+
+/* What the receiver tells of itself, as of about a second ago. */
+struct bb_receiver_status {
+  uint64_t received, accepted, duplicate, kernel_drops, nodes;
+  uint64_t refused[32];
+  uint64_t receive_buffer;   /* granted, the smallest of the sockets */
+  uint64_t publications;     /* times that the board had vanished from its path and was published again */
+  char trouble[256];         /* one line about what goes wrong now; empty: nothing */
+};
+
+/* Begins with no socket. `drain_ns`: the tick. Takes over the writer, and closes it at the end; on failure the writer stays the caller's. */
+struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns);
+
+/* Listens at a numeric address. The port that was bound, or -1 and one line in `why`. */
+int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t port, char *why, size_t why_size);
+
+/* Starts the thread: 0, or -errno. */
+int bb_receiver_start(struct bb_receiver *receiver);
+
+void bb_receiver_status(struct bb_receiver *receiver, struct bb_receiver_status *out);
+
+/* Ends the thread after a last drain, closes the board in good order, and frees everything. */
+void bb_receiver_stop(struct bb_receiver *receiver);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

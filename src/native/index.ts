@@ -1,0 +1,105 @@
+// The addon's face: clocks, the board's mapping, the receive thread, and sending in bulk. Types and documentation only;
+// what these do stands in c/.
+
+import { createRequire } from 'node:module';
+
+/** Offsets into the array that `clocks` fills. */
+export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
+
+/** States of opening a board; none of them is an error. See proto/board-v1.md. */
+export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'retired' | 'ready';
+
+/** A board mapped read-only. */
+export interface BoardMapping {
+  /** Bytes that a snapshot needs now: header, column words and records in use. */
+  snapshotBytes(): number;
+  /**
+   * Copies the board: header, `nodes` column words, `nodes` records, at the header's strides; a slot that could not be
+   * copied whole has a `head` of 0. Undefined when the file was cut short. Times in ns.
+   */
+  snapshot(into: Uint8Array): { nowNs: bigint; realNs: bigint; nodes: number } | undefined;
+  /** Whether the path still names the mapped file. */
+  isAt(path: string): boolean;
+  unmap(): void;
+}
+
+/** How a board is to be made or taken over. Times in ns, names valid and without doubles. */
+export interface WriterOptions {
+  path: string;
+  clusterName: string;
+  clusterId: number;
+  capacity: number;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  /** The node list; empty: first come, first served. */
+  nodes: readonly string[];
+}
+
+/** A board held for writing. Its constructor throws one line for people when the board cannot be had. */
+export interface Writer {
+  /** Validates a datagram and lays it on the board: 0 accepted, -1 duplicate, else the reason's number. */
+  deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): number;
+  listeningSince(sinceNs: bigint): void;
+  resumed(resumedNs: bigint): void;
+  heartbeat(beganNs: bigint): void;
+  /** Leaves in good order: the board stays, flagged closed. */
+  close(): void;
+}
+
+/** What the receive thread tells of itself, as of at most a second ago. */
+export interface ReceiverStatus {
+  received: number;
+  accepted: number;
+  duplicate: number;
+  kernelDrops: number;
+  nodes: number;
+  /** Granted by the kernel, bytes; the smallest of the sockets. */
+  receiveBuffer: number;
+  /** Times that the board had vanished from its path and was published again. */
+  publications: number;
+  /** One line about what goes wrong now; empty: nothing. */
+  trouble: string;
+  /** By the number of the reason. */
+  refused: number[];
+}
+
+/** The receive thread. Takes the writer it is made with. */
+export interface Receiver {
+  /** Listens at a numeric address; the port that was bound. Throws one line for people. */
+  listen(host: string, port: number): number;
+  start(): void;
+  status(): ReceiverStatus;
+  /** Ends the thread after a last drain and closes the board in good order. */
+  stop(): void;
+}
+
+/** Sends many datagrams with few system calls, to one numeric address. */
+export interface BulkSender {
+  /** Sends `count` datagrams of `bytes` each, beginning with number `first`; how many were sent. */
+  send(datagrams: Uint8Array, bytes: number, first: number, count: number): number;
+  close(): void;
+}
+
+interface Native {
+  clocks(into: BigUint64Array): void;
+  mapBoard(
+    path: string,
+    owner: number | string | undefined,
+  ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
+  Writer: new (options: WriterOptions) => Writer;
+  Receiver: new (writer: Writer, drainNs: bigint) => Receiver;
+  BulkSender: new (host: string, port: number) => BulkSender;
+}
+
+const native = createRequire(import.meta.url)('../../../build/beoboard.node') as Native;
+
+/** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
+export const clocks = native.clocks;
+
+/**
+ * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name
+ * or id). Throws when there is no such user.
+ */
+export const mapBoard = native.mapBoard;
+
+export const { Writer, Receiver, BulkSender } = native;
