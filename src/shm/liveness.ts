@@ -1,0 +1,58 @@
+// Judges from evidence how a node is: live, uncertain, silent. Pure: no clock, no I/O; the caller brings both.
+
+/** How a node is; see "Liveness" in proto/board-v1.md. */
+export type State = 'never' | 'live' | 'uncertain' | 'silent' | 'left' | 'unknown';
+
+/** From the worst to the best: the order in which people want to see nodes. */
+export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'];
+
+/** The heartbeat is stored ten times a second: this old, the monitor has failed, not the nodes. */
+export const STALLED_AFTER_NS = 3_000_000_000n;
+/** A time further ahead than this is of another clock; less is the reader's own delay between two loads. */
+export const AHEAD_NS = 1_000_000_000n;
+
+/** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
+export interface Evidence {
+  nowNs: bigint;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  retired: boolean;
+}
+
+/** What is known of a node's last report. */
+export interface LastReport {
+  stampNs: bigint;
+  intervalMs: number;
+  goodbye: boolean;
+}
+
+/** Whether the receiver gives no evidence at all: its heartbeat is too old, or of another clock. */
+export function isStalled({ nowNs, heartbeatNs }: Evidence): boolean {
+  return nowNs - heartbeatNs > STALLED_AFTER_NS || heartbeatNs - nowNs > AHEAD_NS;
+}
+
+/** Age of a stamp in ns; a stamp a little ahead of the reader's clock is of age 0. */
+export function ageNs(nowNs: bigint, stampNs: bigint): bigint {
+  return stampNs > nowNs ? 0n : nowNs - stampNs;
+}
+
+/** A limit for a node of this interval: in its own intervals when these are longer than a second. */
+function limit(limitNs: bigint, intervalMs: number): bigint {
+  return intervalMs > 1000 ? (limitNs * BigInt(intervalMs)) / 1000n : limitNs;
+}
+
+/** The state of a node by the design's rules. `last` is undefined when the board holds no report of it. */
+export function judge(board: Evidence, last: LastReport | undefined): State {
+  if (board.retired || isStalled(board)) return 'unknown';
+  if (last === undefined) return 'never';
+  if (last.goodbye) return 'left';
+  if (last.stampNs - board.nowNs > AHEAD_NS) return 'uncertain';
+  if (ageNs(board.nowNs, last.stampNs) <= limit(board.uncertainAfterNs, last.intervalMs)) return 'live';
+  // Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened.
+  const patience = limit(board.silentAfterNs, last.intervalMs);
+  const unheard = board.heartbeatNs - last.stampNs > patience;
+  const listened = board.heartbeatNs - board.listeningSinceNs > patience;
+  return unheard && listened ? 'silent' : 'uncertain';
+}

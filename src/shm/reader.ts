@@ -1,0 +1,258 @@
+// Reads the board: opens it, follows it when another takes its place, and gives snapshots. Never writes, never waits.
+
+import { Failure } from '../common/failure.js';
+import { type Decoded, decode, decodeReport, getter, type Report } from '../layout/codec.js';
+import { bits, enums } from '../layout/layout.gen.js';
+import { type BoardMapping, type BoardState, mapBoard } from '../native/index.js';
+import { ageNs, type Evidence, isStalled, judge, type LastReport, type State } from './liveness.js';
+import { type Rates, rates } from './rates.js';
+
+export type { BoardState } from '../native/index.js';
+
+/** Exit code of a program that found no board, or a stalled one. */
+export const NO_BOARD = 4;
+
+/** A board that cannot be read now; `state` says in which of the states of opening it is. */
+export class NoBoard extends Failure {
+  constructor(
+    readonly state: Exclude<BoardState, 'ready'>,
+    path: string,
+    why: string,
+  ) {
+    super(`${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`, NO_BOARD);
+  }
+}
+
+/** A private, consistent copy of the board, or of as much of it as was asked for. */
+export class Snapshot {
+  readonly header: Decoded<'board_header'>;
+  readonly evidence: Evidence;
+  /** The reader's CLOCK_REALTIME in ns when the snapshot was taken. */
+  readonly realNs: bigint;
+  readonly stalled: boolean;
+  readonly retired: boolean;
+  readonly closed: boolean;
+  readonly filtering: boolean;
+  readonly count: number;
+  readonly #view: DataView;
+  readonly #records: number;
+
+  /** `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header. */
+  constructor(
+    readonly path: string,
+    bytes: Uint8Array,
+    taken: { nowNs: bigint; realNs: bigint; nodes: number },
+  ) {
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.header = decode('board_header', this.#view, 0);
+    const flag = (bit: number) => ((this.header.state >> BigInt(bit)) & 1n) === 1n;
+    this.retired = flag(bits.board_state.retired);
+    this.closed = flag(bits.board_state.closed);
+    this.filtering = flag(bits.board_state.filtering);
+    this.evidence = {
+      nowNs: taken.nowNs,
+      heartbeatNs: this.header.heartbeat_ns,
+      listeningSinceNs: this.header.listening_since_ns,
+      uncertainAfterNs: this.header.uncertain_after_ns,
+      silentAfterNs: this.header.silent_after_ns,
+      retired: this.retired,
+    };
+    this.realNs = taken.realNs;
+    this.stalled = isStalled(this.evidence);
+    this.count = taken.nodes;
+    this.#records = this.header.header_bytes + this.count * this.header.column_stride;
+  }
+
+  /** Time since the receiver's last complete drain, ms; negative when its clock is not ours. */
+  get heartbeatAgeMs(): number {
+    return milliseconds(this.evidence.nowNs - this.evidence.heartbeatNs);
+  }
+
+  /** For how long the receiver has heard everything, ms, up to its heartbeat. */
+  get listenedMs(): number {
+    const listened = this.evidence.heartbeatNs - this.evidence.listeningSinceNs;
+    return listened > 0n ? milliseconds(listened) : 0;
+  }
+
+  /** Datagrams not accepted, by reason; reasons without any are left out. */
+  get refused(): Record<string, number> {
+    const entries = enums.reason.map((reason, i) => [reason, this.header.refused[i] ?? 0] as const);
+    return Object.fromEntries(entries.filter(([, count]) => count > 0));
+  }
+
+  node(index: number): Node {
+    return new Node(this, this.#view, this.#records + index * this.header.record_stride);
+  }
+
+  /** All nodes in the order of their records. */
+  *nodes(): Generator<Node> {
+    for (let i = 0; i < this.count; i++) yield this.node(i);
+  }
+}
+
+/** A report that was refused: why, how long ago, and the node's wall clock less the master's in it. */
+export interface Refusal {
+  reason: string;
+  ageMs: number;
+  offsetUs: number;
+}
+
+/** 16 bytes as an address: IPv4 where they hold one, else IPv6; empty when they are all zero. */
+function formatBytes(bytes: readonly number[]): string {
+  if (bytes.every(byte => byte === 0)) return '';
+  const mapped = bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
+  if (mapped) return bytes.slice(12).join('.');
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  );
+  // The URL parser knows the short form (RFC 5952); brackets off again.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+const nameOf = getter('record', 'name');
+const headOf = getter('slot', 'head');
+const stampOf = getter('slot', 'stamp_ns');
+const stampRealOf = getter('slot', 'stamp_real_ns');
+const intervalOf = getter('report', 'interval_ms');
+const flagsOf = getter('report', 'flags');
+
+/** One node within a snapshot. What costs is decoded when it is asked for. */
+export class Node {
+  /** Offset of the newest whole slot and of the one before; undefined when there is none. */
+  readonly #newest: number | undefined;
+  readonly #previous: number | undefined;
+
+  constructor(
+    readonly snapshot: Snapshot,
+    readonly view: DataView,
+    readonly offset: number,
+  ) {
+    const { slots_offset, slot_stride, slots } = snapshot.header;
+    const whole = Array.from({ length: slots }, (_, i) => offset + slots_offset + i * slot_stride)
+      .filter(slot => headOf(view, slot) !== 0n)
+      .sort((a, b) => (headOf(view, a) < headOf(view, b) ? 1 : -1));
+    [this.#newest, this.#previous] = whole;
+  }
+
+  get name(): string {
+    return nameOf(this.view, this.offset);
+  }
+
+  /** Counters, order state, last refusal: everything of the record but its reports. */
+  get record(): Decoded<'record'> {
+    return decode('record', this.view, this.offset);
+  }
+
+  /** Why, when and how far off a report of this node was last refused. */
+  get lastRefusal(): Refusal | undefined {
+    const record = this.record;
+    const reason = enums.reason[record.refusal_reason ?? 0] ?? 'none';
+    if (reason === 'none') return undefined;
+    const age = ageNs(this.snapshot.evidence.nowNs, record.refusal_ns);
+    return { reason, ageMs: milliseconds(age), offsetUs: record.refusal_offset_us ?? 0 };
+  }
+
+  /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
+  get address(): string {
+    return formatBytes(this.record.address);
+  }
+
+  /** Stamp, interval and goodbye of the newest report. */
+  get last(): LastReport | undefined {
+    const slot = this.#newest;
+    if (slot === undefined) return undefined;
+    const report = slot + this.snapshot.header.report_offset;
+    return {
+      stampNs: stampOf(this.view, slot),
+      intervalMs: intervalOf(this.view, report),
+      goodbye: ((flagsOf(this.view, report) >> bits.flags.goodbye) & 1) === 1,
+    };
+  }
+
+  /** CLOCK_REALTIME of the newest report's stamp in ns. */
+  get lastRealNs(): bigint | undefined {
+    return this.#newest === undefined ? undefined : stampRealOf(this.view, this.#newest);
+  }
+
+  get state(): State {
+    return judge(this.snapshot.evidence, this.last);
+  }
+
+  /** Age of the newest report in ms. */
+  get ageMs(): number | undefined {
+    const last = this.last;
+    return last === undefined ? undefined : milliseconds(ageNs(this.snapshot.evidence.nowNs, last.stampNs));
+  }
+
+  get report(): Report | undefined {
+    return this.#decode(this.#newest);
+  }
+
+  get previous(): Report | undefined {
+    return this.#decode(this.#previous);
+  }
+
+  get rates(): Rates | undefined {
+    return rates(this.previous, this.report);
+  }
+
+  #decode(slot: number | undefined): Report | undefined {
+    return slot === undefined ? undefined : decodeReport(this.view, slot + this.snapshot.header.report_offset);
+  }
+}
+
+function milliseconds(ns: bigint): number {
+  return Number(ns) / 1e6;
+}
+
+/** A board to read from, by its path: it may be absent now, be replaced, and come back. */
+export class BoardReader {
+  #mapping: BoardMapping | undefined;
+  #buffer: Uint8Array | undefined;
+
+  /** `owner`: a user to believe besides root, ourselves and the user `beoboard`, by name or id. */
+  constructor(
+    readonly path: string,
+    readonly owner?: number | string,
+  ) {}
+
+  /**
+   * A snapshot of the whole board. Throws NoBoard when there is none that can be read. The snapshot before it is no
+   * longer valid then: both share a buffer, so that looking again costs no memory.
+   */
+  snapshot(): Snapshot {
+    let snapshot = this.#look();
+    // A retired or stalled board may have a successor under the same path.
+    if (snapshot === undefined || snapshot.retired || (snapshot.stalled && !this.#mapping?.isAt(this.path))) {
+      this.close();
+      snapshot = this.#look();
+    }
+    if (snapshot === undefined) throw new NoBoard('truncated', this.path, 'the board is shorter than its header says');
+    return snapshot;
+  }
+
+  #look(): Snapshot | undefined {
+    this.#mapping ??= this.#open();
+    const bytes = this.#mapping.snapshotBytes();
+    if (this.#buffer === undefined || this.#buffer.length < bytes || this.#buffer.length > 4 * bytes)
+      this.#buffer = new Uint8Array(bytes);
+    const taken = this.#mapping.snapshot(this.#buffer);
+    return taken === undefined ? undefined : new Snapshot(this.path, this.#buffer, taken);
+  }
+
+  #open(): BoardMapping {
+    let opened: ReturnType<typeof mapBoard>;
+    try {
+      opened = mapBoard(this.path, this.owner);
+    } catch (error) {
+      throw new Failure((error as Error).message, 2); // no such owner
+    }
+    if (opened.state !== 'ready') throw new NoBoard(opened.state, this.path, opened.why);
+    return opened.board;
+  }
+
+  close(): void {
+    this.#mapping?.unmap();
+    this.#mapping = undefined;
+  }
+}
