@@ -1,0 +1,254 @@
+// Reads the fast sets of a report from /proc and /sys, once per tick. Refuses to throw, to wait, and to guess: a set
+// that could not be read stays invalid, and the others are not touched by that.
+
+import { type Encodable, encode, getter, type SetName } from '../layout/codec.js';
+import { bits, enums, type structs } from '../layout/layout.gen.js';
+import { parseCpuList, readTopology } from './collect/cpus.js';
+import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
+import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
+import { parseFileNr } from './collect/filenr.js';
+import { parseLoadavg } from './collect/loadavg.js';
+import { parseMeminfo } from './collect/meminfo.js';
+import { arrange, parseNetdev } from './collect/netdev.js';
+import { type Links, readLinks } from './collect/netlinks.js';
+import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
+import { parseSnmp } from './collect/snmp.js';
+import { cpuShare, parseStat, type Stat } from './collect/stat.js';
+import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz, readMachine } from './collect/system.js';
+import { sameNames } from './collect/text.js';
+import { parseVmstat } from './collect/vmstat.js';
+import { KernelFile, Once, type Tell } from './kernelfile.js';
+
+/** Where the kernel's trees are: /proc and /sys, or copies of them. */
+export interface Roots {
+  proc: string;
+  sys: string;
+}
+
+type ReportFields = (typeof structs)['report']['fields'];
+type FieldOf<S extends SetName> = {
+  [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
+}[keyof ReportFields];
+/** Every field of a set: what is valid was written, to the last field. The compiler sees to it. */
+type FieldsOf<S extends SetName> = {
+  [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
+};
+
+const validOf = getter('report', 'valid');
+
+/** Ticks after which is read again what changes seldom and costs much. */
+const SELDOM = 10;
+
+/** What belongs to a list of names: read again when these change and, unless what was read `keeps`, every tenth time. */
+class Seldom<T> {
+  #names: readonly string[] = [];
+  #left = 0;
+  #value: T | undefined;
+
+  constructor(private readonly keeps = false) {}
+
+  get(things: readonly { name: string }[], read: (names: readonly string[]) => T | undefined): T | undefined {
+    if (this.#left === 0 || !sameNames(things, this.#names)) {
+      this.#names = things.map(({ name }) => name);
+      this.#value = read(this.#names);
+      // What could not be read is not tried each second either: it may take a thousand files to find out.
+      this.#left = this.keeps && this.#value !== undefined ? Number.POSITIVE_INFINITY : SELDOM;
+    }
+    this.#left--;
+    return this.#value;
+  }
+}
+
+/** What one tree of files holds: opened when first read, and forgotten with the tree. */
+class Tree {
+  readonly #open: KernelFile[] = [];
+  readonly stat: KernelFile;
+  readonly loadavg: KernelFile;
+  readonly meminfo: KernelFile;
+  readonly vmstat: KernelFile;
+  readonly psiCpu: KernelFile;
+  readonly psiMemory: KernelFile;
+  readonly psiIo: KernelFile;
+  readonly psiIrq: KernelFile;
+  readonly snmp: KernelFile;
+  readonly fileNr: KernelFile;
+  readonly netdev: KernelFile;
+  readonly diskstats: KernelFile;
+  readonly release: KernelFile;
+  readonly online: KernelFile;
+  readonly present: KernelFile;
+
+  readonly links = new Seldom<Links>();
+  readonly wholeDisks = new Seldom<ReadonlySet<string>>();
+  readonly topology = new Seldom<FieldsOf<'topology'>>(true);
+  cpuinfo: Cpuinfo | undefined;
+  system: FieldsOf<'system'> | undefined;
+  /** Null: looked for, and not there. */
+  mhz: FieldsOf<'cpu_mhz'> | null | undefined;
+
+  constructor(
+    { proc, sys }: Roots,
+    private readonly tell: Tell | undefined,
+  ) {
+    this.stat = this.#file(`${proc}/stat`);
+    this.loadavg = this.#file(`${proc}/loadavg`);
+    this.meminfo = this.#file(`${proc}/meminfo`);
+    this.vmstat = this.#file(`${proc}/vmstat`);
+    this.psiCpu = this.#file(`${proc}/pressure/cpu`, true);
+    this.psiMemory = this.#file(`${proc}/pressure/memory`, true);
+    this.psiIo = this.#file(`${proc}/pressure/io`, true);
+    this.psiIrq = this.#file(`${proc}/pressure/irq`, true);
+    this.snmp = this.#file(`${proc}/net/snmp`);
+    this.fileNr = this.#file(`${proc}/sys/fs/file-nr`);
+    this.netdev = this.#file(`${proc}/net/dev`);
+    this.diskstats = this.#file(`${proc}/diskstats`);
+    this.release = this.#file(`${proc}/sys/kernel/osrelease`);
+    this.online = this.#file(`${sys}/devices/system/cpu/online`);
+    this.present = this.#file(`${sys}/devices/system/cpu/present`);
+  }
+
+  #file(path: string, optional = false): KernelFile {
+    const file = new KernelFile(path, this.tell, optional);
+    this.#open.push(file);
+    return file;
+  }
+
+  close(): void {
+    for (const file of this.#open) file.close();
+  }
+}
+
+/** Fills the fast sets of reports, tick by tick; keeps its files open between them. */
+export class Collector {
+  readonly #tell: Tell | undefined;
+  readonly #topologyTold: Once;
+  readonly #blockTold: Once;
+  #roots: Roots;
+  #tree: Tree;
+  /** The tick before; undefined when it could not be read, for a share is of one tick only. */
+  #stat: Stat | undefined;
+  #disks: { at: bigint; whole: Disk[] } | undefined;
+
+  /** @param tell hears in one line what cannot be read, once until it works again */
+  constructor({ proc, sys, tell }: Roots & { tell?: Tell }) {
+    this.#tell = tell;
+    this.#topologyTold = new Once(tell);
+    this.#blockTold = new Once(tell);
+    this.#roots = { proc, sys };
+    this.#tree = new Tree(this.#roots, tell);
+  }
+
+  /**
+   * Writes the fields of all fast sets that could be read, and their bits in `valid`, into a zeroed report.
+   *
+   * @param nowNs the report's `t_boot_ns`: shares of disks are of the time since that of the call before
+   */
+  collect(view: DataView, nowNs: bigint): void {
+    let valid = validOf(view, 0);
+    const put = <S extends SetName>(set: S, fields: FieldsOf<S> | undefined) => {
+      if (fields === undefined) return;
+      encode('report', view, 0, fields as Encodable<'report'>);
+      valid |= 1n << BigInt(bits.valid[set]);
+    };
+    const tree = this.#tree;
+
+    this.#collectCpus(put);
+    put('load', tree.loadavg.parse(parseLoadavg));
+    const stat = tree.stat.parse(parseStat);
+    put('stat', stat);
+    put('cpu_share', stat && this.#stat && cpuShare(this.#stat, stat));
+    this.#stat = stat;
+    put('memory', tree.meminfo.parse(parseMeminfo));
+    put('vmstat', tree.vmstat.parse(parseVmstat));
+    put('psi_cpu', tree.psiCpu.parse(parseCpuPressure));
+    put('psi_mem', tree.psiMemory.parse(parseMemoryPressure));
+    put('psi_io', tree.psiIo.parse(parseIoPressure));
+    put('psi_irq', tree.psiIrq.parse(parseIrqPressure));
+    put('tcp', tree.snmp.parse(parseSnmp));
+    put('files', tree.fileNr.parse(parseFileNr));
+    put('net', this.#net());
+    this.#collectDisks(put, nowNs);
+    put('system', this.#system());
+    put('cpu_mhz', this.#mhz());
+
+    encode('report', view, 0, { valid });
+  }
+
+  /** Reads from other roots from the next tick on, and takes what it read last for the tick before of these. */
+  moveTo(roots: Roots): void {
+    this.#tree.close();
+    this.#roots = roots;
+    this.#tree = new Tree(roots, this.#tell);
+  }
+
+  /** Closes all files; a later `collect` would open them again. */
+  close(): void {
+    this.#tree.close();
+  }
+
+  #collectCpus(put: Put): void {
+    const online = this.#tree.online.parse(text => {
+      const cpus = parseCpuList(text);
+      return cpus && { name: text, cpus };
+    });
+    const present = this.#tree.present.parse(parseCpuList);
+    if (online === undefined) return;
+    if (present !== undefined) put('cpus', { cpus_online: online.cpus.length, cpus_present: present.length });
+    const topology = this.#tree.topology.get([online], () => readTopology(this.#roots.sys, online.cpus));
+    if (topology !== undefined) this.#topologyTold.works();
+    else this.#topologyTold.failed(`cannot read the topology of the CPUs below ${this.#roots.sys}/devices/system`);
+    put('topology', topology);
+  }
+
+  #net(): FieldsOf<'net'> | undefined {
+    const interfaces = this.#tree.netdev.parse(parseNetdev);
+    if (interfaces === undefined) return undefined;
+    const links = this.#tree.links.get(interfaces, names => readLinks(this.#roots.sys, names)) ?? new Map();
+    const { net, net_rest } = arrange(interfaces, links);
+    return { net, net_rest: net_rest ?? {} };
+  }
+
+  #collectDisks(put: Put, nowNs: bigint): void {
+    const before = this.#disks;
+    this.#disks = undefined;
+    const all = this.#tree.diskstats.parse(parseDiskstats);
+    if (all === undefined) return;
+    const names = this.#tree.wholeDisks.get(all, names => this.#wholeDisks(names));
+    const whole = all.filter(({ name }) => names?.has(name));
+    this.#disks = { at: nowNs, whole };
+    put('disk', sumDisks(whole));
+    put('disk_share', before && busiestDisk(before.whole, whole, nowNs - before.at));
+  }
+
+  #wholeDisks(names: readonly string[]): ReadonlySet<string> {
+    const whole = readWholeDisks(this.#roots.sys);
+    if (whole !== undefined) this.#blockTold.works();
+    else this.#blockTold.failed(`cannot read ${this.#roots.sys}/block: whole disks are told by their names`);
+    return whole ?? guessWholeDisks(names);
+  }
+
+  #system(): FieldsOf<'system'> | undefined {
+    const tree = this.#tree;
+    if (tree.system === undefined) {
+      const os_release = tree.release.parse(parseRelease);
+      tree.release.close();
+      const { arch, page_kib } = readMachine();
+      if (os_release === undefined || page_kib === undefined) return undefined;
+      const virt = enums.virt.indexOf(this.#cpuinfo().hypervisor ? 'vm' : 'metal');
+      tree.system = { os_release, arch, virt, page_kib };
+    }
+    return tree.system;
+  }
+
+  #mhz(): FieldsOf<'cpu_mhz'> | undefined {
+    if (this.#tree.mhz === undefined) this.#tree.mhz = readCpuMhz(this.#roots.sys, this.#cpuinfo()) ?? null;
+    return this.#tree.mhz ?? undefined;
+  }
+
+  #cpuinfo(): Cpuinfo {
+    this.#tree.cpuinfo ??= readCpuinfo(this.#roots.proc);
+    return this.#tree.cpuinfo;
+  }
+}
+
+type Put = <S extends SetName>(set: S, fields: FieldsOf<S> | undefined) => void;

@@ -1,0 +1,56 @@
+// /sys/devices/system/cpu and node: how many CPUs, how they are arranged. Refuses to walk over the CPUs each second.
+
+import { readOnce } from '../kernelfile.js';
+
+/** No kernel has more CPUs; a list beyond that is garbage, and would cost time. */
+const MOST_CPUS = 1 << 16;
+
+/** The numbers in a list like `0-3,5`, which must grow; undefined when it is empty or anything else. */
+export function parseCpuList(text: string): number[] | undefined {
+  const out: number[] = [];
+  let next = 0;
+  for (const part of text.trimEnd().split(',')) {
+    const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part);
+    const first = Number(match?.[1]);
+    const last = Number(match?.[2] ?? first);
+    // Written so that the NaN of a part that did not match ends it too.
+    if (!(first >= next && last >= first && last < MOST_CPUS)) return undefined;
+    for (let cpu = first; cpu <= last; cpu++) out.push(cpu);
+    next = last + 1;
+  }
+  return out;
+}
+
+/** A package's number; the kernel writes -1 where the firmware does not say. */
+export function parsePackageId(text: string): number | undefined {
+  return /^-?\d{1,10}\n?$/.test(text) ? Number(text) : undefined;
+}
+
+export interface Topology {
+  packages: number;
+  /** Entries of `group` in use: none, as long as nobody fills them. */
+  groups: number;
+  threads_per_core: number;
+  numa_nodes: number;
+}
+
+/**
+ * Asks every CPU of `online` for its package and its siblings. Both are required of each; a kernel without NUMA has no
+ * /sys/devices/system/node, and is one node.
+ */
+export function readTopology(sys: string, online: readonly number[]): Topology | undefined {
+  const packages = new Set<number>();
+  let threads = 0;
+  for (const cpu of online) {
+    const dir = `${sys}/devices/system/cpu/cpu${cpu}/topology`;
+    const id = parsePackageId(readOnce(`${dir}/physical_package_id`) ?? '');
+    const siblings = parseCpuList(readOnce(`${dir}/thread_siblings_list`) ?? '');
+    if (id === undefined || siblings === undefined) return undefined;
+    packages.add(id);
+    threads = Math.max(threads, siblings.length);
+  }
+  const nodes = readOnce(`${sys}/devices/system/node/online`);
+  const numa = nodes === undefined ? [0] : parseCpuList(nodes);
+  if (numa === undefined) return undefined;
+  return { packages: packages.size, groups: 0, threads_per_core: threads, numa_nodes: numa.length };
+}

@@ -1,0 +1,85 @@
+// /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any
+// line that it does not understand: a sum over the rest would be wrong.
+
+import { add, type Count, lines, thousandths, times, u64, words } from './text.js';
+
+export interface Disk {
+  name: string;
+  reads: Count;
+  sectorsRead: Count;
+  writes: Count;
+  sectorsWritten: Count;
+  inflight: Count;
+  busyMs: Count;
+  weightedMs: Count;
+}
+
+function parseLine(line: string): Disk | undefined {
+  // 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5.
+  const [major, minor, name, ...numbers] = words(line);
+  const [reads, , sectorsRead, , writes, , sectorsWritten, , inflight, busyMs, weightedMs] = numbers
+    .slice(0, 11)
+    .map(u64);
+  if (u64(major) === undefined || u64(minor) === undefined || name === undefined) return undefined;
+  if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
+  if (sectorsWritten === undefined || inflight === undefined) return undefined;
+  if (busyMs === undefined || weightedMs === undefined) return undefined;
+  return { name, reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
+}
+
+/** All block devices, partitions too. An empty text is a node without any, and no failure. */
+export function parseDiskstats(text: string): Disk[] | undefined {
+  if (text !== '' && !text.endsWith('\n')) return undefined;
+  const out: Disk[] = [];
+  for (const line of lines(text)) {
+    const disk = parseLine(line);
+    if (disk === undefined) return undefined;
+    out.push(disk);
+  }
+  return out;
+}
+
+/** The kernel counts sectors of 512 bytes, whatever those of the disk are. */
+const SECTOR = 512;
+
+/** The fields of the set `disk` over the given disks. */
+export function sumDisks(disks: readonly Disk[]) {
+  const sum = (key: Exclude<keyof Disk, 'name'>) => disks.reduce<Count>((total, disk) => add(total, disk[key]), 0);
+  return {
+    disk_read_bytes: times(sum('sectorsRead'), SECTOR),
+    disk_write_bytes: times(sum('sectorsWritten'), SECTOR),
+    disk_reads: sum('reads'),
+    disk_writes: sum('writes'),
+    disk_busy_ms: sum('busyMs'),
+    disk_weighted_ms: sum('weightedMs'),
+    disk_inflight: sum('inflight'),
+    disks: disks.length,
+  };
+}
+
+/**
+ * The share of `elapsedNs` in which the busiest disk was busy, in thousandths, rounded down; undefined when no time
+ * passed or no disk was there at both ticks.
+ */
+export function busiestDisk(
+  before: readonly Disk[],
+  now: readonly Disk[],
+  elapsedNs: bigint,
+): { disk_busiest_pm: number } | undefined {
+  if (elapsedNs <= 0n) return undefined;
+  const then = new Map(before.map(disk => [disk.name, disk.busyMs]));
+  let busiest: number | undefined;
+  for (const disk of now) {
+    const from = then.get(disk.name);
+    if (from !== undefined) busiest = Math.max(busiest ?? 0, grown(Number(from), Number(disk.busyMs)));
+  }
+  return busiest === undefined ? undefined : { disk_busiest_pm: thousandths(BigInt(busiest) * NS_PER_MS, elapsedNs) };
+}
+
+const NS_PER_MS = 1_000_000n;
+
+/** The kernel shows this time modulo 2^32 ms. What grew by half of that or more began anew, under an old name. */
+function grown(from: number, to: number): number {
+  const by = to >= from ? to - from : to - from + 2 ** 32;
+  return by >= 0 && by < 2 ** 31 ? by : 0;
+}

@@ -1,0 +1,12 @@
+// /proc/sys/fs/file-nr: open files of the whole node. Refuses the limit behind them.
+
+import { type Count, less, u64 } from './text.js';
+
+/** Allocated less unused; 0 when a race makes that negative. All three numbers are required. */
+export function parseFileNr(text: string): { files_open: Count } | undefined {
+  const match = /^(\d{1,20})\t(\d{1,20})\t\d{1,20}\n$/.exec(text);
+  const allocated = u64(match?.[1]);
+  const unused = u64(match?.[2]);
+  if (allocated === undefined || unused === undefined) return undefined;
+  return { files_open: less(allocated, unused) };
+}

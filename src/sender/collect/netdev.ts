@@ -1,0 +1,110 @@
+// /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any line that
+// it does not understand: a sum over the rest would be wrong.
+
+import type { Link, Links } from './netlinks.js';
+import { add, type Count, lines, modulo32, u64, words } from './text.js';
+
+export interface Interface {
+  name: string;
+  rx_bytes: Count;
+  tx_bytes: Count;
+  rx_packets: Count;
+  tx_packets: Count;
+  /** Both directions. */
+  errors: Count;
+  drops: Count;
+}
+
+/** An interface as the report has it. */
+export interface NetEntry extends Interface {
+  mbps: Count;
+  state: number;
+}
+
+/** What the kernel calls a name; a path must not be made of anything else. */
+function isName(name: string): boolean {
+  return /^[^\s/:]{1,15}$/.test(name) && name !== '.' && name !== '..';
+}
+
+function parseLine(line: string): Interface | undefined {
+  // No blank need follow the colon; the name cannot hold one.
+  const colon = line.indexOf(':');
+  const name = line.slice(0, Math.max(0, colon)).trim();
+  const [rxBytes, rxPackets, rxErrors, rxDrops, , , , , txBytes, txPackets, txErrors, txDrops] = words(
+    line.slice(colon + 1),
+  )
+    .slice(0, 12)
+    .map(u64);
+  if (!isName(name) || rxBytes === undefined || rxPackets === undefined) return undefined;
+  if (rxErrors === undefined || rxDrops === undefined || txBytes === undefined) return undefined;
+  if (txPackets === undefined || txErrors === undefined || txDrops === undefined) return undefined;
+  return {
+    name,
+    rx_bytes: rxBytes,
+    tx_bytes: txBytes,
+    rx_packets: rxPackets,
+    tx_packets: txPackets,
+    errors: add(rxErrors, txErrors),
+    drops: add(rxDrops, txDrops),
+  };
+}
+
+/** All interfaces in the kernel's order. The two lines of headings are required; interfaces there may be none. */
+export function parseNetdev(text: string): Interface[] | undefined {
+  if (!text.endsWith('\n')) return undefined;
+  const out: Interface[] = [];
+  let number = 0;
+  for (const line of lines(text)) {
+    if (++number <= 2) {
+      if (!line.includes('|')) return undefined;
+      continue;
+    }
+    const one = parseLine(line);
+    if (one === undefined) return undefined;
+    out.push(one);
+  }
+  return number < 2 ? undefined : out;
+}
+
+/** Entries of `net` in the report; what comes behind them is added into `net_rest`. */
+const PLACES = 3;
+
+const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, mbps: 0, state: 0 };
+
+/**
+ * Puts interfaces into their places: the physical ones, or all but lo where none is physical (a container), in the
+ * order of their index. Each entry says in bits 16–31 of its state how many interfaces are in it.
+ */
+export function arrange(interfaces: Interface[], links: Links): { net: NetEntry[]; net_rest?: NetEntry } {
+  const linked = interfaces.map(one => ({ one, link: links.get(one.name) ?? UNKNOWN }));
+  const physical = linked.filter(({ link }) => link.physical);
+  const entries = (physical.length > 0 ? physical : linked.filter(({ one }) => one.name !== 'lo'))
+    // Two unknown indices make NaN, which is to say: as the kernel had them.
+    .sort((a, b) => a.link.index - b.link.index || 0)
+    .map(({ one, link }): NetEntry => ({ ...one, mbps: link.mbps, state: link.state }));
+
+  const net = entries.slice(0, PLACES).map(entry => finish(entry, 1));
+  if (entries.length <= PLACES) return { net };
+  const rest = entries.slice(PLACES);
+  const sum = rest.reduce((a, b) => ({
+    name: a.name,
+    rx_bytes: add(a.rx_bytes, b.rx_bytes),
+    tx_bytes: add(a.tx_bytes, b.tx_bytes),
+    rx_packets: add(a.rx_packets, b.rx_packets),
+    tx_packets: add(a.tx_packets, b.tx_packets),
+    errors: add(a.errors, b.errors),
+    drops: add(a.drops, b.drops),
+    mbps: add(a.mbps, b.mbps),
+    state: a.state | b.state,
+  }));
+  return { net, net_rest: finish({ ...sum, name: 'rest' }, rest.length) };
+}
+
+function finish(entry: NetEntry, interfaces: number): NetEntry {
+  return {
+    ...entry,
+    errors: modulo32(entry.errors),
+    drops: modulo32(entry.drops),
+    state: entry.state + Math.min(interfaces, 0xffff) * 0x10000,
+  };
+}

@@ -1,0 +1,74 @@
+// What does not change while the system runs: kernel release, architecture, page size, virtualisation, highest clock
+// rate. Refuses to be read more than once: /proc/cpuinfo interrupts every CPU of the node.
+
+import { readFileSync } from 'node:fs';
+import { machine } from 'node:os';
+import { enums } from '../../layout/layout.gen.js';
+import { readOnce } from '../kernelfile.js';
+import { lineAfter } from './text.js';
+
+/** The release, as `uname -r`: one word that begins with a digit. */
+export function parseRelease(text: string): string | undefined {
+  return /^(\d[\x21-\x7e]{0,63})\n?$/.exec(text)?.[1];
+}
+
+/** The value of `arch` for what `uname -m` says; 0 for others. */
+export function archOf(name: string): number {
+  return Math.max(0, (enums.arch as readonly string[]).indexOf(name));
+}
+
+/** What the first CPU of /proc/cpuinfo says, of a text that may be cut anywhere behind it. */
+export interface Cpuinfo {
+  /** The flag by which an x86 tells that it runs under a hypervisor. */
+  hypervisor: boolean;
+  mhz: number | undefined;
+}
+
+export function parseCpuinfo(text: string): Cpuinfo {
+  const flags = `${lineAfter(text, 'flags') ?? ''} `;
+  const mhz = /^\s{0,8}: (\d{1,7})(?:\.\d{1,6})?$/.exec(lineAfter(text, 'cpu MHz') ?? '')?.[1];
+  return { hypervisor: flags.includes(' hypervisor '), mhz: mhz === undefined ? undefined : Number(mhz) };
+}
+
+/** MHz from kHz, rounded down. */
+export function parseMaxFreq(text: string): number | undefined {
+  const khz = /^(\d{1,12})\n?$/.exec(text)?.[1];
+  return khz === undefined || Number(khz) === 0 ? undefined : Math.floor(Number(khz) / 1000);
+}
+
+/** AT_PAGESZ of the vector of 64-bit pairs that the kernel gives to each program, in KiB. */
+export function parsePageKib(auxv: Uint8Array): number | undefined {
+  const words = new BigUint64Array(auxv.length >> 3);
+  new Uint8Array(words.buffer).set(auxv.subarray(0, words.byteLength));
+  for (let i = 0; i + 1 < words.length; i += 2) if (words[i] === 6n) return Number(words[i + 1]) / 1024;
+  return undefined;
+}
+
+/** The first CPU's text has about 2 KiB; the file of 512 CPUs would have a million. */
+const CPUINFO_HEAD = 16 << 10;
+
+/** What /proc/cpuinfo says of the first CPU; nothing when it cannot be read, for nothing in it is required. */
+export function readCpuinfo(proc: string): Cpuinfo {
+  return parseCpuinfo(readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD) ?? '');
+}
+
+/** The highest clock rate in MHz: what cpufreq allows, else what the first CPU ran at when it was asked. */
+export function readCpuMhz(sys: string, cpuinfo: Cpuinfo): { cpu_mhz_max: number } | undefined {
+  const freq = readOnce(`${sys}/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq`);
+  const mhz = (freq === undefined ? undefined : parseMaxFreq(freq)) ?? cpuinfo.mhz;
+  return mhz === undefined ? undefined : { cpu_mhz_max: mhz };
+}
+
+/**
+ * Architecture and page size in KiB of the machine that we run on, whatever the roots: no tree of files holds them.
+ * The page size is undefined where the kernel does not let us see our own vector.
+ */
+export function readMachine(): { arch: number; page_kib: number | undefined } {
+  let page: number | undefined;
+  try {
+    page = parsePageKib(readFileSync('/proc/self/auxv'));
+  } catch {
+    page = undefined;
+  }
+  return { arch: archOf(machine()), page_kib: page };
+}

@@ -1,0 +1,139 @@
+// Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is no regular file, what is
+// larger than 4 MiB, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again.
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+export type Tell = (message: string) => void;
+
+/** No kernel file that we read comes near this; what does is a mistake or a trap. */
+export const MOST_BYTES = 4 << 20;
+/** A FIFO that somebody planted must not hang us (NONBLOCK), nor a terminal become ours (NOCTTY). */
+const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+/** How a kernel says that it does not have a file: never made, or switched off (as pressure is by psi=0). */
+const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
+
+/**
+ * For a file of /proc/sys the kernel allocates and clears all that a read asks for, and refuses to at 4 MiB: ask little
+ * at first, and more only of files that have more.
+ */
+const PAGE = 4 << 10;
+const MOST_ASKED = 64 << 10;
+
+/** All reading is synchronous and its text is copied out at once, so that one buffer serves all files. */
+let shared = Buffer.allocUnsafeSlow(64 << 10);
+
+/** Passes a complaint on once, until what it was about works again. */
+export class Once {
+  #told = false;
+
+  constructor(private readonly tell: Tell | undefined) {}
+
+  failed(message: string): void {
+    if (!this.#told) this.tell?.(message);
+    this.#told = true;
+  }
+
+  works(): void {
+    this.#told = false;
+  }
+}
+
+/** One kernel file, opened at the first reading. */
+export class KernelFile {
+  readonly #once: Once;
+  #fd = -1;
+
+  /**
+   * @param tell hears once, in one line, that the file cannot be read or is not understood, until it works again
+   * @param optional not every kernel has this file: its absence is not worth a line
+   */
+  constructor(
+    readonly path: string,
+    tell?: Tell,
+    private readonly optional = false,
+  ) {
+    this.#once = new Once(tell);
+  }
+
+  /** The whole text; undefined on any error. */
+  read(): string | undefined {
+    const text = this.#text(MOST_BYTES, false);
+    if (text !== undefined) this.#once.works();
+    return text;
+  }
+
+  /** What `parser` makes of the whole text; undefined when it cannot be read or the parser refuses it. */
+  parse<T>(parser: (text: string) => T | undefined): T | undefined {
+    const text = this.#text(MOST_BYTES, false);
+    if (text === undefined) return undefined;
+    const parsed = parser(text);
+    if (parsed === undefined) this.#once.failed(`${this.path} does not read as expected: its readings are left out`);
+    else this.#once.works();
+    return parsed;
+  }
+
+  /** At most the first `bytes` of the text, for files that go on and on; undefined on any error. */
+  head(bytes: number): string | undefined {
+    return this.#text(bytes, true);
+  }
+
+  close(): void {
+    if (this.#fd === -1) return;
+    try {
+      closeSync(this.#fd);
+    } catch {
+      // Whatever close has to say, the descriptor is gone.
+    }
+    this.#fd = -1;
+  }
+
+  #text(most: number, cut: boolean): string | undefined {
+    try {
+      if (this.#fd === -1) this.#open();
+      const bytes = fill(this.#fd, most, cut);
+      // UTF-8, because names in it go into the report as the bytes that the kernel gave.
+      return shared.toString('utf8', 0, bytes);
+    } catch (error) {
+      this.close();
+      const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+      if (!(this.optional && ABSENT.includes(code))) this.#once.failed(`cannot read ${this.path}: ${code}`);
+      return undefined;
+    }
+  }
+
+  #open(): void {
+    this.#fd = openSync(this.path, MODE);
+    if (!fstatSync(this.#fd).isFile()) throw new Error('not a regular file');
+  }
+}
+
+/** Reads from offset 0 until the end, or `most` bytes, into the shared buffer, and says how many bytes it got. */
+function fill(fd: number, most: number, cut: boolean): number {
+  let length = 0;
+  let ask = PAGE;
+  for (;;) {
+    if (length >= most) {
+      if (cut) return length;
+      throw new Error(`larger than ${most} bytes`);
+    }
+    ask = Math.min(ask, most - length);
+    if (length + ask > shared.length) {
+      const larger = Buffer.allocUnsafeSlow(shared.length * 2);
+      shared.copy(larger);
+      shared = larger;
+    }
+    // A short read is not the end: a kernel file that is made line by line comes in pieces of a page or so.
+    const got = readSync(fd, shared, length, ask, length);
+    if (got === 0) return length;
+    length += got;
+    ask = got === ask ? Math.min(ask * 4, MOST_ASKED) : PAGE;
+  }
+}
+
+/** The text, or its first `most` bytes, of a file that is read seldom, opened and closed at once; undefined on any error. */
+export function readOnce(path: string, most?: number): string | undefined {
+  const file = new KernelFile(path);
+  const text = most === undefined ? file.read() : file.head(most);
+  file.close();
+  return text;
+}

@@ -1,0 +1,75 @@
+// Makes one report: the header, the sender's own readings, and what the collector brings. Sends nothing and keeps no time.
+
+import { encode, REPORT_BYTES } from '../layout/codec.js';
+import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
+import { bits } from '../layout/layout.gen.js';
+
+/** What stays the same from one report of a run to the next. */
+export interface Identity {
+  name: string;
+  cluster: string | undefined;
+  intervalMs: number;
+  /** major<<16 | minor<<8 | patch */
+  agentVersion: number;
+  bootId: bigint;
+  /** CLOCK_BOOTTIME when this sender started, ns. */
+  startBootNs: bigint;
+}
+
+/** The tick for which a report is made. */
+export interface Tick {
+  seq: number;
+  realNs: bigint;
+  bootNs: bigint;
+  /** How late the timer fired, us. */
+  lateUs: number;
+  /** Ticks without a report since the sender started. */
+  missed: number;
+  goodbye: boolean;
+  /** At least one tick just before this one brought no report. */
+  skipped: boolean;
+}
+
+/** What fills the sets of a report; see Collector. */
+export interface Source {
+  collect(view: DataView, nowNs: bigint): void;
+}
+
+const flag = (name: keyof typeof bits.flags, on: boolean) => (on ? 2 ** bits.flags[name] : 0);
+
+/** One report, in a buffer of its own. */
+export function pack(identity: Identity, tick: Tick, source: Source): Uint8Array {
+  const report = new Uint8Array(REPORT_BYTES);
+  const view = new DataView(report.buffer);
+  encode('report', view, 0, {
+    magic: MAGIC,
+    version: STAT_VERSION,
+    length: REPORT_BYTES,
+    cluster_id: clusterId(identity.cluster),
+    boot_id: identity.bootId,
+    // The width of the wire: it counts modulo 2^32 for a sender that runs for ever.
+    seq: tick.seq % 2 ** 32,
+    interval_ms: identity.intervalMs,
+    t_real_ns: tick.realNs,
+    t_boot_ns: tick.bootNs,
+    valid: 1n << BigInt(bits.valid.sender),
+    flags:
+      flag('first', tick.seq === 0) +
+      flag('goodbye', tick.goodbye) +
+      flag('late', tick.lateUs > identity.intervalMs * 500) +
+      flag('skipped', tick.skipped),
+    hostname: identity.name,
+    agent_version: identity.agentVersion,
+    start_boot_ns: identity.startBootNs,
+  });
+  const began = performance.now();
+  source.collect(view, tick.bootNs);
+  const { user, system } = process.cpuUsage();
+  encode('report', view, 0, {
+    late_us: tick.lateUs,
+    collect_us: (performance.now() - began) * 1000,
+    agent_cpu_ms: (user + system) / 1000,
+    missed_ticks: tick.missed,
+  });
+  return report;
+}
