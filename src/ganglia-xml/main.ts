@@ -1,0 +1,36 @@
+// The verb `xml`: prints the board once, as Ganglia's gmond would. Serves nobody, and waits for no board.
+
+import { formatDuration } from '../common/durations.js';
+import { Failure } from '../common/failure.js';
+import { defineVerb, parseVerb } from '../common/options.js';
+import { print } from '../common/output.js';
+import { BoardReader, NO_BOARD } from '../shm/reader.js';
+import { render } from './render.js';
+
+export const verb = defineVerb({
+  name: 'xml',
+  summary: "print the board as Ganglia's gmond would",
+  options: ['board', 'owner', 'config'],
+  examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
+  notes: `One document, for looking at and for tools that read Ganglia's XML from a file or a pipe. While the receiver is stalled, the
+hosts are shown as they last were, and each METRIC's TN says how old it really is.
+Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+});
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const snapshot = reader.snapshot();
+    const { stalled, retired, heartbeatAgeMs } = snapshot;
+    await print(render(snapshot, { localtime: Number(snapshot.realNs / 1_000_000_000n) }));
+    if (!stalled && !retired) return 0;
+    const why = stalled ? `stalled, its heartbeat is ${formatDuration(heartbeatAgeMs)} old` : 'retired meanwhile';
+    throw new Failure(
+      `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
+      NO_BOARD,
+    );
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,674 @@
+// Holds the Ganglia document to what a real gmond sends and to what gmetad survives. Needs no receiver and no gmetad.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import t from 'tap';
+import { METRICS } from '../src/ganglia-xml/metrics.js';
+import { type RenderOptions, render } from '../src/ganglia-xml/render.js';
+import { decimal, NAME_MAX, safe, VALUE_MAX } from '../src/ganglia-xml/safe.js';
+import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
+import { bits, HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { Snapshot } from '../src/shm/reader.js';
+
+// ---- boards made here ------------------------------------------------------------------------------------------------
+
+const S = 1_000_000_000n;
+const NOW = 5000n * S;
+const LOCALTIME = 1_700_009_000;
+const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
+const SETS = Object.keys(bits.valid) as SetName[];
+const ALL = SETS.reduce((mask, set) => mask | (1n << BigInt(bits.valid[set])), 0n);
+
+interface TestNode {
+  name: string;
+  address?: number[];
+  /** Seconds from now back to the stamp of each report, oldest first. */
+  reports?: [age: number, report: Encodable<'report'>][];
+  /** Of the kernel, in bytes that no sender of ours would write. */
+  release?: Uint8Array;
+}
+
+interface TestBoard {
+  now?: bigint;
+  header?: Encodable<'board_header'>;
+  /** The cluster's name in bytes that `encode` would not write. */
+  cluster?: Uint8Array;
+}
+
+/** Header, column words and records, as a snapshot has them. */
+function bytesOf(
+  nodes: readonly TestNode[],
+  { now = NOW, header = {}, cluster }: TestBoard = {},
+): Uint8Array<ArrayBuffer> {
+  const { board_header, column_entry, slot, report } = structs;
+  const records = board_header.bytes + nodes.length * column_entry.bytes;
+  const bytes = new Uint8Array(records + nodes.length * RECORD);
+  const view = new DataView(bytes.buffer);
+  encode('board_header', view, 0, {
+    header_bytes: board_header.bytes,
+    column_offset: board_header.bytes,
+    column_stride: column_entry.bytes,
+    records_offset: records,
+    record_stride: RECORD,
+    slots_offset: structs.record.bytes,
+    slot_stride: slot.bytes,
+    report_offset: slot.fields.report.offset,
+    report_bytes: report.bytes,
+    slots: 2,
+    count: nodes.length,
+    capacity: nodes.length,
+    cluster_name: 'test',
+    uncertain_after_ns: (9n * S) / 2n,
+    silent_after_ns: (21n * S) / 2n,
+    listening_since_ns: now - 1000n * S,
+    heartbeat_ns: now,
+    ...header,
+  });
+  if (cluster) bytes.set(cluster, board_header.fields.cluster_name.offset);
+  nodes.forEach(({ name, address = [], reports = [], release }, i) => {
+    const at = records + i * RECORD;
+    encode('record', view, at, { name, address, order_head: 2, order_tail: 2 });
+    reports.forEach(([age, values], j) => {
+      const slotAt = at + structs.record.bytes + (j % 2) * slot.bytes;
+      const head = 2 * (j + 1);
+      encode('slot', view, slotAt, { head, tail: head, stamp_ns: now - BigInt(Math.round(age * 1e9)) });
+      const reportAt = slotAt + slot.fields.report.offset;
+      encode('report', view, reportAt, { interval_ms: 1000, ...values });
+      if (release) bytes.set(release, reportAt + report.fields.os_release.offset);
+    });
+  });
+  return bytes;
+}
+
+function board(nodes: readonly TestNode[], options: TestBoard = {}): Snapshot {
+  return new Snapshot('test', bytesOf(nodes, options), { nowNs: NOW, realNs: 0n, nodes: nodes.length });
+}
+
+const EARLIER: Encodable<'report'> = {
+  valid: ALL,
+  boot_id: 7n,
+  start_boot_ns: 500n * S,
+  t_boot_ns: 1000n * S,
+  t_real_ns: 1_700_001_000n * S,
+  cpu_user_ms: 10_000,
+  cpu_idle_ms: 80_000,
+  net: [
+    { name: 'eth0', rx_bytes: 1e12, tx_bytes: 2e12, rx_packets: 3e9, tx_packets: 4e9 },
+    { name: 'eth1', rx_bytes: 500, tx_bytes: 600, rx_packets: 7, tx_packets: 8 },
+  ],
+  net_rest: { name: 'rest', state: 2 << 16 },
+};
+
+/** One second later, of a node on which everything was measured. */
+const FULL: Encodable<'report'> = {
+  ...EARLIER,
+  t_boot_ns: 1001n * S,
+  t_real_ns: 1_700_001_001n * S,
+  // 10 s of CPU time in all between the two, 100 s since boot.
+  cpu_user_ms: 15_000,
+  cpu_nice_ms: 100,
+  cpu_system_ms: 1000,
+  cpu_idle_ms: 83_000,
+  cpu_iowait_ms: 400,
+  cpu_irq_ms: 120,
+  cpu_softirq_ms: 80,
+  cpu_steal_ms: 300,
+  cpus_online: 128,
+  cpu_mhz_max: 2596,
+  load1_c: 1234,
+  load5_c: 567,
+  load15_c: 8,
+  runnable: 5,
+  threads: 1400,
+  mem_total_mib: 515_000,
+  mem_free_mib: 400_000,
+  mem_buffers_mib: 10,
+  mem_cached_mib: 90_000,
+  mem_shmem_mib: 77,
+  swap_total_mib: 8192,
+  swap_free_mib: 8000,
+  fs_total_mib: 258_000,
+  fs_avail_mib: 79_341,
+  fs_fullest_pm: 693,
+  arch: 1,
+  os_release: '6.1.0-25-amd64',
+  // The order of interfaces shifts; the fabric is no part of it.
+  net: [
+    { name: 'eth1', rx_bytes: 1500, tx_bytes: 2600, rx_packets: 17, tx_packets: 28 },
+    { name: 'eth0', rx_bytes: 1e12 + 1e6, tx_bytes: 2e12 + 2e6, rx_packets: 3e9 + 1e3, tx_packets: 4e9 + 2e3 },
+  ],
+  net_rest: { name: 'rest', state: 2 << 16, rx_bytes: 0.5e6, tx_bytes: 0, rx_packets: 5, tx_packets: 0 },
+  fabric: { name: 'fabric', rx_bytes: 9e9, tx_bytes: 9e9 },
+};
+
+const EXPECTED: Record<string, string> = {
+  cpu_num: '128',
+  cpu_speed: '2596',
+  cpu_user: '50.0',
+  cpu_nice: '1.0',
+  cpu_system: '12.0',
+  cpu_idle: '30.0',
+  cpu_wio: '4.0',
+  cpu_aidle: '83.0',
+  cpu_steal: '3.0',
+  load_one: '12.34',
+  load_five: '5.67',
+  load_fifteen: '0.08',
+  proc_run: '4',
+  proc_total: '1400',
+  mem_total: '527360000',
+  mem_free: '409600000',
+  mem_buffers: '10240',
+  mem_cached: '92160000',
+  mem_shared: '0',
+  swap_total: '8388608',
+  swap_free: '8192000',
+  bytes_in: '1501000.00',
+  bytes_out: '2002000.00',
+  pkts_in: '1015.00',
+  pkts_out: '2020.00',
+  disk_total: '270.533',
+  disk_free: '83.195',
+  part_max_used: '69.3',
+  boottime: '1700000000',
+  machine_type: 'x86_64',
+  os_name: 'Linux',
+  os_release: '6.1.0-25-amd64',
+  gexec: 'OFF',
+};
+
+/** A node of which everything was measured, `changed` in its newest report, `before` in the one before. */
+function node(name: string, age = 0, changed: Encodable<'report'> = {}, before: Encodable<'report'> = {}): TestNode {
+  const reports: NonNullable<TestNode['reports']> = [
+    [age + 1, { ...EARLIER, ...before }],
+    [age, { ...FULL, ...changed }],
+  ];
+  return { name, reports };
+}
+
+// ---- what the document says ------------------------------------------------------------------------------------------
+
+type Attributes = Record<string, string>;
+interface Host {
+  attributes: Attributes;
+  metrics: Record<string, Attributes & { extras: Attributes }>;
+}
+
+function attributesOf(text: string): Attributes {
+  return Object.fromEntries([...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+}
+
+function extrasOf(text: string): Attributes {
+  return Object.fromEntries(
+    [...text.matchAll(/<EXTRA_ELEMENT ([^>]*)\/>/g)]
+      .map(([, extra]) => attributesOf(extra!))
+      .map(({ NAME, VAL }) => [NAME, VAL]),
+  );
+}
+
+function documentOf(snapshot: Snapshot, options: Partial<RenderOptions> = {}): string {
+  return [...render(snapshot, { localtime: LOCALTIME, ...options })].join('');
+}
+
+/** Reads the document by its lines; that it is XML is xmllint's to say. */
+function parse(document: string): { cluster: Attributes; hosts: Record<string, Host> } {
+  const cluster = attributesOf(/<CLUSTER ([^>]*)>/.exec(document)?.[1] ?? '');
+  const hosts = [...document.matchAll(/<HOST ([^>]*)>(.*?)<\/HOST>/gs)].map(([, open, body]) => {
+    const metrics = [...body!.matchAll(/<METRIC ([^>]*)>(.*?)<\/METRIC>/gs)].map(([, metric, inner]) => {
+      const found = attributesOf(metric!);
+      return [found.NAME, { ...found, extras: extrasOf(inner!) }];
+    });
+    const attributes = attributesOf(open!);
+    return [attributes.NAME, { attributes, metrics: Object.fromEntries(metrics) }];
+  });
+  return { cluster, hosts: Object.fromEntries(hosts) };
+}
+
+function hostOf(snapshot: Snapshot, name = 'n1'): Host {
+  return parse(documentOf(snapshot)).hosts[name]!;
+}
+
+function valuesOf(snapshot: Snapshot): Attributes {
+  return Object.fromEntries(Object.entries(hostOf(snapshot).metrics).map(([name, { VAL }]) => [name, VAL!]));
+}
+
+/** What must hold of every document, whatever was put into it. */
+function clean(document: string): string | undefined {
+  const body = document.slice(document.indexOf(']>') + 2);
+  if (!/^[\n -~]*$/.test(document)) return 'a byte that is no printable ASCII';
+  if (/[&']/.test(body)) return 'an entity or an apostrophe';
+  const rest = body.replace(/<!--[^<>]*-->|<\/?[A-Z_]+( [A-Z_]+="[^"<>]*")*\/?>/g, '');
+  return rest.trim() === '' ? undefined : `not markup: ${rest.trim().slice(0, 60)}`;
+}
+
+const xmllintMissing = spawnSync('xmllint', ['--version']).error !== undefined;
+const needsXmllint = {
+  skip: xmllintMissing && !process.env.CI ? 'xmllint missing: apt-get install libxml2-utils' : false,
+};
+
+/** What xmllint has against the document; empty when it is valid by its own DTD. */
+function invalid(document: string): string {
+  const { status, stderr, error } = spawnSync('xmllint', ['--valid', '--noout', '-'], { input: document });
+  return status === 0 ? '' : `${error?.message ?? ''}${stderr}`;
+}
+
+// ---- the tests -------------------------------------------------------------------------------------------------------
+
+t.test('every metric of a default gmond, with the same facts', t => {
+  const path = new URL('../../test/vectors/gmond-metrics.json', import.meta.url);
+  const { metrics } = JSON.parse(readFileSync(path, 'utf8')) as { metrics: string[] };
+  const snapshot = board([node('n1')]);
+  const rows = Object.values(hostOf(snapshot).metrics).map(({ NAME, VAL, TYPE, UNITS, TMAX, SLOPE, extras }) => {
+    const digits = TYPE === 'string' ? 0 : (VAL!.split('.')[1]?.length ?? 0);
+    return [NAME, TYPE, UNITS, TMAX, SLOPE, digits, extras.GROUP, extras.TITLE, extras.DESC].join('|');
+  });
+  t.same(rows.sort(), metrics);
+  t.equal(new Set(METRICS.map(({ name }) => name)).size, METRICS.length, 'no name twice');
+  t.end();
+});
+
+t.test('the values when everything is measured', t => {
+  t.same(valuesOf(board([node('n1')])), EXPECTED);
+  t.end();
+});
+
+t.test('what was not measured is left out', t => {
+  const lost: [set: SetName, names: string][] = [
+    ['cpus', 'cpu_num'],
+    ['cpu_mhz', 'cpu_speed'],
+    ['stat', 'cpu_user cpu_nice cpu_system cpu_idle cpu_wio cpu_aidle cpu_steal proc_run'],
+    ['load', 'load_one load_five load_fifteen proc_total'],
+    ['memory', 'mem_total mem_free mem_buffers mem_cached mem_shared swap_total swap_free'],
+    ['net', 'bytes_in bytes_out pkts_in pkts_out'],
+    ['filesystems', 'disk_total disk_free part_max_used'],
+    ['system', 'machine_type os_name os_release'],
+  ];
+  const all = Object.keys(EXPECTED).sort();
+  for (const [set, names] of lost) {
+    const without = valuesOf(board([node('n1', 0, { valid: ALL & ~(1n << BigInt(bits.valid[set])) })]));
+    const left = all.filter(name => !names.split(' ').includes(name));
+    t.same(Object.keys(without).sort(), left, set);
+  }
+  const touched = lost.flatMap(([, names]) => names.split(' '));
+  t.same([...touched, 'boottime', 'gexec'].sort(), all, 'every metric but these two hangs on a set');
+  t.same(
+    Object.keys(valuesOf(board([node('n1', 0, { valid: 0n })]))).sort(),
+    ['boottime', 'gexec'],
+    'nothing measured',
+  );
+  t.end();
+});
+
+t.test('no rate, no metric', t => {
+  const traffic = /^(bytes|pkts)_/;
+  const rated = /^(bytes|pkts)_|^cpu_(user|nice|system|idle|wio|steal)$/;
+  const none = { net: [], net_rest: {} };
+  const cases: [what: string, made: TestNode, lost: RegExp][] = [
+    ['one report', { name: 'n1', reports: [[0, FULL]] }, rated],
+    ['a reboot between the two', node('n1', 0, { boot_id: 8n }), rated],
+    [
+      'an interface that is new',
+      node('n1', 0, { net: [...(FULL.net ?? []), { name: 'eth2', rx_bytes: 1e15 }] }),
+      traffic,
+    ],
+    ['others in the rest', node('n1', 0, { net_rest: { ...FULL.net_rest, state: 3 << 16 } }), traffic],
+    ['a counter beyond 2^53', node('n1', 0, { net_rest: { ...FULL.net_rest, rx_bytes: 2n ** 60n } }), /^bytes_in$/],
+    ['a counter that went back', node('n1', 0, { cpu_user_ms: 1 }), /^cpu_user$/],
+    ['no interface at all', node('n1', 0, none, none), traffic],
+  ];
+  for (const [what, made, lost] of cases) {
+    const left = Object.keys(EXPECTED).filter(name => !lost.test(name));
+    t.same(Object.keys(valuesOf(board([made]))).sort(), left.sort(), what);
+  }
+  t.end();
+});
+
+t.test('single readings at their limits', t => {
+  const cases: [Encodable<'report'>, metric: string, value: string | undefined][] = [
+    [{ runnable: 1 }, 'proc_run', '0'],
+    [{ runnable: 0 }, 'proc_run', '0'],
+    [{ arch: 0 }, 'machine_type', 'other'],
+    [{ arch: 200 }, 'machine_type', undefined],
+    [{ os_release: '' }, 'os_release', undefined],
+    [{ mem_total_mib: 0xffffffff }, 'mem_total', '4398046510080'],
+    [{ fs_total_mib: 0xffffffff }, 'disk_total', '4503599.626'],
+    [{ load1_c: 0xffffffff }, 'load_one', '42949672.95'],
+    [{ t_real_ns: 0n }, 'boottime', undefined],
+    [{ t_real_ns: 2n ** 64n - 1n }, 'boottime', undefined],
+    [{ cpu_idle_ms: 2n ** 60n }, 'cpu_aidle', undefined],
+    [{ cpu_idle_ms: 2n ** 60n }, 'cpu_idle', undefined],
+    [{ t_boot_ns: 1000n * S + 1n, net: [{ name: 'eth0', rx_bytes: 2n ** 53n - 1n }] }, 'bytes_in', undefined],
+  ];
+  for (const [changed, metric, value] of cases) {
+    const found = valuesOf(board([node('n1', 0, changed)]));
+    t.equal(found[metric], value, `${metric} of ${Object.keys(changed)}`);
+  }
+  t.end();
+});
+
+t.test('a host', t => {
+  const address = [...new Array(10).fill(0), 255, 255, 10, 1, 2, 3];
+  t.same(hostOf(board([{ ...node('n1', 3.9), address }])).attributes, {
+    NAME: 'n1',
+    IP: '10.1.2.3',
+    TAGS: '',
+    REPORTED: String(LOCALTIME - 3),
+    TN: '3',
+    TMAX: '20',
+    DMAX: '0',
+    LOCATION: 'unspecified',
+    GMOND_STARTED: '1700000500',
+  });
+  const v6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2a];
+  t.equal(hostOf(board([{ ...node('n1'), address: v6 }])).attributes.IP, '2001:db8::2a');
+  t.equal(hostOf(board([node('n1')])).attributes.IP, 'unspecified');
+  for (const { TN, TMAX, DMAX } of Object.values(hostOf(board([node('n1', 3.9)])).metrics)) {
+    t.match({ TN, DMAX }, { TN: '3', DMAX: '0' });
+    t.match(TMAX, /^\d+$/);
+  }
+  t.end();
+});
+
+t.test('TN says up, or down', t => {
+  const slow = { interval_ms: 600_000 };
+  const goodbye = { flags: 1 << bits.flags.goodbye };
+  const long = { header: { listening_since_ns: 0n } };
+  const cases: [what: string, TestNode, TestBoard, tn: number, metricTn: number][] = [
+    ['live', node('n1', 1.5), {}, 1, 1],
+    ['live, stamped a little ahead of the reader', node('n1', -0.5), {}, 0, 0],
+    ['uncertain: stamped far ahead', node('n1', -5), {}, 0, 0],
+    ['uncertain is up', node('n1', 10.2), {}, 10, 10],
+    ['silent', node('n1', 10.6), {}, 90, 10],
+    ['silent for an hour', node('n1', 3600), long, 3680, 3600],
+    ['nobody listened meanwhile', node('n1', 900), { header: { listening_since_ns: NOW - 2n * S } }, 60, 900],
+    ['a long interval', node('n1', 1800, slow), long, 60, 1800],
+    ['a long interval, silent', node('n1', 4990, { interval_ms: 400_000 }), long, 5070, 4990],
+    ['left', node('n1', 2, goodbye), {}, 82, 2],
+    ['left long ago', node('n1', 4000, goodbye), long, 4080, 4000],
+  ];
+  for (const [what, made, options, tn, metricTn] of cases) {
+    const { attributes, metrics } = hostOf(board([made], options));
+    t.same([attributes.TN, attributes.REPORTED], [String(tn), String(LOCALTIME - tn)], what);
+    t.equal(tn < 80, /live|uncertain|nobody|interval$/.test(what), `${what}: by gmetad's rule`);
+    t.equal(metrics.load_one?.TN, String(metricTn), `${what}: how old the reading is`);
+    t.equal(Object.keys(metrics).length, METRICS.length, `${what}: the last readings stay`);
+  }
+  const never = hostOf(board([{ name: 'n1' }], { header: { listening_since_ns: NOW - 100n * S } }));
+  t.match(never.attributes, { TN: '180', REPORTED: String(LOCALTIME - 180), GMOND_STARTED: '0', IP: 'unspecified' });
+  t.same(never.metrics, {}, 'never: no metrics');
+  t.end();
+});
+
+t.test('a failed monitor is not blamed on the nodes', t => {
+  // Everything as it was at the heartbeat, 600 s ago.
+  const heartbeat = { heartbeat_ns: NOW - 600n * S, listening_since_ns: NOW - 900n * S };
+  const retired = { state: 1n << BigInt(bits.board_state.retired) };
+  const nodes = [
+    node('live', 602),
+    node('uncertain', 608),
+    node('silent', 630),
+    node('left', 603, { flags: 1 << bits.flags.goodbye }),
+    { name: 'never' },
+  ];
+  const tns = { live: '2', uncertain: '8', silent: '110', left: '83', never: '380' };
+  for (const [what, options] of [
+    ['stalled', { header: heartbeat }],
+    ['retired', { header: { ...heartbeat, ...retired } }],
+    [
+      'another clock',
+      { now: NOW + 7200n * S, header: { heartbeat_ns: NOW + 6600n * S, listening_since_ns: NOW + 6300n * S } },
+    ],
+  ] as [string, TestBoard][]) {
+    const document = documentOf(board(nodes, options));
+    const { cluster, hosts } = parse(document);
+    t.same(Object.fromEntries(Object.entries(hosts).map(([name, { attributes }]) => [name, attributes.TN])), tns, what);
+    t.equal(cluster.LOCALTIME, String(LOCALTIME), `${what}: time goes on`);
+    t.equal(hosts.live?.metrics.load_one?.VAL, '12.34', `${what}: the last readings stay`);
+    t.match(document, /<!-- The monitor has failed/, `${what}: and it says so`);
+    t.equal(clean(document), undefined);
+  }
+  const { hosts } = parse(documentOf(board(nodes, { header: heartbeat })));
+  t.equal(hosts.live?.metrics.load_one?.TN, '602', 'the age of the readings goes on');
+  t.notMatch(documentOf(board([node('n1')])), /<!--/);
+  t.end();
+});
+
+t.test('the cluster', t => {
+  const given = { owner: 'me & you', latlong: '', url: 'http://x/?a="b"' };
+  const { cluster } = parse(documentOf(board([], { header: { cluster_name: '' } }), given));
+  t.same(cluster, {
+    NAME: 'unspecified',
+    LOCALTIME: String(LOCALTIME),
+    OWNER: 'me _ you',
+    LATLONG: 'unspecified',
+    URL: 'http://x/?a=_b_',
+  });
+  t.equal(parse(documentOf(board([]))).cluster.NAME, 'test');
+  t.equal(parse(documentOf(board([]), { cluster: 'other', localtime: 12.7 })).cluster.NAME, 'other');
+  t.end();
+});
+
+t.test('safe names', t => {
+  const cases: [from: string, to: string][] = [
+    ['node-1.example_x', 'node-1.example_x'],
+    ['', 'unspecified'],
+    ['..', 'unspecified'],
+    ['.hidden', 'hidden'],
+    ['__SummaryInfo__', 'SummaryInfo__'],
+    ['../../etc', 'etc'],
+    ['a/b c$d', 'a_b_c_d'],
+    ['a&amp;<b>"\'', 'a_amp__b___'],
+    ['Grüße \u{1f600}', 'Gr__e__'],
+    ['a\0\n\x7fb', 'a___b'],
+    ['x'.repeat(400), 'x'.repeat(NAME_MAX)],
+  ];
+  for (const [from, to] of cases) t.equal(safe(from, 'name'), to, JSON.stringify(from.slice(0, 20)));
+  t.end();
+});
+
+t.test('safe values', t => {
+  const cases: [from: string, to: string][] = [
+    ['6.1.0-25-amd64', '6.1.0-25-amd64'],
+    ['', ''],
+    ['a & b < c > d " e \' f', 'a _ b _ c _ d _ e _ f'],
+    ['&amp;', '_amp;'],
+    ['/usr/lib #1 (x)', '/usr/lib #1 (x)'],
+    ['a\0\t\r\n\x1b[31m\x7f\x85b', 'a_____[31m__b'],
+    ['Grüße \u{1f600}\ufffd\ud800', 'Gr__e ___'],
+    ['x'.repeat(4000), 'x'.repeat(VALUE_MAX)],
+  ];
+  for (const [from, to] of cases) t.equal(safe(from, 'value'), to, JSON.stringify(from.slice(0, 20)));
+  const longest = Math.max(...METRICS.map(m => JSON.stringify(Object.values(m)).length));
+  t.ok(3 * VALUE_MAX < 1572 && VALUE_MAX + longest + 100 < 1572, 'gmetad has room for all of it');
+  t.end();
+});
+
+t.test('safe decimals', t => {
+  const cases: [value: number, digits: number, text: string | undefined][] = [
+    [0, 0, '0'],
+    [-0.001, 2, '0.00'],
+    [-1.25, 1, '-1.3'],
+    [1e-9, 3, '0.000'],
+    [0.05, 1, '0.1'],
+    [2 ** 53 - 1, 3, '9007199254740991.000'],
+    [2 ** 53, 0, undefined],
+    [1e300, 0, undefined],
+    [Number.NaN, 1, undefined],
+    [Number.POSITIVE_INFINITY, 1, undefined],
+    [Number.NEGATIVE_INFINITY, 1, undefined],
+  ];
+  for (const [value, digits, text] of cases) t.equal(decimal(value, digits), text, `${value}`);
+  const plain = fc.property(fc.double(), fc.nat(3), (value, digits) => {
+    const text = decimal(value, digits);
+    return text === undefined || (/^-?\d+(\.\d+)?$/.test(text) && text.length < 24);
+  });
+  fc.assert(plain, { seed: 50, numRuns: 2000 });
+  t.end();
+});
+
+const HOSTILE: [what: string, bytes: Uint8Array][] = [
+  ['markup', Buffer.from('5.<b>&amp;</b>"\'/>')],
+  ['an attribute', Buffer.from('"/></METRIC><HOST NAME="x')],
+  ['slashes', Buffer.from('../../../etc/passwd')],
+  ['control bytes', Buffer.from([1, 10, 13, 27, 127, 9, 65])],
+  ['broken UTF-8', Buffer.from([0xff, 0xc3, 0x28, 0xe2, 0x82, 65, 0xf0])],
+  ['Latin-1', Buffer.from('Gr\xfc\xdfe', 'latin1')],
+  ['no NUL anywhere', Buffer.alloc(48, 0x22)],
+  ['query characters', Buffer.from('!@#$%`;|\\?*')],
+  ['a comment', Buffer.from('--> <!-- ]]>')],
+];
+
+function hostile(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString('latin1');
+  const nodes = [{ ...node('n1'), release: bytes }, node('n2', 99), node(text)];
+  return documentOf(board(nodes, { cluster: bytes }), { owner: text.repeat(40), url: text.repeat(400) });
+}
+
+t.test('hostile strings', t => {
+  for (const [what, bytes] of HOSTILE) {
+    const document = hostile(bytes);
+    t.equal(clean(document), undefined, what);
+    const { cluster, hosts } = parse(document);
+    t.equal(Object.keys(hosts).length, 3, `${what}: the hosts are there`);
+    t.equal(Object.keys(hosts.n1!.metrics).length, METRICS.length, `${what}: the metrics are there`);
+    t.match(cluster.NAME, /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, `${what}: the cluster has a name`);
+  }
+  t.end();
+});
+
+t.test('any bytes at all in a report', t => {
+  const bytes = fc.uint8Array({ minLength: structs.report.bytes, maxLength: structs.report.bytes });
+  const property = fc.property(bytes, bytes, (before, after) => {
+    const raw = bytesOf([node('n1')]);
+    const at = structs.board_header.bytes + structs.column_entry.bytes + structs.record.bytes;
+    raw.set(before, at + structs.slot.fields.report.offset);
+    raw.set(after, at + structs.slot.bytes + structs.slot.fields.report.offset);
+    const document = documentOf(new Snapshot('test', raw, { nowNs: NOW, realNs: 0n, nodes: 1 }));
+    const numeric = METRICS.filter(({ type }) => type !== 'string').map(({ name }) => name);
+    const { metrics } = parse(document).hosts.n1!;
+    const plain = numeric.every(name => /^\d{1,16}(\.\d{1,3})?$/.test(metrics[name]?.VAL ?? '0'));
+    return clean(document) === undefined && plain;
+  });
+  fc.assert(property, { seed: 50, numRuns: 300 });
+  t.end();
+});
+
+t.test('xmllint finds the documents valid', needsXmllint, t => {
+  const cases: [what: string, document: string][] = [
+    ['an empty board', documentOf(board([]))],
+    [
+      'a full host, a silent one, one that was never heard',
+      documentOf(board([node('a'), node('b', 99), { name: 'c' }])),
+    ],
+    ['nothing measured', documentOf(board([node('a', 0, { valid: 0n })]))],
+    ['stalled', documentOf(board([node('a')], { header: { heartbeat_ns: 0n } }))],
+    ...HOSTILE.map(([what, bytes]): [string, string] => [what, hostile(bytes)]),
+  ];
+  for (const [what, document] of cases) t.equal(invalid(document), '', what);
+  t.not(
+    invalid(documentOf(board([node('a')])).replace('SLOPE="both"', 'SLOPE="up"')),
+    '',
+    'and could find one invalid',
+  );
+  t.end();
+});
+
+t.test('the document comes in pieces, one for each host', t => {
+  const pieces = [...render(board([node('a'), { name: 'b' }, node('c')]), { localtime: LOCALTIME })];
+  t.equal(pieces.length, 5);
+  t.match(pieces[2], /^<HOST NAME="b"/);
+  t.equal(pieces.at(-1), '</CLUSTER>\n</GANGLIA_XML>\n');
+  t.end();
+});
+
+// ---- the verb, on boards in files ------------------------------------------------------------------------------------
+
+/** The same as a file that can be mapped, with an index in which no name is found: nobody looks one up here. */
+function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard): void {
+  const { board_header, index_entry } = structs;
+  const index_slots = 64;
+  const index = Buffer.alloc(index_slots * index_entry.bytes);
+  const bytes = bytesOf(nodes, options);
+  const view = new DataView(bytes.buffer);
+  const { column_offset, records_offset } = new Snapshot(path, bytes, { nowNs: 0n, realNs: 0n, nodes: 0 }).header;
+  encode('board_header', view, 0, {
+    magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
+    version: 0x00010000,
+    stat_hash: HASH_STAT_V1,
+    board_hash: HASH_BOARD_V1,
+    file_bytes: bytes.length + index.length,
+    index_slots,
+    index_stride: index_entry.bytes,
+    index_offset: board_header.bytes,
+    column_offset: (column_offset ?? 0) + index.length,
+    records_offset: (records_offset ?? 0) + index.length,
+  });
+  const header = bytes.subarray(0, board_header.bytes);
+  writeFileSync(path, Buffer.concat([header, index, bytes.subarray(board_header.bytes)]));
+}
+
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+
+function run(...argv: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'xml', ...argv], { encoding: 'utf8' });
+  return { code: status, out: stdout, err: stderr };
+}
+
+/** A receiver's heartbeat for the time that starting a program takes: as far ahead as a reader still believes. */
+const beating = () => ({ now: process.hrtime.bigint() + (9n * S) / 10n });
+
+t.test('the verb prints a board', t => {
+  const path = join(t.testdir(), 'board');
+  writeBoard(path, [node('n1'), { name: 'n2' }], beating());
+  const { code, out, err } = run('--board', path, '--owner', 'root');
+  t.same([code, err], [0, '']);
+  const { cluster, hosts } = parse(out);
+  t.equal(cluster.NAME, 'test');
+  t.ok(Math.abs(Number(cluster.LOCALTIME) - Date.now() / 1000) < 60, 'LOCALTIME is the time of day');
+  t.match([hosts.n1?.attributes.TN, hosts.n2?.attributes.TN], [/^[0-3]$/, '1080']);
+  t.equal(Object.keys(hosts.n1?.metrics ?? {}).length, METRICS.length);
+  t.end();
+});
+
+t.test('the verb and a stalled board', t => {
+  const path = join(t.testdir(), 'board');
+  const now = process.hrtime.bigint();
+  writeBoard(path, [node('n1', 61)], { now, header: { heartbeat_ns: now - 60n * S } });
+  const { code, out, err } = run('--board', path);
+  t.equal(code, 4);
+  t.equal(parse(out).hosts.n1?.attributes.TN, '1', 'printed all the same');
+  t.match(err, /^beoboard xml: \/\S+\/board: stalled, its heartbeat is 1m0\ds old; [^\n]+\n$/);
+  t.end();
+});
+
+t.test('the verb without a board', t => {
+  const dir = t.testdir({ board: 'x'.repeat(2000) });
+  for (const path of ['/nonexistent/board', join(dir, 'board')])
+    t.match(run('--board', path), { code: 4, out: '', err: /^beoboard xml: \/\S+: [^\n]+\n$/ }, path);
+  t.end();
+});
+
+t.test('the verb and a reader who leaves', t => {
+  const path = join(t.testdir(), 'board');
+  // More than a pipe holds.
+  writeBoard(
+    path,
+    Array.from({ length: 30 }, (_, i) => node(`n${i}`)),
+    beating(),
+  );
+  const script = 'set -o pipefail; "$0" "$1" xml --board "$2" | head -c 5';
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, program, path], {
+    encoding: 'utf8',
+  });
+  t.same([status, stdout, stderr], [0, '<?xml', '']);
+  t.end();
+});
+
+t.test('the verb refuses what it does not know', t => {
+  for (const argv of [['--owner', 'no-such-user-here'], ['--json']])
+    t.match(run(...argv), { code: 2, out: '', err: /^beoboard xml: [^\n]+\n$/ }, argv.join(' '));
+  t.end();
+});
