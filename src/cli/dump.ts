@@ -1,0 +1,211 @@
+// Everything in a board's file, raw, and the first thing that is wrong with it. Reads the file itself, so that it can
+// show one that no reader would believe; judges by the contract only.
+
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { Failure } from '../common/failure.js';
+import { defineVerb, parseVerb } from '../common/options.js';
+import { json, print } from '../common/output.js';
+import { oneLine } from '../common/text.js';
+import { type Decoded, decode, type StructName } from '../layout/codec.js';
+import { structs } from '../layout/layout.gen.js';
+import { mapBoard } from '../native/index.js';
+import { NO_BOARD } from '../shm/reader.js';
+
+export const verb = defineVerb({
+  name: 'dump',
+  summary: "everything in the board's file, raw, and the first thing wrong with it",
+  options: ['board', 'owner', 'json', 'config'],
+  examples: [
+    'beoboard dump | less',
+    'beoboard dump --board /dev/shm/other/board | grep -m1 wrong',
+    'beoboard dump --json | jq .header',
+  ],
+  notes:
+    'The layout is that of proto/board-v1.md. Exit codes: 0 nothing is wrong, 1 something is, 4 there is no file to look at.',
+});
+
+type Header = Decoded<'board_header'>;
+
+/** The file, in memory of our own: what is dumped does not change while it is printed. */
+function readFile(path: string): DataView {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no board' : code === 'ELOOP' ? 'is a link, not a board' : message;
+    throw new Failure(`${path}: ${why}`, NO_BOARD);
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Failure(`${path}: is not a regular file`, NO_BOARD);
+    if (stat.size > 2 ** 32) throw new Failure(`${path}: is larger than 4 GiB, and no board`, NO_BOARD);
+    const bytes = new Uint8Array(stat.size);
+    let length = 0;
+    for (let got = -1; length < bytes.length && got !== 0; length += got)
+      got = readSync(fd, bytes, length, bytes.length - length, length);
+    return new DataView(bytes.buffer, 0, length);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** What a slot is, by its two sequences. */
+function slotState({ head, tail }: { head: bigint; tail: bigint }): 'empty' | 'whole' | 'half-written' {
+  if (head === 0n && tail === 0n) return 'empty';
+  return head === tail && (head & 1n) === 0n ? 'whole' : 'half-written';
+}
+
+interface DumpedRecord {
+  index: number;
+  offset: number;
+  column: bigint;
+  record: Decoded<'record'>;
+  slots: { offset: number; state: ReturnType<typeof slotState>; slot: Decoded<'slot'> }[];
+}
+
+/** A board's file as its header says it lies; `wrong` is the first thing that does not agree with the contract. */
+class Dump {
+  readonly header: Header | undefined;
+  readonly state: string;
+  wrong: string | undefined;
+  readonly #readable: boolean;
+
+  constructor(
+    readonly path: string,
+    readonly view: DataView,
+    owner: number | string | undefined,
+  ) {
+    const opened = mapBoard(path, owner);
+    this.state = opened.state;
+    if (opened.state === 'ready') opened.board.unmap();
+    else this.wrong = opened.why;
+    this.header = view.byteLength >= structs.board_header.bytes ? decode('board_header', view, 0) : undefined;
+    // A geometry that opening did not check is not followed.
+    this.#readable = opened.state === 'ready' || opened.state === 'retired';
+    if (this.#readable) this.wrong ??= this.#checkIndex();
+  }
+
+  get count(): number {
+    const header = this.header;
+    return header === undefined || !this.#readable ? 0 : Math.min(header.count ?? 0, header.capacity);
+  }
+
+  *index(): Generator<{ slot: number; record: number; hash: number }> {
+    const header = this.header;
+    if (header === undefined || !this.#readable) return;
+    for (let slot = 0; slot < header.index_slots; slot++) {
+      const word = this.view.getBigUint64(Number(header.index_offset) + slot * header.index_stride, true);
+      if (word !== 0n) yield { slot, record: Number(word & 0xffffffffn) - 1, hash: Number(word >> 32n) };
+    }
+  }
+
+  #checkIndex(): string | undefined {
+    const seen = new Map<number, number>();
+    for (const { slot, record } of this.index()) {
+      if (record < 0 || record >= this.count)
+        return `index slot ${slot} leads to record ${record}, and there are ${this.count}`;
+      if (seen.has(record)) return `index slots ${seen.get(record)} and ${slot} lead to the same record ${record}`;
+      seen.set(record, slot);
+    }
+    if (seen.size !== this.count) return `the index names ${seen.size} records, and there are ${this.count}`;
+    return undefined;
+  }
+
+  *records(): Generator<DumpedRecord> {
+    const header = this.header;
+    if (header === undefined) return;
+    for (let index = 0; index < this.count; index++) {
+      const offset = Number(header.records_offset) + index * header.record_stride;
+      const slots = Array.from({ length: header.slots }, (_, i) => {
+        const at = offset + header.slots_offset + i * header.slot_stride;
+        const slot = decode('slot', this.view, at);
+        return { offset: at, state: slotState(slot), slot };
+      });
+      const column = this.view.getBigUint64(Number(header.column_offset) + index * header.column_stride, true);
+      const dumped = { index, offset, column, record: decode('record', this.view, offset), slots };
+      this.wrong ??= recordFault(dumped);
+      yield dumped;
+    }
+  }
+}
+
+/** What does not agree within one record. A report on its way while the file was read is no fault. */
+function recordFault({ index, column, record, slots }: DumpedRecord): string | undefined {
+  const at = `record ${index} (${oneLine(record.name)})`;
+  if (!/^[a-z0-9][a-z0-9._-]{0,62}$/.test(record.name)) return `${at}: its name is none`;
+  const whole = slots.filter(slot => slot.state === 'whole').map(({ slot }) => slot);
+  if (whole.some(slot => slot.report.hostname !== record.name)) return `${at}: holds a report of another node`;
+  if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
+  const words = whole.map(slot => slot.stamp_ns / 1_000_000n);
+  const stamp = column >> 21n;
+  if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
+    return `${at}: its column word is younger than its reports`;
+  return undefined;
+}
+
+function text(value: unknown, unit: string): string {
+  if (typeof value === 'string') return oneLine(value);
+  if (typeof value === 'bigint') return unit === 'ns' ? String(value) : `0x${value.toString(16)}`;
+  return String(value ?? 'beyond 2^53');
+}
+
+/** A struct's fields, a line each: byte, name, value, unit. */
+function* lines(struct: StructName, values: object, base: number, prefix = ''): Generator<string> {
+  const fields: Record<string, { offset: number; type: string; unit: string }> = structs[struct].fields;
+  for (const [name, value] of Object.entries(values)) {
+    const field = fields[name];
+    if (field === undefined) continue;
+    const at = base + field.offset;
+    const label = `${prefix}${name}`;
+    if (Object.hasOwn(structs, field.type)) {
+      const inner = field.type as StructName;
+      const all: object[] = Array.isArray(value) ? value : [value];
+      for (const [i, one] of all.entries())
+        yield* lines(inner, one, at + i * structs[inner].bytes, Array.isArray(value) ? `${label}[${i}].` : `${label}.`);
+    } else {
+      const shown = Array.isArray(value) ? value.map(one => text(one, field.unit)).join(' ') : text(value, field.unit);
+      const unit = field.unit === 'id' || field.unit.includes(' ') ? '' : ` ${field.unit}`;
+      yield `${String(at).padStart(10)}  ${label.padEnd(28)} ${shown}${unit}\n`;
+    }
+  }
+}
+
+function* textPieces(dump: Dump): Generator<string> {
+  yield `${dump.path}: ${dump.state}, ${dump.view.byteLength} bytes\n`;
+  if (dump.header === undefined) return;
+  yield '\nheader\n';
+  yield* lines('board_header', dump.header, 0);
+  yield '\nname index (slots in use)\n';
+  for (const { slot, record, hash } of dump.index())
+    yield `  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`;
+  for (const { index, offset, column, record, slots } of dump.records()) {
+    const goodbye = (column & 1n) === 1n ? ', goodbye' : '';
+    yield `\nrecord ${index}\n`;
+    yield `            column word: stamp ${column >> 21n} ms, interval ${(column >> 1n) & 0xfffffn} ms${goodbye}\n`;
+    yield* lines('record', record, offset);
+    for (const [i, { state, slot, offset: at }] of slots.entries()) {
+      yield `\nrecord ${index}, slot ${i}: ${state}\n`;
+      if (state !== 'empty') yield* lines('slot', slot, at);
+    }
+  }
+}
+
+function* jsonPieces(dump: Dump): Generator<string> {
+  const { path, state, header, view } = dump;
+  yield `{"schema":1,${json({ path, state, bytes: view.byteLength, header, index: [...dump.index()] }).slice(1, -1)},"records":[`;
+  let separator = '\n';
+  for (const record of dump.records()) {
+    yield `${separator}${json(record)}`;
+    separator = ',\n';
+  }
+  yield `\n],"wrong":${json(dump.wrong ?? null)}}\n`;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const dump = new Dump(values.board, readFile(values.board), values.owner);
+  await print(values.json ? jsonPieces(dump) : textPieces(dump));
+  if (!values.json) await print([`\n${dump.wrong === undefined ? 'nothing is wrong' : `wrong: ${dump.wrong}`}\n`]);
+  return dump.wrong === undefined ? 0 : 1;
+}

@@ -1,0 +1,83 @@
+// The whole road on one machine: a receiver, a sender and a live status, as children of this process, on a board of their
+// own that is removed at the end. Does nothing of the work itself.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Failure } from '../common/failure.js';
+import { defineVerb, parseVerb } from '../common/options.js';
+
+export const verb = defineVerb({
+  name: 'demo',
+  summary: 'receiver, sender and live status of this machine, in one terminal',
+  options: ['for', 'interval'],
+  examples: ['beoboard demo', 'beoboard demo --for 10s'],
+  notes: 'Ends with Ctrl-C, or after --for. Uses a board of its own under /dev/shm and leaves nothing behind.',
+});
+
+const PROGRAM = fileURLToPath(new URL('../main.js', import.meta.url));
+const SHM = '/dev/shm';
+
+/** Children in the order of their start; ended in the opposite one, so that the receiver still hears the goodbye. */
+class Family {
+  readonly #children: ChildProcess[] = [];
+  #ending = false;
+
+  /** `onEnd` is told when a child ends that was not asked to. */
+  constructor(readonly onEnd: (verb: string) => void) {}
+
+  start(argv: string[]): ChildProcess {
+    const child = fork(PROGRAM, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child.once('exit', () => {
+      if (!this.#ending) this.onEnd(argv[0] ?? '');
+    });
+    this.#children.push(child);
+    return child;
+  }
+
+  async end(): Promise<void> {
+    this.#ending = true;
+    for (const child of this.#children.reverse()) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const exit = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exit;
+    }
+  }
+}
+
+/** Where the receiver listens, as it tells when it is ready; undefined when it ended before. */
+async function listening(receiver: ChildProcess): Promise<string | undefined> {
+  const message = once(receiver, 'message').then(([ready]) => (ready as { listening: string[] }).listening[0]);
+  return Promise.race([message, once(receiver, 'exit').then(() => undefined)]);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  let fail: (error: Error) => void = () => undefined;
+  const ended = new Promise<void>((resolve, reject) => {
+    fail = reject;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    if (values.for !== undefined) setTimeout(resolve, values.for).unref();
+  });
+  ended.catch(() => undefined); // it may be lost before anybody waits for it
+  const directory = mkdtempSync(join(SHM, `beoboard-demo.${process.getuid?.() ?? 0}.`));
+  const board = join(directory, 'board');
+  const family = new Family(name => fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1)));
+  try {
+    const receiver = family.start(['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', '16']);
+    const address = await Promise.race([listening(receiver), ended.then(() => undefined)]);
+    if (address !== undefined) {
+      const sender = family.start(['send', '--to', address, '--interval', `${values.interval}ms`]);
+      await Promise.race([once(sender, 'message'), ended]);
+      family.start(['status', '--watch', '--board', board]);
+    }
+    await ended;
+    return 0;
+  } finally {
+    await family.end();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env node
+// beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
+// one line and an exit code.
+
+import { Failure } from './common/failure.js';
+import { HelpShown, UsageError } from './common/options.js';
+import { nearest, quote } from './common/text.js';
+import { VERSION } from './common/version.js';
+
+interface Part {
+  verb: { name: string; summary: string };
+  main(argv: string[]): Promise<number>;
+}
+
+const parts: Record<string, () => Promise<Part>> = {
+  demo: () => import('./demo/main.js'),
+  send: () => import('./sender/main.js'),
+  receive: () => import('./receiver/main.js'),
+  status: () => import('./cli/status.js'),
+  xml: () => import('./ganglia-xml/main.js'),
+  dump: () => import('./cli/dump.js'),
+  describe: () => import('./cli/describe.js'),
+  load: () => import('./load/main.js'),
+};
+
+async function help(): Promise<string> {
+  const verbs = await Promise.all(Object.values(parts).map(load => load()));
+  return [
+    'Usage: beoboard VERB [options]',
+    '',
+    'A cluster scoreboard: every node reports once a second, one shared-memory board says how each of them is.',
+    '',
+    'Verbs:',
+    ...verbs.map(({ verb }) => `  ${verb.name.padEnd(10)}${verb.summary}`),
+    '',
+    'Examples:',
+    '  beoboard demo                        everything on this machine, in one terminal',
+    '  beoboard receive                     on the master',
+    '  beoboard send --to MASTER            on every node',
+    '  beoboard status                      how are they?',
+    '',
+    'beoboard VERB --help tells more. Exit codes: 0 done, 1 not so, 2 usage, 4 no board or stalled.',
+    '',
+  ].join('\n');
+}
+
+async function run(name: string | undefined, argv: string[]): Promise<number> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(await help());
+    return name === undefined ? 2 : 0;
+  }
+  if (name === '--version' || name === '-V') {
+    process.stdout.write(`${VERSION}\n`);
+    return 0;
+  }
+  const load = Object.hasOwn(parts, name) ? parts[name] : undefined;
+  if (load === undefined) {
+    const meant = nearest(name, Object.keys(parts));
+    process.stderr.write(
+      `beoboard: unknown verb ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'see beoboard --help'}\n`,
+    );
+    return 2;
+  }
+  const part = await load();
+  return part.main(argv);
+}
+
+// Whoever reads us may leave early (head, less): that is an end, not an error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+// Started by fork(): when the parent is gone, even by kill -9, end in good order.
+const orphaned = () => process.kill(process.pid, 'SIGTERM');
+if (process.send !== undefined) process.once('disconnect', orphaned);
+
+const [name, ...argv] = process.argv.slice(2);
+try {
+  process.exitCode = await run(name, argv);
+} catch (error) {
+  if (error instanceof HelpShown) process.stdout.write(error.text);
+  else if (error instanceof UsageError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error.exitCode;
+  } else if (error instanceof Failure) {
+    process.stderr.write(`beoboard ${name}: ${error.message}\n`);
+    process.exitCode = error.exitCode;
+  } else throw error;
+}
+// The channel to a parent would keep a finished process alive.
+process.off('disconnect', orphaned);
+if (process.connected) process.disconnect();
