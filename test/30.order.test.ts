@@ -1,0 +1,298 @@
+// The rules of order without keys, each a numbered row: what comes when, and what becomes of it. The clock is the
+// test's own; the code is the one that the receive thread runs.
+
+import t from 'tap';
+import type { Encodable } from '../src/layout/codec.js';
+import { bits } from '../src/layout/layout.gen.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { deliver, type Outcome, openWriter } from '../src/shm/writer.js';
+import { boardPath, makeReport } from './lib.js';
+
+const S = 1_000_000_000n;
+const NOW = 1_000_000n * S; // the master's clock when a row begins
+const REAL = 1_700_000_000n * S;
+
+interface Sent {
+  boot?: number;
+  /** Seconds after boot at which this run of the sender started. */
+  start?: number;
+  /** Seconds after boot of this report. */
+  t: number;
+  seq: number;
+  interval?: number;
+  goodbye?: boolean;
+}
+
+/** Seconds after the row's beginning at which it arrives, what arrives, what becomes of it. */
+type Step = [at: number, sent: Sent, outcome: Outcome] | [at: number, 'resumed'];
+
+interface Row {
+  rule: string;
+  steps: Step[];
+  counts: Partial<
+    Record<
+      'accepted' | 'lost' | 'unheard' | 'duplicate' | 'late' | 'refused' | 'restarts' | 'reboots' | 'resets',
+      number
+    >
+  >;
+  refusal?: string;
+}
+
+const rows: Row[] = [
+  {
+    rule: 'reports in order are accepted',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [1, { t: 101, seq: 1 }, 'accepted'],
+      [2, { t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 3 },
+  },
+  {
+    rule: 'the first report may have any number',
+    steps: [[0, { t: 100, seq: 4_000_000_000 }, 'accepted']],
+    counts: { accepted: 1 },
+  },
+  {
+    rule: 'a gap is lost',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [4, { t: 104, seq: 4 }, 'accepted'],
+    ],
+    counts: { accepted: 2, lost: 3 },
+  },
+  {
+    rule: 'a gap over a stop or pause of the receiver is unheard, not lost; the next gap is lost again',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [3, 'resumed'],
+      [4, { t: 104, seq: 4 }, 'accepted'],
+      [6, { t: 106, seq: 6 }, 'accepted'],
+    ],
+    counts: { accepted: 3, unheard: 3, lost: 1 },
+  },
+  {
+    rule: 'the same report by two roads: the first wins, the other is a duplicate and no refusal',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [0.001, { t: 100, seq: 0 }, 'duplicate'],
+      [1, { t: 101, seq: 1 }, 'accepted'],
+      [1.5, { t: 100, seq: 0 }, 'duplicate'],
+    ],
+    counts: { accepted: 2, duplicate: 2 },
+  },
+  {
+    rule: 'a late report takes back one lost, and coming twice it is a duplicate',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [2, { t: 102, seq: 2 }, 'accepted'],
+      [2.1, { t: 101, seq: 1 }, 'late'],
+      [2.2, { t: 101, seq: 1 }, 'duplicate'],
+    ],
+    counts: { accepted: 2, lost: 0, late: 1, refused: 1, duplicate: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a late report from before the first one takes back nothing',
+    steps: [
+      [0, { t: 110, seq: 10 }, 'accepted'],
+      [0.1, { t: 109, seq: 9 }, 'late'],
+      [4, { t: 114, seq: 14 }, 'accepted'],
+    ],
+    counts: { accepted: 2, lost: 3, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a late report from an unheard gap takes back nothing',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [1, 'resumed'],
+      [3, { t: 103, seq: 3 }, 'accepted'],
+      [3.1, { t: 102, seq: 2 }, 'late'],
+    ],
+    counts: { accepted: 2, unheard: 2, lost: 0, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'back by 63 is within the history, by 64 is a replay',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [1, { t: 200, seq: 100 }, 'accepted'],
+      [1.1, { t: 137, seq: 37 }, 'late'],
+      [1.2, { t: 136, seq: 36 }, 'replay'],
+    ],
+    counts: { accepted: 2, lost: 98, late: 1, refused: 2 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'the number wraps at 2^32 without a loss',
+    steps: [
+      [0, { t: 100, seq: 4_294_967_295 }, 'accepted'],
+      [1, { t: 101, seq: 0 }, 'accepted'],
+      [3, { t: 103, seq: 2 }, 'accepted'],
+      [3.1, { t: 102, seq: 1 }, 'late'],
+    ],
+    counts: { accepted: 3, lost: 0, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a later start on the same boot is a restart; counting of losses begins anew',
+    steps: [
+      [0, { t: 100, seq: 50 }, 'accepted'],
+      [1, { start: 101, t: 101, seq: 3 }, 'accepted'],
+      [2, { start: 101, t: 102, seq: 4 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 1, lost: 0 },
+  },
+  {
+    rule: 'the old run beside the new one: not beyond is late, beyond is a rival while the new one is live',
+    steps: [
+      [0, { t: 100, seq: 50 }, 'accepted'],
+      [1, { start: 101, t: 101, seq: 0 }, 'accepted'],
+      [1.1, { t: 100.5, seq: 51 }, 'late'],
+      [1.5, { t: 101.5, seq: 52 }, 'rival'],
+      [5.5, { t: 105.5, seq: 56 }, 'rival'],
+      [5.6, { t: 105.6, seq: 57 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 2, late: 1, refused: 3 },
+    refusal: 'rival',
+  },
+  {
+    rule: 'the old run is accepted at once when the new one has said goodbye',
+    steps: [
+      [0, { t: 100, seq: 50 }, 'accepted'],
+      [1, { start: 101, t: 101, seq: 0, goodbye: true }, 'accepted'],
+      [1.5, { t: 101.5, seq: 52 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 2 },
+  },
+  {
+    rule: 'another boot is a rival until 4.5 s after the last report, and then a reboot',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [4.5, { boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [4.501, { boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+      [5.5, { boot: 2, start: 5, t: 11, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 3, reboots: 1, refused: 1 },
+    refusal: 'rival',
+  },
+  {
+    rule: 'another boot after a goodbye is accepted at once',
+    steps: [
+      [0, { t: 100, seq: 0, goodbye: true }, 'accepted'],
+      [0.5, { boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+    ],
+    counts: { accepted: 2, reboots: 1 },
+  },
+  {
+    rule: 'with an interval of 10 s another boot is a rival until 45 s',
+    steps: [
+      [0, { t: 100, seq: 0, interval: 10_000 }, 'accepted'],
+      [45, { boot: 2, start: 5, t: 10, seq: 0, interval: 10_000 }, 'rival'],
+      [45.001, { boot: 2, start: 5, t: 10, seq: 0, interval: 10_000 }, 'accepted'],
+    ],
+    counts: { accepted: 2, reboots: 1, refused: 1 },
+    refusal: 'rival',
+  },
+  {
+    rule: 'of two intervals the shorter decides how long another boot is a rival',
+    steps: [
+      [0, { t: 100, seq: 0, interval: 10_000 }, 'accepted'],
+      [4.501, { boot: 2, start: 5, t: 10, seq: 0, interval: 1000 }, 'accepted'],
+    ],
+    counts: { accepted: 2, reboots: 1 },
+  },
+  {
+    rule: 'two clones that both report: the first stays, the other is a rival for ever',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [0.5, { boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [1, { t: 101, seq: 1 }, 'accepted'],
+      [1.5, { boot: 2, start: 5, t: 11, seq: 1 }, 'rival'],
+      [2, { t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 3, refused: 2 },
+    refusal: 'rival',
+  },
+  {
+    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1, { t: 200, seq: 100 }, 'replay'],
+      [10.5, { t: 209, seq: 109 }, 'replay'],
+      [10.6, { t: 210, seq: 110 }, 'accepted'],
+      [11.6, { t: 211, seq: 111 }, 'accepted'],
+    ],
+    counts: { accepted: 3, resets: 1, refused: 2 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'the very report that is held is never news, however late its copy',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [60, { t: 100, seq: 0 }, 'duplicate'],
+    ],
+    counts: { accepted: 1, duplicate: 1 },
+  },
+  {
+    rule: 'a report after a long silence of the same run is the next one, and what is missing was lost',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [100, { t: 200, seq: 100 }, 'accepted'],
+    ],
+    counts: { accepted: 2, lost: 99 },
+  },
+];
+
+const zero = {
+  accepted: 0,
+  lost: 0,
+  unheard: 0,
+  duplicate: 0,
+  late: 0,
+  refused: 0,
+  restarts: 0,
+  reboots: 0,
+  resets: 0,
+};
+
+rows.forEach((row, i) => {
+  t.test(`${i + 1}. ${row.rule}`, async t => {
+    const path = boardPath(t);
+    const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
+    t.teardown(() => writer.close());
+    writer.resumed(0n); // the receiver has listened since long before the row
+    const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
+    for (const [at, sent, outcome] of row.steps) {
+      if (sent === 'resumed') {
+        writer.resumed(NOW + ns(at));
+        continue;
+      }
+      const values: Encodable<'report'> = {
+        boot_id: BigInt(sent.boot ?? 1),
+        start_boot_ns: ns(sent.start ?? 50),
+        t_boot_ns: ns(sent.t),
+        t_real_ns: REAL + ns(at),
+        seq: sent.seq,
+        interval_ms: sent.interval ?? 1000,
+        flags: sent.goodbye ? 2 ** bits.flags.goodbye : 0,
+      };
+      t.equal(
+        deliver(writer, makeReport(values), NOW + ns(at), REAL + ns(at)),
+        outcome,
+        `at ${at} s: ${JSON.stringify(sent)}`,
+      );
+    }
+    const reader = new BoardReader(path);
+    t.teardown(() => reader.close());
+    const node = reader.snapshot().node(0);
+    const { record } = node;
+    const counts = Object.fromEntries(Object.keys(zero).map(name => [name, record[name as keyof typeof record]]));
+    t.same(counts, { ...zero, ...row.counts });
+    t.equal(node.lastRefusal?.reason, row.refusal);
+    const last = row.steps.filter(step => step[2] === 'accepted').at(-1)?.[1] as Sent;
+    t.equal(node.report?.seq, last.seq, 'the board holds the last accepted report');
+    t.equal(node.report?.t_boot_ns, ns(last.t));
+  });
+});

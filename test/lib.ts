@@ -1,0 +1,129 @@
+// What the tests share: reports made by hand, boards of their own, programs started and ended. No test of its own.
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
+import { clusterId, MAGIC, STAT_VERSION } from '../src/layout/identity.js';
+
+/** What a test needs of tap: something to do at its end. */
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+/** The root of the project. */
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const PROGRAM = join(ROOT, 'dist', 'src', 'main.js');
+
+/** A report that a receiver accepts, with what the test wants of it. */
+export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint8Array {
+  const bytes = new Uint8Array(REPORT_BYTES);
+  encode('report', new DataView(bytes.buffer), 0, {
+    magic: MAGIC,
+    version: STAT_VERSION,
+    length: REPORT_BYTES,
+    cluster_id: clusterId(cluster),
+    boot_id: 1n,
+    interval_ms: 1000,
+    t_real_ns: 1_700_000_000_000_000_000n,
+    t_boot_ns: 100_000_000_000n,
+    start_boot_ns: 50_000_000_000n,
+    hostname: 'node1',
+    ...values,
+  });
+  return bytes;
+}
+
+/** A folder that is removed at the end of the test; in shared memory where there is some. */
+export function folder(t: Teardown): string {
+  const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `beoboard-test.${process.pid}.`));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The path of a board of this test's own. */
+export function boardPath(t: Teardown): string {
+  return join(folder(t), 'board');
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** What it sent when it was ready. */
+  ready: Promise<{ listening?: string[]; reporting?: string }>;
+  /** All that it wrote so far. */
+  output(): { stdout: string; stderr: string };
+  /** Exit code, or the signal that ended it. */
+  exit: Promise<number | string>;
+}
+
+/** Starts `beoboard argv` as a child that tells when it is ready; it is ended with the test. */
+export function start(t: Teardown, argv: string[]): Running {
+  const child = fork(PROGRAM, argv, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stderr?.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  const ready = Promise.race([
+    once(child, 'message').then(([message]) => message as { listening?: string[]; reporting?: string }),
+    exit.then(code => {
+      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${stderr}`);
+    }),
+  ]);
+  ready.catch(() => undefined);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  return { child, ready, output: () => ({ stdout, stderr }), exit };
+}
+
+/** Starts a receiver on a free port of 127.0.0.1, and gives the port. */
+export async function startReceiver(
+  t: Teardown,
+  board: string,
+  more: string[] = [],
+): Promise<Running & { port: number }> {
+  const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '2048', ...more]);
+  const { listening } = await running.ready;
+  return { ...running, port: Number(listening?.[0]?.split(':').at(-1)) };
+}
+
+/** Runs `beoboard argv` to its end. */
+export async function run(
+  argv: string[],
+  env: Record<string, string> = {},
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [PROGRAM, ...argv], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  return { code: code ?? signal ?? '', stdout, stderr };
+}
+
+/** Waits until something that another process does is true: looks again and again, and gives up only when all is lost. */
+export async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > end) throw new Error(`waited a minute in vain until ${what}`);
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+}
