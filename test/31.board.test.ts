@@ -1,0 +1,436 @@
+// The board as a file: its states of opening, taking it over, and what a receiver was in the middle of when it was killed.
+// The broken states are made by hand, byte by byte.
+
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { REPORT_BYTES } from '../src/layout/codec.js';
+import { bits, structs } from '../src/layout/layout.gen.js';
+import { CLOCK, clocks, mapBoard, type Writer } from '../src/native/index.js';
+import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
+import { type BoardOptions, deliver, openWriter } from '../src/shm/writer.js';
+import { boardPath, folder, makeReport } from './lib.js';
+
+const S = 1_000_000_000n;
+
+function now(): { mono: bigint; real: bigint } {
+  const into = new BigUint64Array(3);
+  clocks(into);
+  return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
+}
+
+function open(path: string, more: Partial<BoardOptions> = {}): Writer {
+  return openWriter({ path, cluster: '', capacity: 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: [], ...more });
+}
+
+/** Lays the report number `seq` of a node on the board, and beats the heart. */
+function lay(writer: Writer, hostname: string, seq: number): void {
+  const { mono, real } = now();
+  const t_boot_ns = 100n * S + BigInt(seq) * S;
+  if (deliver(writer, makeReport({ hostname, seq, t_boot_ns }), mono, real) !== 'accepted')
+    throw new Error('not accepted');
+  writer.heartbeat(mono);
+}
+
+function look<T>(path: string, at: (snapshot: Snapshot) => T): T {
+  const reader = new BoardReader(path);
+  try {
+    return at(reader.snapshot());
+  } finally {
+    reader.close();
+  }
+}
+
+/** The state in which a reader finds the board. */
+function stateFor(reader: BoardReader): string {
+  try {
+    return reader.snapshot() && 'ready';
+  } catch (error) {
+    return error instanceof NoBoard ? error.state : String(error);
+  } finally {
+    reader.close();
+  }
+}
+
+const seqs = (path: string) =>
+  look(path, snapshot => Object.fromEntries([...snapshot.nodes()].map(node => [node.name, node.report?.seq])));
+
+/** Where a field of the board lies in the file. */
+function place(path: string, index: number, slot: number) {
+  const { header } = look(path, snapshot => snapshot);
+  const record = Number(header.records_offset) + index * header.record_stride;
+  return { record, slot: record + header.slots_offset + slot * header.slot_stride, header };
+}
+
+function poke(path: string, offset: number, value: bigint): void {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(value);
+  const fd = openSync(path, 'r+');
+  writeSync(fd, bytes, 0, 8, offset);
+  closeSync(fd);
+}
+
+const peek = (path: string, offset: number) => readFileSync(path).readBigUInt64LE(offset);
+
+t.test('states of opening: none of them is believed, none of them is an error', t => {
+  const fresh = (t: { teardown(end: () => void): void }) => {
+    const path = boardPath(t);
+    const writer = open(path);
+    lay(writer, 'node1', 0);
+    writer.close();
+    return path;
+  };
+  const field = structs.board_header.fields;
+  const rows: [string, string, (path: string) => void, RegExp][] = [
+    ['absent', 'no file', path => execFileSync('rm', [path]), /no board/],
+    ['starting', 'empty', path => truncateSync(path, 0), /shorter than a header/],
+    ['starting', 'shorter than a header', path => truncateSync(path, 100), /shorter than a header/],
+    ['starting', 'version not stored yet', path => poke(path, field.version.offset, 0n), /not finished/],
+    ['foreign', 'another magic', path => poke(path, field.magic.offset, 1n), /is not a board/],
+    ['foreign', 'another major version', path => poke(path, 8, 0x20000n), /major version/],
+    ['foreign', 'another datagram', path => poke(path, field.stat_hash.offset, 1n), /another layout/],
+    ['truncated', 'shorter than it says', path => truncateSync(path, 4096), /shorter than its header/],
+    [
+      'truncated',
+      'index leads out',
+      path => poke(path, field.index_offset.offset, 1n << 40n),
+      /leads? out of the file/,
+    ],
+    [
+      'truncated',
+      'column leads out',
+      path => poke(path, field.column_offset.offset, (1n << 64n) - 8n),
+      /leads? out of the file/,
+    ],
+    [
+      'truncated',
+      'records lead out',
+      path => poke(path, field.records_offset.offset, 1n << 63n),
+      /leads? out of the file/,
+    ],
+    ['truncated', 'absurd capacity', path => poke(path, field.capacity.offset, 0xffffffffn), /capacity/],
+    ['truncated', 'no stride', path => poke(path, field.record_stride.offset, 0n), /stride|slots_offset/],
+    ['retired', 'retired', path => poke(path, field.state.offset, 2n), /retired/],
+    ['foreign', 'a directory', path => execFileSync('sh', ['-c', `rm ${path}; mkdir ${path}`]), /regular file/],
+    ['foreign', 'a FIFO', path => execFileSync('sh', ['-c', `rm ${path}; mkfifo ${path}`]), /regular file/],
+    ['foreign', 'a link', path => execFileSync('sh', ['-c', `mv ${path} ${path}2; ln -s ${path}2 ${path}`]), /link/],
+  ];
+  for (const [state, what, spoil, why] of rows) {
+    t.test(`${state}: ${what}`, async t => {
+      const path = fresh(t);
+      spoil(path);
+      const opened = mapBoard(path, undefined);
+      t.equal(opened.state, state);
+      if (opened.state !== 'ready') t.match(opened.why, why);
+      t.equal(stateFor(new BoardReader(path)), state, 'and no reader gives a snapshot');
+    });
+  }
+  t.end();
+});
+
+t.test('a board is made with the right of everybody to read it, and of nobody else to write it', async t => {
+  const path = join(folder(t), 'deeper', 'board');
+  const umask = process.umask(0o077);
+  const writer = open(path);
+  process.umask(umask);
+  t.equal(statSync(path).mode & 0o777, 0o644);
+  t.equal(statSync(dirname(path)).mode & 0o777, 0o755);
+  t.equal(statSync(`${path}.lock`).mode & 0o777, 0o600);
+  t.equal(existsSync(`${path}.new`), false);
+  writer.close();
+});
+
+t.test('a second writer is refused, and told who is there', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  t.throws(() => open(path), {
+    message: new RegExp(`another receiver \\(pid ${process.pid}\\) writes .*; stop it or choose`),
+  });
+  writer.close();
+  open(path).close();
+});
+
+t.test('what others planted is not written to', t => {
+  const rows: [string, (path: string) => void, RegExp][] = [
+    ['a link', path => symlinkSync('/etc/passwd', path), /is a link/],
+    ['a link that leads nowhere', path => symlinkSync('/nowhere', path), /is a link/],
+    ['a hard link', path => linkSync(join(dirname(path), 'mine'), path), /is not a board/],
+    ['a directory', path => mkdirSync(path), /directory|not a board/],
+    ['a FIFO', path => execFileSync('mkfifo', [path]), /is not a board/],
+    ['a file of mine that is no board', path => writeFileSync(path, 'my thesis'), /is not a board/],
+    ['a link for the lock', path => symlinkSync('/etc/passwd', `${path}.lock`), /cannot lock/],
+  ];
+  for (const [what, plant, why] of rows)
+    t.test(what, async t => {
+      const path = boardPath(t);
+      writeFileSync(join(dirname(path), 'mine'), 'mine');
+      plant(path);
+      const before = existsSync(path) && lstatSync(path).isFile() ? readFileSync(path, 'utf8') : '';
+      t.throws(() => open(path), { message: why });
+      if (before !== '') t.equal(readFileSync(path, 'utf8'), before, 'untouched');
+    });
+  t.test('a directory that others can write', async t => {
+    const path = boardPath(t);
+    chmodSync(dirname(path), 0o777);
+    t.throws(() => open(path), { message: /can be written by others/ });
+    chmodSync(dirname(path), 0o1777);
+    open(path).close();
+  });
+  t.test("another user's board", { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
+    const path = boardPath(t);
+    open(path).close();
+    execFileSync('chown', ['1234', path]);
+    t.throws(() => open(path), { message: /belongs to user 1234/ });
+    t.match(mapBoard(path, undefined), { state: 'foreign', why: /belongs to user 1234, .*--owner 1234/ });
+    t.equal(mapBoard(path, 1234).state, 'ready', 'but believed when it is named');
+  });
+  t.end();
+});
+
+t.test('a new receiver takes over with everything on the board', async t => {
+  const path = boardPath(t);
+  const first = open(path);
+  lay(first, 'node1', 1);
+  lay(first, 'node1', 2);
+  lay(first, 'node2', 7);
+  first.close();
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  t.equal(reader.snapshot().closed, true);
+  const inode = statSync(path).ino;
+  const second = open(path);
+  t.teardown(() => second.close());
+  t.equal(statSync(path).ino, inode, 'the same file');
+  t.same(seqs(path), { node1: 2, node2: 7 });
+  t.equal(
+    look(path, snapshot => snapshot.header.instance),
+    2,
+  );
+  t.equal(reader.snapshot().closed, false, 'who had it mapped sees the new receiver');
+  lay(second, 'node1', 5);
+  t.equal(reader.snapshot().node(0).report?.seq, 5);
+  t.equal(reader.snapshot().node(0).record.unheard, 2, 'what came meanwhile was not heard');
+  t.equal(reader.snapshot().node(0).record.lost, 0);
+  t.equal(reader.snapshot().node(0).previous?.seq, 2);
+});
+
+t.test('a receiver killed at any point leaves a board that is set right', t => {
+  const prepared = (t: { teardown(end: () => void): void }) => {
+    const path = boardPath(t);
+    const writer = open(path);
+    lay(writer, 'node1', 1);
+    lay(writer, 'node1', 2);
+    lay(writer, 'node1', 3);
+    writer.close();
+    // Three reports: number 1 was overwritten; slot 0 holds the third (sequence 6), slot 1 the second (sequence 4).
+    return path;
+  };
+  const slot = structs.slot.fields;
+  const record = structs.record.fields;
+
+  t.test('in the middle of a slot: the newest whole report stays readable before and after', async t => {
+    const path = prepared(t);
+    const at = place(path, 0, 1);
+    poke(path, at.slot + slot.head.offset, 7n);
+    poke(path, at.slot + slot.tail.offset, 8n);
+    poke(path, at.slot + slot.report.offset + 64, 0xdeadn);
+    t.same(seqs(path), { node1: 3 });
+    t.equal(
+      look(path, snapshot => snapshot.node(0).previous),
+      undefined,
+      'the half-written one is not shown',
+    );
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    t.equal(peek(path, at.slot + slot.head.offset), 0n, 'cleared');
+    t.equal(peek(path, at.slot + slot.tail.offset), 0n);
+    t.equal(peek(path, at.slot + slot.report.offset + 64), 0n);
+    lay(writer, 'node1', 4);
+    t.same(seqs(path), { node1: 4 });
+    t.equal(
+      look(path, snapshot => snapshot.node(0).previous?.seq),
+      3,
+    );
+  });
+
+  t.test('after the slot, before the order block: the next number follows the report', async t => {
+    const path = prepared(t);
+    const at = place(path, 0, 0);
+    poke(path, at.record + record.history_seq.offset, 2n);
+    poke(path, Number(at.header.column_offset), 0n);
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    t.equal(peek(path, at.record + record.history_seq.offset), 3n);
+    const { mono, real } = now();
+    t.equal(deliver(writer, makeReport({ seq: 3, t_boot_ns: 103n * S }), mono, real), 'duplicate');
+    lay(writer, 'node1', 4);
+    t.equal(
+      look(path, snapshot => snapshot.node(0).record.lost),
+      0,
+    );
+  });
+
+  t.test('in the middle of the order block', async t => {
+    const path = prepared(t);
+    const at = place(path, 0, 0);
+    poke(path, at.record + record.order_head.offset, 7n);
+    poke(path, at.record + record.order_tail.offset, 8n);
+    poke(path, at.record + record.known.offset, 0xbadn);
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    const head = peek(path, at.record + record.order_head.offset);
+    t.equal(head % 2n, 0n);
+    t.equal(head, peek(path, at.record + record.order_tail.offset));
+    lay(writer, 'node1', 4);
+    const { record: after } = look(path, snapshot => snapshot.node(0));
+    t.same([after.reboots, after.lost, after.known[0]?.boot_id], [0, 0, 1n]);
+  });
+
+  t.test('after the slot, before the column: its word is rebuilt from the report', async t => {
+    const path = prepared(t);
+    const at = place(path, 0, 0);
+    const word = peek(path, Number(at.header.column_offset));
+    poke(path, Number(at.header.column_offset), 5n);
+    open(path).close();
+    t.equal(peek(path, Number(at.header.column_offset)), word);
+    t.equal((word >> 1n) & 0xfffffn, 1000n, 'the interval in ms');
+  });
+
+  t.test('in the middle of an insertion: entry without count', async t => {
+    const path = prepared(t);
+    poke(path, structs.board_header.fields.count.offset, 0n);
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    t.same(seqs(path), { node1: 3 });
+    lay(writer, 'node2', 0);
+    t.same(seqs(path), { node1: 3, node2: 0 });
+  });
+  t.end();
+});
+
+t.test('what cannot be taken over is replaced, and the old one retired', t => {
+  const field = structs.board_header.fields;
+  const rows: [string, (path: string) => void][] = [
+    ['of another boot of the master', path => poke(path, field.master_boot_id.offset, 7n)],
+    ['of another layout', path => poke(path, field.board_hash.offset, 7n)],
+    ['of another datagram', path => poke(path, field.stat_hash.offset, 7n)],
+    ['with an index that lies', path => poke(path, Number(place(path, 0, 0).header.index_offset), 0x7fffffffn)],
+  ];
+  for (const [what, spoil] of rows)
+    t.test(what, async t => {
+      const path = boardPath(t);
+      const first = open(path);
+      lay(first, 'node1', 1);
+      first.close();
+      const mapped = new BoardReader(path);
+      t.teardown(() => mapped.close());
+      t.equal(mapped.snapshot().count, 1);
+      spoil(path);
+      const inode = statSync(path).ino;
+      const second = open(path);
+      t.teardown(() => second.close());
+      t.not(statSync(path).ino, inode);
+      t.same(seqs(path), {});
+      lay(second, 'node2', 1);
+      t.equal(mapped.snapshot().node(0).name, 'node2', 'a reader that had the old one mapped follows by itself');
+    });
+  t.test('of another cluster: refused, it may be a mistake', async t => {
+    const path = boardPath(t);
+    open(path, { cluster: 'alpha' }).close();
+    t.throws(() => open(path, { cluster: 'beta' }), { message: /cluster "alpha"; give --cluster/ });
+  });
+  t.end();
+});
+
+t.test('another capacity or node list: a new board with the records that stay', async t => {
+  const path = boardPath(t);
+  const first = open(path);
+  for (const name of ['node1', 'node2', 'node3']) lay(first, name, 5);
+  first.close();
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  reader.snapshot();
+
+  t.throws(() => open(path, { capacity: 2 }), { message: /3 nodes do not fit; give --capacity 3/ });
+  t.same(seqs(path), { node1: 5, node2: 5, node3: 5 }, 'and nothing is lost by that');
+  open(path, { capacity: 100 }).close();
+  t.same(seqs(path), { node1: 5, node2: 5, node3: 5 });
+  t.equal(reader.snapshot().header.capacity, 100, 'a mapped reader follows');
+
+  const listed = open(path, { capacity: 100, nodes: ['node2', 'node4'] });
+  t.same(seqs(path), { node2: 5, node4: undefined });
+  t.same(
+    look(path, snapshot => [...snapshot.nodes()].map(node => node.record.flags)),
+    [1n, 1n],
+  );
+  const { mono, real } = now();
+  t.equal(deliver(listed, makeReport({ hostname: 'node1' }), mono, real), 'stranger');
+  listed.close();
+  open(path, { capacity: 100 }).close();
+  t.same(seqs(path), { node2: 5 }, 'without a list, who never reported goes');
+});
+
+t.test('a full board refuses new names and serves the old ones', async t => {
+  const path = boardPath(t);
+  const writer = open(path, { capacity: 2 });
+  t.teardown(() => writer.close());
+  lay(writer, 'node1', 0);
+  lay(writer, 'node2', 0);
+  const { mono, real } = now();
+  t.equal(deliver(writer, makeReport({ hostname: 'node3' }), mono, real), 'full');
+  lay(writer, 'node1', 1);
+  t.same(seqs(path), { node1: 1, node2: 0 });
+  t.same(
+    look(path, snapshot => snapshot.refused),
+    { full: 1 },
+  );
+});
+
+t.test('the name index finds each of many names, and no other', async t => {
+  const path = boardPath(t);
+  const capacity = 2000;
+  const writer = open(path, { capacity });
+  t.teardown(() => writer.close());
+  for (let i = 0; i < capacity; i++) lay(writer, `n${i}`, 0);
+  for (let i = 0; i < capacity; i++) lay(writer, `n${i}`, 1);
+  const found = seqs(path);
+  t.equal(Object.keys(found).length, capacity);
+  t.ok(Object.values(found).every(seq => seq === 1));
+});
+
+t.test('a snapshot of a board that was cut short is refused, not a crash', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  lay(writer, 'node1', 0);
+  writer.close();
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  reader.snapshot();
+  truncateSync(path, 2048);
+  t.equal(stateFor(reader), 'truncated');
+});
+
+t.test('sizes of the file are what the document says', async t => {
+  const path = boardPath(t);
+  open(path, { capacity: 10_000 }).close();
+  const { header } = place(path, 0, 0);
+  t.equal(header.record_stride, 384 + 2 * 1280);
+  t.equal(structs.slot.fields.report.offset + REPORT_BYTES, structs.slot.fields.tail.offset);
+  t.equal(statSync(path).size, header.file_bytes);
+  t.equal(bits.board_state.retired, 1);
+});
