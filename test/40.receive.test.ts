@@ -1,0 +1,302 @@
+// The receiver as a process, through real sockets: what it accepts, what it refuses and counts, and what is left when it
+// is killed. Hostile datagrams are made from the field list alone, byte by byte.
+
+import { createSocket } from 'node:dgram';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import t from 'tap';
+import { REPORT_BYTES } from '../src/layout/codec.js';
+import { type enums, structs } from '../src/layout/layout.gen.js';
+import { BoardReader, type Snapshot } from '../src/shm/reader.js';
+import { boardPath, makeReport, run, start, startReceiver, until } from './lib.js';
+
+const { fields } = structs.report;
+
+/** Sends datagrams from one socket, in order. */
+async function send(port: number, datagrams: Uint8Array[], host = '127.0.0.1'): Promise<void> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  for (const datagram of datagrams)
+    await new Promise<void>((resolve, reject) =>
+      socket.send(datagram, port, host, error => (error ? reject(error) : resolve())),
+    );
+  await new Promise<void>(resolve => socket.close(resolve));
+}
+
+function reading(t: { teardown(end: () => void): void }, board: string): BoardReader {
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  return reader;
+}
+
+/** Waits until the receiver has taken so many datagrams in all. */
+const received = (reader: BoardReader, count: number): Promise<Snapshot> =>
+  until(`${count} datagrams were received`, () => {
+    const snapshot = reader.snapshot();
+    return (snapshot.header.received ?? 0) >= count && snapshot;
+  });
+
+/** A good report with bytes changed by hand. */
+function spoiled(change: (view: DataView, bytes: Uint8Array) => void, from = makeReport()): Uint8Array {
+  change(new DataView(from.buffer), from);
+  return from;
+}
+
+const named = (text: string | number[]) =>
+  spoiled((_, bytes) => {
+    const at = fields.hostname.offset;
+    bytes.fill(0, at, at + 64);
+    bytes.set(typeof text === 'string' ? Buffer.from(text) : text, at);
+  });
+
+const HOSTILE: [(typeof enums.reason)[number], string, Uint8Array][] = [
+  ['size', 'empty', new Uint8Array(0)],
+  ['size', 'one byte', new Uint8Array(1)],
+  ['size', 'one byte short', makeReport().subarray(0, REPORT_BYTES - 1)],
+  ['size', 'one byte long', Buffer.concat([makeReport(), Buffer.alloc(1)])],
+  ['size', 'two reports', Buffer.concat([makeReport(), makeReport()])],
+  ['size', 'the largest there is', Buffer.alloc(65_507)],
+  ['magic', 'all zero', new Uint8Array(REPORT_BYTES)],
+  ['magic', 'all ones', new Uint8Array(REPORT_BYTES).fill(0xff)],
+  ['magic', 'big-endian', spoiled(view => view.setUint32(0, 0x31525342, false))],
+  ['version', '0', spoiled(view => view.setUint16(4, 0, true))],
+  ['version', '2', spoiled(view => view.setUint16(4, 2, true))],
+  ['length', '1215', spoiled(view => view.setUint16(6, 1215, true))],
+  ['cluster', 'another', spoiled(view => view.setUint32(8, 1, true))],
+  ...Object.entries(fields)
+    .filter(([, field]) => field.kind === 'reserved')
+    .map(([name, field]): [(typeof enums.reason)[number], string, Uint8Array] => [
+      'reserved',
+      name,
+      spoiled((_, bytes) => {
+        bytes[field.offset] = 1;
+      }),
+    ]),
+  ['reserved', 'last byte of reserved5', spoiled(view => view.setUint8(1087, 1))],
+  ['reserved', 'bit 40 of valid', spoiled(view => view.setBigUint64(48, 1n << 40n, true))],
+  ['reserved', 'bit 63 of valid', spoiled(view => view.setBigUint64(48, 1n << 63n, true))],
+  ['reserved', 'bit 31 of flags', spoiled(view => view.setUint32(56, 0x80000000, true))],
+  ['name', 'none', named('')],
+  ['name', 'with a slash', named('../../etc/passwd')],
+  ['name', 'in upper case', named('Node1')],
+  ['name', 'beginning with a dot', named('.node1')],
+  ['name', 'beginning with a dash', named('-node1')],
+  ['name', 'without end', named('a'.repeat(64))],
+  ['name', 'with something behind its end', named('node1\0x')],
+  ['name', 'with a blank', named('node 1')],
+  ['name', 'with an escape', named('node\x1b[2J')],
+  ['name', 'not in ASCII', named('nodé')],
+  ['name', 'no UTF-8', named([0x6e, 0xff, 0xfe])],
+  ['interval', '0', spoiled(view => view.setUint32(28, 0, true))],
+  ['interval', '99', spoiled(view => view.setUint32(28, 99, true))],
+  ['interval', '600,001', spoiled(view => view.setUint32(28, 600_001, true))],
+  ['interval', 'the most', spoiled(view => view.setUint32(28, 0xffffffff, true))],
+  ['range', '5 groups', spoiled(view => view.setUint8(fields.groups.offset, 5))],
+  ['range', 'auth_alg 3', spoiled(view => view.setUint8(fields.auth_alg.offset, 3))],
+  ['range', 'health 4', spoiled(view => view.setUint8(fields.health.offset, 4))],
+  ['range', 'arch 6', spoiled(view => view.setUint8(fields.arch.offset, 6))],
+  ['range', 'virt 3', spoiled(view => view.setUint8(fields.virt.offset, 3))],
+  ['range', 'gpu_vendor 4', spoiled(view => view.setUint8(fields.gpu_vendor.offset, 4))],
+];
+
+t.test('hostile datagrams: none accepted, each counted, the honest node stays live', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await send(port, [makeReport({ hostname: 'honest', seq: 0 })]);
+  for (const [reason, what, datagram] of HOSTILE) {
+    const before = reader.snapshot().refused[reason] ?? 0;
+    const total = reader.snapshot().header.received ?? 0;
+    await send(port, [datagram]);
+    const after = await received(reader, Math.max(total, 1) + 1);
+    t.equal(after.refused[reason], before + 1, `${reason}: ${what}`);
+  }
+  await send(port, [makeReport({ hostname: 'honest', seq: 1, t_boot_ns: 101_000_000_000n })]);
+  const last = await received(reader, HOSTILE.length + 2);
+  t.equal(last.header.accepted, 2);
+  t.same(
+    [...last.nodes()].map(node => [node.name, node.state, node.record.lost]),
+    [['honest', 'live', 0]],
+  );
+  const counted = Object.values(last.refused).reduce((sum, count) => sum + count, 0);
+  t.equal(counted, HOSTILE.length);
+});
+
+t.test('a report lies on the board as it came, with its stamp and sender', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, ['--cluster', 'alpha']);
+  const reader = reading(t, board);
+  const before = reader.snapshot().evidence.nowNs;
+  await send(port, [makeReport({ hostname: 'node7', load1_c: 321, valid: 4n }, 'alpha')]);
+  const snapshot = await received(reader, 1);
+  const node = snapshot.node(0);
+  t.equal(node.report?.load1_c, 321);
+  t.equal(node.address, '127.0.0.1');
+  const stamp = node.last?.stampNs ?? 0n;
+  t.ok(stamp >= before - 100_000_000n && stamp <= snapshot.evidence.nowNs, 'stamped between the two looks');
+  t.equal(snapshot.header.cluster_name, 'alpha');
+  await send(port, [makeReport({ hostname: 'node8' })]);
+  t.same((await received(reader, 2)).refused, { cluster: 1 }, 'a receiver with a cluster takes no reports without');
+});
+
+t.test('several addresses, IPv4 and IPv6; the same report by both roads is a duplicate', async t => {
+  const board = boardPath(t);
+  const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--listen', '[::1]:0']);
+  const { listening = [] } = await running.ready;
+  const [v4, v6] = listening.map(address => Number(address.split(':').at(-1)));
+  const reader = reading(t, board);
+  await send(v4 ?? 0, [makeReport()]);
+  await received(reader, 1);
+  await send(v6 ?? 0, [makeReport()], '::1');
+  await received(reader, 2);
+  await send(v6 ?? 0, [makeReport({ seq: 1, t_boot_ns: 101_000_000_000n })], '::1');
+  const { record, address } = (await received(reader, 3)).node(0);
+  t.same([record.accepted, record.duplicate, record.refused], [2, 1, 0]);
+  t.equal(address, '::1');
+});
+
+t.test('only listed nodes, and these from the beginning', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, ['--nodes', 'node[1-3]']);
+  const reader = reading(t, board);
+  t.same(
+    [...reader.snapshot().nodes()].map(node => [node.name, node.state]),
+    [
+      ['node1', 'never'],
+      ['node2', 'never'],
+      ['node3', 'never'],
+    ],
+  );
+  await send(port, [makeReport({ hostname: 'node2' }), makeReport({ hostname: 'node4' })]);
+  const snapshot = await received(reader, 2);
+  t.same(
+    [...snapshot.nodes()].map(node => node.state),
+    ['never', 'live', 'never'],
+  );
+  t.same(snapshot.refused, { stranger: 1 });
+});
+
+t.test('a second receiver on the same board is refused with one line', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const second = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  t.equal(second.code, 1);
+  t.match(
+    second.stderr,
+    new RegExp(`^beoboard receive: another receiver \\(pid ${first.child.pid}\\) writes ${board}; .*\n$`),
+  );
+  const third = await run(['receive', '--board', `${board}2`, '--listen', `127.0.0.1:${first.port}`]);
+  t.equal(third.code, 1);
+  t.match(third.stderr, /^beoboard receive: cannot listen on 127.0.0.1 port \d+: Address already in use; .*\n$/);
+});
+
+t.test('kill -9: the board stays readable, is stalled after 3 s, and goes on with a new receiver', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await send(first.port, [makeReport({ seq: 1 })]);
+  await received(reader, 1);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const killed = reader.snapshot();
+  t.equal(killed.node(0).report?.seq, 1, 'the last report stays');
+  const contradictions: unknown[] = [];
+  const stalled = await until('the heartbeat is older than 3 s', () => {
+    const snapshot = reader.snapshot();
+    const looks = [snapshot.stalled, snapshot.heartbeatAgeMs > 3000, snapshot.node(0).state === 'unknown'];
+    if (looks.some(look => look !== looks[0])) contradictions.push(looks);
+    return snapshot.stalled && snapshot;
+  });
+  t.same(contradictions, [], 'stalled just when the heartbeat is older, and nodes unknown just then');
+  t.equal(stalled.node(0).state, 'unknown');
+  t.equal(stalled.node(0).report?.seq, 1);
+  const status = await run(['status', '--board', board]);
+  t.equal(status.code, 4);
+  t.match(
+    status.stdout,
+    /^1 node; STALLED: the receiver is stalled, its heartbeat is \d+\.\ds old: nothing is known about nodes\n/,
+  );
+
+  const second = await startReceiver(t, board);
+  await until('the heart beats again', () => !reader.snapshot().stalled);
+  await send(second.port, [makeReport({ seq: 9, t_boot_ns: 108_000_000_000n })]);
+  const snapshot = await received(reader, 2);
+  const { record, state, previous } = snapshot.node(0);
+  t.same([state, record.accepted, record.lost, record.unheard, previous?.seq], ['live', 2, 0, 7, 1]);
+  t.equal(snapshot.header.instance, 2);
+});
+
+t.test('a pause of the receiver ends what it has listened to, and blames no node', async t => {
+  const board = boardPath(t);
+  const { child, port } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await send(port, [makeReport({ seq: 0 })]);
+  const before = await received(reader, 1);
+  child.kill('SIGSTOP');
+  await until('it is stalled', () => reader.snapshot().stalled);
+  child.kill('SIGCONT');
+  const after = await until('it beats again', () => {
+    const snapshot = reader.snapshot();
+    return !snapshot.stalled && snapshot;
+  });
+  t.ok(after.evidence.listeningSinceNs > before.evidence.heartbeatNs, 'listens anew');
+  t.not(after.node(0).state, 'silent');
+  await send(port, [makeReport({ seq: 5, t_boot_ns: 105_000_000_000n })]);
+  const { record } = (await received(reader, 2)).node(0);
+  t.same([record.lost, record.unheard], [0, 4]);
+});
+
+t.test('SIGTERM ends it in good order', async t => {
+  const board = boardPath(t);
+  const { child, exit, output } = await startReceiver(t, board);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.match(output().stderr, /ended in good order/);
+  const snapshot = reading(t, board).snapshot();
+  t.equal(snapshot.closed, true);
+  t.equal(statSync(board).isFile(), true);
+});
+
+t.test('a board that vanishes from its path is published again, with everything on it', async t => {
+  const board = boardPath(t);
+  const { port, output } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await send(port, [makeReport({ seq: 3 })]);
+  await received(reader, 1);
+  rmSync(board);
+  await until('it is there again', () => existsSync(board));
+  t.equal(reader.snapshot().node(0).report?.seq, 3, 'a reader that had it mapped follows');
+  t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+  await until('it has told', () => /had vanished/.test(output().stderr));
+});
+
+t.test('what the kernel drops is counted, and ends the listened stretch', async t => {
+  const board = boardPath(t);
+  const { child, port } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  const before = reader.snapshot();
+  // Stopped, so that nothing is drained, while more is sent than any buffer holds here.
+  child.kill('SIGSTOP');
+  const room = Number(before.header.receive_buffer) / 2305;
+  const sent = Math.ceil(room * 1.5);
+  const load = await run([
+    'load',
+    '--to',
+    `127.0.0.1:${port}`,
+    '--count',
+    String(sent),
+    '--rate',
+    String(sent * 5),
+    '--for',
+    '200ms',
+  ]);
+  t.equal(load.code, 0, load.stderr);
+  child.kill('SIGCONT');
+  const after = await until('the drops are counted', () => {
+    const snapshot = reader.snapshot();
+    return (
+      (snapshot.header.kernel_drops ?? 0) > 0 && snapshot.evidence.heartbeatNs > before.evidence.heartbeatNs && snapshot
+    );
+  });
+  t.ok((after.header.overflows ?? 0) > 0);
+  t.ok(after.evidence.listeningSinceNs > before.evidence.listeningSinceNs);
+  t.equal((after.header.received ?? 0) + (after.header.kernel_drops ?? 0), sent, 'every datagram is accounted for');
+});

@@ -1,0 +1,218 @@
+// The sender as a process: this machine's own /proc goes all the way to the board, field by field, and the sender lives
+// with masters that are not there.
+
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { decodeReport, type Report } from '../src/layout/codec.js';
+import { bits } from '../src/layout/layout.gen.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+
+/** A master that only keeps what it gets. */
+class Master {
+  readonly reports: Report[] = [];
+  readonly raw: Buffer[] = [];
+  private constructor(readonly socket: Socket) {
+    socket.on('message', message => {
+      this.raw.push(message);
+      this.reports.push(decodeReport(new DataView(message.buffer, message.byteOffset, message.length), 0));
+    });
+  }
+
+  static async open(t: { teardown(end: () => void): void }, port = 0): Promise<Master> {
+    const socket = createSocket('udp4');
+    socket.bind(port, '127.0.0.1');
+    await once(socket, 'listening');
+    const master = new Master(socket);
+    t.teardown(() => {
+      socket.close();
+    });
+    return master;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.socket.address().port}`;
+  }
+
+  heard(count: number): Promise<Report[]> {
+    return until(`${count} reports were heard`, () => this.reports.length >= count && this.reports);
+  }
+}
+
+const isSet = (report: Report | undefined, flag: keyof typeof bits.flags) =>
+  (((report?.flags ?? 0) >> bits.flags[flag]) & 1) === 1;
+
+t.test('status --json says what /proc says at that moment, field by field', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const meminfo = () =>
+    new Map([...readFileSync('/proc/meminfo', 'utf8').matchAll(/^(\S+):\s+(\d+)/gm)].map(([, k, v]) => [k, Number(v)]));
+  const stat = () => readFileSync('/proc/stat', 'utf8');
+  const number = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+  /** Cumulative and moving numbers: what the report says must lie between what is read before and after it. */
+  const moving = () => ({
+    cpu_user_ms: number(stat(), /^cpu +(\d+)/) * 10,
+    cpu_idle_ms: number(stat(), /^cpu +\d+ \d+ \d+ (\d+)/) * 10,
+    ctxt: number(stat(), /^ctxt (\d+)/m),
+    intr: number(stat(), /^intr (\d+)/m),
+    forks: number(stat(), /^processes (\d+)/m),
+    majfaults: number(readFileSync('/proc/vmstat', 'utf8'), /^pgmajfault (\d+)/m),
+  });
+  const before = moving();
+  const sent = await run(['send', '--once', '--to', `127.0.0.1:${port}`, '--name', 'self']);
+  t.equal(sent.code, 0, sent.stderr);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('it is on the board', () => reader.snapshot().count === 1);
+  const after = moving();
+  const { code, stdout } = await run(['status', '--json', '--board', board]);
+  t.equal(code, 0);
+  const status = JSON.parse(stdout);
+  t.equal(status.schema, 1);
+  t.equal(status.board.path, board);
+  t.equal(status.board.nodes, 1);
+  t.equal(status.board.stalled, false);
+  const [node] = status.nodes;
+  t.match(node, { name: 'self', state: 'left', reports: 1, lost: 0, address: '127.0.0.1' });
+  const { report } = node;
+  for (const [field, low] of Object.entries(before)) {
+    const high = after[field as keyof typeof after];
+    t.ok(report[field] >= low && report[field] <= high, `${field}: ${low} <= ${report[field]} <= ${high}`);
+  }
+  const memory = meminfo();
+  t.equal(report.mem_total_mib, Math.floor((memory.get('MemTotal') ?? 0) / 1024));
+  t.equal(report.swap_total_mib, Math.floor((memory.get('SwapTotal') ?? 0) / 1024));
+  t.equal(report.mem_commit_limit_mib, Math.floor((memory.get('CommitLimit') ?? 0) / 1024));
+  t.equal(report.os_release, readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim());
+  t.equal(report.boot_id, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').replaceAll('-', '').slice(0, 16));
+  t.equal(report.hostname, 'self');
+  t.equal(report.cpus_online, stat().match(/^cpu\d+ /gm)?.length);
+  const uptime = number(readFileSync('/proc/uptime', 'utf8'), /^(\S+)/);
+  t.ok(Math.abs(Number(BigInt(report.t_boot_ns) / 1_000_000n) / 1000 - uptime) < 60, 'the uptime');
+  const devices = readFileSync('/proc/net/dev', 'utf8');
+  for (const { name, rx_bytes } of report.net) {
+    const now = number(devices, new RegExp(`^ *${name}: *(\\d+)`, 'm'));
+    t.ok(rx_bytes <= now, `${name}: ${rx_bytes} <= ${now}`);
+  }
+  t.equal(report.cpu_busy_pm, undefined, 'no share without a tick before');
+  const xml = await run(['xml', '--board', board]);
+  t.match(xml.stdout, new RegExp(`<METRIC NAME="mem_total" VAL="${report.mem_total_mib * 1024}"`));
+  t.match(xml.stdout, new RegExp(`<METRIC NAME="cpu_num" VAL="${report.cpus_online}"`));
+  t.match(xml.stdout, new RegExp(`<METRIC NAME="load_one" VAL="${(report.load1_c / 100).toFixed(2)}"`));
+});
+
+t.test('every destination gets the same bytes; numbers and flags; goodbye at SIGTERM', async t => {
+  const masters = [await Master.open(t), await Master.open(t)];
+  const to = masters.flatMap(master => ['--to', master.address]);
+  const sender = start(t, ['send', '--interval', '100ms', '--name', 'node1', ...to]);
+  await sender.ready;
+  await Promise.all(masters.map(master => master.heard(4)));
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+  for (const master of masters) await until('the goodbye is heard', () => isSet(master.reports.at(-1), 'goodbye'));
+  const [one, two] = masters;
+  t.same(one?.raw, two?.raw);
+  const reports = one?.reports ?? [];
+  t.same(
+    reports.map(report => report.seq),
+    reports.map((_, i) => i),
+    'each number once',
+  );
+  t.same(
+    reports.map(report => isSet(report, 'first')),
+    reports.map((_, i) => i === 0),
+  );
+  t.same(
+    reports.map(report => isSet(report, 'goodbye')),
+    reports.map((_, i) => i === reports.length - 1),
+  );
+  t.ok(reports.every((report, i) => i === 0 || report.t_boot_ns > (reports[i - 1]?.t_boot_ns ?? 0n)));
+  t.ok(reports.every(report => report.start_boot_ns === reports[0]?.start_boot_ns));
+  t.equal(reports[0]?.cpu_busy_pm, undefined);
+  t.type(reports[1]?.cpu_busy_pm, 'number', 'from the second on there are shares');
+  t.type(reports[1]?.late_us, 'number');
+  t.match(sender.output().stderr, /^beoboard send: ready: node1 reports every 100ms to 127.0.0.1:\d+, 127.0.0.1:\d+\n/);
+});
+
+t.test(
+  'a master that is not there is told of once, counted and tried for ever; it takes nothing from the others',
+  async t => {
+    const there = await Master.open(t);
+    // A port that was free a moment ago, and that nobody listens on now.
+    const gone = await freePort();
+    const sender = start(t, [
+      'send',
+      '--interval',
+      '100ms',
+      '--to',
+      there.address,
+      '--to',
+      `127.0.0.1:${gone}`,
+      '--to',
+      'no-such-host.invalid',
+    ]);
+    await sender.ready;
+    await there.heard(5);
+    const told = () =>
+      sender
+        .output()
+        .stderr.split('\n')
+        .filter(line => /nobody listens/.test(line));
+    t.equal(told().length, 1);
+    t.match(sender.output().stderr, /no-such-host.invalid:8677 (is not known to|cannot be looked up).*goes on trying/);
+    const back = await Master.open(t, gone);
+    const [first] = await back.heard(3);
+    await until('it has told that it is back', () =>
+      /takes reports again, \d+ were missed/.test(sender.output().stderr),
+    );
+    t.ok((first?.seq ?? 0) > 0);
+    const seqs = back.reports.map(report => report.seq);
+    t.same(
+      seqs,
+      seqs.map((_, i) => (seqs[0] ?? 0) + i),
+      'from then on none is missing',
+    );
+    t.equal(told().length, 1);
+  },
+);
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  await new Promise<void>(resolve => socket.close(resolve));
+  return port;
+}
+
+t.test('--once --to -: one datagram on stdout, flagged as the last', async t => {
+  const root = folder(t);
+  const proc = join(root, 'proc');
+  mkdirSync(proc);
+  writeFileSync(join(proc, 'loadavg'), '1.25 2.50 3.75 4/567 8901\n');
+  const child = start(t, [
+    'send',
+    '--once',
+    '--to',
+    '-',
+    '--name',
+    'node1',
+    '--proc',
+    proc,
+    '--sys',
+    join(root, 'sys'),
+  ]);
+  const chunks: Buffer[] = [];
+  child.child.stdout?.on('data', (data: Buffer) => chunks.push(data));
+  t.equal(await child.exit, 0);
+  const bytes = Buffer.concat(chunks);
+  t.equal(bytes.length, 1216);
+  const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
+  t.match(report, { hostname: 'node1', load1_c: 125, load5_c: 250, load15_c: 375, threads: 567 });
+  t.equal(report.mem_total_mib, undefined, 'what was not there is not measured');
+  t.ok(isSet(report, 'goodbye'));
+  t.ok(isSet(report, 'first'));
+});

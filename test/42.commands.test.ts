@@ -1,0 +1,196 @@
+// The program as people use it: help, errors, exit codes, load, dump, describe, demo.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { dictionary } from '../src/layout/dictionary.gen.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, folder, PROGRAM, run, start, startReceiver, until } from './lib.js';
+
+const VERBS = ['demo', 'send', 'receive', 'status', 'xml', 'dump', 'describe', 'load'];
+
+t.test('help answers on stdout, with examples', async t => {
+  const all = await run(['--help']);
+  t.equal(all.code, 0);
+  for (const verb of VERBS) {
+    t.match(all.stdout, new RegExp(`^  ${verb} +\\S`, 'm'));
+    const { code, stdout, stderr } = await run([verb, '--help']);
+    t.equal(code, 0, verb);
+    t.match(stdout, /Usage: beoboard .*\n[\s\S]*Examples:\n {2}beoboard /);
+    t.equal(stderr, '');
+  }
+  t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+t.test('what cannot be taken gets one line that says what to write, and exit code 2', async t => {
+  const rows: [string[], RegExp][] = [
+    [[], /^$/],
+    [['stauts'], /unknown verb 'stauts'; did you mean status\?/],
+    [['check'], /unknown verb 'check'; see beoboard --help/],
+    [['status', '--bord', 'x'], /did you mean --board\?/],
+    [['status', '--listen', '::1'], /--listen is an option of other verbs/],
+    [['status', '--watch', '--json'], /do not go together/],
+    [['send'], /write --to ADDR/],
+    [['send', '--to', '10.0.0.1:99999'], /is no port/],
+    [['send', '--to', '10.0.0.1', '--interval', '10ms'], /write 100ms to 600s/],
+    [['send', '--to', '10.0.0.1', '--interval', '5'], /write 5s or 5ms/],
+    [['send', '--to', '10.0.0.1', '--name', 'No Name'], /.+;.+/],
+    [['receive', '--nodes', 'n[3-1]'], /.+;.+/],
+    [['receive', '--capacity', '0'], /.+;.+/],
+    [['receive', '--uncertain-after', '20s'], /--uncertain-after is not below --silent-after/],
+    [['receive', '--config', '/nowhere/x.toml'], /x\.toml/],
+    [['load', '--to', '127.0.0.1', '--count', '10', '--rate', '1M'], /change --count or --rate/],
+    [['describe', 'cpu_bussy_pm'], /did you mean cpu_busy_pm\?/],
+  ];
+  for (const [argv, message] of rows) {
+    const { code, stderr } = await run(argv);
+    t.equal(code, 2, argv.join(' '));
+    t.match(stderr, message);
+    t.notMatch(stderr, /\n.|Error| {4}at /, 'one line, no stack');
+  }
+});
+
+t.test('a file of options, and the command line before it', async t => {
+  const file = join(folder(t), 'beoboard.toml');
+  const board = boardPath(t);
+  writeFileSync(file, `board = "${board}"\nlisten = ["127.0.0.1:0"]\ncapacity = 4\nnodes = "node[1-3]"\n`);
+  const receiver = start(t, ['receive', '--config', file, '--capacity', '7']);
+  await receiver.ready;
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  t.equal(reader.snapshot().header.capacity, 7);
+  t.equal(reader.snapshot().count, 3);
+  writeFileSync(file, 'capcity = 4\n');
+  const { code, stderr } = await run(['receive', '--config', file]);
+  t.equal(code, 2);
+  t.match(stderr, /beoboard\.toml:1: .*capacity/);
+});
+
+t.test('no board: one line, exit code 4', async t => {
+  const board = join(folder(t), 'board');
+  for (const verb of ['status', 'xml', 'dump']) {
+    const { code, stderr, stdout } = await run([verb, '--board', board]);
+    t.equal(code, 4, verb);
+    t.match(stderr, new RegExp(`^beoboard ${verb}: ${board}: there is no board.*\n$`));
+    t.equal(stdout, '');
+  }
+  const { code, stderr } = await run(['status', '--board', board, '--owner', 'nobody-of-that-name']);
+  t.equal(code, 2);
+  t.match(stderr, /there is no user nobody-of-that-name/);
+});
+
+t.test('a thousand nodes from load: all live, none lost', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const load = await run([
+    'load',
+    '--to',
+    `127.0.0.1:${port}`,
+    '--count',
+    '1000',
+    '--interval',
+    '200ms',
+    '--for',
+    '1s',
+    '--json',
+  ]);
+  t.equal(load.code, 0, load.stderr);
+  const sent = JSON.parse(load.stdout);
+  t.match(sent, { schema: 1, nodes: 1000, reports: 5000 });
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('all are taken', () => (reader.snapshot().header.received ?? 0) >= 5000);
+  const { stdout } = await run(['status', '--json', '--board', board]);
+  const { board: head, nodes } = JSON.parse(stdout);
+  t.same([head.nodes, head.kernel_drops, head.refused, head.accepted], [1000, 0, {}, 5000]);
+  const count = (what: (node: { state: string; lost: number; reports: number; rates: object }) => boolean) =>
+    nodes.filter(what).length;
+  t.equal(
+    count(node => node.state === 'live'),
+    1000,
+  );
+  t.equal(
+    count(node => node.lost === 0 && node.reports === 5),
+    1000,
+  );
+  t.equal(
+    count(node => node.rates !== undefined),
+    1000,
+  );
+  const table = await run(['status', '--board', board]);
+  t.equal(table.stdout.trimEnd().split('\n').length, 1002);
+  t.match(table.stdout, /^1000 nodes: 1000 live; heard everything for /);
+  const dump = await run(['dump', '--board', board]);
+  t.equal(dump.code, 0);
+  t.match(dump.stdout, /\nnothing is wrong\n$/);
+  t.equal(JSON.parse((await run(['dump', '--json', '--board', board])).stdout).records.length, 1000);
+});
+
+t.test('who reads us may leave early', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  await run(['load', '--to', `127.0.0.1:${port}`, '--count', '500', '--for', '1s']);
+  for (const verb of [['status'], ['status', '--json'], ['xml'], ['dump'], ['describe']]) {
+    const shell = spawn('bash', [
+      '-c',
+      `set -o pipefail; "$0" "$@" | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`,
+      process.execPath,
+      PROGRAM,
+      ...verb,
+      ...(verb[0] === 'describe' ? [] : ['--board', board]),
+    ]);
+    let [out, err] = ['', ''];
+    shell.stdout.on('data', data => {
+      out += data;
+    });
+    shell.stderr.on('data', data => {
+      err += data;
+    });
+    await once(shell, 'close');
+    t.equal(out, '0\n', verb.join(' '));
+    t.equal(err, '');
+  }
+});
+
+t.test('describe: every field says what it means; what it does not; a field within a struct', async t => {
+  t.same(
+    dictionary
+      .filter(entry => entry.meaning === '' && !['group', 'flags', 'gpu_flags', 'tag'].includes(entry.field))
+      .map(entry => entry.field),
+    [],
+  );
+  const one = await run(['describe', 'cpu_iowait_pm']);
+  t.equal(one.code, 0);
+  for (const line of [
+    /means +of all CPUs/,
+    /is not +a measure of disk load/,
+    /unit +1\/1000/,
+    /source +\/proc\/stat/,
+    /valid bit +cpu_share/,
+  ])
+    t.match(one.stdout, line);
+  t.match((await run(['describe', 'net.rx_bytes'])).stdout, /^net_if\.rx_bytes\n +means +bytes received/);
+  t.match((await run(['describe', 'flags'])).stdout, /bit 1 +goodbye/);
+  t.equal((await run(['describe'])).stdout.trimEnd().split('\n').length, dictionary.length);
+  t.equal(JSON.parse((await run(['describe', '--json'])).stdout).fields.length, dictionary.length);
+});
+
+t.test('the demo shows this machine, ends by itself or by a signal, and leaves nothing behind', async t => {
+  const left = () => readdirSync('/dev/shm').filter(name => name.startsWith('beoboard-demo.'));
+  const before = left();
+  const timed = await run(['demo', '--for', '2500ms', '--interval', '200ms']);
+  t.equal(timed.code, 0, timed.stderr);
+  t.match(timed.stdout, /^1 node: 1 live; heard everything for [\s\S]*\nNODE +STATE +AGE/);
+  t.match(timed.stderr, /receive: ready/);
+  t.match(timed.stderr, /said goodbye/);
+  t.same(left(), before);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const demo = start(t, ['demo']);
+    await until('it shows a table', () => /live/.test(demo.output().stdout));
+    demo.child.kill(signal);
+    t.equal(await demo.exit, 0);
+    t.same(left(), before, signal);
+  }
+});
