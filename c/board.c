@@ -134,18 +134,33 @@ size_t bb_board_snapshot_bytes(const struct bb_board *b) {
   return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + b->header.record_stride);
 }
 
-/* Copies one record. What is outside the blocks is single words; a block that cannot be had whole is zeroed. */
+/* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:
+ *   - both whole: a slot only ever gets newer, so the higher of the two is no older than what was newest when we began;
+ *   - one is being written, and the other, copied after that was seen, is whole: the writer always writes the older, so the
+ *     other is the newest. Copied before, it might have been overtaken twice, and we would go back in time.
+ * A slot that cannot be had is zeroed. */
+static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
+  bool had[2] = {false, false};
+  for (int attempt = 0; attempt < BB_SLOT_ATTEMPTS; attempt++) {
+    const int i = attempt & 1;
+    const size_t at = b->header.slots_offset + (size_t)i * b->header.slot_stride;
+    bool empty = false;
+    had[i] = bb_read_block(out + at, in + at, BB_SLOT_BYTES, offsetof(struct bb_slot, tail), 1, &empty) != 0;
+    if (!had[i]) memset(out + at, 0, BB_SLOT_BYTES);
+    if (attempt > 0 && (had[i] || empty)) return;
+  }
+}
+
+/* Copies one record. What is outside the blocks is single words; an order block that cannot be had whole is zeroed. */
 static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   const size_t order = offsetof(struct bb_record, order_head);
   const size_t order_bytes = offsetof(struct bb_record, order_tail) + 8 - order;
+  bool empty = false;
   memset(out, 0, b->header.slots_offset);
   bb_copy_out(out, in, order);
-  if (bb_read_block(out + order, in + order, order_bytes, order_bytes - 8, BB_TRIES) == 0) memset(out + order, 0, order_bytes);
-  for (uint32_t i = 0; i < b->header.slots; i++) {
-    const size_t slot = b->header.slots_offset + (size_t)i * b->header.slot_stride;
-    if (bb_read_block(out + slot, in + slot, BB_SLOT_BYTES, offsetof(struct bb_slot, tail), BB_TRIES) == 0)
-      memset(out + slot, 0, BB_SLOT_BYTES);
-  }
+  if (bb_read_block(out + order, in + order, order_bytes, order_bytes - 8, BB_TRIES, &empty) == 0)
+    memset(out + order, 0, order_bytes);
+  copy_slots(b, out, in);
 }
 
 int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {

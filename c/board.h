@@ -17,9 +17,10 @@ extern "C" {
 #define BB_VERSION 0x00010000u
 #define BB_STALLED_NS INT64_C(3000000000)
 #define BB_AHEAD_NS INT64_C(1000000000)
-/* Attempts to copy a block. A writer needs a second to come back to the same slot at 1 Hz; a handful is plenty, and the
- * other slot is whole whatever happens. */
+/* Attempts to copy a block, and to copy the two slots of a record in turn. A writer needs an interval to come back to the
+ * same record; these are bounds for one that has gone mad, not a matter of tuning. */
 #define BB_TRIES 8
+#define BB_SLOT_ATTEMPTS 64
 
 /* States of opening; none but the last can be read. */
 enum bb_state { BB_ABSENT, BB_STARTING, BB_FOREIGN, BB_TRUNCATED, BB_RETIRED, BB_READY };

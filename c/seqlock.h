@@ -63,20 +63,21 @@ static inline void bb_write_end(uint64_t *head, uint64_t sequence) {
 }
 
 /* Copies a whole struct that begins with its head and holds its tail at `tail_offset`, in at most `tries` attempts.
- * Gives the sequence, or 0 when there is none or no whole copy was to be had; the copy then means nothing. */
-static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes, size_t tail_offset, int tries) {
+ * Gives the sequence, or 0 when no whole copy was to be had, which then means nothing; `empty`: nothing was ever there. */
+static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes, size_t tail_offset, int tries, bool *empty) {
   const uint64_t *head = (const uint64_t *)shared;
   const uint64_t *tail = (const uint64_t *)((const uint8_t *)shared + tail_offset);
   while (tries-- > 0) {
-    uint64_t sequence = bb_load_acquire(head);
-    if (sequence == 0) return 0;
+    const uint64_t sequence = bb_load_acquire(head);
+    *empty = sequence == 0;
+    if (*empty) return 0;
     /* Odd: being written. Looking again is worth it: a write takes a tenth of a microsecond. */
     if (sequence & 1) continue;
     bb_copy_out(to, shared, bytes);
     /* (B) orders the words before tail. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (bb_load(tail) == sequence) {
-      *(uint64_t *)to = sequence;
+      *(uint64_t *)to = sequence; /* head as it was when the copy began */
       return sequence;
     }
   }

@@ -1,0 +1,553 @@
+// The contract: the generated files are fresh, every kind of mistake in a document is refused with its place, and C and
+// TypeScript mean the same byte by every name.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ContractError, compile, DOCUMENTS, generate } from '../proto/compile.js';
+import { REPORT_BYTES } from '../src/layout/codec.js';
+import { dictionary } from '../src/layout/dictionary.gen.js';
+import { bits, enums, HASH_BOARD_V1, HASH_STAT_V1, slowSets, structs } from '../src/layout/layout.gen.js';
+import { ROOT } from './lib.js';
+
+interface Field {
+  offset: number;
+  type: string;
+  count: number;
+  kind: string;
+  set?: string;
+}
+const STRUCTS: [name: string, struct: { bytes: number; fields: Record<string, Field> }][] = Object.entries(structs);
+const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
+const sizeOf = (type: string) => SIZES[type] ?? structs[type as keyof typeof structs].bytes;
+
+t.test('the generated files are fresh', async t => {
+  for (const [path, text] of generate(ROOT))
+    t.ok(readFileSync(join(ROOT, path), 'utf8') === text, `${path}; if not: npm run generate`);
+});
+
+t.test('sizes', async t => {
+  t.equal(structs.report.bytes, 1216);
+  t.equal(REPORT_BYTES, 1216);
+  t.equal(1216, 19 * 64, 'cache lines');
+  t.ok(1216 <= 1280 - 40 - 8, "fits IPv6's least MTU less the headers of IPv6 and UDP");
+  t.equal(structs.board_header.bytes, 1024);
+  t.equal(structs.record.bytes + 2 * structs.slot.bytes, 384 + 2 * 1280);
+  for (const bytes of [structs.board_header.bytes, structs.record.bytes, structs.slot.bytes]) t.equal(bytes % 64, 0);
+});
+
+t.test('sets and fields agree both ways', async t => {
+  const text = readFileSync(join(ROOT, 'proto/stat-v1.md'), 'utf8');
+  const table = /^## sets valid$([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
+  const rows = [...table.matchAll(/^\| *(\d+) \| `(\w+)` *\| (fast|slow) *\|/gm)].map(([, bit, set, speed]) => ({
+    bit: Number(bit),
+    set: set ?? '',
+    speed,
+  }));
+  t.equal(rows.length, 40, 'as many as stand in the document');
+  t.strictSame(Object.fromEntries(rows.map(({ set, bit }) => [set, bit])), { ...bits.valid });
+  t.strictSame(
+    rows.filter(({ speed }) => speed === 'slow').map(({ set }) => set),
+    [...slowSets],
+  );
+  const used = new Set(STRUCTS.flatMap(([, { fields }]) => Object.values(fields).flatMap(field => field.set ?? [])));
+  t.strictSame([...used].sort(), Object.keys(bits.valid).sort(), 'a set without a field, or a field without its set');
+  for (const entry of dictionary)
+    t.equal(entry.speed, rows.find(({ set }) => set === entry.set)?.speed ?? '', `${entry.struct}.${entry.field}`);
+});
+
+t.test('slow counters with a rate are those that are read in every slow round', async t => {
+  const slow: ReadonlySet<string> = new Set(slowSets);
+  const counters = Object.entries<Field>(structs.report.fields)
+    .filter(([, { kind, set }]) => kind === 'counter' && slow.has(set ?? ''))
+    .map(([name]) => name);
+  t.strictSame(counters, ['fabric', 'energy_cpu_mj', 'energy_dram_mj']);
+});
+
+const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v1': HASH_BOARD_V1 };
+
+/** A line for everything that both languages name, as TypeScript has it and as a C program prints it. */
+function agreed(): { line: string; print: string }[] {
+  const upper = (name: string) => name.toUpperCase().replaceAll('-', '_');
+  const out: { line: string; print: string }[] = [];
+  const hex = (value: bigint) => value.toString(16).padStart(16, '0');
+  for (const [document, hash] of Object.entries(HASHES))
+    out.push({
+      line: `hash ${document} ${hex(hash)}`,
+      print: `printf("hash ${document} %016" PRIx64 "\\n", BB_HASH_${upper(document)});`,
+    });
+  for (const [name, { bytes, fields }] of STRUCTS) {
+    out.push({
+      line: `struct ${name} ${bytes} ${bytes}`,
+      print: `printf("struct ${name} %zu %d\\n", sizeof(struct bb_${name}), BB_${upper(name)}_BYTES);`,
+    });
+    for (const [field, { offset, type, count }] of Object.entries(fields))
+      out.push({
+        line: `${name}.${field} at ${offset} size ${sizeOf(type) * Math.max(1, count)} element ${sizeOf(type)}`,
+        print:
+          `printf("${name}.${field} at %zu size %zu element %zu\\n", offsetof(struct bb_${name}, ${field}), ` +
+          `sizeof(((struct bb_${name} *)0)->${field}), sizeof(((struct bb_${name} *)0)->${field}${count > 0 ? '[0]' : ''}));`,
+      });
+  }
+  for (const [table, names] of Object.entries<Record<string, number>>(bits)) {
+    let known = 0n;
+    for (const [name, bit] of Object.entries(names)) {
+      known |= 1n << BigInt(bit);
+      out.push({
+        line: `bits ${table}.${name} ${hex(1n << BigInt(bit))}`,
+        print: `printf("bits ${table}.${name} %016" PRIx64 "\\n", BB_${upper(table)}_${upper(name)});`,
+      });
+    }
+    out.push({
+      line: `bits ${table} ${hex(known)}`,
+      print: `printf("bits ${table} %016" PRIx64 "\\n", BB_${upper(table)}_KNOWN);`,
+    });
+  }
+  for (const [table, names] of Object.entries<readonly string[]>(enums)) {
+    out.push({
+      line: `enum ${table} ${names.length}`,
+      print: `printf("enum ${table} %d\\n", BB_${upper(table)}_COUNT);`,
+    });
+    names.forEach((name, value) => {
+      const constant = `BB_${upper(table)}_${upper(name)}`;
+      out.push({
+        line: `enum ${table}.${name} ${value} ${name}`,
+        print: `printf("enum ${table}.${name} %d %s\\n", (int)${constant}, bb_${table}_names[${constant}]);`,
+      });
+    });
+  }
+  for (const [name, { offset, type, count, kind }] of Object.entries<Field>(structs.report.fields))
+    if (kind === 'reserved')
+      out.push({ line: `zero ${name} ${offset} ${sizeOf(type) * Math.max(1, count)}`, print: '' });
+  const zeros = out.filter(({ print }) => print === '');
+  zeros.forEach((zero, i) => {
+    const name = zero.line.split(' ')[1];
+    zero.print = `printf("zero ${name} %d %d\\n", bb_report_reserved[${i}].offset, bb_report_reserved[${i}].bytes);`;
+  });
+  out.push({
+    line: `zeros ${zeros.length}`,
+    print: 'printf("zeros %zu\\n", sizeof bb_report_reserved / sizeof bb_report_reserved[0]);',
+  });
+  return out;
+}
+
+t.test('C and TypeScript agree on every offset, size, bit, value and hash', t => {
+  const lines = agreed();
+  const program = [
+    '#include "layout.gen.h"',
+    '#include <inttypes.h>',
+    '#include <stdio.h>',
+    'int main(void) {',
+    ...lines.map(({ print }) => `  ${print}`),
+    '  return 0;',
+    '}',
+    '',
+  ].join('\n');
+  const compilers: [what: string, compiler: string, source: string, standard: string][] = [
+    ['C11', 'cc', 'agree.c', '-std=c11'],
+    ['C++17', 'c++', 'agree.cc', '-std=c++17'],
+  ];
+  for (const [what, compiler, name, standard] of compilers)
+    t.test(what, async t => {
+      const folder = t.testdir({});
+      const source = join(folder, name);
+      const binary = join(folder, 'agree');
+      writeFileSync(source, program);
+      const strict = [standard, '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+      execFileSync(compiler, [...strict, '-I', join(ROOT, 'c'), '-o', binary, source], { timeout: 60_000 });
+      const printed = execFileSync(binary, { encoding: 'utf8', timeout: 10_000 }).trimEnd().split('\n');
+      t.equal(printed.length, lines.length);
+      lines.forEach(({ line }, i) => {
+        if (printed[i] !== line) t.equal(printed[i], line); // only what differs: there are hundreds
+      });
+      t.pass(`${lines.length} lines compared`);
+    });
+  t.end();
+});
+
+/** What is wrong with a document called x.md, a line each. */
+function problems(lines: string[]): string[] {
+  try {
+    compile([{ path: 'x.md', text: lines.join('\n') }]);
+    return [];
+  } catch (error) {
+    if (error instanceof ContractError) return error.problems;
+    throw error;
+  }
+}
+
+// Two lines each, so that the first row of a table under a heading in line 1 stands in line 4.
+const FIELDS = ['| offset | field | type | unit | kind | set |', '|------: | ----- | ---- | ---- | ---- | --- |'];
+const BITS = ['| bit | name | meaning |', '|---: | ---- | ------- |'];
+const SETS = ['| bit | set | speed | read |', '|---: | --- | ----- | ---- |'];
+const ENUM = ['| value | name | meaning |', '|-----: | ---- | ------- |'];
+const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | ------ |'];
+/** Lines 1 to 9; the first row of a table of ranges stands in line 13. */
+const REPORT = [
+  '## struct report, 16 bytes',
+  ...FIELDS,
+  '| 0 | `big` | u64 | | gauge | |',
+  '| 8 | `a` | u32 | | gauge | |',
+  '| 12 | `b` | u32 | | gauge | |',
+  '## enum reason',
+  ...ENUM,
+  '| 0 | `none` | |',
+  '',
+];
+
+t.test('documents without a mistake', t => {
+  const documents: [what: string, lines: string[]][] = [
+    ['none', []],
+    ['prose', ['# title', 'text | with bars', '| a | table | of | nobody |', '| 1 |']],
+    ['a struct', ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u32 | | gauge | |', '| 4 | `b` | u8[4] | | | |']],
+    [
+      'a struct within a struct that is defined above it, in a group',
+      [
+        '## struct s, 12 bytes',
+        '### All (0–11)',
+        ...FIELDS,
+        '| 0 | `a` | inner[3] | | | |',
+        '## struct inner, 4 bytes',
+        ...FIELDS,
+        '| 0 | `c` | i32 | | | |',
+      ],
+    ],
+    ['a bar within a cell', ['## bits b', ...BITS, '| 0 | `a` | this \\| that |']],
+    ['a range', [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |']],
+  ];
+  for (const [what, lines] of documents)
+    t.test(what, async t => {
+      t.strictSame(problems(lines), []);
+    });
+  t.end();
+});
+
+t.test('mistakes are refused, with file and line', t => {
+  // A pattern stands where the words are the compiler's own business.
+  const mistakes: [what: string, lines: string[], problems: string[] | RegExp][] = [
+    [
+      'a hole',
+      ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 6 | `b` | u16 | | | |'],
+      ['x.md:5: a hole of 2 bytes before b'],
+    ],
+    [
+      'a hole at the beginning',
+      ['## struct s, 8 bytes', ...FIELDS, '| 4 | `a` | u32 | | | |'],
+      ['x.md:4: a hole of 4 bytes before a'],
+    ],
+    [
+      'an overlap',
+      ['## struct s, 6 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 2 | `b` | u32 | | | |'],
+      [
+        'x.md:5: b begins within the field before it, which ends at 4',
+        'x.md:5: b is not aligned to 4 bytes',
+        'x.md:1: the size of s is not a multiple of 4',
+      ],
+    ],
+    [
+      'misalignment of a number',
+      [
+        '## struct s, 8 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u8 | | | |',
+        '| 1 | `b` | u32 | | | |',
+        '| 5 | `c` | u8[3] | | | |',
+      ],
+      ['x.md:5: b is not aligned to 4 bytes'],
+    ],
+    [
+      'misalignment of a struct, which is aligned as its strictest field',
+      [
+        '## struct s, 16 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u32 | | | |',
+        '| 4 | `b` | inner | | | |',
+        '| 12 | `c` | u32 | | | |',
+        '## struct inner, 8 bytes',
+        ...FIELDS,
+        '| 0 | `d` | u64 | | | |',
+      ],
+      ['x.md:5: b is not aligned to 8 bytes'],
+    ],
+    [
+      'a size that is too small',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u64 | | | |'],
+      ['x.md:1: s ends at 8, not at 4', 'x.md:1: the size of s is not a multiple of 8'],
+    ],
+    [
+      'a size that is too large',
+      ['## struct s, 16 bytes', ...FIELDS, '| 0 | `a` | u64 | | | |'],
+      ['x.md:1: s ends at 8, not at 16'],
+    ],
+    [
+      'a size that is no multiple of the alignment',
+      ['## struct s, 5 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `b` | u8 | | | |'],
+      ['x.md:1: the size of s is not a multiple of 4'],
+    ],
+    [
+      'no size',
+      ['## struct s', ...FIELDS, '| 0 | `a` | u8 | | | |'],
+      ['x.md:1: write "struct NAME, N bytes"', 'x.md:1: s ends at 1, not at 0'],
+    ],
+    [
+      'a name twice in a struct',
+      ['## struct s, 2 bytes', ...FIELDS, '| 0 | `a` | u8 | | | |', '| 1 | `a` | u8 | | | |'],
+      ['x.md:5: s has a field a already'],
+    ],
+    [
+      'a name that is none',
+      ['## struct s, 1 bytes', ...FIELDS, '| 0 | `A-b` | u8 | | | |'],
+      ['x.md:4: "A-b" is not a field name'],
+    ],
+    [
+      'an offset that is none',
+      ['## struct s, 1 bytes', ...FIELDS, '| zero | `a` | u8 | | | |'],
+      /^x\.md:4: "zero" is no offset$/m,
+    ],
+    ['no offset', ['## struct s, 1 bytes', ...FIELDS, '| | `a` | u8 | | | |'], ['x.md:4: "" is no offset']],
+    [
+      'a type that nobody knows',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u24 | | | |'],
+      ['x.md:4: unknown type "u24" or an array of none', 'x.md:1: s ends at 0, not at 4'],
+    ],
+    [
+      'an array of none',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `b` | u8[0] | | | |'],
+      ['x.md:5: unknown type "u8" or an array of none'],
+    ],
+    [
+      'a type that is none',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32[] | | | |'],
+      ['x.md:4: "u32[]" is not a type', 'x.md:1: s ends at 0, not at 4'],
+    ],
+    [
+      'a unit without its table of bits',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | bits colour | | |'],
+      ['x.md:4: there is no table "bits colour"'],
+    ],
+    [
+      'a unit without its table of values',
+      [
+        '## struct s, 4 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u32 | enum colour | | |',
+        '## bits colour',
+        ...BITS,
+        '| 0 | `red` | |',
+      ],
+      ['x.md:4: there is no table "enum colour"'],
+    ],
+    [
+      'a set that is not in the table of sets',
+      [
+        '## struct s, 4 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u32 | | gauge | wind |',
+        '## sets valid',
+        ...SETS,
+        '| 0 | `rain` | fast | |',
+      ],
+      ['x.md:4: there is no set "wind"'],
+    ],
+    [
+      'a kind that nobody knows',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | guage | |'],
+      ['x.md:4: "guage" is not a kind; write one of counter tally gauge share state text time reserved'],
+    ],
+    [
+      'a group that begins elsewhere',
+      ['## struct s, 8 bytes', '### All (4–7)', ...FIELDS, '| 0 | `a` | u64 | | | |'],
+      ['x.md:2: begins at 0, not 4'],
+    ],
+    [
+      'a group that ends elsewhere',
+      ['## struct s, 8 bytes', '### All (0–8)', ...FIELDS, '| 0 | `a` | u64 | | | |'],
+      ['x.md:2: ends at 7, not 8'],
+    ],
+    [
+      'a group that ends elsewhere, with another behind it',
+      [
+        '## struct s, 8 bytes',
+        '### One (0–7)',
+        ...FIELDS,
+        '| 0 | `a` | u32 | | | |',
+        '### Two (4–7)',
+        ...FIELDS,
+        '| 4 | `b` | u32 | | | |',
+      ],
+      ['x.md:2: ends at 3, not 7'],
+    ],
+    [
+      'a group without a table',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '### More (4–7)'],
+      ['x.md:5: the heading names bytes, but no table follows'],
+    ],
+    [
+      'a cell too many',
+      ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | | |'],
+      ['x.md:4: 7 cells under 6 columns', 'x.md:1: s ends at 0, not at 4'],
+    ],
+    ['a cell too few', ['## bits b', ...BITS, '| 0 | `a` |'], ['x.md:4: 2 cells under 3 columns']],
+    [
+      'a bit twice',
+      ['## bits b', ...BITS, '| 0 | `a` | |', '| 0 | `c` | |'],
+      ['x.md:5: 0 c stands in this table twice'],
+    ],
+    [
+      'a bit by the name of another',
+      ['## bits b', ...BITS, '| 0 | `a` | |', '| 1 | `a` | |'],
+      ['x.md:5: 1 a stands in this table twice'],
+    ],
+    ['a bit that is none', ['## bits b', ...BITS, '| 64 | `a` | |'], ['x.md:4: "64" is not a bit']],
+    ['a bit by a name that is none', ['## bits b', ...BITS, '| 0 | `A` | |'], ['x.md:4: "A" is not a name']],
+    [
+      'a set that is neither fast nor slow',
+      ['## sets valid', ...SETS, '| 0 | `a` | often | |'],
+      ['x.md:4: "often" is neither fast nor slow'],
+    ],
+    [
+      'a value twice',
+      ['## enum e', ...ENUM, '| 0 | `a` | |', '| 0 | `b` | |'],
+      ['x.md:5: 0 b stands in this table twice'],
+    ],
+    ['a value that is none', ['## enum e', ...ENUM, '| -1 | `a` | |'], /^x\.md:4: "-1" is not a value$/m],
+    // The generated names are an array: a name's place in it is its value.
+    ['values with a hole', ['## enum e', ...ENUM, '| 0 | `a` | |', '| 2 | `b` | |'], /^x\.md:5: /],
+    ['values out of order', ['## enum e', ...ENUM, '| 1 | `a` | |', '| 0 | `b` | |'], /^x\.md:[45]: /],
+    [
+      'a struct twice',
+      [
+        '## struct s, 1 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u8 | | | |',
+        '## struct s, 1 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u8 | | | |',
+      ],
+      ['x.md:5: there is a struct s already'],
+    ],
+    [
+      'a range of a field that the report has not',
+      [...REPORT, '## ranges', ...RANGES, '| `c` | 0 | 4 | none |'],
+      ['x.md:15: report has no field "c"'],
+    ],
+    [
+      'a range that runs backwards',
+      [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |', '| `b` | 5 | 4 | none |'],
+      ['x.md:16: b: 5 to 4 is no range'],
+    ],
+    [
+      'a range without a number',
+      [...REPORT, '## ranges', ...RANGES, '| `a` | few | 4 | none |'],
+      /^x\.md:15: a: .* is no range$/,
+    ],
+    [
+      'a range with a reason that nobody knows',
+      [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | taste |'],
+      ['x.md:15: a: there is no reason "taste"'],
+    ],
+    // The table in C holds 32 bits, and validation copies as many bytes as the field has into as many.
+    ['a range of a field of 64 bits', [...REPORT, '## ranges', ...RANGES, '| `big` | 0 | 4 | none |'], /^x\.md:15: /],
+  ];
+  for (const [what, lines, expected] of mistakes)
+    t.test(what, async t => {
+      const found = problems(lines);
+      if (expected instanceof RegExp) t.match(found.join('\n'), expected, `found: ${JSON.stringify(found)}`);
+      else t.strictSame(found, expected);
+    });
+  t.end();
+});
+
+t.test('every mistake is told, in all documents at once', async t => {
+  const first = ['## struct one, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `a` | u8 | | | |'];
+  const second = ['', '## struct two, 4 bytes', ...FIELDS, '| 0 | `b` | three | | | |'];
+  try {
+    compile([
+      { path: 'proto/first.md', text: first.join('\n') },
+      { path: 'proto/second.md', text: second.join('\n') },
+    ]);
+    t.fail('taken');
+  } catch (error) {
+    t.ok(error instanceof ContractError);
+    t.strictSame((error as Error).message.split('\n'), [
+      'proto/first.md:5: one has a field a already',
+      'proto/first.md:1: one ends at 5, not at 4',
+      'proto/first.md:1: the size of one is not a multiple of 4',
+      'proto/second.md:5: unknown type "three" or an array of none',
+      'proto/second.md:2: two ends at 0, not at 4',
+    ]);
+  }
+});
+
+t.test('hashes', async t => {
+  const sources = DOCUMENTS.map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+  t.strictSame(Object.fromEntries(compile(sources).hashes), HASHES, 'of the documents as they are');
+
+  const document = [
+    '# A title',
+    'Some prose.',
+    '## struct report, 16 bytes',
+    '### Numbers (0–15), and their prose',
+    '| offset | field | type | unit | kind | set | source | meaning | is not |',
+    '| -----: | ----- | ---- | ---- | ---- | --- | ------ | ------- | ------ |',
+    '| 0 | `alpha` | u32 | ms | gauge | rain | /proc/alpha | meant | unmeant |',
+    '| 4 | `beta` | u32 | | gauge | | | | |',
+    '| 8 | `gamma` | u8[8] | bits colour | state | | | | |',
+    '## sets valid',
+    ...SETS,
+    '| 0 | `rain` | fast | a gauge |',
+    '## bits colour',
+    ...BITS,
+    '| 3 | `red` | like a rose |',
+    '## enum reason',
+    ...ENUM,
+    '| 0 | `none` | no reason |',
+    '## ranges',
+    'What is refused.',
+    ...RANGES,
+    '| `beta` | 1 | 4 | none |',
+  ].join('\n');
+  const hash = (text: string) => compile([{ path: 'proto/x.md', text }]).hashes.get('x');
+  const table: [what: string, from: string, to: string, hash: 'same' | 'another'][] = [
+    ['the title', 'A title', 'Another title', 'same'],
+    ['prose', 'Some prose.', 'Some other prose,\nwith a line more.', 'same'],
+    ['a heading', 'and their prose', 'and words', 'same'],
+    ['the source', '/proc/alpha', '/sys/alpha', 'same'],
+    ['the meaning', '| meant |', '| understood |', 'same'],
+    ['what it is not', 'unmeant', 'misunderstood', 'same'],
+    ['the meaning of a bit', 'like a rose', 'like blood', 'same'],
+    ['the meaning of a value', 'no reason', 'without any', 'same'],
+    ['the width of a column', '| 0 | `alpha` |', '|  0  |   `alpha`   |', 'same'],
+    ['a name', '`alpha`', '`aleph`', 'another'],
+    ['a unit', '| ms |', '| us |', 'another'],
+    ['a type', 'u8[8]', 'u64', 'another'],
+    ['the sign of a type', '`alpha` | u32', '`alpha` | i32', 'another'],
+    ['two fields that change places', '| 0 | `alpha` | u32 | ms |', '| 0 | `beta` | u32 | |', 'another'],
+    ['the number of a bit', '| 3 | `red` |', '| 4 | `red` |', 'another'],
+    ['the name of a bit', '`red`', '`green`', 'another'],
+    ['the number of a set', '| 0 | `rain` |', '| 1 | `rain` |', 'another'],
+    ['the name of a value', '| 0 | `none` |', '| 0 | `no` |', 'another'],
+    ['a range', '| 1 | 4 | none |', '| 1 | 5 | none |', 'another'],
+  ];
+  const before = hash(document);
+  t.type(before, 'bigint');
+  for (const [what, from, to, expected] of table) {
+    t.equal(document.split(from).length, 2, `${what}: the text to change is there once`);
+    let changed = document.replace(from, to);
+    // What else has to change with it, so that the document stays without a mistake.
+    if (what.startsWith('two fields'))
+      changed = changed.replace('| 4 | `beta` | u32 | |', '| 4 | `alpha` | u32 | ms |');
+    if (what === 'the name of a value') changed = changed.replace('| 4 | none |', '| 4 | no |');
+    t.equal(hash(changed) === before ? 'same' : 'another', expected, what);
+  }
+  const longer = document
+    .replace('16 bytes', '24 bytes')
+    .replace('(0–15)', '(0–23)')
+    .replace('## sets', '| 16 | `delta` | u64 | | gauge | | | | |\n## sets');
+  t.not(hash(longer), before, 'a field more');
+  const moved = document
+    .replace('| 0 | `alpha` | u32 | ms |', '| 0 | `beta` | u32 | |')
+    .replace('| 4 | `beta` | u32 | |', '| 4 | `alpha` | u32 | ms |');
+  t.not(hash(moved), before, 'an offset');
+});
