@@ -338,7 +338,8 @@ int bb_receiver_start(struct bb_receiver *r) {
   bb_writer_listening_since(r->writer, now_ns);
   bb_writer_resumed(r->writer, now_ns);
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
-  r->again = true; /* a heartbeat at once: the board is not stalled any more */
+  /* The first drain here, before there is a thread: whoever is told that we are ready finds a board that is not stalled. */
+  drain(r);
   sigset_t all, before;
   sigfillset(&all); /* signals are JavaScript's */
   pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -49,6 +49,7 @@ export interface Range {
   least: number;
   most: number;
   reason: string;
+  at: string;
 }
 
 /** The contract: what all documents say together. */
@@ -181,6 +182,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
         least: Number(row.get('least')),
         most: Number(row.get('most')),
         reason: row.get('reason') ?? '',
+        at,
       });
       hashed.push(cells.join(' '));
     } else {
@@ -189,6 +191,9 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       const entries = table.get(section.name) ?? [];
       if (entries.some(other => other.value === entry.value || other.name === entry.name))
         problems.push(`${at}: ${entry.value} ${entry.name} stands in this table twice`);
+      // The names of an enum are an array: its values count from 0.
+      else if (section.what === 'enum' && entry.value !== entries.length)
+        problems.push(`${at}: ${entry.value} ${entry.name} stands where ${entries.length} should`);
       entries.push(entry);
       table.set(section.name, entries);
       hashed.push(`${entry.value} ${entry.name}`);
@@ -309,13 +314,12 @@ function checkStruct(struct: Struct, contract: Contract, problems: string[]): vo
 
 function checkRanges(contract: Contract, problems: string[]): void {
   const reasons = contract.enums.get('reason') ?? [];
-  for (const range of contract.ranges) {
-    if (!contract.structs.get('report')?.fields.some(field => field.name === range.field))
-      problems.push(`ranges: report has no field "${range.field}"`);
-    if (!(range.least <= range.most))
-      problems.push(`ranges: ${range.field}: ${range.least} to ${range.most} is no range`);
-    if (!reasons.some(reason => reason.name === range.reason))
-      problems.push(`ranges: ${range.field}: there is no reason "${range.reason}"`);
+  for (const { field, least, most, reason, at } of contract.ranges) {
+    const type = contract.structs.get('report')?.fields.find(other => other.name === field)?.type;
+    if (type === undefined) problems.push(`${at}: report has no field "${field}"`);
+    else if (!['u8', 'u16', 'u32'].includes(type)) problems.push(`${at}: ${field}: a range of ${type} is not checked`);
+    if (!(least <= most)) problems.push(`${at}: ${field}: ${least} to ${most} is no range`);
+    if (!reasons.some(other => other.name === reason)) problems.push(`${at}: ${field}: there is no reason "${reason}"`);
   }
 }
 
