@@ -1,0 +1,238 @@
+// Who may know whom: the table of the design as data, and every import under src/ held against it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+import { ROOT } from './lib.js';
+
+/** The parts, and the files that make them; the first pattern that fits decides. */
+const PARTS: [part: string, files: RegExp][] = [
+  ['main', /^src\/main\.ts$/],
+  ['layout', /^src\/layout\//],
+  ['native', /^src\/native\//],
+  ['common', /^src\/common\//],
+  ['sender', /^src\/sender\//],
+  ['load', /^src\/load\//],
+  ['receiver', /^src\/receiver\//],
+  ['shm/writer', /^src\/shm\/writer\.ts$/],
+  ['shm/reader', /^src\/shm\/(reader|rates|liveness)\.ts$/],
+  ['ganglia-xml', /^src\/ganglia-xml\//],
+  ['cli', /^src\/cli\//],
+  ['demo', /^src\/demo\//],
+];
+
+/** What a part may import besides itself; `mains` are what the verbs lead to. */
+const MAY: Record<string, string[]> = {
+  layout: [],
+  native: [],
+  common: [],
+  main: ['common', 'mains'],
+  sender: ['layout', 'native', 'common'],
+  load: ['layout', 'native', 'common'],
+  receiver: ['layout', 'native', 'common', 'shm/writer'],
+  'shm/writer': ['layout', 'native', 'common'],
+  'shm/reader': ['layout', 'native', 'common'],
+  'ganglia-xml': ['layout', 'common', 'shm/reader'],
+  // native, because `dump` has to open files that no reader would believe.
+  cli: ['layout', 'common', 'shm/reader', 'native'],
+  demo: ['common'],
+};
+
+/** What the verbs lead to; only main.ts may import these from outside of their part. */
+const MAINS = /^src\/([a-z-]+\/main|cli\/[a-z-]+)\.ts$/;
+
+/** The one file outside of src/ that may be loaded. */
+const ADDON = 'build/beoboard.node';
+
+/** What schedulers link, and what of ours it may include. */
+const BOARD = ['c/board.h', 'c/seqlock.h', 'c/layout.gen.h'];
+
+const partOf = (path: string) => PARTS.find(([, files]) => files.test(path))?.[0];
+
+/** Every import of a file, of types too: its line and what it names; undefined where that is computed. */
+function importsOf(path: string, text: string): { line: number; from: string | undefined }[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const found: { line: number; from: string | undefined }[] = [];
+  const add = (at: ts.Node, from: ts.Node | undefined) =>
+    found.push({
+      line: file.getLineAndCharacterOfPosition(at.getStart()).line + 1,
+      from: from !== undefined && ts.isStringLiteralLike(from) ? from.text : undefined,
+    });
+  // createRequire(…)(…) is a require without its name.
+  const requires = (callee: ts.Node): boolean =>
+    ts.isIdentifier(callee)
+      ? callee.text === 'require'
+      : ts.isCallExpression(callee) && callee.expression.getText() === 'createRequire';
+  const visit = (node: ts.Node): void => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier !== undefined)
+      add(node, node.moduleSpecifier);
+    else if (ts.isExternalModuleReference(node)) add(node, node.expression);
+    else if (ts.isImportTypeNode(node))
+      add(node, ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
+    else if (ts.isCallExpression(node))
+      if (node.expression.kind === ts.SyntaxKind.ImportKeyword || requires(node.expression))
+        add(node, node.arguments[0]);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+/** Why a file may not import another; undefined when it may. */
+function objection(path: string, target: string): string | undefined {
+  const from = partOf(path) ?? '';
+  if (target === ADDON) return from === 'native' ? undefined : `${from} may not load the addon; native may`;
+  if (!target.startsWith('src/')) return `${from} may import nothing outside of src/`;
+  const to = partOf(target);
+  if (to === undefined) return `${target} belongs to no part`;
+  if (to === from) return undefined;
+  const may = MAY[from] ?? [];
+  if (may.includes(to) || (may.includes('mains') && MAINS.test(target))) return undefined;
+  return `${from} may not import ${to}; it may import ${may.join(', ') || 'nothing of ours'}`;
+}
+
+/** Every breach of the table, a line each: `file:line: imports what: why not`. */
+function breaches(files: Record<string, string>): string[] {
+  return Object.entries(files).flatMap(([path, text]) => {
+    if (partOf(path) === undefined) return [`${path}:1: belongs to no part; give it a row in this test's tables`];
+    return importsOf(path, text).flatMap(({ line, from }) => {
+      if (from === undefined) return [`${path}:${line}: imports what is computed: nobody can check that`];
+      if (!from.startsWith('.')) return []; // packages, and what Node brings
+      // Seen from dist/src/, where it runs, the addon lies one folder further up; see src/native.
+      const target = posix
+        .join(posix.dirname(path), from)
+        .replace(/^\.\.\/build\//, 'build/')
+        .replace(/\.js$/, '.ts');
+      const why = objection(path, target);
+      return why === undefined ? [] : [`${path}:${line}: imports ${from}: ${why}`];
+    });
+  });
+}
+
+/** Every include of ours that the scheduler's half of the C code may not have. */
+function foreignIncludes(files: Record<string, string>): string[] {
+  return Object.entries(files).flatMap(([path, text]) =>
+    text.split('\n').flatMap((line, i) => {
+      const included = /^\s*#\s*include\s*"([^"]+)"/.exec(line)?.[1];
+      if (included === undefined || BOARD.includes(posix.join('c', included))) return [];
+      return [`${path}:${i + 1}: includes ${included}; it may include ${BOARD.join(', ')}`];
+    }),
+  );
+}
+
+const read = (paths: string[]) => Object.fromEntries(paths.map(path => [path, readFileSync(join(ROOT, path), 'utf8')]));
+
+t.test('every import under src/ keeps to the table', async t => {
+  const paths = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.[cm]?[jt]sx?$/.test(path))
+    .map(path => `src/${path}`)
+    .sort();
+  const files = read(paths);
+  t.strictSame(breaches(files), []);
+  const seen = Object.entries(files).reduce((sum, [path, text]) => sum + importsOf(path, text).length, 0);
+  t.ok(paths.length > 40 && seen > 150, `${seen} imports of ${paths.length} files were seen`);
+  for (const [part, pattern] of PARTS)
+    t.ok(
+      paths.some(path => pattern.test(path)),
+      `${part} is there`,
+    );
+  t.strictSame(PARTS.map(([part]) => part).sort(), Object.keys(MAY).sort(), 'both tables have the same parts');
+});
+
+t.test('what schedulers link knows nothing of the writer', async t => {
+  t.strictSame(foreignIncludes(read(['c/board.c', ...BOARD])), []);
+});
+
+t.test('a breach is found, and named with file and line', async t => {
+  const invented: [path: string, text: string, found: string | undefined][] = [
+    ['src/sender/send.ts', "import { x } from '../layout/codec.js';", undefined],
+    ['src/sender/collect/stat.ts', "import { x } from '../pack.js';\nimport 'node:fs';", undefined],
+    ['src/main.ts', "const verbs = { send: () => import('./sender/main.js') };", undefined],
+    ['src/main.ts', "import('./cli/status.js');", undefined],
+    ['src/native/index.ts', "createRequire(import.meta.url)('../../../build/beoboard.node');", undefined],
+    ['src/cli/dump.ts', "import { mapBoard } from '../native/index.js';", undefined],
+    [
+      'src/sender/send.ts',
+      "import { a } from 'node:fs';\n\nimport { b } from '../shm/writer.js';",
+      'src/sender/send.ts:3: imports ../shm/writer.js: sender may not import shm/writer; it may import layout, native, common',
+    ],
+    [
+      'src/sender/collect/stat.ts',
+      "import type { b } from '../../shm/reader.js';",
+      'src/sender/collect/stat.ts:1: imports ../../shm/reader.js: sender may not import shm/reader; it may import layout, native, common',
+    ],
+    [
+      'src/receiver/main.ts',
+      "\nexport { Snapshot } from '../shm/reader.js';",
+      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/writer',
+    ],
+    [
+      'src/shm/reader.ts',
+      "export * from './writer.js';",
+      'src/shm/reader.ts:1: imports ./writer.js: shm/reader may not import shm/writer; it may import layout, native, common',
+    ],
+    [
+      'src/shm/liveness.ts',
+      "const later =\n  async () => await import('../receiver/main.js');",
+      'src/shm/liveness.ts:2: imports ../receiver/main.js: shm/reader may not import receiver; it may import layout, native, common',
+    ],
+    [
+      'src/cli/status.ts',
+      "type T = typeof import('../ganglia-xml/render.js');",
+      'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, native',
+    ],
+    [
+      'src/ganglia-xml/main.ts',
+      "const { x } = require('../native/index.js');",
+      'src/ganglia-xml/main.ts:1: imports ../native/index.js: ganglia-xml may not import native; it may import layout, common, shm/reader',
+    ],
+    [
+      'src/layout/codec.ts',
+      "import { x } from '../common/text.js';",
+      'src/layout/codec.ts:1: imports ../common/text.js: layout may not import common; it may import nothing of ours',
+    ],
+    [
+      'src/common/log.ts',
+      "import x = require('../layout/codec.js');",
+      'src/common/log.ts:1: imports ../layout/codec.js: common may not import layout; it may import nothing of ours',
+    ],
+    [
+      'src/main.ts',
+      "import('./sender/pack.js');",
+      'src/main.ts:1: imports ./sender/pack.js: main may not import sender; it may import common, mains',
+    ],
+    [
+      'src/cli/demo.ts',
+      "import '../main.js';",
+      'src/cli/demo.ts:1: imports ../main.js: cli may not import main; it may import layout, common, shm/reader, native',
+    ],
+    [
+      'src/load/main.ts',
+      "import { compile } from '../../proto/compile.js';",
+      'src/load/main.ts:1: imports ../../proto/compile.js: load may import nothing outside of src/',
+    ],
+    [
+      'src/shm/reader.ts',
+      "createRequire(import.meta.url)('../../../build/beoboard.node');",
+      'src/shm/reader.ts:1: imports ../../../build/beoboard.node: shm/reader may not load the addon; native may',
+    ],
+    [
+      'src/cli/watch.ts',
+      'import(`./${name}.js`);',
+      'src/cli/watch.ts:1: imports what is computed: nobody can check that',
+    ],
+    ['src/shm/extra.ts', '', "src/shm/extra.ts:1: belongs to no part; give it a row in this test's tables"],
+    [
+      'src/cli/status.ts',
+      "import '../shm/extra.js';",
+      'src/cli/status.ts:1: imports ../shm/extra.js: src/shm/extra.ts belongs to no part',
+    ],
+  ];
+  for (const [path, text, found] of invented)
+    t.strictSame(breaches({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);
+  t.strictSame(
+    foreignIncludes({ 'c/board.c': '#include "board.h"\n#include <fcntl.h>\n# include "board_writer.h" /* why */\n' }),
+    ['c/board.c:3: includes board_writer.h; it may include c/board.h, c/seqlock.h, c/layout.gen.h'],
+  );
+});
