@@ -43,15 +43,28 @@ type AlwaysThere = {
   [K in keyof ReportFields]: ReportFields[K] extends { set: string } ? never : K;
 }[keyof ReportFields];
 
-/** A report as readers see it: what was not measured is absent. Network entries without a name are left out. */
-export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> & Partial<Omit<RawReport, AlwaysThere>>;
+/** Entries of arrays as readers see them: a leaf whose sentinel says that it was not known is absent. */
+export type Interface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
+export type CpuGroup = Partial<Decoded<'cpu_group'>>;
+export type Gpu = Partial<Decoded<'gpu_slot'>>;
+
+/** A report as readers see it: what was not measured is absent, and so are the unused entries of arrays. */
+export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
+  Partial<Omit<RawReport, AlwaysThere | 'net' | 'net_rest' | 'fabric' | 'group' | 'gpu'>> & {
+    net?: Interface[];
+    net_rest?: Interface;
+    fabric?: Interface;
+    group?: CpuGroup[];
+    gpu?: Gpu[];
+  };
 
 export const REPORT_BYTES = structs.report.bytes;
 /** Sentinels of the contract: single leaves of a set that were not known. */
 export const TEMPERATURE_UNKNOWN = -32768;
 
 const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
-const utf8 = new TextDecoder();
+/** Keeps every byte: a byte order mark in a name is part of it. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 type Getter = (view: DataView, base: number) => unknown;
 
@@ -60,7 +73,8 @@ function isBig(field: Field): boolean {
 }
 
 function counter(value: bigint): number | undefined {
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : undefined;
 }
 
 function scalarGetter(field: Field): Getter {
@@ -156,8 +170,12 @@ export function decodeReport(view: DataView, base: number): Report {
   for (const [name, get, field] of gettersOf('report'))
     if (field.set === undefined || has(valid, field.set)) out[name] = get(view, base);
   const report = out as unknown as Report;
-  if (report.net !== undefined) report.net = report.net.filter(entry => entry.name !== '');
-  if (report.net_rest?.name === '') delete report.net_rest;
+  if (report.net !== undefined) report.net = report.net.filter(entry => entry.name !== '').map(trimInterface);
+  for (const sum of ['net_rest', 'fabric'] as const) {
+    const entry = report[sum];
+    if (entry?.name === '') delete report[sum];
+    else if (entry !== undefined) report[sum] = trimInterface(entry);
+  }
   if (report.group !== undefined) {
     const shares = has(valid, 'group_share');
     report.group = report.group.slice(0, report.groups ?? 0).map(group => trimGroup(group, shares));
@@ -167,25 +185,32 @@ export function decodeReport(view: DataView, base: number): Report {
   return report;
 }
 
-type Group = Decoded<'cpu_group'>;
-type Gpu = Decoded<'gpu_slot'>;
-
-function trimGroup(group: Group, shares: boolean): Group {
-  const out: Partial<Group> = { ...group };
-  if (out.mhz === 0) delete out.mhz;
-  if (out.temp_dc === TEMPERATURE_UNKNOWN) delete out.temp_dc;
-  if (!shares)
-    for (const [name, field] of Object.entries<Field>(structs.cpu_group.fields))
-      if (field.set === 'group_share') delete out[name as keyof Group];
-  return out as Group;
+/** The entry without the leaves for which this holds. */
+function without<T extends object>(entry: T, unknown: (leaf: keyof T & string, value: unknown) => boolean): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([leaf, value]) => !unknown(leaf as keyof T & string, value)),
+  ) as Partial<T>;
 }
 
+function trimInterface(entry: Interface): Interface {
+  return without(entry, (leaf, value) => leaf === 'mbps' && value === 0) as Interface;
+}
+
+function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
+  const fields: Record<string, Field> = structs.cpu_group.fields;
+  return without(
+    group,
+    (leaf, value) =>
+      (leaf === 'mhz' && value === 0) ||
+      (leaf === 'temp_dc' && value === TEMPERATURE_UNKNOWN) ||
+      (!shares && fields[leaf]?.set === 'group_share'),
+  );
+}
+
+const GPU_UNKNOWN: Record<string, number> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
+
 function trimGpu(gpu: Gpu): Gpu {
-  const out: Partial<Gpu> = { ...gpu };
-  if (out.util_pct === 255) delete out.util_pct;
-  if (out.temp_degc === 255) delete out.temp_degc;
-  if (out.power_w === 65535) delete out.power_w;
-  return out as Gpu;
+  return without(gpu, (leaf, value) => value === GPU_UNKNOWN[leaf]);
 }
 
 /** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */
@@ -250,7 +275,7 @@ function putScalar(field: Field, view: DataView, at: number, value: unknown): vo
 function fit(field: Field, width: number, value: number | bigint): number | bigint {
   const signed = field.type.startsWith('i');
   if (field.type === 'u32' && (field.kind === 'counter' || field.kind === 'tally'))
-    return Number(BigInt.asUintN(32, BigInt(value)));
+    return value < 0 ? 0 : Number(BigInt.asUintN(32, BigInt(value)));
   if (width === 64) {
     const big = BigInt(value);
     const [least, most] = signed ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];

@@ -1,6 +1,6 @@
 // Takes rates from two reports of one node. Pure; knows the contract's rules for counters and nothing of the board.
 
-import type { Decoded, Report } from '../layout/codec.js';
+import type { Interface, Report } from '../layout/codec.js';
 import { slowSets, structs } from '../layout/layout.gen.js';
 
 /** Counters per second under their field names, CPU shares in per cent as `cpu_*_pct`, interfaces by name. */
@@ -21,8 +21,6 @@ export interface InterfaceRates {
   errors?: number;
   drops?: number;
 }
-
-type Interface = Decoded<'net_if'>;
 
 interface CounterField {
   name: string;
@@ -92,7 +90,7 @@ export function rates(before: Report | undefined, after: Report | undefined): Ra
     if (span !== undefined) out[name] = delta / span;
   }
   const cpuTime = CPU_TIMES.reduce((sum, name) => sum + (moved.get(name) ?? 0), 0);
-  if (cpuTime > 0)
+  if (fast !== undefined && cpuTime > 0)
     for (const name of CPU_TIMES) {
       const delta = moved.get(name);
       if (delta !== undefined) out[name.replace(/_ms$/, '_pct')] = (100 * delta) / cpuTime;
