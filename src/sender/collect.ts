@@ -1,12 +1,13 @@
 // Reads the fast sets of a report from /proc and /sys, once per tick. Refuses to throw, to wait, and to guess: a set
 // that could not be read stays invalid, and the others are not touched by that.
 
-import { type Encodable, encode, getter, type SetName } from '../layout/codec.js';
+import { type Encodable, encode, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
 import { bits, enums, type structs } from '../layout/layout.gen.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
+import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes } from './collect/groups.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
 import { arrange, parseNetdev } from './collect/netdev.js';
@@ -35,6 +36,9 @@ type FieldsOf<S extends SetName> = {
 };
 
 const validOf = getter('report', 'valid');
+
+/** Of a CPU group: what the slow side knows, or nobody. */
+const UNKNOWN = { mhz: 0, temp_dc: TEMPERATURE_UNKNOWN };
 
 /** Ticks after which is read again what changes seldom and costs much. */
 const SELDOM = 10;
@@ -80,7 +84,7 @@ class Tree {
 
   readonly links = new Seldom<Links>();
   readonly wholeDisks = new Seldom<ReadonlySet<string>>();
-  readonly topology = new Seldom<FieldsOf<'topology'>>(true);
+  readonly topology = new Seldom<{ fields: FieldsOf<'topology'>; groups: number[][] }>(true);
   cpuinfo: Cpuinfo | undefined;
   system: FieldsOf<'system'> | undefined;
   /** Null: looked for, and not there. */
@@ -127,6 +131,9 @@ export class Collector {
   #tree: Tree;
   /** The tick before; undefined when it could not be read, for a share is of one tick only. */
   #stat: Stat | undefined;
+  #cpus: Map<number, CpuTimes> | undefined;
+  /** Online CPUs by group, as of this tick. */
+  #groups: number[][] | undefined;
   #disks: { at: bigint; whole: Disk[] } | undefined;
 
   /** @param tell hears in one line what cannot be read, once until it works again */
@@ -154,10 +161,20 @@ export class Collector {
 
     this.#collectCpus(put);
     put('load', tree.loadavg.parse(parseLoadavg));
-    const stat = tree.stat.parse(parseStat);
+    const read = tree.stat.parse(text => {
+      const stat = parseStat(text);
+      return stat && { stat, cpus: parseCpuTimes(text) };
+    });
+    const stat = read?.stat;
     put('stat', stat);
     put('cpu_share', stat && this.#stat && cpuShare(this.#stat, stat));
     this.#stat = stat;
+    const shares = this.#groupShares(read?.cpus);
+    if (shares !== undefined) {
+      // Leaves of entries whose others belong to the set `groups`.
+      encode('report', view, 0, shares);
+      valid |= 1n << BigInt(bits.valid.group_share);
+    }
     put('memory', tree.meminfo.parse(parseMeminfo));
     put('vmstat', tree.vmstat.parse(parseVmstat));
     put('psi_cpu', tree.psiCpu.parse(parseCpuPressure));
@@ -194,10 +211,24 @@ export class Collector {
     const present = this.#tree.present.parse(parseCpuList);
     if (online === undefined) return;
     if (present !== undefined) put('cpus', { cpus_online: online.cpus.length, cpus_present: present.length });
-    const topology = this.#tree.topology.get([online], () => readTopology(this.#roots.sys, online.cpus));
+    const topology = this.#tree.topology.get([online], () => {
+      const read = readTopology(this.#roots.sys, online.cpus);
+      return read && { fields: read.fields, groups: groupsOf(read.packageOf) };
+    });
+    this.#groups = topology?.groups;
     if (topology !== undefined) this.#topologyTold.works();
     else this.#topologyTold.failed(`cannot read the topology of the CPUs below ${this.#roots.sys}/devices/system`);
-    put('topology', topology);
+    put('topology', topology?.fields);
+    put('groups', topology && { group: topology.groups.map(cpus => ({ ...UNKNOWN, cpus: cpus.length })) });
+  }
+
+  /** Shares of the groups since the tick before, CPU by CPU. */
+  #groupShares(now: Map<number, CpuTimes> | undefined): { group: GroupShare[] } | undefined {
+    const before = this.#cpus;
+    this.#cpus = now;
+    if (before === undefined || now === undefined || this.#groups === undefined) return undefined;
+    const shares = groupShares(before, now, this.#groups);
+    return shares && { group: shares };
   }
 
   #net(): FieldsOf<'net'> | undefined {

@@ -4,6 +4,8 @@ import { readOnce } from '../kernelfile.js';
 
 /** No kernel has more CPUs; a list beyond that is garbage, and would cost time. */
 const MOST_CPUS = 1 << 16;
+/** Entries of `group` in a report. */
+export const MOST_GROUPS = 4;
 
 /** The numbers in a list like `0-3,5`, which must grow; undefined when it is empty or anything else. */
 export function parseCpuList(text: string): number[] | undefined {
@@ -28,7 +30,7 @@ export function parsePackageId(text: string): number | undefined {
 
 export interface Topology {
   packages: number;
-  /** Entries of `group` in use: none, as long as nobody fills them. */
+  /** Entries of `group` in use. */
   groups: number;
   threads_per_core: number;
   numa_nodes: number;
@@ -38,19 +40,24 @@ export interface Topology {
  * Asks every CPU of `online` for its package and its siblings. Both are required of each; a kernel without NUMA has no
  * /sys/devices/system/node, and is one node.
  */
-export function readTopology(sys: string, online: readonly number[]): Topology | undefined {
-  const packages = new Set<number>();
+export function readTopology(
+  sys: string,
+  online: readonly number[],
+): { fields: Topology; packageOf: Map<number, number> } | undefined {
+  const packageOf = new Map<number, number>();
   let threads = 0;
   for (const cpu of online) {
     const dir = `${sys}/devices/system/cpu/cpu${cpu}/topology`;
     const id = parsePackageId(readOnce(`${dir}/physical_package_id`) ?? '');
     const siblings = parseCpuList(readOnce(`${dir}/thread_siblings_list`) ?? '');
     if (id === undefined || siblings === undefined) return undefined;
-    packages.add(id);
+    packageOf.set(cpu, id);
     threads = Math.max(threads, siblings.length);
   }
   const nodes = readOnce(`${sys}/devices/system/node/online`);
   const numa = nodes === undefined ? [0] : parseCpuList(nodes);
   if (numa === undefined) return undefined;
-  return { packages: packages.size, groups: 0, threads_per_core: threads, numa_nodes: numa.length };
+  const packages = new Set(packageOf.values()).size;
+  const groups = Math.min(packages, MOST_GROUPS);
+  return { fields: { packages, groups, threads_per_core: threads, numa_nodes: numa.length }, packageOf };
 }

@@ -1,0 +1,98 @@
+// CPU groups: the packages of a node, each with its shares and its busiest CPU. Pure: topology and /proc/stat come from
+// the caller. Refuses to report single CPUs.
+
+import { MOST_GROUPS } from './cpus.js';
+import { lines } from './text.js';
+
+/** CPU times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts. */
+export interface CpuTimes {
+  total: number;
+  idle: number;
+  iowait: number;
+  user: number;
+  system: number;
+}
+
+/** The lines of single CPUs in /proc/stat, by CPU; undefined when one of them is not understood. */
+export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
+  const out = new Map<number, CpuTimes>();
+  for (const line of lines(text)) {
+    if (!line.startsWith('cpu')) break; // they come first, and the line of interrupts is long
+    const match = /^cpu(\d{1,5}) (\d{1,15}(?: \d{1,15}){7,})$/.exec(line);
+    if (match === null) {
+      if (line.startsWith('cpu ')) continue;
+      return undefined;
+    }
+    const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = (match[2] ?? '')
+      .split(' ')
+      .map(Number);
+    out.set(Number(match[1]), {
+      total: user + nice + system + idle + iowait + irq + softirq + steal,
+      idle,
+      iowait,
+      user: user + nice,
+      system: system + irq + softirq,
+    });
+  }
+  return out.size > 0 ? out : undefined;
+}
+
+/** Online CPUs by package, in the order of the packages; the fifth package and later are added to the fourth. */
+export function groupsOf(packageOf: ReadonlyMap<number, number>): number[][] {
+  const packages = [...new Set(packageOf.values())].sort((a, b) => a - b);
+  const place = new Map(packages.map((id, i) => [id, Math.min(i, MOST_GROUPS - 1)]));
+  const groups: number[][] = Array.from({ length: Math.min(packages.length, MOST_GROUPS) }, () => []);
+  for (const [cpu, id] of packageOf) groups[place.get(id) ?? 0]?.push(cpu);
+  return groups;
+}
+
+export interface GroupShare {
+  busy_pm: number;
+  user_pm: number;
+  system_pm: number;
+  iowait_pm: number;
+  busiest_pm: number;
+}
+
+/** Growth of a CPU's times. The kernel lets idle and iowait go back a little; a negative difference is no time. */
+function growth(before: CpuTimes, now: CpuTimes): CpuTimes & { busy: number } {
+  const grown = (key: keyof CpuTimes) => Math.max(0, now[key] - before[key]);
+  const [idle, iowait] = [grown('idle'), grown('iowait')];
+  const busy = Math.max(0, now.total - now.idle - now.iowait - (before.total - before.idle - before.iowait));
+  return { total: busy + idle + iowait, idle, iowait, busy, user: grown('user'), system: grown('system') };
+}
+
+const thousandths = (part: number, whole: number) =>
+  whole > 0 ? Math.min(1000, Math.floor((part * 1000) / whole)) : 0;
+
+/**
+ * Shares of each group between two ticks, in thousandths, rounded down. A CPU that came or went between them does not
+ * count; undefined when no time passed for any.
+ */
+export function groupShares(
+  before: ReadonlyMap<number, CpuTimes>,
+  now: ReadonlyMap<number, CpuTimes>,
+  groups: readonly (readonly number[])[],
+): GroupShare[] | undefined {
+  let passed = 0;
+  const shares = groups.map(cpus => {
+    const sum = { total: 0, busy: 0, user: 0, system: 0, iowait: 0 };
+    let busiest_pm = 0;
+    for (const cpu of cpus) {
+      const [earlier, later] = [before.get(cpu), now.get(cpu)];
+      if (earlier === undefined || later === undefined) continue;
+      const grown = growth(earlier, later);
+      for (const key of ['total', 'busy', 'user', 'system', 'iowait'] as const) sum[key] += grown[key];
+      busiest_pm = Math.max(busiest_pm, thousandths(grown.busy, grown.total));
+    }
+    passed += sum.total;
+    return {
+      busy_pm: thousandths(sum.busy, sum.total),
+      user_pm: thousandths(sum.user, sum.total),
+      system_pm: thousandths(sum.system, sum.total),
+      iowait_pm: thousandths(sum.iowait, sum.total),
+      busiest_pm,
+    };
+  });
+  return passed > 0 ? shares : undefined;
+}
