@@ -3,6 +3,7 @@
 
 #include <napi.h>
 #include <pwd.h>
+#include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,20 @@ void Clocks(const Napi::CallbackInfo& info) {
   into[0] = Nanoseconds(CLOCK_REALTIME);
   into[1] = Nanoseconds(CLOCK_BOOTTIME);
   into[2] = Nanoseconds(CLOCK_MONOTONIC);
+}
+
+// adjtimex(): { offsetUs, maxErrorUs, unsynchronised }, or undefined where the kernel does not tell (a container).
+Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  struct timex clock = {};
+  const int state = adjtimex(&clock); // modes is 0: it only reads
+  if (state < 0) return env.Undefined();
+  auto out = Napi::Object::New(env);
+  const double scale = (clock.status & STA_NANO) != 0 ? 1000.0 : 1.0;
+  out.Set("offsetUs", Napi::Number::New(env, static_cast<double>(clock.offset) / scale));
+  out.Set("maxErrorUs", Napi::Number::New(env, static_cast<double>(clock.maxerror)));
+  out.Set("unsynchronised", Napi::Boolean::New(env, state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0));
+  return out;
 }
 
 Napi::BigInt Big(Napi::Env env, int64_t value) { return Napi::BigInt::New(env, value); }
@@ -326,6 +341,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   auto* mapping = new Napi::FunctionReference(Napi::Persistent(BoardMapping::Class(env)));
   env.SetInstanceData(mapping);
   exports.Set("clocks", Napi::Function::New(env, Clocks));
+  exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));
   exports.Set("Receiver", Receiver::Class(env));

@@ -26,6 +26,7 @@ import { readWholeDisks } from '../src/sender/collect/diskparts.js';
 import { readLinks } from '../src/sender/collect/netlinks.js';
 import { Collector } from '../src/sender/collect.js';
 import { KernelFile, MOST_BYTES, readOnce } from '../src/sender/kernelfile.js';
+import { here, type World } from '../src/sender/world.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-21-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));
@@ -39,6 +40,7 @@ function tree(files: Files): {
   sys: string;
   write: (files: Files) => void;
   path: (name: string) => string;
+  world: World;
 } {
   const root = join(temp, `tree${trees++}`);
   const write = (files: Files) => {
@@ -50,7 +52,9 @@ function tree(files: Files): {
   mkdirSync(join(root, 'proc'), { recursive: true });
   mkdirSync(join(root, 'sys'), { recursive: true });
   write(files);
-  return { proc: join(root, 'proc'), sys: join(root, 'sys'), write, path: name => join(root, name) };
+  // The kernel's clock belongs to no tree; it has a row of its own below.
+  const world = { ...here, adjtimex: () => undefined };
+  return { proc: join(root, 'proc'), sys: join(root, 'sys'), write, path: name => join(root, name), world };
 }
 
 function report(collector: Collector, nowNs: bigint): Report {
@@ -463,6 +467,22 @@ t.test('a FIFO, a device, a folder or a link to itself in the place of a file ha
   t.end();
 });
 
+t.test("the kernel's clock", async t => {
+  const rows: [ReturnType<World['adjtimex']>, number | undefined, number | undefined, string[]][] = [
+    [{ offsetUs: -12.9, maxErrorUs: 345, unsynchronised: false }, -12, 345, []],
+    [{ offsetUs: 0, maxErrorUs: 16_000_000, unsynchronised: true }, 0, 16_000_000, ['clock_unsync']],
+    [{ offsetUs: -1e12, maxErrorUs: 1e12, unsynchronised: false }, -(2 ** 31), 2 ** 32 - 1, []],
+    [undefined, undefined, undefined, []],
+  ];
+  for (const [clock, offset, most, flags] of rows) {
+    const { proc, sys, world } = tree({});
+    const collector = new Collector({ proc, sys, world: { ...world, adjtimex: () => clock } });
+    const seen = report(collector, 1n);
+    t.strictSame([seen.clock_offset_us, seen.clock_maxerr_us, bitNames('flags', seen.flags)], [offset, most, flags]);
+    collector.close();
+  }
+});
+
 t.test('interfaces come and go', t => {
   const node = tree(FIRST);
   const collector = new Collector(node);
@@ -735,6 +755,7 @@ t.test("this machine's own trees give all that its kernel has", t => {
       existsSync('/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq') ||
         /^cpu MHz\s+:/m.test(readFileSync('/proc/cpuinfo', 'utf8')),
     ],
+    ['clock', here.adjtimex() !== undefined],
   ];
   const first = report(collector, 0n);
   t.strictSame(

@@ -80,8 +80,18 @@ export interface BulkSender {
   close(): void;
 }
 
+/** What the kernel knows of its clock. */
+export interface ClockState {
+  /** What the clock discipline still has to steer, us. */
+  offsetUs: number;
+  /** The most that the clock may be wrong, us. */
+  maxErrorUs: number;
+  unsynchronised: boolean;
+}
+
 interface Native {
   clocks(into: BigUint64Array): void;
+  adjtimex(): ClockState | undefined;
   mapBoard(
     path: string,
     owner: number | string | undefined,
@@ -95,6 +105,9 @@ const native = createRequire(import.meta.url)('../../../build/beoboard.node') as
 
 /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
 export const clocks = native.clocks;
+
+/** The kernel's clock discipline, read only; undefined where the kernel does not tell. */
+export const adjtimex = native.adjtimex;
 
 /**
  * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name

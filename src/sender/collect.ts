@@ -15,10 +15,11 @@ import { type Links, readLinks } from './collect/netlinks.js';
 import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressure } from './collect/pressure.js';
 import { parseSnmp } from './collect/snmp.js';
 import { cpuShare, parseStat, type Stat } from './collect/stat.js';
-import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz, readMachine } from './collect/system.js';
+import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
 import { sameNames } from './collect/text.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
+import { here, type World } from './world.js';
 
 /** Where the kernel's trees are: /proc and /sys, or copies of them. */
 export interface Roots {
@@ -36,6 +37,7 @@ type FieldsOf<S extends SetName> = {
 };
 
 const validOf = getter('report', 'valid');
+const flagsOf = getter('report', 'flags');
 
 /** Of a CPU group: what the slow side knows, or nobody. */
 const UNKNOWN = { mhz: 0, temp_dc: TEMPERATURE_UNKNOWN };
@@ -125,6 +127,7 @@ class Tree {
 /** Fills the fast sets of reports, tick by tick; keeps its files open between them. */
 export class Collector {
   readonly #tell: Tell | undefined;
+  readonly #world: World;
   readonly #topologyTold: Once;
   readonly #blockTold: Once;
   #roots: Roots;
@@ -137,8 +140,9 @@ export class Collector {
   #disks: { at: bigint; whole: Disk[] } | undefined;
 
   /** @param tell hears in one line what cannot be read, once until it works again */
-  constructor({ proc, sys, tell }: Roots & { tell?: Tell }) {
+  constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: World }) {
     this.#tell = tell;
+    this.#world = world;
     this.#topologyTold = new Once(tell);
     this.#blockTold = new Once(tell);
     this.#roots = { proc, sys };
@@ -187,8 +191,11 @@ export class Collector {
     this.#collectDisks(put, nowNs);
     put('system', this.#system());
     put('cpu_mhz', this.#mhz());
+    const clock = this.#world.adjtimex();
+    put('clock', clock && { clock_offset_us: clock.offsetUs, clock_maxerr_us: clock.maxErrorUs });
+    const flags = flagsOf(view, 0) | (clock?.unsynchronised ? 1 << bits.flags.clock_unsync : 0);
 
-    encode('report', view, 0, { valid });
+    encode('report', view, 0, { valid, flags });
   }
 
   /** Reads from other roots from the next tick on, and takes what it read last for the tick before of these. */
@@ -263,7 +270,7 @@ export class Collector {
     if (tree.system === undefined) {
       const os_release = tree.release.parse(parseRelease);
       tree.release.close();
-      const { arch, page_kib } = readMachine();
+      const { arch, page_kib } = this.#world.machine();
       if (os_release === undefined || page_kib === undefined) return undefined;
       const virt = enums.virt.indexOf(this.#cpuinfo().hypervisor ? 'vm' : 'metal');
       tree.system = { os_release, arch, virt, page_kib };

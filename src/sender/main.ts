@@ -8,12 +8,12 @@ import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
-import { CLOCK, clocks } from '../native/index.js';
 import { bootId } from './collect/bootid.js';
 import { Collector } from './collect.js';
 import { type Identity, pack, type Tick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
 import { Destination } from './send.js';
+import { here } from './world.js';
 
 export const verb = defineVerb({
   name: 'send',
@@ -29,13 +29,6 @@ export const verb = defineVerb({
 });
 
 type Options = Values<(typeof verb.options)[number]>;
-
-const now = new BigUint64Array(3);
-
-function readClocks(): { realNs: bigint; bootNs: bigint } {
-  clocks(now);
-  return { realNs: now[CLOCK.real] ?? 0n, bootNs: now[CLOCK.boot] ?? 0n };
-}
 
 /** Where a report goes: masters, and stdout. */
 class Outlets {
@@ -106,7 +99,7 @@ class Sender {
 
   /** On the wall clock for all nodes at once; else on the time since boot, which no clock step moves. */
   #clock(): bigint {
-    const { realNs, bootNs } = readClocks();
+    const { realNs, bootNs } = here.clocks();
     return this.#aligned ? realNs : bootNs;
   }
 
@@ -127,8 +120,9 @@ class Sender {
   async #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>): Promise<void> {
     const report = pack(
       this.#identity,
-      { ...tick, ...readClocks(), seq: this.#seq++, missed: this.#missed },
+      { ...tick, ...here.clocks(), seq: this.#seq++, missed: this.#missed },
       this.#collector,
+      here,
     );
     await this.#outlets.send(report);
   }
@@ -142,7 +136,7 @@ function openCollector(options: Options, tell: (message: string) => void): Colle
   });
   const collector = new Collector({ ...at(0), tell });
   if (options.proc.length === 2 || options.sys.length === 2) {
-    const before = readClocks().bootNs - BigInt(options.interval) * 1_000_000n;
+    const before = here.clocks().bootNs - BigInt(options.interval) * 1_000_000n;
     collector.collect(new DataView(new ArrayBuffer(REPORT_BYTES)), before);
     collector.moveTo(at(1));
   }
@@ -162,7 +156,7 @@ export async function main(argv: string[]): Promise<number> {
     intervalMs: options.interval,
     agentVersion: versionNumber(),
     bootId: id ?? 0n,
-    startBootNs: readClocks().bootNs,
+    startBootNs: here.clocks().bootNs,
   };
   const outlets = new Outlets(options.to, log);
   const collector = openCollector(options, message => log.warn(message));

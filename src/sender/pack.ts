@@ -3,6 +3,7 @@
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
 import { bits } from '../layout/layout.gen.js';
+import type { World } from './world.js';
 
 /** What stays the same from one report of a run to the next. */
 export interface Identity {
@@ -38,7 +39,7 @@ export interface Source {
 const flag = (name: keyof typeof bits.flags, on: boolean) => (on ? 2 ** bits.flags[name] : 0);
 
 /** One report, in a buffer of its own. */
-export function pack(identity: Identity, tick: Tick, source: Source): Uint8Array {
+export function pack(identity: Identity, tick: Tick, source: Source, world: World): Uint8Array {
   const report = new Uint8Array(REPORT_BYTES);
   const view = new DataView(report.buffer);
   encode('report', view, 0, {
@@ -62,13 +63,12 @@ export function pack(identity: Identity, tick: Tick, source: Source): Uint8Array
     agent_version: identity.agentVersion,
     start_boot_ns: identity.startBootNs,
   });
-  const began = performance.now();
+  const began = world.elapsedUs();
   source.collect(view, tick.bootNs);
-  const { user, system } = process.cpuUsage();
   encode('report', view, 0, {
     late_us: tick.lateUs,
-    collect_us: (performance.now() - began) * 1000,
-    agent_cpu_ms: (user + system) / 1000,
+    collect_us: world.elapsedUs() - began,
+    agent_cpu_ms: world.cpuMs(),
     missed_ticks: tick.missed,
   });
   return report;

@@ -1,0 +1,35 @@
+// What a report needs of the machine that no tree of files holds: clocks, what the sender itself used, the machine's
+// kind. Everything that differs between two runs on the same trees comes from here, so that a report can be repeated.
+
+import { adjtimex, CLOCK, type ClockState, clocks } from '../native/index.js';
+import { readMachine } from './collect/system.js';
+
+export interface World {
+  /** CLOCK_REALTIME and CLOCK_BOOTTIME, taken together, ns. */
+  clocks(): { realNs: bigint; bootNs: bigint };
+  /** Undefined where the kernel does not tell. */
+  adjtimex(): ClockState | undefined;
+  /** CPU time of this process since it started, ms. */
+  cpuMs(): number;
+  /** A clock for how long something takes, us. */
+  elapsedUs(): number;
+  /** `arch` of the contract, and the page size in KiB. */
+  machine(): { arch: number; page_kib: number | undefined };
+}
+
+const now = new BigUint64Array(3);
+
+/** This machine. */
+export const here: World = {
+  clocks() {
+    clocks(now);
+    return { realNs: now[CLOCK.real] ?? 0n, bootNs: now[CLOCK.boot] ?? 0n };
+  },
+  adjtimex,
+  cpuMs() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  elapsedUs: () => performance.now() * 1000,
+  machine: readMachine,
+};
