@@ -191,7 +191,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
-                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("start", &Receiver::Start),
+                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("join", &Receiver::Join),
+                        InstanceMethod("start", &Receiver::Start),
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
 
@@ -235,6 +236,18 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     const std::string host = info[0].As<Napi::String>();
     const int port = bb_receiver_listen(Get(info.Env()), host.c_str(),
                                         static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
+    if (port < 0) throw Napi::Error::New(info.Env(), why);
+    return Napi::Number::New(info.Env(), port);
+  }
+
+  // join(group, port, interface?): the port of the socket.
+  Napi::Value Join(const Napi::CallbackInfo& info) {
+    char why[kWhy] = "";
+    const std::string group = info[0].As<Napi::String>();
+    const std::string interface = info[2].IsString() ? info[2].As<Napi::String>().Utf8Value() : "";
+    const int port = bb_receiver_join(Get(info.Env()), group.c_str(),
+                                      static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()),
+                                      interface.empty() ? nullptr : interface.c_str(), why, sizeof why);
     if (port < 0) throw Napi::Error::New(info.Env(), why);
     return Napi::Number::New(info.Env(), port);
   }

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -34,6 +35,7 @@
 
 struct listener {
   int fd;
+  struct sockaddr_storage address; /* as bound */
   uint32_t drops;         /* as the kernel last told */
   int64_t empty_since_ns; /* start of the last drain that left this socket empty */
   int64_t empty_offset;   /* distance of the clocks after that drain */
@@ -107,6 +109,10 @@ static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
   return -1;
 }
 
+static uint16_t port_of(const struct sockaddr_storage *a) {
+  return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port : ((const struct sockaddr_in *)a)->sin_port);
+}
+
 int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, char *why, size_t size) {
   if (r->count == BB_MOST_SOCKETS) {
     snprintf(why, size, "at most %d addresses to listen on", BB_MOST_SOCKETS);
@@ -134,9 +140,52 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   struct sockaddr_storage bound;
   socklen_t length = sizeof bound;
   getsockname(fd, (struct sockaddr *)&bound, &length);
-  r->listeners[r->count++] = (struct listener){.fd = fd};
-  return ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                                           : ((struct sockaddr_in *)&bound)->sin_port);
+  r->listeners[r->count++] = (struct listener){.fd = fd, .address = bound};
+  return port_of(&bound);
+}
+
+/* Whether a socket takes what is sent to any address, at this port. */
+static bool takes_all(const struct sockaddr_storage *a, int family, uint16_t port) {
+  if (a->ss_family != family || port_of(a) != port) return false;
+  if (family == AF_INET) return ((const struct sockaddr_in *)a)->sin_addr.s_addr == htonl(INADDR_ANY);
+  return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+static int join(int fd, const struct sockaddr_storage *group, unsigned interface) {
+  if (group->ss_family == AF_INET6) {
+    struct ipv6_mreq request = {.ipv6mr_multiaddr = ((const struct sockaddr_in6 *)group)->sin6_addr, .ipv6mr_interface = interface};
+    return setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request);
+  }
+  struct ip_mreqn request = {.imr_multiaddr = ((const struct sockaddr_in *)group)->sin_addr, .imr_ifindex = (int)interface};
+  return setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request);
+}
+
+int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, const char *interface, char *why, size_t size) {
+  const unsigned index = interface == NULL ? 0 : if_nametoindex(interface);
+  if (interface != NULL && index == 0) {
+    snprintf(why, size, "there is no interface %s", interface);
+    return -1;
+  }
+  struct sockaddr_storage address = {0};
+  struct in6_addr v6;
+  address.ss_family = inet_pton(AF_INET6, group, &v6) == 1 ? AF_INET6 : AF_INET;
+  if (address.ss_family == AF_INET6) ((struct sockaddr_in6 *)&address)->sin6_addr = v6;
+  else if (inet_pton(AF_INET, group, &((struct sockaddr_in *)&address)->sin_addr) != 1) {
+    snprintf(why, size, "%s is no address", group);
+    return -1;
+  }
+  /* One socket for both where there is one for all addresses: a second could not be bound beside it. */
+  int i = 0;
+  while (i < r->count && !takes_all(&r->listeners[i].address, address.ss_family, port)) i++;
+  /* A group of link scope can be bound on its interface only. */
+  char host[INET6_ADDRSTRLEN + IF_NAMESIZE + 1];
+  const bool scoped = address.ss_family == AF_INET6 && interface != NULL;
+  snprintf(host, sizeof host, "%s%s%s", group, scoped ? "%" : "", scoped ? interface : "");
+  const int bound = i < r->count ? (int)port : bb_receiver_listen(r, host, port, why, size);
+  if (bound < 0 || join(r->listeners[i].fd, &address, index) == 0) return bound;
+  snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
+           strerror(errno), interface == NULL ? "; name the interface with --interface" : "");
+  return -1;
 }
 
 /* Drops of this socket since we last asked. Asked for at each drain, since SO_RXQ_OVFL comes only with the next datagram. */

@@ -30,6 +30,11 @@ struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns);
 /* Listens at a numeric address. The port that was bound, or -1 and one line in `why`. */
 int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t port, char *why, size_t why_size);
 
+/* Joins a multicast group on the interface (NULL: the routing table decides), on the socket that listens at all addresses of this
+ * port if there is one, else on one of its own. The port, or -1 and one line in `why`. */
+int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t port, const char *interface, char *why,
+                     size_t why_size);
+
 /* Starts the thread: 0, or -errno. */
 int bb_receiver_start(struct bb_receiver *receiver);
 

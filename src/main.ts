@@ -72,8 +72,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
-const orphaned = () => process.kill(process.pid, 'SIGTERM');
-if (process.send !== undefined) process.once('disconnect', orphaned);
+if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
 const [name, ...argv] = process.argv.slice(2);
 try {
@@ -88,6 +87,5 @@ try {
     process.exitCode = error.exitCode;
   } else throw error;
 }
-// The channel to a parent would keep a finished process alive.
-process.off('disconnect', orphaned);
-if (process.connected) process.disconnect();
+// Nothing that hangs (a name service that does not answer, the channel to a parent) delays the end.
+process.stdout.write('', () => process.exit());

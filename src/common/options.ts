@@ -116,6 +116,18 @@ function destination(text: string): Address | '-' {
   return address;
 }
 
+function multicastGroup(text: string): Address {
+  const address = parseAddress(text);
+  if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
+  throw new InputError(`${quote(text)} is no multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`);
+}
+
+/** As the kernel takes them. */
+function interfaceName(text: string): string {
+  if (/^[^\s/:]{1,15}$/.test(text) && text !== '.' && text !== '..') return text;
+  throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
+}
+
 // The name becomes a file name and an XML value at Ganglia's, which takes no more than this.
 function clusterName(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
@@ -150,6 +162,9 @@ const options = {
     parseAddress,
     standard('0.0.0.0:8677'),
   ),
+  group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', multicastGroup),
+  interface: optional('IF', 'the interface for multicasts, by name', interfaceName),
+  ttl: one('N', 'routers that multicasts may pass, plus one, 0 to 255', count(0, 255), standard('1')),
   name: one('NAME', "the node's name", parseNodeName, {
     texts: () => [hostname().split('.', 1)[0]?.toLowerCase() ?? ''],
     shown: 'the host name up to its first dot, in lower case',

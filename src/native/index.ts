@@ -67,6 +67,8 @@ export interface ReceiverStatus {
 export interface Receiver {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
+  /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
+  join(group: string, port: number, interfaceName?: string): number;
   start(): void;
   status(): ReceiverStatus;
   /** Ends the thread after a last drain and closes the board in good order. */

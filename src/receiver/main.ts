@@ -12,10 +12,23 @@ import { bufferAdvice, tellChanges } from './housekeeping.js';
 export const verb = defineVerb({
   name: 'receive',
   summary: 'receive reports and lay them on the board',
-  options: ['board', 'listen', 'cluster', 'nodes', 'capacity', 'uncertain-after', 'silent-after', 'drain', 'config'],
+  options: [
+    'board',
+    'listen',
+    'group',
+    'interface',
+    'cluster',
+    'nodes',
+    'capacity',
+    'uncertain-after',
+    'silent-after',
+    'drain',
+    'config',
+  ],
   examples: [
     'beoboard receive',
     'beoboard receive --listen 10.0.0.1 --cluster alpha --nodes node[001-128]',
+    'beoboard receive --group 239.255.86.77 --interface eth0',
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
@@ -26,15 +39,17 @@ type Options = Values<(typeof verb.options)[number]>;
 
 const LOOK_MS = 1000;
 
-/** Opens every socket, and says where each listens. */
-async function listen(receiver: InstanceType<typeof Receiver>, addresses: Options['listen']): Promise<string[]> {
+/** Opens every socket, joins every group, and says where it listens. */
+async function listen(receiver: InstanceType<typeof Receiver>, options: Options): Promise<string[]> {
   const bound: string[] = [];
-  for (const { host, port } of addresses) {
+  for (const { host, port } of options.listen) {
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
     bound.push(formatAddress({ host: address, port: receiver.listen(address, port) }));
   }
+  for (const { host, port } of options.group)
+    bound.push(formatAddress({ host, port: receiver.join(host, port, options.interface) }));
   return bound;
 }
 
@@ -61,7 +76,7 @@ export async function main(argv: string[]): Promise<number> {
       nodes: options.nodes ?? [],
     });
     receiver = new Receiver(writer, BigInt(Math.round(options.drain * 1e6)));
-    bound = await listen(receiver, options.listen);
+    bound = await listen(receiver, options);
     receiver.start();
   } catch (error) {
     receiver?.stop();

@@ -18,53 +18,79 @@ import { here } from './world.js';
 export const verb = defineVerb({
   name: 'send',
   summary: 'report how this machine is, once per interval',
-  options: ['to', 'name', 'cluster', 'interval', 'once', 'aligned', 'proc', 'sys', 'config'],
+  options: ['to', 'interface', 'ttl', 'name', 'cluster', 'interval', 'once', 'aligned', 'proc', 'sys', 'config'],
   examples: [
     'beoboard send --to master',
     'beoboard send --to 10.0.0.1 --to 10.0.0.2:9000 --interval 5s',
+    'beoboard send --to 239.255.86.77 --interface eth0',
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever.',
+    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
 
-/** Where a report goes: masters, and stdout. */
+/** Where a report goes: masters, groups, and stdout. */
 class Outlets {
-  readonly #destinations: Destination[];
-  readonly #stdout: boolean;
+  readonly #log: Log;
+  #destinations = new Map<string, Destination>();
+  #stdout = false;
 
-  constructor(to: Options['to'], log: Log) {
+  constructor(options: Options, log: Log) {
+    this.#log = log;
+    this.change(options);
+  }
+
+  /** Goes over to other destinations between two reports: one that stays keeps its socket. */
+  change({ to, interface: name, ttl }: Options): void {
+    const before = this.#destinations;
+    const next = new Map<string, Destination>();
+    for (const address of to) {
+      if (address === '-') continue;
+      const key = `${formatAddress(address)} ${name ?? ''} ${ttl}`;
+      next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.#log));
+    }
     this.#stdout = to.includes('-');
-    this.#destinations = to.flatMap(address => (address === '-' ? [] : [new Destination(address, log)]));
+    this.#destinations = next;
+    for (const [key, destination] of before) if (!next.has(key)) void destination.close();
   }
 
   /** Every destination gets the same bytes, and none waits for another. */
   async send(report: Uint8Array): Promise<void> {
-    const sending = this.#destinations.map(destination => destination.send(report));
+    const sending = [...this.#destinations.values()].map(destination => destination.send(report));
     if (this.#stdout && !process.stdout.write(report))
       sending.push(once(process.stdout, 'drain').then(() => undefined));
     await Promise.all(sending);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#destinations.map(destination => destination.close()));
+    await Promise.all([...this.#destinations.values()].map(destination => destination.close()));
   }
 
   get failed(): number {
-    return this.#destinations.reduce((sum, destination) => sum + destination.failed, 0);
+    return [...this.#destinations.values()].reduce((sum, destination) => sum + destination.failed, 0);
   }
+
+  get names(): string {
+    return [...[...this.#destinations.values()].map(({ label }) => label), ...(this.#stdout ? ['stdout'] : [])].join(
+      ', ',
+    );
+  }
+}
+
+/** What of the identity and the grid follows from the options, and may change while the sender runs. */
+function named(options: Options): Pick<Identity, 'name' | 'cluster' | 'intervalMs'> {
+  return { name: options.name, cluster: options.cluster, intervalMs: options.interval };
 }
 
 /** The loop: reports at once, then at the points of its grid, until `stop` is aborted; then says goodbye. */
 class Sender {
-  readonly #identity: Identity;
+  #identity: Identity;
   readonly #collector: Collector;
   readonly #outlets: Outlets;
-  readonly #intervalNs: bigint;
-  readonly #phaseNs: bigint;
-  readonly #aligned: boolean;
+  #aligned: boolean;
+  #wake = new AbortController();
   #seq = 0;
   #missed = 0;
 
@@ -72,21 +98,30 @@ class Sender {
     this.#identity = identity;
     this.#collector = collector;
     this.#outlets = outlets;
-    this.#intervalNs = BigInt(identity.intervalMs) * 1_000_000n;
     this.#aligned = options.aligned;
-    this.#phaseNs = options.aligned ? 0n : phase(identity.name, this.#intervalNs);
+  }
+
+  /** Takes other options from the next report on, which comes at once when the interval has changed. */
+  change(options: Options): void {
+    const faster = options.interval !== this.#identity.intervalMs || options.aligned !== this.#aligned;
+    this.#identity = { ...this.#identity, ...named(options) };
+    this.#aligned = options.aligned;
+    if (faster) this.#wake.abort();
   }
 
   async run(stop: AbortSignal, tell: () => void): Promise<number> {
     void this.#report({ lateUs: 0, skipped: false, goodbye: false }).then(tell);
+    stop.addEventListener('abort', () => this.#wake.abort());
     while (!stop.aborted) {
-      const due = nextTick(this.#clock(), this.#intervalNs, this.#phaseNs);
-      if (!(await this.#waitUntil(due, stop))) break;
+      const intervalNs = BigInt(this.#identity.intervalMs) * 1_000_000n;
+      const due = nextTick(this.#clock(), intervalNs, this.#aligned ? 0n : phase(this.#identity.name, intervalNs));
+      const waited = await this.#waitUntil(due);
+      if (stop.aborted) break;
       const lateNs = this.#clock() - due;
-      // Woken more than an interval late: the ticks between brought no report.
-      const skipped = lateNs / this.#intervalNs;
+      // Woken more than an interval late: the ticks between brought no report. Before its time: the interval changed.
+      const skipped = waited && lateNs > 0n ? lateNs / intervalNs : 0n;
       this.#missed += Number(skipped);
-      void this.#report({ lateUs: Number(lateNs) / 1000, skipped: skipped > 0n, goodbye: false });
+      void this.#report({ lateUs: waited ? Number(lateNs) / 1000 : 0, skipped: skipped > 0n, goodbye: false });
     }
     await this.#report({ lateUs: 0, skipped: false, goodbye: true });
     return this.#seq;
@@ -103,17 +138,20 @@ class Sender {
     return this.#aligned ? realNs : bootNs;
   }
 
-  /** Whether the time has come; false when it was stopped before. */
-  async #waitUntil(due: bigint, stop: AbortSignal): Promise<boolean> {
+  /** Whether the time has come; false when it was woken before. */
+  async #waitUntil(due: bigint): Promise<boolean> {
+    const { intervalMs } = this.#identity;
     // A timer may fire a little early, and a wall clock may step: look again until it is time.
     for (;;) {
       const leftMs = Number(due - this.#clock()) / 1e6;
       if (leftMs <= 0) return true;
-      const stopped = await sleep(Math.min(Math.ceil(leftMs), this.#identity.intervalMs), false, {
-        signal: stop,
-      }).catch(() => true);
-      if (stopped) return false;
-      if (leftMs > this.#identity.intervalMs) return true; // the wall clock went back: never silent for it
+      const { signal } = this.#wake;
+      await sleep(Math.min(Math.ceil(leftMs), intervalMs), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) {
+        this.#wake = new AbortController();
+        return false;
+      }
+      if (leftMs > intervalMs) return true; // the wall clock went back: never silent for it
     }
   }
 
@@ -143,22 +181,26 @@ function openCollector(options: Options, tell: (message: string) => void): Colle
   return collector;
 }
 
-export async function main(argv: string[]): Promise<number> {
+/** Reads the command line and the file; refuses what makes no sense together. */
+function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
   if (options.to.length === 0)
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
+  return options;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const options = readOptions(argv);
   const log = createLog(verb.name);
   const id = bootId(options.proc.at(-1) ?? '/proc');
   if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
   const identity: Identity = {
-    name: options.name,
-    cluster: options.cluster,
-    intervalMs: options.interval,
+    ...named(options),
     agentVersion: versionNumber(),
     bootId: id ?? 0n,
     startBootNs: here.clocks().bootNs,
   };
-  const outlets = new Outlets(options.to, log);
+  const outlets = new Outlets(options, log);
   const collector = openCollector(options, message => log.warn(message));
   const sender = new Sender(options, identity, collector, outlets);
   try {
@@ -170,10 +212,22 @@ export async function main(argv: string[]): Promise<number> {
     const end = () => stop.abort();
     process.once('SIGTERM', end).once('SIGINT', end);
     process.stdout.on('error', end);
-    const names = options.to.map(address => (address === '-' ? 'stdout' : formatAddress(address))).join(', ');
+    const describe = ({ name, interval }: Options) =>
+      `${name} reports every ${formatDuration(interval)} to ${outlets.names}`;
+    process.on('SIGHUP', () => {
+      try {
+        const changed = readOptions(argv);
+        outlets.change(changed);
+        sender.change(changed);
+        log.info(`read its options again: ${describe(changed)}`);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        log.error(`SIGHUP: ${error.message.replace(/^beoboard send: /, '')}; goes on as before`);
+      }
+    });
     const reports = await sender.run(stop.signal, () => {
-      process.send?.({ reporting: names });
-      log.info(`ready: ${identity.name} reports every ${formatDuration(identity.intervalMs)} to ${names}`);
+      process.send?.({ reporting: outlets.names });
+      log.info(`ready: ${describe(options)}`);
     });
     log.info(
       `said goodbye after ${reports} reports${outlets.failed > 0 ? `, ${outlets.failed} could not be delivered` : ''}`,

@@ -2,69 +2,122 @@
 // waiting: what cannot be sent is counted, told once, and tried again.
 
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { DgramAsPromised, type SocketAsPromised } from 'dgram-as-promised';
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 
-/** The shortest time between two attempts to find a master by name, ms: a resolver that is down is not asked every tick. */
+/** The shortest time between two look-ups of a master that cannot be reached, ms: a resolver that is down is not asked every tick. */
 const RETRY_MS = 5000;
+/** How long a name that works is believed, ms: over UDP nobody tells that a master has moved. */
+const BELIEVE_MS = 60_000;
+
+/** How multicasts leave this machine. */
+export interface Multicast {
+  /** The interface by name; undefined: the routing table decides. */
+  interface: string | undefined;
+  /** Routers that they may pass, plus one. */
+  ttl: number;
+}
+
+/** A connected socket, and where it leads. Only a connected one learns that nobody listens at the other end. */
+interface Connection {
+  address: string;
+  socket: SocketAsPromised;
+}
 
 export class Destination {
   /** Reports that could not be sent or that nobody took. */
   failed = 0;
+  readonly label: string;
   readonly #address: Address;
+  readonly #multicast: Multicast;
   readonly #log: Log;
-  readonly #label: string;
-  #socket: SocketAsPromised | undefined;
-  #busy = false;
-  #tellNothing = false;
-  #lastOpening = Number.NEGATIVE_INFINITY;
+  #connection: Connection | undefined;
+  #opening: Promise<void> | undefined;
+  #openedAt = Number.NEGATIVE_INFINITY;
+  #failing = false;
   #failedBefore = 0;
+  #closed = false;
 
-  constructor(address: Address, log: Log) {
+  constructor(address: Address, multicast: Multicast, log: Log) {
     this.#address = address;
+    this.#multicast = multicast;
     this.#log = log;
-    this.#label = formatAddress(address);
+    this.label = formatAddress(address);
   }
 
-  /** Sends; settles when the kernel has it or it has failed, and never rejects. */
+  /**
+   * Sends; settles when the kernel has it or it has failed, and never rejects. A report that finds no connection waits
+   * for the attempt that it began; one that finds an attempt under way has failed, so that none pile up.
+   */
   async send(report: Uint8Array): Promise<void> {
-    if (this.#busy) return this.#failure('is still being looked up');
-    this.#busy = true;
-    try {
-      this.#socket ??= await this.#open();
-      if (this.#socket !== undefined) await this.#deliver(this.#socket, report);
-    } catch (error) {
-      this.#failure(reasonOf(error));
-    } finally {
-      this.#busy = false;
+    if (this.#connection === undefined && this.#opening !== undefined) return this.#failure('is still being looked up');
+    if (this.#isDue()) {
+      const opening = this.#open();
+      if (this.#connection === undefined) await opening;
     }
+    if (this.#connection === undefined) this.failed++;
+    else await this.#deliver(this.#connection.socket, report);
   }
 
   async close(): Promise<void> {
-    await this.#socket?.close().catch(() => undefined);
-    this.#socket = undefined;
+    this.#closed = true;
+    await this.#disconnect();
   }
 
-  /** A connected socket: only such a one learns that nobody listens at the other end. */
-  async #open(): Promise<SocketAsPromised | undefined> {
-    if (performance.now() - this.#lastOpening < RETRY_MS) {
-      this.failed++;
-      return undefined;
-    }
-    this.#lastOpening = performance.now();
-    const { address, family } = await lookup(this.#address.host);
-    const socket = DgramAsPromised.createSocket({ type: family === 6 ? 'udp6' : 'udp4' });
-    await new Promise<void>((resolve, reject) => {
-      socket.socket.once('error', reject);
-      socket.socket.connect(this.#address.port, address, () => {
-        socket.socket.off('error', reject);
-        resolve();
+  /** Whether to look the master up now: for the first time, because it does not answer, or because that was long ago. */
+  #isDue(): boolean {
+    if (this.#opening !== undefined) return false;
+    const since = performance.now() - this.#openedAt;
+    if (this.#connection === undefined || this.#failing) return since >= RETRY_MS;
+    return isIP(this.#address.host) === 0 && since >= BELIEVE_MS;
+  }
+
+  #open(): Promise<void> {
+    this.#openedAt = performance.now();
+    this.#opening = this.#connect()
+      .catch(error => this.#failure(reasonOf(error)))
+      .finally(() => {
+        this.#opening = undefined;
       });
-    });
-    // Connecting binds, and a bound socket would keep the process alive.
-    socket.unref();
-    return socket;
+    return this.#opening;
+  }
+
+  async #connect(): Promise<void> {
+    const { address, family } = await lookup(this.#address.host);
+    if (this.#connection?.address === address) return;
+    const socket = DgramAsPromised.createSocket({ type: family === 6 ? 'udp6' : 'udp4' });
+    try {
+      await socket.bind({ port: 0, exclusive: true });
+      // A bound socket would keep the process alive.
+      socket.unref();
+      const scoped = isMulticast(address) ? this.#setMulticast(socket, address) : address;
+      await new Promise<void>((resolve, reject) => {
+        socket.socket.connect(this.#address.port, scoped, (error?: Error) => (error ? reject(error) : resolve()));
+      });
+    } catch (error) {
+      await socket.close().catch(() => undefined);
+      throw error;
+    }
+    const before = this.#connection;
+    this.#connection = this.#closed ? undefined : { address, socket };
+    if (before !== undefined) {
+      await before.socket.close().catch(() => undefined);
+      this.#log.info(`${this.label} is at ${address} now`);
+    }
+    if (this.#closed) await socket.close().catch(() => undefined);
+  }
+
+  /** The group's address, with its interface where one is named: IPv6 groups of link scope need it. */
+  #setMulticast(socket: SocketAsPromised, group: string): string {
+    const { interface: name, ttl } = this.#multicast;
+    const v6 = isIP(group) === 6;
+    socket.setMulticastTTL(ttl);
+    if (name === undefined) return group;
+    socket.setMulticastInterface(v6 ? `::%${name}` : interfaceAddress(name));
+    return v6 ? `${group}%${name}` : group;
   }
 
   async #deliver(socket: SocketAsPromised, report: Uint8Array): Promise<void> {
@@ -76,23 +129,41 @@ export class Destination {
       // ECONNREFUSED tells of the report before: this one has not left yet.
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
         await transmit(socket, report).catch(() => undefined);
-      else await this.close();
+      else await this.#disconnect();
     }
+  }
+
+  async #disconnect(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.socket.close().catch(() => undefined);
   }
 
   #failure(why: string): void {
     this.failed++;
-    if (this.#tellNothing) return;
-    this.#tellNothing = true;
+    if (this.#failing) return;
+    this.#failing = true;
     this.#failedBefore = this.failed - 1;
-    this.#log.warn(`${this.#label} ${why}; goes on trying`);
+    this.#log.warn(`${this.label} ${why}; goes on trying`);
   }
 
   #success(): void {
-    if (!this.#tellNothing) return;
-    this.#tellNothing = false;
-    this.#log.info(`${this.#label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
+    if (!this.#failing) return;
+    this.#failing = false;
+    this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
   }
+}
+
+/** 224.0.0.0/4 and ff00::/8. */
+function isMulticast(address: string): boolean {
+  return isIP(address) === 6 ? /^ff/i.test(address) : (Number(address.split('.')[0]) & 0xf0) === 0xe0;
+}
+
+/** The IPv4 address by which the kernel knows an interface in this call. */
+function interfaceAddress(name: string): string {
+  const address = networkInterfaces()[name]?.find(({ family }) => family === 'IPv4')?.address;
+  if (address === undefined) throw new Error(`there is no interface ${name} with an IPv4 address`);
+  return address;
 }
 
 /** On a connected socket `send` takes offset and length where an unconnected one takes the port; the types know only the latter. */

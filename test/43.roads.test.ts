@@ -1,0 +1,206 @@
+// Where reports go: multicast groups of both kinds, several roads at once, and other destinations at SIGHUP while reports
+// flow. Runs itself again in a network namespace of its own, so that no multicast leaves this machine.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+
+const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
+/** Loopback for IPv4, a pair of interfaces for IPv6, whose groups do not come back over loopback. */
+const SETUP = [
+  'ip link set lo up multicast on',
+  'ip route add 224.0.0.0/4 dev lo',
+  'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad',
+  'ip link add v0 type veth peer name v1',
+  'ip link set v0 up',
+  'ip link set v1 up',
+].join(' && ');
+
+function outside(): void {
+  const tried = spawnSync('unshare', ['-n', 'sh', '-c', SETUP], { encoding: 'utf8' });
+  const missing = tried.error !== undefined || tried.status !== 0;
+  const skip = missing && process.env.CI !== 'true' && `no network namespace here: ${tried.stderr || tried.error}`;
+  if (skip) t.pass('skipped', { skip });
+  else
+    t.spawn(
+      'unshare',
+      ['-n', 'sh', '-c', `${SETUP} && exec "$0" "$1"`, process.execPath, fileURLToPath(import.meta.url)],
+      {
+        env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
+      },
+    );
+}
+
+function reading(t: { teardown(end: () => void): void }, board: string): BoardReader {
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  return reader;
+}
+
+function inside(): void {
+  for (const [kind, group, more] of [
+    ['IPv4', '239.255.86.77:8677', []],
+    ['IPv4 on an interface', '239.255.86.77:8677', ['--interface', 'lo']],
+    ['IPv6 on an interface', '[ff12::8677]:8677', ['--interface', 'v0']],
+  ] as const)
+    t.test(`a group, ${kind}`, async t => {
+      const board = boardPath(t);
+      const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--group', group, ...more]);
+      t.equal((await receiver.ready).listening?.[1], group);
+      const sender = start(t, ['send', '--to', group, ...more, '--name', 'node1', '--interval', '100ms']);
+      await sender.ready;
+      const reader = reading(t, board);
+      await until(
+        'three reports are there',
+        () => reader.snapshot().count === 1 && (reader.snapshot().node(0).record.accepted ?? 0) >= 3,
+      );
+      t.equal(reader.snapshot().node(0).record.lost, 0);
+    });
+
+  t.test('unicast and group at once on one socket: the first wins, the other is a duplicate', async t => {
+    const board = boardPath(t);
+    const receiver = start(t, [
+      'receive',
+      '--board',
+      board,
+      '--listen',
+      '0.0.0.0:9000',
+      '--group',
+      '239.255.86.77:9000',
+    ]);
+    await receiver.ready;
+    const sender = start(t, [
+      'send',
+      '--to',
+      '239.255.86.77:9000',
+      '--to',
+      '127.0.0.1:9000',
+      '--name',
+      'node1',
+      '--interval',
+      '100ms',
+    ]);
+    await sender.ready;
+    const reader = reading(t, board);
+    const { record } = await until('three pairs are there', () => {
+      const snapshot = reader.snapshot();
+      const node = snapshot.count === 1 ? snapshot.node(0) : undefined;
+      return (node?.record.duplicate ?? 0) >= 3 && node;
+    });
+    t.ok((record.accepted ?? 0) >= 3);
+    t.same([record.lost, record.late, record.refused], [0, 0, 0]);
+    t.same(reader.snapshot().refused, {});
+  });
+
+  t.test('a group that is not joined is not heard', async t => {
+    const board = boardPath(t);
+    const receiver = start(t, [
+      'receive',
+      '--board',
+      board,
+      '--listen',
+      '0.0.0.0:9000',
+      '--group',
+      '239.255.86.77:9000',
+    ]);
+    await receiver.ready;
+    await run(['send', '--once', '--to', '239.255.86.78:9000', '--name', 'other']);
+    await run(['send', '--once', '--to', '239.255.86.77:9000', '--name', 'node1']);
+    const reader = reading(t, board);
+    await until('one is there', () => reader.snapshot().count > 0);
+    t.same(
+      [...reader.snapshot().nodes()].map(node => node.name),
+      ['node1'],
+    );
+    t.equal(reader.snapshot().header.received, 1);
+  });
+
+  t.test('impossible groups and interfaces get one line', async t => {
+    const rows: [string[], number, RegExp][] = [
+      [['receive', '--group', '10.0.0.1'], 2, /is no multicast group; write one of 224/],
+      [
+        [
+          'receive',
+          '--listen',
+          '127.0.0.1:0',
+          '--board',
+          boardPath(t),
+          '--group',
+          '239.1.1.1:9001',
+          '--interface',
+          'eth77',
+        ],
+        1,
+        /there is no interface eth77/,
+      ],
+      [['send', '--to', '239.1.1.1', '--ttl', '256'], 2, /write 0 to 255/],
+      [['send', '--once', '--to', '239.1.1.1', '--interface', 'eth77'], 1, /there is no interface eth77/],
+    ];
+    for (const [argv, code, message] of rows) {
+      const ended = await run(argv);
+      t.equal(ended.code, code, argv.join(' '));
+      t.match(ended.stderr, message);
+      t.equal(ended.stderr.trimEnd().split('\n').length, 1);
+    }
+  });
+
+  t.test('SIGHUP goes over to another master, name by name, without losing or doubling a report', async t => {
+    const boards = [boardPath(t), boardPath(t)];
+    const [one, two] = [await startReceiver(t, boards[0] ?? ''), await startReceiver(t, boards[1] ?? '')];
+    const config = join(folder(t), 'send.toml');
+    const write = (to: string[], interval = '100ms') =>
+      writeFileSync(config, `to = ${JSON.stringify(to)}\ninterval = "${interval}"\n`);
+    const [first, second] = [`127.0.0.1:${one.port}`, `127.0.0.1:${two.port}`];
+    write([first]);
+    const sender = start(t, ['send', '--config', config, '--name', 'node1']);
+    await sender.ready;
+    const readers = boards.map(board => reading(t, board));
+    const accepted = (i: number) => {
+      const snapshot = readers[i]?.snapshot();
+      return snapshot !== undefined && snapshot.count > 0 ? (snapshot.node(0).record.accepted ?? 0) : 0;
+    };
+    const told = (count: number) =>
+      until(
+        'it has read its options again',
+        () => sender.output().stderr.split('read its options again').length > count,
+      );
+    await until('the first hears', () => accepted(0) >= 2);
+    // To both for a while, then to the second alone: so nothing falls between the two.
+    write([first, second]);
+    sender.child.kill('SIGHUP');
+    await told(1);
+    await until('both hear', () => accepted(1) >= 2);
+    write([second]);
+    sender.child.kill('SIGHUP');
+    await told(2);
+    const left = accepted(0);
+    await until('the second goes on', () => accepted(1) >= left + 3);
+    write([second], '5m');
+    sender.child.kill('SIGHUP');
+    await told(3);
+    const before = accepted(1);
+    await until(
+      'a report comes at once, with the new interval',
+      () => readers[1]?.snapshot().node(0).report?.interval_ms === 300_000,
+    );
+    writeFileSync(config, 'to = 7\n');
+    sender.child.kill('SIGHUP');
+    await until('it has refused', () => /goes on as before/.test(sender.output().stderr));
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+    await until('the goodbye is there', () => readers[1]?.snapshot().node(0).state === 'left');
+    for (const reader of readers) {
+      const { record } = reader.snapshot().node(0);
+      t.same([record.lost, record.duplicate, record.late, record.restarts, record.refused], [0, 0, 0, 0, 0]);
+    }
+    t.ok(accepted(1) > before);
+    t.ok(accepted(0) <= left + 1, 'the first hears no more');
+  });
+}
+
+if (INSIDE) inside();
+else outside();
