@@ -196,17 +196,11 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
 
-  // new Receiver(writer, drainNs): takes the writer.
+  // new Receiver(drainNs)
   explicit Receiver(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Receiver>(info), env_(info.Env()) {
-    auto* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>());
     bool lossless = true;
-    struct bb_writer* taken = writer->Take();
-    if (taken == nullptr) throw Napi::Error::New(info.Env(), "the board is closed");
-    receiver_ = bb_receiver_new(taken, info[1].As<Napi::BigInt>().Int64Value(&lossless));
-    if (receiver_ == nullptr) {
-      bb_writer_close(taken);
-      throw Napi::Error::New(info.Env(), "out of memory or file descriptors");
-    }
+    receiver_ = bb_receiver_new(info[0].As<Napi::BigInt>().Int64Value(&lossless));
+    if (receiver_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory or file descriptors");
     // A thread that is alive when the process tears its heap down crashes it.
     napi_add_env_cleanup_hook(info.Env(), &Receiver::AtExit, this);
   }
@@ -252,8 +246,14 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     return Napi::Number::New(info.Env(), port);
   }
 
+  // start(writer): takes the writer.
   void Start(const Napi::CallbackInfo& info) {
-    const int error = bb_receiver_start(Get(info.Env()));
+    struct bb_receiver* receiver = Get(info.Env());
+    if (started_) throw Napi::Error::New(info.Env(), "the receiver runs already");
+    struct bb_writer* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>())->Take();
+    if (writer == nullptr) throw Napi::Error::New(info.Env(), "the board is closed");
+    started_ = true;
+    const int error = bb_receiver_start(receiver, writer);
     if (error != 0) throw Napi::Error::New(info.Env(), std::string("cannot start a thread: ") + strerror(-error));
   }
 
@@ -284,6 +284,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   }
 
   napi_env env_;
+  bool started_ = false;
   struct bb_receiver* receiver_ = nullptr;
 };
 

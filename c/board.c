@@ -59,8 +59,9 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
 /* /dev/shm is writable for everybody, so a board is believed by its owner only. */
 static bool is_trusted(uid_t uid, uid_t owner) {
   if (uid == 0 || uid == geteuid() || (owner != (uid_t)-1 && uid == owner)) return true;
-  const struct passwd *user = getpwnam("beoboard");
-  return user != NULL && user->pw_uid == uid;
+  struct passwd entry, *user = NULL;
+  char room[4096];
+  return getpwnam_r("beoboard", &entry, room, sizeof room, &user) == 0 && user != NULL && user->pw_uid == uid;
 }
 
 static enum bb_state refuse(struct bb_board *board, enum bb_state state, char *why, size_t size, const char *text) {
@@ -163,16 +164,10 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   copy_slots(b, out, in);
 }
 
-int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
-  struct stat st;
-  /* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
-  if (fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes) return -1;
+/* Takes the time, then copies header and column words of as many nodes as fit. Whether something is far ahead of that time. */
+static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, struct bb_look *look) {
   const struct bb_board_header *shared = shared_header(b);
   const size_t node_bytes = (size_t)b->header.column_stride + b->header.record_stride;
-  if (size < b->header.header_bytes) return -1;
-
-  /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
-   * and no age is measured to a later moment than the one at which we began to look. */
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
   const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);
@@ -181,7 +176,6 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct b
   if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
   look->nodes = nodes;
 
-  uint8_t *to = (uint8_t *)out;
   bb_copy_out(to, b->map, b->header.header_bytes);
   struct bb_board_header *header = (struct bb_board_header *)to;
   /* The geometry by which we copied, not what the file may say by now. */
@@ -196,7 +190,8 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct b
   header->listening_since_ns = since;
   to += b->header.header_bytes;
 
-  bool ahead = (int64_t)heartbeat - look->now_ns > BB_AHEAD_NS;
+  /* Unsigned: a spoiled file may hold any number, and the difference of two may not overflow. */
+  bool ahead = (int64_t)(heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
   const uint8_t *column = b->map + b->header.column_offset;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
@@ -204,11 +199,25 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct b
     memcpy(to, &word, sizeof word);
     if ((int64_t)(word >> 21) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
   }
-  /* Preempted between the clock and the loads? One more look at the clock tells that from a clock that is not ours. */
-  if (ahead) look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  return ahead;
+}
+
+int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
+  struct stat st;
+  /* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
+  if (fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes) return -1;
+  if (size < b->header.header_bytes) return -1;
+
+  /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
+   * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we may have been preempted
+   * between the clock and the loads: one more look, all of it, tells that from a clock that is not ours. */
+  uint8_t *to = (uint8_t *)out;
+  for (int tries = 2; tries > 0; tries--)
+    if (!look_once(b, to, size, look)) break;
+  to += b->header.header_bytes + look->nodes * b->header.column_stride;
 
   const uint8_t *records = b->map + b->header.records_offset;
-  for (uint64_t i = 0; i < nodes; i++, to += b->header.record_stride)
+  for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
     copy_record(b, to, records + i * b->header.record_stride);
   return 0;
 }

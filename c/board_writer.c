@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,11 +252,10 @@ static void repair(struct mapped *b, uint32_t record) {
   if (!agrees) {
     const uint64_t sequence = r->order_head + 2;
     bb_write_begin(&r->order_head, &r->order_tail, sequence);
-    struct bb_known_boot current = {report->boot_id, report->t_boot_ns};
-    if (r->known[0].boot_id != report->boot_id)
-      memmove(&r->known[1], &r->known[0], (BB_KNOWN_BOOTS - 1) * sizeof r->known[0]);
-    else if (r->known[0].highest_boot_ns > current.highest_boot_ns) current.highest_boot_ns = r->known[0].highest_boot_ns;
-    bb_copy_in(&r->known[0], &current, sizeof current);
+    struct bb_known_boot known[BB_KNOWN_BOOTS];
+    memcpy(known, r->known, sizeof known);
+    bb_order_know(known, report->boot_id, report->t_boot_ns);
+    bb_copy_in(r->known, known, sizeof known);
     bb_store(&r->start_boot_ns, report->start_boot_ns);
     bb_store(&r->history_seq, report->seq);
     bb_store(&r->history, ~UINT64_C(0)); /* what came is not known: rather a duplicate too many than a loss taken back */
@@ -270,6 +270,7 @@ static void repair(struct mapped *b, uint32_t record) {
 static bool repair_index(struct mapped *b) {
   struct bb_board_header *h = b->header;
   uint64_t used = 0;
+  if (h->count > h->capacity) return false;
   for (uint64_t i = 0; i < h->index_slots; i++) {
     const uint64_t entry = *index_entry(b, i);
     if (entry == 0) continue;
@@ -278,6 +279,7 @@ static bool repair_index(struct mapped *b) {
     if (record == h->count) bb_store_release(&h->count, h->count + 1);
     used++;
   }
+  /* At most half of the entries are used, so that a search ends. */
   if (used != h->count) return false;
   for (uint32_t i = 0; i < h->count; i++)
     if (!bb_is_name(record_at(b, i)->name) || find(b, record_at(b, i)->name) != i) return false;
@@ -406,6 +408,9 @@ static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, ch
 /* Opens the directory of the board, which must be one in which nobody else can put things into our way. */
 static bool open_directory(struct bb_writer *w, char *why, size_t size) {
   char *slash = strrchr(w->path, '/');
+  free(w->name);
+  free(w->next_name);
+  if (w->directory >= 0) close(w->directory);
   char *directory = slash == NULL ? strdup(".") : slash == w->path ? strdup("/") : strndup(w->path, (size_t)(slash - w->path));
   w->name = strdup(slash == NULL ? w->path : slash + 1);
   w->next_name = (char *)malloc(strlen(w->path) + sizeof ".new");
@@ -430,28 +435,45 @@ static bool open_directory(struct bb_writer *w, char *why, size_t size) {
   return ok;
 }
 
-/* Takes the writer's lock. It lies beside the board, because any reader could lock the board itself. */
+/* The name of the lock file within the directory, in `out`. It lies beside the board, because any reader could lock the board itself. */
+static const char *lock_name(const struct bb_writer *w, char out[NAME_MAX + 1]) {
+  snprintf(out, NAME_MAX + 1, "%s.lock", w->name);
+  return out;
+}
+
+/* Takes the writer's lock; one that is held already is given up for it. */
 static bool take_lock(struct bb_writer *w, char *why, size_t size) {
-  char *name = (char *)malloc(strlen(w->name) + sizeof ".lock");
-  if (name == NULL) return fail(why, size, "out of memory");
-  sprintf(name, "%s.lock", w->name);
-  w->lock = openat(w->directory, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-  free(name);
+  char name[NAME_MAX + 1], pid[24] = {0};
+  const int fd = openat(w->directory, lock_name(w, name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   struct stat st;
-  if (w->lock < 0) return fail(why, size, "cannot lock %s.lock: %s", w->path, strerror(errno));
-  if (fstat(w->lock, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
-    return fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", w->path);
-  if (flock(w->lock, LOCK_EX | LOCK_NB) != 0) {
-    char pid[24] = {0};
-    const ssize_t got = pread(w->lock, pid, sizeof pid - 1, 0);
-    return fail(why, size, "another receiver (pid %s) writes %s; stop it or choose another --board",
-                got > 0 ? pid : "unknown", w->path);
+  bool ok = true;
+  if (fd < 0) return fail(why, size, "cannot lock %s.lock: %s", w->path, strerror(errno));
+  if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+    ok = fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", w->path);
+  else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
+    ok = fail(why, size, "another receiver (pid %s) writes %s; stop it or choose another --board",
+              got > 0 ? pid : "unknown", w->path);
+  } else {
+    const int length = snprintf(pid, sizeof pid, "%d", (int)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)length, 0) != length)
+      ok = fail(why, size, "cannot write %s.lock: %s", w->path, strerror(errno));
   }
-  char pid[24];
-  const int length = snprintf(pid, sizeof pid, "%d", (int)getpid());
-  if (ftruncate(w->lock, 0) != 0 || pwrite(w->lock, pid, (size_t)length, 0) != length)
-    return fail(why, size, "cannot write %s.lock: %s", w->path, strerror(errno));
+  if (!ok) {
+    close(fd);
+    return false;
+  }
+  if (w->lock >= 0) close(w->lock);
+  w->lock = fd;
   return true;
+}
+
+/* Whether the directory that the path leads to is still the one in which we hold the lock. */
+static bool holds_directory(const struct bb_writer *w) {
+  struct stat there, ours;
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s.lock", w->path);
+  return lstat(path, &there) == 0 && fstat(w->lock, &ours) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino;
 }
 
 static void dispose(struct bb_writer *w) {
@@ -472,6 +494,11 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   w->listed_only = o->node_count > 0;
   w->limits = (struct bb_limits){o->uncertain_after_ns, o->silent_after_ns, bb_clock_ns(CLOCK_MONOTONIC)};
   bool ok = w->path != NULL && open_directory(w, why, size) && take_lock(w, why, size);
+  for (size_t i = 0; ok && i < o->node_count; i++) {
+    char name[64] = {0};
+    memcpy(name, o->nodes[i], strnlen(o->nodes[i], sizeof name));
+    if (!bb_is_name(name)) ok = fail(why, size, "\"%.63s\" is no node name", o->nodes[i]);
+  }
   if (ok && o->node_count > o->capacity)
     ok = fail(why, size, "%zu nodes do not fit; give --capacity %zu", o->node_count, o->node_count);
   if (ok) {
@@ -607,7 +634,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_record *r = record_at(b, record);
   const struct bb_judgement judgement = bb_order_judge(&order, &report, arrival->stamp_ns, &w->limits);
   if (judgement.verdict == BB_REFUSED) {
-    if (judgement.found) bb_store(&r->lost, r->lost - 1);
+    /* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
+    if (judgement.found && r->lost > 0) bb_store(&r->lost, r->lost - 1);
     return refuse(w, record, &order, &report, judgement.reason, arrival);
   }
   if (judgement.verdict == BB_DUPLICATE) {
@@ -655,9 +683,9 @@ void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w
 
 int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   struct stat st;
-  if (fstatat(w->directory, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == w->board.device &&
-      st.st_ino == w->board.inode)
-    return 0;
+  if (lstat(w->path, &st) == 0 && st.st_dev == w->board.device && st.st_ino == w->board.inode) return 0;
+  /* The directory itself may have been moved or removed. The path is what readers go by, so it is opened, or made, and locked anew. */
+  if (!holds_directory(w) && (!open_directory(w, why, size) || !take_lock(w, why, size))) return -1;
   return rebuild(w, w->board.header->capacity, NULL, why, size) ? 1 : -1;
 }
 

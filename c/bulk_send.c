@@ -54,6 +54,7 @@ static ssize_t send_segments(int fd, const uint8_t *data, size_t bytes, size_t s
 
 long bb_bulk_send(int fd, const void *datagrams, size_t bytes, size_t count) {
   const uint8_t *data = (const uint8_t *)datagrams;
+  if (bytes == 0 || bytes > MOST_BYTES) return -EINVAL;
   size_t most = MOST_BYTES / bytes < MOST_SEGMENTS ? MOST_BYTES / bytes : MOST_SEGMENTS;
   size_t sent = 0;
   int refusals = 0;

@@ -9,15 +9,11 @@ static int64_t limit(int64_t limit_ns, uint32_t interval_ms) {
   return interval_ms > 1000 ? limit_ns / 1000 * interval_ms : limit_ns;
 }
 
-/* Puts a boot in front of the known ones; the oldest falls out. Keeps what was known of it. */
-static void know(struct bb_order *o, uint64_t boot_id, uint64_t t_boot_ns) {
-  struct bb_known_boot boot = {boot_id, t_boot_ns};
+void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns) {
   int at = 0;
-  while (at < BB_KNOWN_BOOTS - 1 && o->known[at].boot_id != boot_id) at++;
-  if (o->known[at].boot_id == boot_id && o->known[at].highest_boot_ns > t_boot_ns)
-    boot.highest_boot_ns = o->known[at].highest_boot_ns;
-  memmove(&o->known[1], &o->known[0], (size_t)at * sizeof o->known[0]);
-  o->known[0] = boot;
+  while (at < BB_KNOWN_BOOTS - 1 && known[at].boot_id != boot_id) at++;
+  memmove(&known[1], &known[0], (size_t)at * sizeof known[0]);
+  known[0] = (struct bb_known_boot){boot_id, t_boot_ns};
 }
 
 static void remember(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns) {
@@ -29,11 +25,10 @@ static void remember(struct bb_order *o, const struct bb_report *r, int64_t stam
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
 }
 
-/* Begins a run: what came before it is neither lost nor late. */
+/* Begins a run: what came before it is neither lost nor late. Without keys nothing earlier of this boot binds it: a higher
+ * t_boot_ns of a run that is over would refuse the reports of the one that was just accepted. */
 static struct bb_judgement begin(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns, enum bb_verdict verdict) {
-  /* A boot that goes back (a restored machine, or the first report after a reset) begins anew, its old highest with it. */
-  if (verdict == BB_RESET) o->known[0].highest_boot_ns = 0;
-  know(o, r->boot_id, r->t_boot_ns);
+  bb_order_know(o->known, r->boot_id, r->t_boot_ns);
   o->start_boot_ns = r->start_boot_ns;
   o->history_seq = r->seq;
   o->history = 1;
@@ -87,7 +82,7 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
 struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns,
                                    const struct bb_limits *limits) {
   if (!o->heard) return begin(o, r, stamp_ns, BB_NEXT);
-  const int64_t age = stamp_ns - o->stamp_ns;
+  const int64_t age = (int64_t)((uint64_t)stamp_ns - (uint64_t)o->stamp_ns);
   const bool same_boot = r->boot_id == o->known[0].boot_id;
   const bool same_run = same_boot && r->start_boot_ns == o->start_boot_ns;
   const bool beyond = r->t_boot_ns > o->known[0].highest_boot_ns;

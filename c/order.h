@@ -44,6 +44,9 @@ struct bb_judgement {
   uint32_t found;         /* 1: a late report that had been counted as lost */
 };
 
+/* Puts a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest falls out. */
+void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns);
+
 /* Judges a valid report stamped `stamp_ns`, without keys, and moves `order` on: all of it when the report is accepted, else only its
  * history. */
 struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, int64_t stamp_ns,

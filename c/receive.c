@@ -63,7 +63,7 @@ struct bb_receiver {
   uint8_t data[BATCH][ROOM];
 };
 
-struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns) {
+struct bb_receiver *bb_receiver_new(int64_t drain_ns) {
   struct bb_receiver *r = (struct bb_receiver *)calloc(1, sizeof *r);
   if (r == NULL) return NULL;
   r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -72,7 +72,6 @@ struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns) 
     return NULL;
   }
   pthread_mutex_init(&r->mutex, NULL);
-  r->writer = writer;
   r->drain_ns = drain_ns;
   r->buffer = UINT64_MAX;
   for (int i = 0; i < BATCH; i++) {
@@ -81,6 +80,20 @@ struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns) 
     r->messages[i].msg_hdr.msg_iovlen = 1;
   }
   return r;
+}
+
+/* CLOCK_REALTIME less CLOCK_MONOTONIC, sampled so close together that no preemption lies between. */
+static int64_t clock_distance(void) {
+  int64_t best = 0, narrowest = INT64_MAX;
+  for (int i = 0; i < 3 && narrowest > 20000; i++) {
+    const int64_t before = bb_clock_ns(CLOCK_MONOTONIC);
+    const int64_t real = bb_clock_ns(CLOCK_REALTIME);
+    const int64_t after = bb_clock_ns(CLOCK_MONOTONIC);
+    if (after - before >= narrowest) continue;
+    narrowest = after - before;
+    best = real - (before + narrowest / 2);
+  }
+  return best;
 }
 
 /* ---- sockets ---- */
@@ -127,6 +140,9 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
     snprintf(why, size, "cannot listen on %s: %s", host, gai_strerror(error));
     return -1;
   }
+  /* Taken before the socket is bound: nothing that it will hold is older. */
+  const int64_t bound_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  const int64_t distance = clock_distance();
   const int fd = open_socket(address, &r->buffer);
   freeaddrinfo(address);
   if (fd < 0) {
@@ -140,7 +156,8 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   struct sockaddr_storage bound;
   socklen_t length = sizeof bound;
   getsockname(fd, (struct sockaddr *)&bound, &length);
-  r->listeners[r->count++] = (struct listener){.fd = fd, .address = bound};
+  r->listeners[r->count++] = (struct listener){
+      .fd = fd, .address = bound, .empty_since_ns = bound_ns, .empty_offset = distance};
   return port_of(&bound);
 }
 
@@ -199,20 +216,6 @@ static uint32_t new_drops(struct listener *l) {
 }
 
 /* ---- stamps ---- */
-
-/* CLOCK_REALTIME less CLOCK_MONOTONIC, sampled so close together that no preemption lies between. */
-static int64_t clock_distance(void) {
-  int64_t best = 0, narrowest = INT64_MAX;
-  for (int i = 0; i < 3 && narrowest > 20000; i++) {
-    const int64_t before = bb_clock_ns(CLOCK_MONOTONIC);
-    const int64_t real = bb_clock_ns(CLOCK_REALTIME);
-    const int64_t after = bb_clock_ns(CLOCK_MONOTONIC);
-    if (after - before >= narrowest) continue;
-    narrowest = after - before;
-    best = real - (before + narrowest / 2);
-  }
-  return best;
-}
 
 /* The kernel's receive time; 0 when it gave none. */
 static int64_t kernel_time(struct msghdr *message) {
@@ -295,7 +298,8 @@ static void drain(struct bb_receiver *r) {
   }
 
   const int64_t distance = clock_distance();
-  int full = 0, total = 0;
+  int full = 0;
+  uint64_t total = 0;
   for (int i = 0; i < r->count; i++) r->listeners[i].empty = false;
   bool more = true;
   /* In turn, a batch each, so that a flood on one socket does not starve another. */
@@ -305,7 +309,7 @@ static void drain(struct bb_receiver *r) {
       struct listener *l = &r->listeners[i];
       if (l->empty) continue;
       const int got = take_batch(r, l, distance);
-      total += got;
+      total += (uint64_t)got;
       if (!l->empty && got > 0) more = true;
     }
   }
@@ -323,7 +327,8 @@ static void drain(struct bb_receiver *r) {
     bb_writer_heartbeat(r->writer, began_ns);
     r->last_heartbeat_boot_ns = began_boot_ns;
   }
-  r->again = full < r->count || (uint64_t)total * BUFFER_PER_REPORT > r->buffer / 4;
+  /* `more`: the bound on rounds ended the drain. A socket that only fails is not asked without pause. */
+  r->again = more || total * BUFFER_PER_REPORT > r->buffer / 4;
 }
 
 /* ---- the thread ---- */
@@ -374,14 +379,10 @@ static void *run(void *argument) {
   return NULL;
 }
 
-int bb_receiver_start(struct bb_receiver *r) {
+int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
-  for (int i = 0; i < r->count; i++) {
-    r->listeners[i].empty_since_ns = now_ns;
-    r->listeners[i].empty_offset = clock_distance();
-  }
+  r->writer = writer;
   bb_writer_receive_buffer(r->writer, r->buffer);
-  r->status.receive_buffer = r->buffer;
   r->last_began_ns = now_ns - r->drain_ns;
   /* The stretch begins now, and so it is stored before the first heartbeat. */
   bb_writer_listening_since(r->writer, now_ns);
@@ -389,6 +390,7 @@ int bb_receiver_start(struct bb_receiver *r) {
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   /* The first drain here, before there is a thread: whoever is told that we are ready finds a board that is not stalled. */
   drain(r);
+  keep_house(r);
   sigset_t all, before;
   sigfillset(&all); /* signals are JavaScript's */
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -414,6 +416,6 @@ void bb_receiver_stop(struct bb_receiver *r) {
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
   close(r->wake);
   pthread_mutex_destroy(&r->mutex);
-  bb_writer_close(r->writer);
+  if (r->writer != NULL) bb_writer_close(r->writer);
   free(r);
 }

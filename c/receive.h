@@ -24,8 +24,8 @@ struct bb_receiver_status {
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
 };
 
-/* Begins with no socket. `drain_ns`: the tick. Takes over the writer, and closes it at the end; on failure the writer stays the caller's. */
-struct bb_receiver *bb_receiver_new(struct bb_writer *writer, int64_t drain_ns);
+/* Begins with no socket and no board. `drain_ns`: the tick. */
+struct bb_receiver *bb_receiver_new(int64_t drain_ns);
 
 /* Listens at a numeric address. The port that was bound, or -1 and one line in `why`. */
 int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t port, char *why, size_t why_size);
@@ -35,12 +35,13 @@ int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t 
 int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t port, const char *interface, char *why,
                      size_t why_size);
 
-/* Starts the thread: 0, or -errno. */
-int bb_receiver_start(struct bb_receiver *receiver);
+/* Takes over the writer, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is made or taken over, so that a receiver
+ * that cannot listen has changed nothing. */
+int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer);
 
 void bb_receiver_status(struct bb_receiver *receiver, struct bb_receiver_status *out);
 
-/* Ends the thread after a last drain, closes the board in good order, and frees everything. */
+/* Ends the thread after a last drain, closes the board (if there is one) in good order, and frees everything. */
 void bb_receiver_stop(struct bb_receiver *receiver);
 
 #ifdef __cplusplus

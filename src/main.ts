@@ -4,6 +4,7 @@
 
 import { Failure } from './common/failure.js';
 import { HelpShown, UsageError } from './common/options.js';
+import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, quote } from './common/text.js';
 import { VERSION } from './common/version.js';
 
@@ -65,11 +66,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
   return part.main(argv);
 }
 
-// Whoever reads us may leave early (head, less): that is an end, not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
+watchStdout();
 
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
@@ -87,5 +84,5 @@ try {
     process.exitCode = error.exitCode;
   } else throw error;
 }
-// Nothing that hangs (a name service that does not answer, the channel to a parent) delays the end.
-process.stdout.write('', () => process.exit());
+// A daemon's end waits for nobody who has stopped reading it; what was asked for waits for as long as it takes.
+exitWhenWritten(name !== 'send');

@@ -228,6 +228,26 @@ const rows: Row[] = [
     refusal: 'replay',
   },
   {
+    rule: 'a boot that comes back with an earlier time is not bound by what it reached before',
+    steps: [
+      [0, { boot: 1, t: 1000, seq: 0 }, 'accepted'],
+      [5, { boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+      [10, { boot: 1, start: 60, t: 100, seq: 0 }, 'accepted'],
+      [11, { boot: 1, start: 60, t: 101, seq: 1 }, 'accepted'],
+      [12, { boot: 1, start: 60, t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 5, reboots: 2 },
+  },
+  {
+    rule: 'a later start with an earlier time (a restored machine) is a restart, and goes on',
+    steps: [
+      [0, { start: 50, t: 1000, seq: 0 }, 'accepted'],
+      [1, { start: 60, t: 100, seq: 0 }, 'accepted'],
+      [2, { start: 60, t: 101, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 1 },
+  },
+  {
     rule: 'the very report that is held is never news, however late its copy',
     steps: [
       [0, { t: 100, seq: 0 }, 'accepted'],

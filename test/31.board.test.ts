@@ -311,6 +311,21 @@ t.test('a receiver killed at any point leaves a board that is set right', t => {
     t.equal((word >> 1n) & 0xfffffn, 1000n, 'the interval in ms');
   });
 
+  t.test('a loss that was not yet counted is not taken back below zero', async t => {
+    const path = prepared(t);
+    const at = place(path, 0, 0);
+    poke(path, at.record + record.history.offset, 0b1011n);
+    poke(path, at.record + record.history_lost.offset, 0b0100n);
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    const { mono, real } = now();
+    t.equal(deliver(writer, makeReport({ seq: 1, t_boot_ns: 101n * S }), mono, real), 'late');
+    t.equal(
+      look(path, snapshot => snapshot.node(0).record.lost),
+      0,
+    );
+  });
+
   t.test('in the middle of an insertion: entry without count', async t => {
     const path = prepared(t);
     poke(path, structs.board_header.fields.count.offset, 0n);

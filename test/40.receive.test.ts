@@ -3,6 +3,7 @@
 
 import { createSocket } from 'node:dgram';
 import { existsSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { type enums, structs } from '../src/layout/layout.gen.js';
@@ -266,6 +267,36 @@ t.test('a board that vanishes from its path is published again, with everything 
   t.equal(reader.snapshot().node(0).report?.seq, 3, 'a reader that had it mapped follows');
   t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
   await until('it has told', () => /had vanished/.test(output().stderr));
+});
+
+t.test('so is a whole directory that vanishes', async t => {
+  const board = join(dirname(boardPath(t)), 'deeper', 'board');
+  const { port, child, exit } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await send(port, [makeReport({ seq: 3 })]);
+  await received(reader, 1);
+  rmSync(dirname(board), { recursive: true });
+  await until('it is there again', () => existsSync(board));
+  t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+  const second = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  t.match(second.stderr, /another receiver/, 'and its lock is there, too');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('a receiver that cannot listen has changed nothing', async t => {
+  const board = boardPath(t);
+  const taken = await startReceiver(t, boardPath(t));
+  const first = await startReceiver(t, board);
+  await send(first.port, [makeReport({ hostname: 'node1' })]);
+  const reader = reading(t, board);
+  await received(reader, 1);
+  first.child.kill('SIGTERM');
+  await first.exit;
+  const failed = await run(['receive', '--board', board, '--listen', `127.0.0.1:${taken.port}`, '--nodes', 'other']);
+  t.equal(failed.code, 1);
+  const snapshot = reader.snapshot();
+  t.same([snapshot.header.instance, snapshot.count, snapshot.node(0).name], [1, 1, 'node1']);
 });
 
 t.test('what the kernel drops is counted, and ends the listened stretch', async t => {

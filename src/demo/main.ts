@@ -19,6 +19,8 @@ export const verb = defineVerb({
 
 const PROGRAM = fileURLToPath(new URL('../main.js', import.meta.url));
 const SHM = '/dev/shm';
+/** How long a child may take to end in good order. */
+const PATIENCE_MS = 5000;
 
 /** Children in the order of their start; ended in the opposite one, so that the receiver still hears the goodbye. */
 class Family {
@@ -26,12 +28,12 @@ class Family {
   #ending = false;
 
   /** `onEnd` is told when a child ends that was not asked to. */
-  constructor(readonly onEnd: (verb: string) => void) {}
+  constructor(readonly onEnd: (verb: string, code: number | null) => void) {}
 
   start(argv: string[]): ChildProcess {
     const child = fork(PROGRAM, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    child.once('exit', () => {
-      if (!this.#ending) this.onEnd(argv[0] ?? '');
+    child.once('exit', code => {
+      if (!this.#ending) this.onEnd(argv[0] ?? '', code);
     });
     this.#children.push(child);
     return child;
@@ -43,7 +45,9 @@ class Family {
       if (child.exitCode !== null || child.signalCode !== null) continue;
       const exit = once(child, 'exit');
       child.kill('SIGTERM');
+      const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
       await exit;
+      clearTimeout(patience);
     }
   }
 }
@@ -56,16 +60,21 @@ async function listening(receiver: ChildProcess): Promise<string | undefined> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
+  let end: () => void = () => undefined;
   let fail: (error: Error) => void = () => undefined;
   const ended = new Promise<void>((resolve, reject) => {
-    fail = reject;
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    [end, fail] = [resolve, reject];
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
     if (values.for !== undefined) setTimeout(resolve, values.for).unref();
   });
   ended.catch(() => undefined); // it may be lost before anybody waits for it
   const directory = mkdtempSync(join(SHM, `beoboard-demo.${process.getuid?.() ?? 0}.`));
   const board = join(directory, 'board');
-  const family = new Family(name => fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1)));
+  const family = new Family((name, code) => {
+    // Whoever read the status has gone (head, less): that is an end, not an error.
+    if (name === 'status' && code === 0) end();
+    else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));
+  });
   try {
     const receiver = family.start(['receive', '--listen', '127.0.0.1:0', '--board', board, '--capacity', '16']);
     const address = await Promise.race([listening(receiver), ended.then(() => undefined)]);

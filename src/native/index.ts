@@ -63,13 +63,14 @@ export interface ReceiverStatus {
   refused: number[];
 }
 
-/** The receive thread. Takes the writer it is made with. */
+/** Sockets, and the thread that drains them. */
 export interface Receiver {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
   /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
   join(group: string, port: number, interfaceName?: string): number;
-  start(): void;
+  /** Takes the writer, drains once, and starts the thread. */
+  start(writer: Writer): void;
   status(): ReceiverStatus;
   /** Ends the thread after a last drain and closes the board in good order. */
   stop(): void;
@@ -99,7 +100,7 @@ interface Native {
     owner: number | string | undefined,
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
   Writer: new (options: WriterOptions) => Writer;
-  Receiver: new (writer: Writer, drainNs: bigint) => Receiver;
+  Receiver: new (drainNs: bigint) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
 }
 

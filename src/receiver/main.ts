@@ -1,10 +1,12 @@
 // The receiver: one thread of C takes, stamps and lays down what comes; here it is configured, watched and ended.
 
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { formatAddress } from '../common/addresses.js';
 import { Failure } from '../common/failure.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
 import { Receiver } from '../native/index.js';
 import { openWriter } from '../shm/writer.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
@@ -39,9 +41,8 @@ type Options = Values<(typeof verb.options)[number]>;
 
 const LOOK_MS = 1000;
 
-/** Opens every socket, joins every group, and says where it listens. */
-async function listen(receiver: InstanceType<typeof Receiver>, options: Options): Promise<string[]> {
-  const bound: string[] = [];
+/** Opens every socket, joins every group, and adds to `bound` where it listens. */
+async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
   for (const { host, port } of options.listen) {
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
@@ -50,7 +51,6 @@ async function listen(receiver: InstanceType<typeof Receiver>, options: Options)
   }
   for (const { host, port } of options.group)
     bound.push(formatAddress({ host, port: receiver.join(host, port, options.interface) }));
-  return bound;
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -61,39 +61,38 @@ export async function main(argv: string[]): Promise<number> {
       '--uncertain-after is not below --silent-after; a node is uncertain before it is silent',
     );
   const log = createLog(verb.name);
-  let receiver: InstanceType<typeof Receiver> | undefined;
-  let bound: string[];
-  const ended = new Promise<void>(resolve => {
-    process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
-  });
+  const stop = onStop();
+  const stopped = once(stop, 'abort');
+  const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
+  const bound: string[] = [];
   try {
-    const writer = openWriter({
-      path: options.board,
-      cluster: options.cluster ?? '',
-      capacity: options.capacity,
-      uncertainAfter: options.uncertainAfter,
-      silentAfter: options.silentAfter,
-      nodes: options.nodes ?? [],
-    });
-    receiver = new Receiver(writer, BigInt(Math.round(options.drain * 1e6)));
-    bound = await listen(receiver, options);
-    receiver.start();
+    await Promise.race([listen(receiver, options, bound), stopped]);
+    if (stop.aborted) return 0;
+    receiver.start(
+      openWriter({
+        path: options.board,
+        cluster: options.cluster ?? '',
+        capacity: options.capacity,
+        uncertainAfter: options.uncertainAfter,
+        silentAfter: options.silentAfter,
+        nodes: options.nodes ?? [],
+      }),
+    );
   } catch (error) {
-    receiver?.stop();
+    receiver.stop();
     throw new Failure((error as Error).message, 1);
   }
   let last = receiver.status();
   const advice = bufferAdvice(last.receiveBuffer);
   if (advice !== undefined) log.warn(advice);
-  // Whoever started us by fork() learns the port so, without reading our lines.
-  process.send?.({ listening: bound });
+  tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
   const watch = setInterval(() => {
-    const status = (receiver as InstanceType<typeof Receiver>).status();
+    const status = receiver.status();
     tellChanges(last, status, log);
     last = status;
   }, LOOK_MS);
-  await ended;
+  await stopped;
   clearInterval(watch);
   receiver.stop();
   log.info(`ended in good order; the board stays at ${options.board}`);

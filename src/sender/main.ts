@@ -1,11 +1,11 @@
 // The sender: one report per tick, to every master. Reads this machine and listens to nobody.
 
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress } from '../common/addresses.js';
 import { formatDuration } from '../common/durations.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { onStdoutGone, onStop, tellParent } from '../common/process.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { bootId } from './collect/bootid.js';
@@ -56,12 +56,19 @@ class Outlets {
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
   }
 
-  /** Every destination gets the same bytes, and none waits for another. */
-  async send(report: Uint8Array): Promise<void> {
+  /** Every destination gets the same bytes, and none waits for another. How many took them. */
+  async send(report: Uint8Array): Promise<number> {
     const sending = [...this.#destinations.values()].map(destination => destination.send(report));
-    if (this.#stdout && !process.stdout.write(report))
-      sending.push(once(process.stdout, 'drain').then(() => undefined));
-    await Promise.all(sending);
+    if (this.#stdout) sending.push(Promise.resolve(this.#print(report)));
+    const sent = await Promise.all(sending);
+    return sent.filter(done => done).length;
+  }
+
+  /** To stdout; while nobody reads that, reports are dropped, not gathered. */
+  #print(report: Uint8Array): boolean {
+    if (process.stdout.writableNeedDrain) return false;
+    process.stdout.write(report);
+    return true;
   }
 
   async close(): Promise<void> {
@@ -70,6 +77,10 @@ class Outlets {
 
   get failed(): number {
     return [...this.#destinations.values()].reduce((sum, destination) => sum + destination.failed, 0);
+  }
+
+  get count(): number {
+    return this.#destinations.size + (this.#stdout ? 1 : 0);
   }
 
   get names(): string {
@@ -109,60 +120,66 @@ class Sender {
     if (faster) this.#wake.abort();
   }
 
-  async run(stop: AbortSignal, tell: () => void): Promise<number> {
-    void this.#report({ lateUs: 0, skipped: false, goodbye: false }).then(tell);
+  /** `tell` is called when the first report is out. Gives how many reports were made, and who took the goodbye. */
+  async run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
+    void this.#report({ lateUs: 0, skipped: false, goodbye: false }).then(() => {
+      if (!stop.aborted) tell();
+    });
     stop.addEventListener('abort', () => this.#wake.abort());
     while (!stop.aborted) {
       const intervalNs = BigInt(this.#identity.intervalMs) * 1_000_000n;
-      const due = nextTick(this.#clock(), intervalNs, this.#aligned ? 0n : phase(this.#identity.name, intervalNs));
+      const due = this.#nextDue(intervalNs);
       const waited = await this.#waitUntil(due);
       if (stop.aborted) break;
-      const lateNs = this.#clock() - due;
+      const lateNs = here.clocks().bootNs - due;
       // Woken more than an interval late: the ticks between brought no report. Before its time: the interval changed.
       const skipped = waited && lateNs > 0n ? lateNs / intervalNs : 0n;
       this.#missed += Number(skipped);
       void this.#report({ lateUs: waited ? Number(lateNs) / 1000 : 0, skipped: skipped > 0n, goodbye: false });
     }
-    await this.#report({ lateUs: 0, skipped: false, goodbye: true });
-    return this.#seq;
+    const goodbyes = await this.#report({ lateUs: 0, skipped: false, goodbye: true });
+    return { reports: this.#seq, goodbyes };
   }
 
   /** The only report of this run. */
-  async once(): Promise<void> {
-    await this.#report({ lateUs: 0, skipped: false, goodbye: true });
+  once(): Promise<number> {
+    return this.#report({ lateUs: 0, skipped: false, goodbye: true });
   }
 
-  /** On the wall clock for all nodes at once; else on the time since boot, which no clock step moves. */
-  #clock(): bigint {
+  /**
+   * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the
+   * other: a step of the wall clock moves the grid, and neither makes a report late nor skips one.
+   */
+  #nextDue(intervalNs: bigint): bigint {
     const { realNs, bootNs } = here.clocks();
-    return this.#aligned ? realNs : bootNs;
+    if (this.#aligned) return bootNs + nextTick(realNs, intervalNs, 0n) - realNs;
+    return nextTick(bootNs, intervalNs, phase(this.#identity.name, intervalNs));
   }
 
   /** Whether the time has come; false when it was woken before. */
   async #waitUntil(due: bigint): Promise<boolean> {
-    const { intervalMs } = this.#identity;
-    // A timer may fire a little early, and a wall clock may step: look again until it is time.
+    // A timer may fire a little early: look again until it is time.
     for (;;) {
-      const leftMs = Number(due - this.#clock()) / 1e6;
+      const leftMs = Number(due - here.clocks().bootNs) / 1e6;
       if (leftMs <= 0) return true;
       const { signal } = this.#wake;
-      await sleep(Math.min(Math.ceil(leftMs), intervalMs), undefined, { signal }).catch(() => undefined);
+      await sleep(Math.ceil(leftMs), undefined, { signal }).catch(() => undefined);
       if (signal.aborted) {
         this.#wake = new AbortController();
         return false;
       }
-      if (leftMs > intervalMs) return true; // the wall clock went back: never silent for it
     }
   }
 
-  async #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>): Promise<void> {
+  /** How many destinations took it. */
+  #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>): Promise<number> {
     const report = pack(
       this.#identity,
       { ...tick, ...here.clocks(), seq: this.#seq++, missed: this.#missed },
       this.#collector,
       here,
     );
-    await this.#outlets.send(report);
+    return this.#outlets.send(report);
   }
 }
 
@@ -205,13 +222,11 @@ export async function main(argv: string[]): Promise<number> {
   const sender = new Sender(options, identity, collector, outlets);
   try {
     if (options.once) {
-      await sender.once();
-      return outlets.failed > 0 ? 1 : 0;
+      return (await sender.once()) === outlets.count ? 0 : 1;
     }
     const stop = new AbortController();
-    const end = () => stop.abort();
-    process.once('SIGTERM', end).once('SIGINT', end);
-    process.stdout.on('error', end);
+    onStop().addEventListener('abort', () => stop.abort());
+    onStdoutGone(() => stop.abort()); // and says goodbye to the others
     const describe = ({ name, interval }: Options) =>
       `${name} reports every ${formatDuration(interval)} to ${outlets.names}`;
     process.on('SIGHUP', () => {
@@ -225,13 +240,13 @@ export async function main(argv: string[]): Promise<number> {
         log.error(`SIGHUP: ${error.message.replace(/^beoboard send: /, '')}; goes on as before`);
       }
     });
-    const reports = await sender.run(stop.signal, () => {
-      process.send?.({ reporting: outlets.names });
+    const { reports, goodbyes } = await sender.run(stop.signal, () => {
+      tellParent({ reporting: outlets.names });
       log.info(`ready: ${describe(options)}`);
     });
-    log.info(
-      `said goodbye after ${reports} reports${outlets.failed > 0 ? `, ${outlets.failed} could not be delivered` : ''}`,
-    );
+    const to = goodbyes === outlets.count ? '' : ` to ${goodbyes} of ${outlets.count}`;
+    const failed = outlets.failed > 0 ? `, ${outlets.failed} could not be delivered` : '';
+    log.info(`said goodbye${to} after ${reports} reports${failed}`);
     return 0;
   } finally {
     collector.close();

@@ -49,17 +49,21 @@ export class Destination {
   }
 
   /**
-   * Sends; settles when the kernel has it or it has failed, and never rejects. A report that finds no connection waits
+   * Sends; settles when the kernel has it (true) or it has failed, and never rejects. A report that finds no connection waits
    * for the attempt that it began; one that finds an attempt under way has failed, so that none pile up.
    */
-  async send(report: Uint8Array): Promise<void> {
-    if (this.#connection === undefined && this.#opening !== undefined) return this.#failure('is still being looked up');
+  async send(report: Uint8Array): Promise<boolean> {
+    if (this.#connection === undefined && this.#opening !== undefined) {
+      this.failed++; // and told of when the attempt has ended
+      return false;
+    }
     if (this.#isDue()) {
       const opening = this.#open();
       if (this.#connection === undefined) await opening;
     }
-    if (this.#connection === undefined) this.failed++;
-    else await this.#deliver(this.#connection.socket, report);
+    if (this.#connection !== undefined) return this.#deliver(this.#connection.socket, report);
+    this.failed++;
+    return false;
   }
 
   async close(): Promise<void> {
@@ -78,7 +82,9 @@ export class Destination {
   #open(): Promise<void> {
     this.#openedAt = performance.now();
     this.#opening = this.#connect()
-      .catch(error => this.#failure(reasonOf(error)))
+      .catch(error => {
+        this.#failure(reasonOf(error));
+      })
       .finally(() => {
         this.#opening = undefined;
       });
@@ -120,16 +126,17 @@ export class Destination {
     return v6 ? `${group}%${name}` : group;
   }
 
-  async #deliver(socket: SocketAsPromised, report: Uint8Array): Promise<void> {
+  async #deliver(socket: SocketAsPromised, report: Uint8Array): Promise<boolean> {
     try {
       await transmit(socket, report);
       this.#success();
+      return true;
     } catch (error) {
-      this.#failure(reasonOf(error));
       // ECONNREFUSED tells of the report before: this one has not left yet.
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
         await transmit(socket, report).catch(() => undefined);
       else await this.#disconnect();
+      return this.#failure(reasonOf(error));
     }
   }
 
@@ -139,12 +146,15 @@ export class Destination {
     await connection?.socket.close().catch(() => undefined);
   }
 
-  #failure(why: string): void {
+  /** Counts it, and tells of the first of a row; always false. */
+  #failure(why: string): false {
     this.failed++;
-    if (this.#failing) return;
-    this.#failing = true;
-    this.#failedBefore = this.failed - 1;
-    this.#log.warn(`${this.label} ${why}; goes on trying`);
+    if (!this.#failing) {
+      this.#failing = true;
+      this.#failedBefore = this.failed - 1;
+      this.#log.warn(`${this.label} ${why}; goes on trying`);
+    }
+    return false;
   }
 
   #success(): void {

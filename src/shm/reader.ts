@@ -205,6 +205,9 @@ function milliseconds(ns: bigint): number {
   return Number(ns) / 1e6;
 }
 
+/** Attempts to open a board that is replaced while it is opened. */
+const OPENINGS = 3;
+
 /** A board to read from, by its path: it may be absent now, be replaced, and come back. */
 export class BoardReader {
   #mapping: BoardMapping | undefined;
@@ -241,14 +244,17 @@ export class BoardReader {
   }
 
   #open(): BoardMapping {
-    let opened: ReturnType<typeof mapBoard>;
-    try {
-      opened = mapBoard(this.path, this.owner);
-    } catch (error) {
-      throw new Failure((error as Error).message, 2); // no such owner
+    for (let attempt = 1; ; attempt++) {
+      let opened: ReturnType<typeof mapBoard>;
+      try {
+        opened = mapBoard(this.path, this.owner);
+      } catch (error) {
+        throw new Failure((error as Error).message, 2); // no such owner
+      }
+      if (opened.state === 'ready') return opened.board;
+      // A retired board is marked after its successor stands at the path: what we opened was replaced meanwhile.
+      if (opened.state !== 'retired' || attempt === OPENINGS) throw new NoBoard(opened.state, this.path, opened.why);
     }
-    if (opened.state !== 'ready') throw new NoBoard(opened.state, this.path, opened.why);
-    return opened.board;
   }
 
   close(): void {
