@@ -6,19 +6,34 @@ import { formatDuration } from '../common/durations.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStdoutGone, onStop, tellParent } from '../common/process.js';
+import { InputError } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { bootId } from './collect/bootid.js';
 import { Collector } from './collect.js';
 import { type Identity, pack, type Tick } from './pack.js';
+import { type Pretence, readPretence } from './pretend.js';
 import { nextTick, phase } from './schedule.js';
 import { Destination } from './send.js';
-import { here } from './world.js';
+import { here, type World } from './world.js';
 
 export const verb = defineVerb({
   name: 'send',
   summary: 'report how this machine is, once per interval',
-  options: ['to', 'interface', 'ttl', 'name', 'cluster', 'interval', 'once', 'aligned', 'proc', 'sys', 'config'],
+  options: [
+    'to',
+    'interface',
+    'ttl',
+    'name',
+    'cluster',
+    'interval',
+    'once',
+    'aligned',
+    'proc',
+    'sys',
+    'pretend',
+    'config',
+  ],
   examples: [
     'beoboard send --to master',
     'beoboard send --to 10.0.0.1 --to 10.0.0.2:9000 --interval 5s',
@@ -101,15 +116,21 @@ class Sender {
   readonly #collector: Collector;
   readonly #outlets: Outlets;
   #aligned: boolean;
+  readonly #world: World;
   #wake = new AbortController();
-  #seq = 0;
-  #missed = 0;
+  #seq: number;
+  #missed: number;
+  readonly #onceLateUs: number;
 
-  constructor(options: Options, identity: Identity, collector: Collector, outlets: Outlets) {
+  constructor(options: Options, identity: Identity, collector: Collector, outlets: Outlets, pretence?: Pretence) {
     this.#identity = identity;
     this.#collector = collector;
     this.#outlets = outlets;
     this.#aligned = options.aligned;
+    this.#world = pretence?.world ?? here;
+    this.#seq = pretence?.seq ?? 0;
+    this.#missed = pretence?.missedTicks ?? 0;
+    this.#onceLateUs = pretence?.lateUs ?? 0;
   }
 
   /** Takes other options from the next report on, which comes at once when the interval has changed. */
@@ -131,7 +152,7 @@ class Sender {
       const due = this.#nextDue(intervalNs);
       const waited = await this.#waitUntil(due);
       if (stop.aborted) break;
-      const lateNs = here.clocks().bootNs - due;
+      const lateNs = this.#world.clocks().bootNs - due;
       // Woken more than an interval late: the ticks between brought no report. Before its time: the interval changed.
       const skipped = waited && lateNs > 0n ? lateNs / intervalNs : 0n;
       this.#missed += Number(skipped);
@@ -143,7 +164,7 @@ class Sender {
 
   /** The only report of this run. */
   once(): Promise<number> {
-    return this.#report({ lateUs: 0, skipped: false, goodbye: true });
+    return this.#report({ lateUs: this.#onceLateUs, skipped: false, goodbye: true });
   }
 
   /**
@@ -151,7 +172,7 @@ class Sender {
    * other: a step of the wall clock moves the grid, and neither makes a report late nor skips one.
    */
   #nextDue(intervalNs: bigint): bigint {
-    const { realNs, bootNs } = here.clocks();
+    const { realNs, bootNs } = this.#world.clocks();
     if (this.#aligned) return bootNs + nextTick(realNs, intervalNs, 0n) - realNs;
     return nextTick(bootNs, intervalNs, phase(this.#identity.name, intervalNs));
   }
@@ -160,7 +181,7 @@ class Sender {
   async #waitUntil(due: bigint): Promise<boolean> {
     // A timer may fire a little early: look again until it is time.
     for (;;) {
-      const leftMs = Number(due - here.clocks().bootNs) / 1e6;
+      const leftMs = Number(due - this.#world.clocks().bootNs) / 1e6;
       if (leftMs <= 0) return true;
       const { signal } = this.#wake;
       await sleep(Math.ceil(leftMs), undefined, { signal }).catch(() => undefined);
@@ -175,23 +196,24 @@ class Sender {
   #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>): Promise<number> {
     const report = pack(
       this.#identity,
-      { ...tick, ...here.clocks(), seq: this.#seq++, missed: this.#missed },
+      { ...tick, ...this.#world.clocks(), seq: this.#seq++, missed: this.#missed },
       this.#collector,
-      here,
+      this.#world,
     );
     return this.#outlets.send(report);
   }
 }
 
 /** The trees to read; where two are given, the first is what the tick before has read. */
-function openCollector(options: Options, tell: (message: string) => void): Collector {
+function openCollector(options: Options, tell: (message: string) => void, pretence?: Pretence): Collector {
   const at = (i: number) => ({
     proc: options.proc[Math.min(i, options.proc.length - 1)] ?? '/proc',
     sys: options.sys[Math.min(i, options.sys.length - 1)] ?? '/sys',
   });
-  const collector = new Collector({ ...at(0), tell });
+  const world = pretence?.world ?? here;
+  const collector = new Collector({ ...at(0), tell, world });
   if (options.proc.length === 2 || options.sys.length === 2) {
-    const before = here.clocks().bootNs - BigInt(options.interval) * 1_000_000n;
+    const before = pretence?.beforeBootNs ?? world.clocks().bootNs - BigInt(options.interval) * 1_000_000n;
     collector.collect(new DataView(new ArrayBuffer(REPORT_BYTES)), before);
     collector.moveTo(at(1));
   }
@@ -203,23 +225,35 @@ function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
   if (options.to.length === 0)
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
+  if (options.pretend !== undefined && !options.once)
+    throw new UsageError(verb.name, '--pretend makes one report; add --once');
   return options;
+}
+
+/** A file that cannot be taken is told like an option that cannot. */
+function pretend(file: string | undefined): Pretence | undefined {
+  try {
+    return file === undefined ? undefined : readPretence(file);
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
+  }
 }
 
 export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
+  const pretence = pretend(options.pretend);
   const log = createLog(verb.name);
   const id = bootId(options.proc.at(-1) ?? '/proc');
   if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
   const identity: Identity = {
     ...named(options),
-    agentVersion: versionNumber(),
+    agentVersion: pretence?.agentVersion ?? versionNumber(),
     bootId: id ?? 0n,
-    startBootNs: here.clocks().bootNs,
+    startBootNs: pretence?.startBootNs ?? here.clocks().bootNs,
   };
   const outlets = new Outlets(options, log);
-  const collector = openCollector(options, message => log.warn(message));
-  const sender = new Sender(options, identity, collector, outlets);
+  const collector = openCollector(options, message => log.warn(message), pretence);
+  const sender = new Sender(options, identity, collector, outlets, pretence);
   try {
     if (options.once) {
       return (await sender.once()) === outlets.count ? 0 : 1;

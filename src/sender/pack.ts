@@ -63,11 +63,10 @@ export function pack(identity: Identity, tick: Tick, source: Source, world: Worl
     agent_version: identity.agentVersion,
     start_boot_ns: identity.startBootNs,
   });
-  const began = world.elapsedUs();
-  source.collect(view, tick.bootNs);
+  const collect_us = world.time(() => source.collect(view, tick.bootNs));
   encode('report', view, 0, {
     late_us: tick.lateUs,
-    collect_us: world.elapsedUs() - began,
+    collect_us,
     agent_cpu_ms: world.cpuMs(),
     missed_ticks: tick.missed,
   });

@@ -11,8 +11,8 @@ export interface World {
   adjtimex(): ClockState | undefined;
   /** CPU time of this process since it started, ms. */
   cpuMs(): number;
-  /** A clock for how long something takes, us. */
-  elapsedUs(): number;
+  /** How long some work takes, us. */
+  time(work: () => void): number;
   /** `arch` of the contract, and the page size in KiB. */
   machine(): { arch: number; page_kib: number | undefined };
 }
@@ -30,6 +30,10 @@ export const here: World = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
-  elapsedUs: () => performance.now() * 1000,
+  time(work) {
+    const began = performance.now();
+    work();
+    return (performance.now() - began) * 1000;
+  },
   machine: readMachine,
 };

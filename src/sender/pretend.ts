@@ -1,0 +1,105 @@
+// Reads a file that gives what no tree of files holds (clocks, start, number, lateness, the machine), so that a report
+// can be repeated to the byte. For tests and for comparing senders; nothing here looks at this machine.
+
+import { createRequire } from 'node:module';
+import { InputError, oneLine, readText } from '../common/text.js';
+import { versionNumber } from '../common/version.js';
+import { archOf } from './collect/system.js';
+import type { World } from './world.js';
+
+/** A run of the sender that never was. */
+export interface Pretence {
+  world: World;
+  startBootNs: bigint;
+  /** CLOCK_BOOTTIME of the tick before, ns. */
+  beforeBootNs: bigint | undefined;
+  seq: number;
+  lateUs: number;
+  missedTicks: number;
+  /** major<<16 | minor<<8 | patch */
+  agentVersion: number;
+}
+
+// Loading these takes longer than the rest of a report, and only tests pretend.
+const require = createRequire(import.meta.url);
+
+function schema() {
+  const { z } = require('zod') as typeof import('zod');
+  const ns = z
+    .bigint()
+    .min(0n)
+    .max(2n ** 63n - 1n);
+  const whole = z
+    .bigint()
+    .min(0n)
+    .max(2n ** 32n - 1n)
+    .transform(Number);
+  return z.strictObject({
+    t_real_ns: ns,
+    t_boot_ns: ns,
+    before_boot_ns: ns.optional(),
+    start_boot_ns: ns,
+    seq: whole.default(0),
+    late_us: whole.default(0),
+    collect_us: whole.default(0),
+    agent_cpu_ms: whole.default(0),
+    missed_ticks: whole.default(0),
+    version: z
+      .string()
+      .regex(/^\d{1,3}\.\d{1,3}\.\d{1,3}$/)
+      .default('0.0.0'),
+    machine: z.string().default('x86_64'),
+    page_kib: whole.default(4),
+    adjtimex: z
+      .strictObject({
+        offset_us: z.bigint().transform(Number),
+        maxerror_us: z.bigint().transform(Number),
+        unsynchronised: z.boolean().default(false),
+      })
+      .optional(),
+  });
+}
+
+/** What the file says; docs/pretend.md lists its keys. Throws an InputError in one line that begins with the file. */
+export function readPretence(file: string): Pretence {
+  const { parse } = require('smol-toml') as typeof import('smol-toml');
+  let table: unknown;
+  try {
+    table = parse(readText(file), { integersAsBigInt: true });
+  } catch (error) {
+    throw error instanceof InputError
+      ? error
+      : new InputError(`${oneLine(file)}: ${oneLine((error as Error).message.split('\n')[0] ?? '')}`);
+  }
+  const result = schema().safeParse(table);
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw new InputError(
+      `${oneLine(file)}: ${oneLine(issue?.path.join('.') ?? '')}: ${oneLine(issue?.message ?? '')}; see docs/pretend.md`,
+    );
+  }
+  const given = result.data;
+  return {
+    startBootNs: given.start_boot_ns,
+    beforeBootNs: given.before_boot_ns,
+    seq: given.seq,
+    lateUs: given.late_us,
+    missedTicks: given.missed_ticks,
+    agentVersion: versionNumber(given.version),
+    world: {
+      clocks: () => ({ realNs: given.t_real_ns, bootNs: given.t_boot_ns }),
+      adjtimex: () =>
+        given.adjtimex && {
+          offsetUs: given.adjtimex.offset_us,
+          maxErrorUs: given.adjtimex.maxerror_us,
+          unsynchronised: given.adjtimex.unsynchronised,
+        },
+      cpuMs: () => given.agent_cpu_ms,
+      time(work) {
+        work();
+        return given.collect_us;
+      },
+      machine: () => ({ arch: archOf(given.machine), page_kib: given.page_kib }),
+    },
+  };
+}

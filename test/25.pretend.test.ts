@@ -1,0 +1,110 @@
+// --pretend: two runs on the same trees give the same bytes, whatever the machine and the moment; every key is used.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { bitNames, decodeReport } from '../src/layout/codec.js';
+import { folder, run, start } from './lib.js';
+
+const KEYS = `t_real_ns = 1700000000123456789
+t_boot_ns = 5000000000000
+before_boot_ns = 4998000000000
+start_boot_ns = 7
+seq = 41
+late_us = 12
+collect_us = 345
+agent_cpu_ms = 678
+missed_ticks = 9
+version = "1.2.3"
+machine = "aarch64"
+page_kib = 64
+[adjtimex]
+offset_us = -5
+maxerror_us = 600
+unsynchronised = true
+`;
+
+function tree(root: string, busy: number): void {
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  write(
+    'proc/stat',
+    `cpu  ${busy} 0 0 1000 0 0 0 0 0 0\nintr 1\nctxt 2\nprocesses 3\nprocs_running 1\nprocs_blocked 0\n`,
+  );
+  write('proc/diskstats', ` 8 0 sda 1 0 8 0 1 0 8 0 0 ${busy * 10} 0\n`);
+  write('proc/sys/kernel/osrelease', '6.1.0-test\n');
+  write('proc/sys/kernel/random/boot_id', '01234567-89ab-cdef-0123-456789abcdef\n');
+  write('sys/block/sda/size', '100\n');
+}
+
+t.test('every key is used, and two runs give the same bytes', async t => {
+  const root = folder(t);
+  tree(join(root, 'a'), 100);
+  tree(join(root, 'b'), 200);
+  writeFileSync(join(root, 'p.toml'), KEYS);
+  const trees = ['a', 'b'].flatMap(name => ['--proc', join(root, name, 'proc'), '--sys', join(root, name, 'sys')]);
+  const once = async () => {
+    const sender = start(t, [
+      'send',
+      '--once',
+      '--to',
+      '-',
+      '--name',
+      'node1',
+      '--pretend',
+      join(root, 'p.toml'),
+      ...trees,
+    ]);
+    const chunks: Buffer[] = [];
+    sender.child.stdout?.on('data', (data: Buffer) => chunks.push(data));
+    t.equal(await sender.exit, 0, sender.output().stderr);
+    return Buffer.concat(chunks);
+  };
+  const [first, second] = [await once(), await once()];
+  t.equal(first.length, 1216);
+  t.same(first, second);
+  const report = decodeReport(new DataView(first.buffer, first.byteOffset, first.length), 0);
+  t.match(report, {
+    t_real_ns: 1_700_000_000_123_456_789n,
+    t_boot_ns: 5_000_000_000_000n,
+    start_boot_ns: 7n,
+    seq: 41,
+    late_us: 12,
+    collect_us: 345,
+    agent_cpu_ms: 678,
+    missed_ticks: 9,
+    agent_version: 0x10203,
+    arch: 2,
+    page_kib: 64,
+    clock_offset_us: -5,
+    clock_maxerr_us: 600,
+    boot_id: 0x0123456789abcdefn,
+    cpu_busy_pm: 1000,
+    disk_busiest_pm: 500,
+  });
+  t.same(bitNames('flags', report.flags), ['goodbye', 'clock_unsync']);
+});
+
+t.test('what cannot be taken gets one line', async t => {
+  const file = join(folder(t), 'p.toml');
+  const rows: [string, RegExp][] = [
+    ['', /t_real_ns/],
+    [`${KEYS}speed = 1\n`, /speed/],
+    [KEYS.replace('seq = 41', 'seq = -1'), /seq/],
+    [KEYS.replace('seq = 41', 'seq = "x"'), /seq/],
+    [KEYS.replace('seq = 41', 'seq = '), /p\.toml/],
+    [KEYS.replace('"1.2.3"', '"one"'), /version/],
+  ];
+  for (const [text, message] of rows) {
+    writeFileSync(file, text);
+    const { code, stderr } = await run(['send', '--once', '--to', '-', '--pretend', file]);
+    t.equal(code, 2, JSON.stringify(text.slice(-40)));
+    t.match(stderr, message);
+    t.equal(stderr.trimEnd().split('\n').length, 1, stderr);
+  }
+  const { code, stderr } = await run(['send', '--to', '-', '--pretend', file]);
+  t.equal(code, 2);
+  t.match(stderr, /add --once/);
+});
