@@ -3,7 +3,7 @@
 
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, type Report } from '../src/layout/codec.js';
@@ -98,6 +98,9 @@ t.test('status --json says what /proc says at that moment, field by field', asyn
     t.ok(rx_bytes <= now, `${name}: ${rx_bytes} <= ${now}`);
   }
   t.equal(report.cpu_busy_pm, undefined, 'no share without a tick before');
+  const { blocks, bsize } = statfsSync('/', { bigint: true });
+  t.equal(report.root_total_mib, Number((blocks * bsize) >> 20n), 'the slow side has had its round');
+  t.ok(BigInt(report.slow_boot_ns) >= BigInt(report.start_boot_ns));
   const xml = await run(['xml', '--board', board]);
   t.match(xml.stdout, new RegExp(`<METRIC NAME="mem_total" VAL="${report.mem_total_mib * 1024}"`));
   t.match(xml.stdout, new RegExp(`<METRIC NAME="cpu_num" VAL="${report.cpus_online}"`));

@@ -189,6 +189,12 @@ const options = {
   ),
   proc: many('DIR', 'another /proc; given twice: the tick before, and the report', path, standard('/proc'), 2),
   sys: many('DIR', 'another /sys; given twice: the tick before, and the report', path, standard('/sys'), 2),
+  scratch: one(
+    'DIR',
+    'the local scratch of which space is reported; never a network file system',
+    path,
+    standard('/tmp'),
+  ),
   pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', path),
   config: optional('FILE', 'TOML with the same names; the command line goes before it', path),
   json: flag('one JSON object instead of text'),

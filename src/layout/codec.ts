@@ -210,7 +210,9 @@ function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
 const GPU_UNKNOWN: Record<string, number> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
 
 function trimGpu(gpu: Gpu): Gpu {
-  return without(gpu, (leaf, value) => value === GPU_UNKNOWN[leaf]);
+  // A GPU without memory is one whose memory was not known, and then neither was what is in use of it.
+  const unknown = gpu.mem_total_mib === 0;
+  return without(gpu, (leaf, value) => value === GPU_UNKNOWN[leaf] || (unknown && leaf.startsWith('mem_')));
 }
 
 /** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */

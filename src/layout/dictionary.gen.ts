@@ -176,8 +176,8 @@ export const dictionary: readonly Entry[] = [
   {"struct":"gpu_slot","field":"util_pct","type":"u8","unit":"%","kind":"gauge","set":"","speed":"","source":"","meaning":"share of time in which a kernel ran; 255: not known","isNot":"how much of the GPU was used: one small kernel makes 100 %","offset":0},
   {"struct":"gpu_slot","field":"temp_degc","type":"u8","unit":"°C","kind":"gauge","set":"","speed":"","source":"","meaning":"temperature; 255: not known","isNot":"","offset":1},
   {"struct":"gpu_slot","field":"power_w","type":"u16","unit":"W","kind":"gauge","set":"","speed":"","source":"","meaning":"power; 65535: not known","isNot":"","offset":2},
-  {"struct":"gpu_slot","field":"mem_used_mib","type":"u32","unit":"MiB","kind":"gauge","set":"","speed":"","source":"","meaning":"memory in use","isNot":"","offset":4},
-  {"struct":"gpu_slot","field":"mem_total_mib","type":"u32","unit":"MiB","kind":"gauge","set":"","speed":"","source":"","meaning":"memory","isNot":"","offset":8},
+  {"struct":"gpu_slot","field":"mem_used_mib","type":"u32","unit":"MiB","kind":"gauge","set":"","speed":"","source":"","meaning":"memory in use; nothing when mem_total_mib is 0","isNot":"","offset":4},
+  {"struct":"gpu_slot","field":"mem_total_mib","type":"u32","unit":"MiB","kind":"gauge","set":"","speed":"","source":"","meaning":"memory; 0: not known","isNot":"","offset":8},
 ];
 
 /** Meaning of every bit and enum value: table → entries. */

@@ -11,10 +11,12 @@ import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { bootId } from './collect/bootid.js';
 import { Collector } from './collect.js';
-import { type Identity, pack, type Tick } from './pack.js';
+import { type Identity, pack, type Source, type Tick } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
 import { nextTick, phase } from './schedule.js';
 import { Destination } from './send.js';
+import { sources } from './slow/index.js';
+import { SlowSide } from './slow/rounds.js';
 import { here, type World } from './world.js';
 
 export const verb = defineVerb({
@@ -31,6 +33,7 @@ export const verb = defineVerb({
     'aligned',
     'proc',
     'sys',
+    'scratch',
     'pretend',
     'config',
   ],
@@ -113,7 +116,7 @@ function named(options: Options): Pick<Identity, 'name' | 'cluster' | 'intervalM
 /** The loop: reports at once, then at the points of its grid, until `stop` is aborted; then says goodbye. */
 class Sender {
   #identity: Identity;
-  readonly #collector: Collector;
+  readonly #source: Source;
   readonly #outlets: Outlets;
   #aligned: boolean;
   readonly #world: World;
@@ -122,9 +125,9 @@ class Sender {
   #missed: number;
   readonly #onceLateUs: number;
 
-  constructor(options: Options, identity: Identity, collector: Collector, outlets: Outlets, pretence?: Pretence) {
+  constructor(options: Options, identity: Identity, source: Source, outlets: Outlets, pretence?: Pretence) {
     this.#identity = identity;
-    this.#collector = collector;
+    this.#source = source;
     this.#outlets = outlets;
     this.#aligned = options.aligned;
     this.#world = pretence?.world ?? here;
@@ -197,7 +200,7 @@ class Sender {
     const report = pack(
       this.#identity,
       { ...tick, ...this.#world.clocks(), seq: this.#seq++, missed: this.#missed },
-      this.#collector,
+      this.#source,
       this.#world,
     );
     return this.#outlets.send(report);
@@ -218,6 +221,18 @@ function openCollector(options: Options, tell: (message: string) => void, preten
     collector.moveTo(at(1));
   }
   return collector;
+}
+
+/** The side that can hang, over the trees of the report. */
+function openSlow(options: Options, tell: (message: string) => void): SlowSide {
+  const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), scratch: options.scratch };
+  return new SlowSide({
+    sources,
+    world: JSON.stringify(places),
+    intervalMs: options.interval,
+    bootNs: () => here.clocks().bootNs,
+    tell,
+  });
 }
 
 /** Reads the command line and the file; refuses what makes no sense together. */
@@ -253,9 +268,18 @@ export async function main(argv: string[]): Promise<number> {
   };
   const outlets = new Outlets(options, log);
   const collector = openCollector(options, message => log.warn(message), pretence);
-  const sender = new Sender(options, identity, collector, outlets, pretence);
+  const slow = pretence === undefined ? openSlow(options, message => log.warn(message)) : undefined;
+  const source: Source = {
+    collect(view, nowNs) {
+      collector.collect(view, nowNs);
+      slow?.fill(view);
+    },
+  };
+  const sender = new Sender(options, identity, source, outlets, pretence);
   try {
+    slow?.start();
     if (options.once) {
+      await slow?.closed();
       return (await sender.once()) === outlets.count ? 0 : 1;
     }
     const stop = new AbortController();
@@ -284,6 +308,7 @@ export async function main(argv: string[]): Promise<number> {
     return 0;
   } finally {
     collector.close();
+    slow?.stop();
     await outlets.close();
   }
 }

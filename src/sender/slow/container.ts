@@ -1,0 +1,59 @@
+// Whether the sender runs in a container, by what /proc tells every user. Refuses to believe files in the root such as
+// /.dockerenv: images made from containers carry them on to metal.
+
+import { readlinkSync } from 'node:fs';
+import { mountOf, parseMounts } from './mounts.js';
+import { Reading, type SlowSource } from './source.js';
+
+/** The kernel's constant for the first PID namespace, PROC_PID_INIT_INO. */
+const FIRST_NAMESPACE = 'pid:[4026531836]';
+
+/** The names that runtimes give to the cgroups of containers; a service called docker is none. */
+const CGROUPS =
+  /\/(?:kubepods(?:[.-]|\/|$)|lxc(?:\.payload\.|\/)|(?:docker|libpod|cri-containerd|crio|containerd)[-/][0-9a-f]{64})/m;
+
+/** Where runtimes keep the layers of which they make the root of a container. */
+const LAYERS = /\/(?:docker|containers|containerd|io\.containerd\.[a-z0-9.-]{1,40}|buildkit)\//;
+
+/** Whether a link like /proc/self/ns/pid names another namespace than the machine's. */
+export function foreignNamespace(link: string | undefined): boolean {
+  return /^pid:\[\d{1,10}\]$/.test(link ?? '') && link !== FIRST_NAMESPACE;
+}
+
+export function containerCgroup(text: string): boolean {
+  return CGROUPS.test(text);
+}
+
+/** Whether the root is made of a container's layers. That a root is an overlay is not enough: diskless nodes have one. */
+export function containerRoot(text: string): boolean | undefined {
+  const mounts = parseMounts(text);
+  if (mounts === undefined) return undefined;
+  const root = mountOf(mounts, '/');
+  return root?.type === 'overlay' && LAYERS.test(root.options);
+}
+
+function namespace(proc: string): string | undefined {
+  try {
+    return readlinkSync(`${proc}/self/ns/pid`);
+  } catch {
+    return undefined;
+  }
+}
+
+export const container: SlowSource = {
+  name: 'container',
+  periodMs: 60_000,
+  sets: [],
+  flags: ['container'],
+  read({ proc }) {
+    const now = new Reading();
+    now.flag(
+      'container',
+      foreignNamespace(namespace(proc)) ||
+        now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
+        now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
+        now.maybe(`${proc}/self/mountinfo`, containerRoot) === true,
+    );
+    return now.done();
+  },
+};

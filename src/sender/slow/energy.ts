@@ -1,0 +1,103 @@
+// /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones
+// that measure something else (the platform, parts of a package, the same package by another road).
+
+import { add, type Count, less, over, times } from '../collect/text.js';
+import { names, parseCount, Reading, type SlowSource, whole } from './source.js';
+
+/** One zone as read, microjoules. */
+export interface Zone {
+  name: string;
+  uj: Count;
+  /** Where it begins anew. */
+  range: Count;
+}
+
+/**
+ * Adds up what wrapping counters grew by. The first sum is what they show, so that a new process (a child that took
+ * the place of one that hung, a sender started again) never begins higher than the old one would have gone on: its sum
+ * goes back, of which readers make no rate, or is right.
+ */
+export class Unwinder {
+  #last: ReadonlyMap<string, Count> | undefined;
+  #sum: Count = 0;
+
+  /**
+   * Undefined once when the sum had to begin anew, because zones came or went or a counter did not just wrap: a round
+   * that was not measured lies then between the old sum and the new, over which nobody takes a rate.
+   */
+  add(zones: readonly Zone[]): Count | undefined {
+    const growth = this.#growth(zones);
+    const first = this.#last === undefined;
+    this.#sum = add(
+      growth === undefined ? 0 : this.#sum,
+      growth ?? zones.reduce<Count>((sum, { uj }) => add(sum, uj), 0),
+    );
+    this.#last = new Map(zones.map(({ name, uj }) => [name, uj]));
+    return growth === undefined && !first ? undefined : this.#sum;
+  }
+
+  #growth(zones: readonly Zone[]): Count | undefined {
+    if (zones.length !== this.#last?.size) return undefined;
+    let sum: Count = 0;
+    for (const { name, uj, range } of zones) {
+      const from = this.#last.get(name);
+      if (from === undefined) return undefined;
+      const by = uj >= from ? less(uj, from) : add(less(range, from), uj);
+      // Half of its range within a round: it was set back, and by how much it grew is not known.
+      if (times(by, 2) >= range) return undefined;
+      sum = add(sum, by);
+    }
+    return sum;
+  }
+}
+
+/** Whole joules, in mJ: what is finer tells an attacker what the CPU computes. */
+export function wholeJoules(uj: Count): Count {
+  return times(over(uj, 1_000_000), 1000);
+}
+
+const PACKAGE = /^package-\d+(?:-die-\d+)?\n$/;
+const DRAM = /^dram\n$/;
+
+/** The zones of one kind; none when there are none, undefined when one of them cannot be read. */
+function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone[] | undefined {
+  const all = whole(
+    names(dir, zones).map(zone => {
+      const name = now.parse(`${dir}/${zone}/name`, text => text);
+      return name === undefined ? undefined : { zone, name };
+    }),
+  );
+  const ours = all?.filter(({ name }) => kind.test(name)).map(({ zone }) => zone);
+  if (ours === undefined) return undefined;
+  return whole(
+    ours.map(name => {
+      const range = now.parse(`${dir}/${name}/max_energy_range_uj`, parseCount);
+      // Root's alone since CVE-2020-8694.
+      const uj = now.parse(`${dir}/${name}/energy_uj`, parseCount);
+      return uj === undefined || range === undefined || uj > range ? undefined : { name, uj, range };
+    }),
+  );
+}
+
+export function makeEnergy(): SlowSource {
+  const cpu = new Unwinder();
+  const dram = new Unwinder();
+  return {
+    name: 'energy',
+    periodMs: 0,
+    // A large package comes round within two minutes, and grows by less than half of that within ten seconds.
+    mostMs: 10_000,
+    sets: ['energy_cpu', 'energy_dram'],
+    read({ sys }) {
+      const now = new Reading();
+      const dir = `${sys}/class/powercap`;
+      const packages = readZones(dir, /^intel-rapl:\d+$/, PACKAGE, now);
+      const cpuUj = packages?.length ? cpu.add(packages) : undefined;
+      now.put('energy_cpu', cpuUj === undefined ? undefined : { energy_cpu_mj: wholeJoules(cpuUj) });
+      const memory = readZones(dir, /^intel-rapl:\d+:\d+$/, DRAM, now);
+      const dramUj = memory?.length ? dram.add(memory) : undefined;
+      now.put('energy_dram', dramUj === undefined ? undefined : { energy_dram_mj: wholeJoules(dramUj) });
+      return now.done();
+    },
+  };
+}

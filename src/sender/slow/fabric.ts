@@ -1,0 +1,116 @@
+// /sys/class/infiniband: traffic of all RDMA ports, added together. Refuses ports without counters (they are software
+// upon a network interface, or count elsewhere), and a sum that lacks a port.
+
+import { existsSync } from 'node:fs';
+import { bits } from '../../layout/layout.gen.js';
+import { add, type Count, modulo32, times, u64 } from '../collect/text.js';
+import { readOnce } from '../kernelfile.js';
+import { type FieldsOf, names, parseCount, Reading, type SlowSource, whole } from './source.js';
+
+export interface Port {
+  rx_bytes: Count;
+  tx_bytes: Count;
+  rx_packets: Count;
+  tx_packets: Count;
+  errors: Count;
+  drops: Count;
+  /** 0: not known. */
+  mbps: number;
+  active: boolean;
+}
+
+/** What old kernels write in the place of a counter that a port does not have. */
+const NO_COUNTER = 'N/A (no PMA)\n';
+
+/** Each is a fault of its own; what lies within another of them (remote and overrun errors) would count twice. */
+const ERRORS = ['symbol_error', 'link_error_recovery', 'link_downed', 'port_rcv_errors', 'local_link_integrity_errors'];
+const DROPS = ['port_xmit_discards'];
+
+/** Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 when it is not understood. */
+export function parseRate(text: string | undefined): number {
+  const match = /^(\d{1,6})(?:\.(\d))? Gb\/sec(?: |\n)/.exec(text ?? '');
+  return match === null ? 0 : Number(match[1]) * 1000 + Number(match[2] ?? 0) * 100;
+}
+
+/** Whether a text like `4: ACTIVE` says that the port carries traffic. */
+export function parseActive(text: string | undefined): boolean {
+  return /^4: /.test(text ?? '');
+}
+
+/** A counter that a port may lack: it adds nothing then. What is there and is no number is a fault. */
+export function parseOptional(text: string | undefined): Count | undefined {
+  if (text === undefined || text === NO_COUNTER) return 0;
+  return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
+}
+
+function readPort(dir: string, now: Reading): Port | undefined {
+  const leaf = (name: string) => now.parse(`${dir}/counters/${name}`, parseCount);
+  const sum = (leaves: readonly string[]) => {
+    const counts = whole(leaves.map(name => parseOptional(readOnce(`${dir}/counters/${name}`))));
+    if (counts === undefined) now.complain(`an error counter in ${dir}/counters does not read as expected`);
+    return counts?.reduce<Count>(add, 0);
+  };
+  // The packets hold unicasts and multicasts both. The data are counted in words of four bytes.
+  const rxWords = leaf('port_rcv_data');
+  const txWords = leaf('port_xmit_data');
+  const rx_packets = leaf('port_rcv_packets');
+  const tx_packets = leaf('port_xmit_packets');
+  const errors = sum(ERRORS);
+  const drops = sum(DROPS);
+  if (rxWords === undefined || txWords === undefined || rx_packets === undefined) return undefined;
+  if (tx_packets === undefined || errors === undefined || drops === undefined) return undefined;
+  const active = parseActive(readOnce(`${dir}/state`));
+  // A port that is down tells the speed that it might have.
+  const mbps = active ? parseRate(readOnce(`${dir}/rate`)) : 0;
+  return {
+    rx_bytes: times(rxWords, 4),
+    tx_bytes: times(txWords, 4),
+    rx_packets,
+    tx_packets,
+    errors,
+    drops,
+    mbps,
+    active,
+  };
+}
+
+/** The ports as one entry; undefined when there are none. */
+export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
+  if (ports.length === 0) return undefined;
+  const sum = (key: Exclude<keyof Port, 'active'>) => ports.reduce<Count>((total, port) => add(total, port[key]), 0);
+  const { up, carrier } = bits.net_state;
+  const state = ports.some(port => port.active) ? 2 ** up + 2 ** carrier : 0;
+  return {
+    fabric: {
+      name: 'fabric',
+      rx_bytes: sum('rx_bytes'),
+      tx_bytes: sum('tx_bytes'),
+      rx_packets: sum('rx_packets'),
+      tx_packets: sum('tx_packets'),
+      errors: modulo32(sum('errors')),
+      drops: modulo32(sum('drops')),
+      mbps: sum('mbps'),
+      state: state + Math.min(ports.length, 0xffff) * 0x10000,
+    },
+  };
+}
+
+/** Ports that count at all. */
+function countingPorts(sys: string): string[] {
+  const root = `${sys}/class/infiniband`;
+  return names(root, /^[^.]/)
+    .flatMap(device => names(`${root}/${device}/ports`, /^\d+$/).map(port => `${root}/${device}/ports/${port}`))
+    .filter(dir => existsSync(`${dir}/counters`) && readOnce(`${dir}/counters/port_xmit_data`) !== NO_COUNTER);
+}
+
+export const fabric: SlowSource = {
+  name: 'fabric',
+  periodMs: 0,
+  sets: ['fabric'],
+  read({ sys }) {
+    const now = new Reading();
+    const ports = whole(countingPorts(sys).map(dir => readPort(dir, now)));
+    now.put('fabric', ports && sumPorts(ports));
+    return now.done();
+  },
+};

@@ -1,0 +1,118 @@
+// Space and inodes by statvfs: of the root, the scratch, and all local file systems. A source each, because each can
+// hang alone. Refuses network file systems before asking them anything, and sizes that cannot be.
+
+import { type Count, over, thousandths } from '../collect/text.js';
+import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
+import { type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';
+
+const MIB = 1 << 20;
+const mib = (bytes: bigint): Count => over(bytes, MIB);
+
+/** The file system itself, unless it says what cannot be: no size, or more free than there is. */
+export function sane(fs: FileSystem | undefined): FileSystem | undefined {
+  if (fs === undefined || fs.totalBytes <= 0n || fs.availableBytes < 0n || fs.inodesFree < 0n) return undefined;
+  return fs.availableBytes > fs.totalBytes || fs.inodesFree > fs.inodes ? undefined : fs;
+}
+
+/** Thousandths of the inodes that are left: all of them where the file system makes them as it needs them. */
+export function inodesFree({ inodes, inodesFree }: FileSystem): number {
+  return inodes === 0n ? 1000 : thousandths(inodesFree, inodes);
+}
+
+/** How full: what an ordinary user cannot have, in thousandths rounded down. */
+export function fullness({ totalBytes, availableBytes }: FileSystem): number {
+  return thousandths(totalBytes - availableBytes, totalBytes);
+}
+
+function readMounts({ proc }: SlowWorld, now: Reading): Mount[] | undefined {
+  return now.parse(`${proc}/self/mountinfo`, parseMounts);
+}
+
+/** Asks one file system; complains of what it says only where it says something absurd. */
+function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefined {
+  const fs = world.statfs(path);
+  const good = sane(fs);
+  if (fs !== undefined && good === undefined) now.complain(`the file system at ${path} tells an absurd size`);
+  return good;
+}
+
+export const root: SlowSource = {
+  name: 'root',
+  periodMs: 10_000,
+  sets: ['root'],
+  flags: ['root_readonly'],
+  read(world) {
+    const now = new Reading();
+    now.flag('root_readonly', readMounts(world, now)?.find(({ point }) => point === '/')?.readOnly === true);
+    const fs = ask(world, '/', now);
+    if (fs !== undefined)
+      now.put('root', {
+        root_total_mib: mib(fs.totalBytes),
+        root_avail_mib: mib(fs.availableBytes),
+        root_inodes_free_pm: inodesFree(fs),
+      });
+    return now.done();
+  },
+};
+
+/** The scratch without links, when it lies on a local file system. */
+function localScratch(world: SlowWorld, now: Reading): string | undefined {
+  const mounts = readMounts(world, now);
+  if (mounts === undefined) return undefined;
+  const local = (path: string) => {
+    const mount = mountOf(mounts, path);
+    if (mount === undefined || isLocal(mount)) return mount !== undefined;
+    now.complain(`the scratch ${world.scratch} is on ${mount.type}, which is not known to be local: it is left out`);
+    return false;
+  };
+  // Before its links are followed, too: already that would ask the network.
+  const path = local(world.scratch) ? world.resolve(world.scratch) : undefined;
+  return path !== undefined && local(path) ? path : undefined;
+}
+
+export const scratch: SlowSource = {
+  name: 'scratch',
+  periodMs: 10_000,
+  sets: ['scratch'],
+  read(world) {
+    const now = new Reading();
+    const path = localScratch(world, now);
+    const fs = path === undefined ? undefined : ask(world, path, now);
+    if (fs !== undefined)
+      now.put('scratch', {
+        scratch_total_mib: mib(fs.totalBytes),
+        scratch_avail_mib: mib(fs.availableBytes),
+        scratch_inodes_free_pm: inodesFree(fs),
+      });
+    return now.done();
+  },
+};
+
+/** Every device once, by the first of its mounts that answers. One that does not let us ask is left out. */
+function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileSystem[] {
+  const found = new Map<string, FileSystem>();
+  for (const mount of mounts) {
+    if (!hasDisk(mount) || found.has(mount.device)) continue;
+    const fs = ask(world, mount.point, now);
+    if (fs !== undefined) found.set(mount.device, fs);
+  }
+  return [...found.values()];
+}
+
+export const filesystems: SlowSource = {
+  name: 'filesystems',
+  periodMs: 10_000,
+  sets: ['filesystems'],
+  read(world) {
+    const now = new Reading();
+    const all = askAll(world, readMounts(world, now) ?? [], now);
+    const sum = (key: 'totalBytes' | 'availableBytes') => mib(all.reduce((total, fs) => total + fs[key], 0n));
+    if (all.length > 0)
+      now.put('filesystems', {
+        fs_total_mib: sum('totalBytes'),
+        fs_avail_mib: sum('availableBytes'),
+        fs_fullest_pm: Math.max(...all.map(fullness)),
+      });
+    return now.done();
+  },
+};

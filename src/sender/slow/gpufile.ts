@@ -1,0 +1,55 @@
+// The GPU file, which a helper writes for GPUs that /sys tells nothing of; see "Files of others" in proto/stat-v1.md.
+// Refuses the whole file for one wrong word: it was not written by a helper of this version.
+
+import { bits, enums } from '../../layout/layout.gen.js';
+import { type Count, lines, u64 } from '../collect/text.js';
+import type { Gpu, Vendor } from './gpu.js';
+import { whole } from './source.js';
+
+/** `gpu_count` cannot hold more. */
+const MOST_GPUS = 255;
+const MOST_FLAGS = 2 ** Object.keys(bits.gpu_flags).length - 1;
+const MOST_U32 = 2 ** 32 - 1;
+
+/** What one word may be; null: it breaks the format. */
+type Word = Count | undefined | null;
+
+function word(token: string | undefined, most: number): Word {
+  if (token === '-') return undefined;
+  const value = u64(token);
+  return value === undefined || value > most ? null : value;
+}
+
+const small = (value: Count | undefined) => (value === undefined ? undefined : Number(value));
+
+function parseLine(line: string): Gpu | undefined {
+  const tokens = line.split(' ');
+  const limits = [100, 150, 65_534, MOST_U32, MOST_U32, MOST_FLAGS, MOST_U32, MOST_U32];
+  const found = limits.map((most, i) => word(tokens[i], most));
+  if (tokens.length !== limits.length || found.includes(null)) return undefined;
+  const [util, temp, powerW, memUsedMib, memTotalMib, flags, errors, eccUe] = found as (Count | undefined)[];
+  if (flags === undefined) return undefined;
+  if (memUsedMib !== undefined && memTotalMib !== undefined && memUsedMib > memTotalMib) return undefined;
+  return {
+    utilPct: small(util),
+    tempC: small(temp),
+    powerW,
+    memUsedMib,
+    memTotalMib,
+    flags: Number(flags),
+    errors,
+    eccUe,
+  };
+}
+
+/** A line `gpu 1 VENDOR COUNT`, then COUNT lines, each with its line end. */
+export function parseGpuFile(text: string): { vendor: Vendor; gpus: Gpu[] } | undefined {
+  if (!text.endsWith('\n')) return undefined;
+  const [head, ...rest] = lines(text);
+  const match = /^gpu 1 ([a-z]{1,16}) (\d{1,3})$/.exec(head ?? '');
+  const vendor = enums.gpu_vendor.find(name => name !== 'none' && name === match?.[1]);
+  const count = Number(match?.[2]);
+  if (vendor === undefined || count > MOST_GPUS || rest.length !== count) return undefined;
+  const gpus = whole(rest.map(parseLine));
+  return gpus && { vendor, gpus };
+}

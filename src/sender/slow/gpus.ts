@@ -1,0 +1,29 @@
+// The source of the GPU sets: the GPU file where there is one, else AMD's cards. Refuses to mix the two, and to load any
+// vendor's library: those hang.
+
+import { errorFields, gpuFields } from './gpu.js';
+import { readAmd } from './gpuamd.js';
+import { parseGpuFile } from './gpufile.js';
+import { readOthers } from './others.js';
+import { Reading, type SlowSource } from './source.js';
+
+const TOO_OLD_S = 10;
+
+export const gpus: SlowSource = {
+  name: 'gpu',
+  periodMs: 5000,
+  sets: ['gpu', 'gpu_errors'],
+  read(world) {
+    const now = new Reading();
+    // A file that is there decides alone, though it be broken or too old: a node whose helper died must not turn into
+    // one with another number of GPUs, because a processor brings a small one of its own.
+    const file = readOthers(world, 'gpu', now, parseGpuFile, TOO_OLD_S);
+    const { vendor, gpus } = file.there
+      ? (file.value ?? { vendor: 'none', gpus: undefined })
+      : { vendor: 'amd' as const, gpus: readAmd(world.sys, now) };
+    if (gpus === undefined || (gpus.length === 0 && !file.there)) return now.done();
+    now.put('gpu', gpuFields(vendor, gpus));
+    now.put('gpu_errors', errorFields(gpus));
+    return now.done();
+  },
+};

@@ -1,0 +1,147 @@
+// Two numbers that are equal on equal nodes: one of the hardware, one of the system software. The texts are those of
+// the contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has.
+
+import { parseCpuList, readTopology } from '../collect/cpus.js';
+import { readLinks } from '../collect/netlinks.js';
+import { parseRelease } from '../collect/system.js';
+import { lines } from '../collect/text.js';
+import { readOnce } from '../kernelfile.js';
+import { crc32 } from './crc32.js';
+import { names, Reading, type SlowSource, type SlowWorld } from './source.js';
+
+const HASH_PERIOD_MS = 60_000;
+
+/** Keys of /proc/cpuinfo that tell the model, on all architectures, in the order of the text. */
+const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
+
+/** The first CPU's text has about 2 KiB. */
+const CPUINFO_HEAD = 16 << 10;
+
+/** Printable ASCII: what no two programs can read differently. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** The lines `cpu KEY: VALUE` of the first CPU; undefined when there is none. */
+export function cpuModel(text: string): string[] | undefined {
+  const found = new Map<string, string>();
+  for (const line of lines(text)) {
+    if (line === '') break;
+    const colon = line.indexOf(':');
+    const key = line.slice(0, Math.max(0, colon)).trim();
+    if (!found.has(key)) found.set(key, line.slice(colon + 1).trim());
+  }
+  const out = MODEL.filter(key => found.has(key)).map(key => `cpu ${key}: ${found.get(key)}`);
+  return out.length === 0 || !out.every(line => PLAIN.test(line)) ? undefined : out;
+}
+
+/** Bytes of a memory block, which the kernel writes in bare hexadecimal. */
+export function parseBlockSize(text: string): bigint | undefined {
+  const hex = /^([0-9a-f]{1,16})\n$/.exec(text)?.[1];
+  return hex === undefined ? undefined : BigInt(`0x${hex}`);
+}
+
+/** Bytes of memory that are plugged in, or `-` where the kernel has no blocks. MemTotal differs from boot to boot. */
+function memory(sys: string, now: Reading): string | undefined {
+  const dir = `${sys}/devices/system/memory`;
+  const blocks = names(dir, /^memory\d+$/).length;
+  if (blocks === 0) return '-';
+  const size = now.parse(`${dir}/block_size_bytes`, parseBlockSize);
+  return size === undefined ? undefined : String(size * BigInt(blocks));
+}
+
+/** The lines `nic NAME: MBPS` of the interfaces that have a device, by name. */
+function nics(sys: string): string[] | undefined {
+  const all = names(`${sys}/class/net`, /./);
+  const physical = [...readLinks(sys, all)].filter(([, link]) => link.physical);
+  if (!physical.every(([name]) => PLAIN.test(name))) return undefined;
+  return physical.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { mbps }]) => `nic ${name}: ${mbps}`);
+}
+
+/** PCI devices that are GPUs: display controllers (03) and accelerators (12) of those who make GPUs; `-` without PCI. */
+function gpus(sys: string): string {
+  const dir = `${sys}/bus/pci/devices`;
+  const devices = names(dir, /^[0-9a-f:.]{1,20}$/);
+  const ours = devices.filter(
+    device =>
+      /^0x(?:03|12)/.test(readOnce(`${dir}/${device}/class`) ?? '') &&
+      /^0x(?:10de|1002|8086)\n$/.test(readOnce(`${dir}/${device}/vendor`) ?? ''),
+  );
+  return devices.length === 0 ? '-' : String(ours.length);
+}
+
+/** The text whose CRC is `hw_hash`; undefined when a part of it cannot be read. */
+export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | undefined {
+  const head = readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD);
+  const model = cpuModel(head ?? '');
+  if (model === undefined) now.complain(`${proc}/cpuinfo tells no model: hw_hash is left out`);
+  const online = now.parse(`${sys}/devices/system/cpu/online`, parseCpuList);
+  const present = now.parse(`${sys}/devices/system/cpu/present`, parseCpuList);
+  const topology = online && readTopology(sys, online);
+  const bytes = memory(sys, now);
+  const links = nics(sys);
+  if (model === undefined || topology === undefined || present === undefined) return undefined;
+  if (bytes === undefined || links === undefined) return undefined;
+  return [
+    ...model,
+    `packages: ${topology.fields.packages}`,
+    `cpus: ${present.length}`,
+    `memory: ${bytes}`,
+    ...links,
+    `gpus: ${gpus(sys)}`,
+    '',
+  ].join('\n');
+}
+
+export const hwHash: SlowSource = {
+  name: 'hw_hash',
+  periodMs: HASH_PERIOD_MS,
+  sets: ['hw_hash'],
+  read(world) {
+    const now = new Reading();
+    const text = hardwareText(world, now);
+    if (text !== undefined) now.put('hw_hash', { hw_hash: crc32(text) });
+    return now.done();
+  },
+};
+
+/** A value of os-release without its quotes; undefined for what a shell would not take, or not as plain text. */
+function unquote(value: string): string | undefined {
+  const plain = /^([A-Za-z0-9._+:,/@%~^-]*)$/.exec(value)?.[1] ?? /^'([^']*)'$/.exec(value)?.[1];
+  const text = plain ?? /^"((?:[^"\\$`]|\\["\\$`])*)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
+  return text !== undefined && PLAIN.test(text) ? text : undefined;
+}
+
+const RELEASE = ['ID', 'VERSION_ID', 'IMAGE_ID'] as const;
+
+/** The three values; every system has an ID, the others are empty where there are none. The last line of a key counts. */
+export function parseOsRelease(text: string): Record<(typeof RELEASE)[number], string> | undefined {
+  if (!text.endsWith('\n')) return undefined;
+  const out = { ID: '', VERSION_ID: '', IMAGE_ID: '' };
+  for (const line of lines(text)) {
+    const key = RELEASE.find(key => line.startsWith(`${key}=`));
+    if (key === undefined) continue;
+    const value = unquote(line.slice(key.length + 1).trimEnd());
+    if (value === undefined) return undefined;
+    out[key] = value;
+  }
+  return out.ID === '' ? undefined : out;
+}
+
+/** The text whose CRC is `sw_hash`; undefined when a part of it cannot be read. */
+export function softwareText({ proc, etc }: SlowWorld, now: Reading): string | undefined {
+  const kernel = now.parse(`${proc}/sys/kernel/osrelease`, parseRelease);
+  const os = now.parse(`${etc}/os-release`, parseOsRelease);
+  if (kernel === undefined || os === undefined) return undefined;
+  return `kernel: ${kernel}\nid: ${os.ID}\nversion_id: ${os.VERSION_ID}\nimage_id: ${os.IMAGE_ID}\n`;
+}
+
+export const swHash: SlowSource = {
+  name: 'sw_hash',
+  periodMs: HASH_PERIOD_MS,
+  sets: ['sw_hash'],
+  read(world) {
+    const now = new Reading();
+    const text = softwareText(world, now);
+    if (text !== undefined) now.put('sw_hash', { sw_hash: crc32(text) });
+    return now.done();
+  },
+};

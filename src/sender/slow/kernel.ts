@@ -1,0 +1,38 @@
+// Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit.
+
+import { type Count, modulo32 } from '../collect/text.js';
+import { parseCount, Reading, type SlowSource } from './source.js';
+
+/** Bits: a number that its field cannot hold is no reading. */
+export function parseTaint(text: string): { taint: Count } | undefined {
+  const taint = parseCount(text);
+  return taint === undefined || taint > 0xffffffff ? undefined : { taint };
+}
+
+export const taint: SlowSource = {
+  name: 'taint',
+  periodMs: 10_000,
+  sets: ['taint'],
+  read({ proc }) {
+    const now = new Reading();
+    now.put('taint', now.parse(`${proc}/sys/kernel/tainted`, parseTaint));
+    return now.done();
+  },
+};
+
+export function parseHungTasks(text: string): { hung_tasks: number } | undefined {
+  const tasks = parseCount(text);
+  return tasks === undefined ? undefined : { hung_tasks: modulo32(tasks) };
+}
+
+export const hungTasks: SlowSource = {
+  name: 'hung_tasks',
+  periodMs: 10_000,
+  sets: ['hung_tasks'],
+  read({ proc }) {
+    const now = new Reading();
+    // Linux 6.13 and later.
+    now.put('hung_tasks', now.maybe(`${proc}/sys/kernel/hung_task_detect_count`, parseHungTasks));
+    return now.done();
+  },
+};

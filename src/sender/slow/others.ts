@@ -1,0 +1,99 @@
+// Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is no regular file,
+// what anybody but root or the sender's own user could have written, and what is larger than 64 KiB.
+
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import type { Reading, SlowWorld } from './source.js';
+
+const MOST_BYTES = 64 << 10;
+/** A FIFO in its place must not hang us: with NONBLOCK it opens, and is then seen to be none of ours. */
+const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+const ABSENT = ['ENOENT', 'ENOTDIR'];
+
+/** Why a file is not to be believed; undefined when it is. */
+function objection({ uid, mode, size }: Stats, regular: boolean): string | undefined {
+  if (!regular) return 'it is not a regular file';
+  if (uid !== 0 && uid !== process.geteuid?.()) return 'it belongs neither to root nor to the user of the sender';
+  if ((mode & 0o022) !== 0) return 'others may write it; chmod go-w it';
+  if (size > MOST_BYTES) return `it is larger than ${MOST_BYTES} bytes`;
+  return undefined;
+}
+
+function readAll(path: string): { text: string } | { objection: string } {
+  const fd = openSync(path, MODE);
+  try {
+    const stats = fstatSync(fd);
+    const why = objection(stats, stats.isFile());
+    if (why !== undefined) return { objection: why };
+    // One byte more than may be in it: what grew meanwhile is told from what just fits.
+    const buffer = Buffer.alloc(MOST_BYTES + 1);
+    let length = 0;
+    for (let got = -1; got !== 0; length += got) got = readSync(fd, buffer, length, buffer.length - length, length);
+    if (length > MOST_BYTES) return { objection: `it is larger than ${MOST_BYTES} bytes` };
+    return { text: buffer.toString('utf8', 0, length) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function refuse(path: string, now: Reading, why: string): undefined {
+  now.complain(`${path} is taken as absent: ${why}`);
+  return undefined;
+}
+
+function failed(path: string, now: Reading, error: unknown): { there: boolean } {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error);
+  if (ABSENT.includes(code)) return { there: false };
+  refuse(path, now, code);
+  return { there: true };
+}
+
+/**
+ * What `parser` makes of a file of others. `there` says whether there is such a file at all, whatever is in it.
+ *
+ * @param mostSeconds how old it may be; one that is dated as far ahead is as little to be believed
+ */
+export function readOthers<T>(
+  world: SlowWorld,
+  name: string,
+  now: Reading,
+  parser: (text: string) => T | undefined,
+  mostSeconds = Number.POSITIVE_INFINITY,
+): { there: boolean; value?: T; ageSeconds?: number } {
+  const path = `${world.run}/${name}`;
+  try {
+    // The age comes first: replaced between the two, a file is then taken for older than it is, never for younger.
+    const ageSeconds = world.ageSeconds(path);
+    const read = readAll(path);
+    if ('objection' in read) {
+      refuse(path, now, read.objection);
+      return { there: true };
+    }
+    const value = parser(read.text);
+    if (value === undefined) {
+      refuse(path, now, 'it breaks its format');
+      return { there: true };
+    }
+    if (ageSeconds === undefined || Number.isNaN(ageSeconds)) return { there: true };
+    if (Math.abs(ageSeconds) > mostSeconds) {
+      refuse(path, now, `it is not of the last ${mostSeconds} s`);
+      return { there: true };
+    }
+    return { there: true, value, ageSeconds };
+  } catch (error) {
+    return failed(path, now, error);
+  }
+}
+
+/** Whether there is such a file, to be believed; what is in it, and whether we may read that, is no matter. */
+export function others(world: SlowWorld, name: string, now: Reading): boolean {
+  const path = `${world.run}/${name}`;
+  try {
+    const stats = statSync(path);
+    const why = objection(stats, stats.isFile());
+    if (why !== undefined) refuse(path, now, why);
+    return why === undefined;
+  } catch (error) {
+    failed(path, now, error);
+    return false;
+  }
+}

@@ -1,0 +1,41 @@
+// The node's power: the ACPI power meter, else the file of a tool that asks the BMC. Refuses every sensor that measures
+// less than the whole node, and a guess among several.
+
+import { enums } from '../../layout/layout.gen.js';
+import { chips, parsePower } from './hwmon.js';
+import { readOthers } from './others.js';
+import { type FieldsOf, Reading, type SlowSource } from './source.js';
+
+const TOO_OLD_S = 60;
+
+/** What the BMC file holds: one line, whole watts. */
+export function parseWatts(text: string): number | undefined {
+  const watts = Number(/^(\d{1,5})\n?$/.exec(text)?.[1] ?? 0);
+  return watts < 1 || watts > 65_534 ? undefined : watts;
+}
+
+const field = (watts: number, source: (typeof enums.power_src)[number]): FieldsOf<'power'> => ({
+  power_node_w: watts,
+  power_src: enums.power_src.indexOf(source),
+});
+
+/** What the only power meter tells; where there are several, each measures a part, and none says which. */
+function readMeter(sys: string, now: Reading): number | undefined {
+  const [meter, ...more] = chips(sys, now).filter(({ name }) => name === 'power_meter');
+  if (meter === undefined || more.length > 0) return undefined;
+  return now.maybe(`${meter.dir}/power1_average`, parsePower) ?? now.maybe(`${meter.dir}/power1_input`, parsePower);
+}
+
+export const power: SlowSource = {
+  name: 'power',
+  periodMs: 5000,
+  sets: ['power'],
+  read(world) {
+    const now = new Reading();
+    const metered = readMeter(world.sys, now);
+    const told = metered === undefined ? readOthers(world, 'power', now, parseWatts, TOO_OLD_S).value : undefined;
+    if (metered !== undefined) now.put('power', field(metered, 'hwmon'));
+    else if (told !== undefined) now.put('power', field(told, 'bmc'));
+    return now.done();
+  },
+};

@@ -1,0 +1,43 @@
+// thermal_throttle below /sys/devices/system/cpu: how often packages slowed down for their temperature. Asks one CPU of
+// each package, since all of them count the same; refuses a sum that lacks a package.
+
+import { parseCpuList, parsePackageId } from '../collect/cpus.js';
+import { add, type Count, modulo32 } from '../collect/text.js';
+import { readOnce } from '../kernelfile.js';
+import { parseCount, Reading, type SlowSource, whole } from './source.js';
+
+/** The first CPU of each package; undefined when a CPU does not tell its package. */
+export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
+  const first = new Map<number, number>();
+  for (const cpu of online) {
+    const id = parsePackageId(readOnce(`${sys}/devices/system/cpu/cpu${cpu}/topology/physical_package_id`) ?? '');
+    if (id === undefined) return undefined;
+    if (!first.has(id)) first.set(id, cpu);
+  }
+  return [...first.values()];
+}
+
+export function makeThrottle(): SlowSource {
+  // Asking every CPU for its package costs a thousand files: again only when the CPUs online change.
+  let known: { key: string; cpus: number[] | undefined } | undefined;
+  return {
+    name: 'throttle',
+    periodMs: 10_000,
+    sets: ['throttle'],
+    read({ sys }) {
+      const now = new Reading();
+      const dir = `${sys}/devices/system/cpu`;
+      const count = (cpu: number) => now.maybe(`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
+      const list = now.parse(`${dir}/online`, text => parseCpuList(text) && text);
+      const online = list === undefined ? undefined : parseCpuList(list);
+      // Only Intel's have it: where the first has not, nobody else is asked.
+      if (online === undefined || count(online[0] ?? 0) === undefined) return now.done();
+      const key = `${sys}\n${list}`;
+      if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
+      if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not tell its package`);
+      const events = known.cpus && whole(known.cpus.map(count));
+      if (events !== undefined) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
+      return now.done();
+    },
+  };
+}

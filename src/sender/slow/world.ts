@@ -1,0 +1,33 @@
+// The slow side's view of this machine: file systems and the age of files. Refuses to throw; may hang, which is why it
+// is asked in a process of its own.
+
+import { realpathSync, statfsSync, statSync } from 'node:fs';
+import type { FileSystem, SlowWorld } from './source.js';
+
+/** Where things are on a machine, unless an option says otherwise. */
+export const PLACES = { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '/etc', scratch: '/tmp' };
+
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+// Node gives f_bsize and not f_frsize, in which the blocks are counted; for all local file systems these are equal.
+function statfs(path: string): FileSystem {
+  const { bsize, blocks, bavail, files, ffree } = statfsSync(path, { bigint: true });
+  return { totalBytes: blocks * bsize, availableBytes: bavail * bsize, inodes: files, inodesFree: ffree };
+}
+
+/** This machine, or trees that look like one. */
+export function machineWorld(places: Partial<typeof PLACES> = {}): SlowWorld {
+  return {
+    ...PLACES,
+    ...places,
+    statfs: path => attempt(() => statfs(path)),
+    ageSeconds: path => attempt(() => (Date.now() - statSync(path).mtimeMs) / 1000),
+    resolve: path => attempt(() => realpathSync(path)),
+  };
+}

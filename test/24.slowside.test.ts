@@ -1,0 +1,96 @@
+// The slow side: a source that hangs in the kernel loses its own readings, at the next round, and takes neither the other
+// sources nor a report with it; it comes back when it comes back. With real children and a real FIFO.
+
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
+import { type Asked, SlowSide } from '../src/sender/slow/rounds.js';
+import { folder, until } from './lib.js';
+
+const module = fileURLToPath(new URL('./slowchild.js', import.meta.url));
+
+function open(t: { teardown(end: () => void): void }, sources: Asked[]) {
+  const fifo = join(folder(t), 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  const told: string[] = [];
+  let boot = 0n;
+  const slow = new SlowSide({
+    sources,
+    world: JSON.stringify({ fifo }),
+    intervalMs: 1000,
+    bootNs: () => ++boot,
+    tell: message => told.push(message),
+    module,
+  });
+  t.teardown(() => slow.stop());
+  const look = () => {
+    const view = new DataView(new ArrayBuffer(REPORT_BYTES));
+    slow.fill(view);
+    const report = decodeReport(view, 0);
+    return {
+      sets: bitNames('valid', report.valid),
+      flags: bitNames('flags', report.flags),
+      report,
+      rx: report.fabric?.rx_bytes ?? 0,
+    };
+  };
+  /** Lets the source go on that hangs: somebody opens the other end. */
+  const release = () => {
+    const fd = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    writeSync(fd, 'x');
+    closeSync(fd);
+  };
+  return { slow, look, told, release };
+}
+
+t.test('before the first round there is nothing; after it, everything', async t => {
+  const { slow, look } = open(t, [
+    { name: 'fast', periodMs: 0 },
+    { name: 'seldom', periodMs: 60_000 },
+  ]);
+  t.same(look().sets, []);
+  t.equal(look().report.slow_boot_ns, 0n);
+  slow.start();
+  await slow.closed();
+  const first = await until('the first round is closed', () => look().report.slow_boot_ns > 0n && look());
+  t.same(first.sets, ['edac', 'fabric']);
+  t.same(first.flags, ['held']);
+  t.equal(first.report.slow_boot_ns, 1n);
+  const later = await until('another round is closed', () => look().report.slow_boot_ns > 1n && look());
+  t.ok(later.rx > first.rx, 'what is read in every round is read again');
+  t.equal(later.report.edac_ce, first.report.edac_ce, 'the other is not, and stays');
+});
+
+t.test('a source that hangs in the kernel', async t => {
+  const { slow, look, told, release } = open(t, [
+    { name: 'fast', periodMs: 0 },
+    { name: 'pipe', periodMs: 0 },
+    { name: 'seldom', periodMs: 0 },
+  ]);
+  slow.start();
+  const hung = await until('the round is closed without it', () => look().report.slow_boot_ns > 0n && look());
+  t.same(hung.sets, ['fabric'], 'what came before it in that round is there');
+  t.same(hung.flags, ['slow_stale']);
+  t.same(told, ['the slow source pipe does not answer: its readings are left out until it does']);
+  const others = await until('the others go on', () => look().rx > hung.rx && look().sets.includes('edac') && look());
+  t.notOk(others.sets.includes('energy_cpu'));
+  t.ok(others.flags.includes('slow_stale'));
+  t.equal(told.length, 1, 'told once');
+  release();
+  await until('it comes back', () => look().sets.includes('energy_cpu'));
+  t.equal(told[1], 'the slow source pipe answers again');
+  t.notOk(look().flags.includes('slow_stale'));
+});
+
+t.test('a child that crashes costs a round and no more', async t => {
+  const { slow, look } = open(t, [
+    { name: 'crash', periodMs: 60_000 },
+    { name: 'fast', periodMs: 0 },
+  ]);
+  slow.start();
+  await until('the source behind it is read', () => look().sets.includes('fabric'));
+  t.ok(look().report.slow_boot_ns > 0n);
+});
