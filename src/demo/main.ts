@@ -65,7 +65,6 @@ export async function main(argv: string[]): Promise<number> {
   const ended = new Promise<void>((resolve, reject) => {
     [end, fail] = [resolve, reject];
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-    if (values.for !== undefined) setTimeout(resolve, values.for).unref();
   });
   ended.catch(() => undefined); // it may be lost before anybody waits for it
   const directory = mkdtempSync(join(SHM, `beoboard-demo.${process.getuid?.() ?? 0}.`));
@@ -82,6 +81,8 @@ export async function main(argv: string[]): Promise<number> {
       const sender = family.start(['send', '--to', address, '--interval', `${values.interval}ms`]);
       await Promise.race([once(sender, 'message'), ended]);
       family.start(['status', '--watch', '--board', board]);
+      // Counted from when there is something to see.
+      if (values.for !== undefined) setTimeout(end, values.for).unref();
     }
     await ended;
     return 0;
