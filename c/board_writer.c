@@ -345,12 +345,12 @@ static int examine(struct bb_writer *w, const struct bb_writer_options *o, struc
   int result = -1;
   if (fstat(fd, &st) != 0) fail(why, size, "%s: %s", w->path, strerror(errno));
   else if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-    fail(why, size, "%s: is not a board; remove it or choose another --board", w->path);
+    fail(why, size, "%s: is not a board; choose another --board", w->path);
   else if (st.st_uid != geteuid())
     fail(why, size, "%s: belongs to user %u; remove it or run as that user", w->path, (unsigned)st.st_uid);
   else if (st.st_size == 0) result = 0;
   else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_MAGIC)
-    fail(why, size, "%s: is not a board; remove it or choose another --board", w->path);
+    fail(why, size, "%s: is not a board; choose another --board", w->path);
   else if ((uint64_t)st.st_size < sizeof h) result = 0;
   else if (!map_board(old, fd, &st)) fail(why, size, "cannot map %s: %s", w->path, strerror(errno));
   else if (h.version != BB_VERSION || h.stat_hash != BB_HASH_STAT_V1 || h.board_hash != BB_HASH_BOARD_V1 ||
@@ -593,7 +593,7 @@ static void store_report(struct mapped *b, uint32_t record, const uint8_t *datag
 
 /* The node's wall clock less the master's, in us. */
 static int64_t offset_us(const struct bb_report *report, const struct bb_arrival *arrival) {
-  return ((int64_t)report->t_real_ns / 1000) - arrival->stamp_real_ns / 1000;
+  return (int64_t)(report->t_real_ns / 1000) - arrival->stamp_real_ns / 1000;
 }
 
 static int count_refusal(struct bb_writer *w, enum bb_reason reason) {

@@ -89,7 +89,10 @@ struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r
   /* Without keys these rules are order, not security: nobody is locked out for longer than this. The very report that we hold is never
    * news, however late its copy. */
   const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
-  const bool reset = !held && age > limit(limits->silent_after_ns, o->interval_ms);
+  /* Of both intervals the shorter decides how long the one report keeps out the other: a stray report with an interval of ten minutes
+   * must not keep the node's own sender out for an hour. */
+  const uint32_t shorter = r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms;
+  const bool reset = !held && age > limit(limits->silent_after_ns, shorter);
 
   if (same_run) {
     if (beyond) return next(o, r, stamp_ns, limits);
@@ -98,10 +101,9 @@ struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r
   if (same_boot) {
     if (r->start_boot_ns > o->start_boot_ns) return begin(o, r, stamp_ns, BB_RESTART);
     if (!beyond) return reset ? begin(o, r, stamp_ns, BB_RESET) : refuse(BB_REASON_LATE);
-    const bool live = age <= limit(limits->uncertain_after_ns, o->interval_ms);
+    const bool live = age <= limit(limits->uncertain_after_ns, shorter);
     return live && !o->goodbye ? refuse(BB_REASON_RIVAL) : begin(o, r, stamp_ns, BB_RESTART);
   }
-  const uint32_t shorter = r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms;
   if (!o->goodbye && age <= limit(limits->uncertain_after_ns, shorter)) return refuse(BB_REASON_RIVAL);
   return begin(o, r, stamp_ns, BB_REBOOT);
 }

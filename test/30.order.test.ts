@@ -248,6 +248,19 @@ const rows: Row[] = [
     counts: { accepted: 3, restarts: 1 },
   },
   {
+    rule: 'a stray later run with an interval of ten minutes keeps the own sender out for 4.5 s only',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [0.5, { start: 100.4, t: 100.5, seq: 0, interval: 600_000 }, 'accepted'],
+      [1, { t: 101, seq: 1 }, 'rival'],
+      [5, { t: 105, seq: 5 }, 'rival'],
+      [6, { t: 106, seq: 6 }, 'accepted'],
+      [7, { t: 107, seq: 7 }, 'accepted'],
+    ],
+    counts: { accepted: 4, restarts: 2, refused: 2 },
+    refusal: 'rival',
+  },
+  {
     rule: 'the very report that is held is never news, however late its copy',
     steps: [
       [0, { t: 100, seq: 0 }, 'accepted'],

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { json } from '../src/common/output.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, PROGRAM, run, start, startReceiver, until } from './lib.js';
@@ -152,6 +153,25 @@ t.test('who reads us may leave early', async t => {
     t.equal(out, '0\n', verb.join(' '));
     t.equal(err, '');
   }
+});
+
+t.test('a stdout that cannot be written gets one line', async t => {
+  for (const verb of ['describe', 'status --help']) {
+    const shell = spawn('bash', ['-c', `"$0" "$1" ${verb} >/dev/full`, process.execPath, PROGRAM]);
+    let err = '';
+    shell.stderr.on('data', data => {
+      err += data;
+    });
+    const [code] = await once(shell, 'close');
+    t.equal(code, 74, verb);
+    t.match(err, /^beoboard: cannot write to stdout: .*no space left.*\n$/);
+  }
+});
+
+t.test('JSON holds nothing that steers a terminal', async t => {
+  const text = '\u009b2J\u007f\u2028\u202e\ufeff\u{e0001}\x1b';
+  t.match(json({ text }), /^[\x20-\x7e]*$/);
+  t.equal(JSON.parse(json({ text })).text, text);
 });
 
 t.test('describe: every field says what it means; what it does not; a field within a struct', async t => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
+import { oneLine } from '../common/text.js';
 import type { Report } from '../layout/codec.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Rates } from '../shm/rates.js';
@@ -59,7 +60,8 @@ function network(rates: Rates | undefined, field: 'rx_bytes' | 'tx_bytes'): numb
 }
 
 function used(total: number | undefined, free: number | undefined): number | undefined {
-  return total === undefined || free === undefined || total === 0 ? undefined : (100 * (total - free)) / total;
+  if (total === undefined || free === undefined || total === 0 || free > total) return undefined;
+  return (100 * (total - free)) / total;
 }
 
 function rate(rates: Rates | undefined, field: string): number | undefined {
@@ -70,7 +72,7 @@ function rate(rates: Rates | undefined, field: string): number | undefined {
 const percent = (value: number) => `${Math.round(value)}%`;
 
 const COLUMNS: Column[] = [
-  { title: 'NODE', left: true, cell: node => node.name },
+  { title: 'NODE', left: true, cell: node => oneLine(node.name) },
   { title: 'STATE', left: true, cell: node => node.state },
   { title: 'AGE', cell: node => show(node.ageMs, formatDuration) },
   { title: 'LOAD', reading: true, cell: (_, report) => show(report?.load1_c, load => (load / 100).toFixed(2)) },

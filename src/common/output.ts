@@ -16,10 +16,19 @@ export async function print(pieces: Iterable<string>): Promise<void> {
   if (text !== '') process.stdout.write(text);
 }
 
-/** JSON: bigint as decimal strings, numbers with at most three decimals. */
+/** What JSON leaves as it is, and a terminal may take for a command or show as nothing. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** JSON: bigint as decimal strings, numbers with at most three decimals, and in ASCII whatever steers a terminal. */
 export function json(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) => {
+  const text = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'bigint') return inner.toString();
     return typeof inner === 'number' && !Number.isInteger(inner) ? Math.round(inner * 1000) / 1000 : inner;
   });
+  // Only texts hold such characters: between them JSON has none.
+  return text.replace(UNSEEN, character =>
+    [...Array(character.length).keys()]
+      .map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }

@@ -7,6 +7,9 @@ export function onStop(): AbortSignal {
   return stop.signal;
 }
 
+/** Exit code of a program that could not say what it had to say: a full disk, mostly. As EX_IOERR of sysexits.h. */
+const WRITE_FAILED = 74;
+
 let gone: () => void = () => process.exit(0);
 
 /**
@@ -15,8 +18,9 @@ let gone: () => void = () => process.exit(0);
  */
 export function watchStdout(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    gone();
+    if (error.code === 'EPIPE') return gone();
+    process.stderr.write(`beoboard: cannot write to stdout: ${error.message}\n`);
+    process.exit(WRITE_FAILED);
   });
 }
 
@@ -30,8 +34,11 @@ const PATIENCE_MS = 1000;
 
 /** Ends the process when stdout is written. Nothing else that hangs (a name service, the channel to a parent) delays it. */
 export function exitWhenWritten(patient: boolean): void {
-  if (process.stdout.writableLength === 0 || process.stdout.destroyed) process.exit();
-  process.stdout.write('', () => process.exit());
+  if (process.stdout.destroyed) process.exit();
+  // What could not be written is told of by the stream's error, which ends the process in its own way.
+  process.stdout.write('', error => {
+    if (!error) process.exit();
+  });
   if (!patient) setTimeout(() => process.exit(), PATIENCE_MS);
 }
 
