@@ -1,6 +1,7 @@
 // Writing to stdout: as fast as that reads, and JSON of our kind. Knows nothing of what is written.
 
 import { once } from 'node:events';
+import { UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
 
@@ -16,9 +17,6 @@ export async function print(pieces: Iterable<string>): Promise<void> {
   if (text !== '') process.stdout.write(text);
 }
 
-/** What JSON leaves as it is, and a terminal may take for a command or show as nothing. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
 /** JSON: bigint as decimal strings, numbers with at most three decimals, and in ASCII whatever steers a terminal. */
 export function json(value: unknown): string {
   const text = JSON.stringify(value, (_, inner: unknown) => {
@@ -27,8 +25,9 @@ export function json(value: unknown): string {
   });
   // Only texts hold such characters: between them JSON has none.
   return text.replace(UNSEEN, character =>
-    [...Array(character.length).keys()]
-      .map(i => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`)
+    character
+      .split('')
+      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join(''),
   );
 }

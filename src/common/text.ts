@@ -11,7 +11,7 @@ export class InputError extends Error {
 }
 
 // What would break the line, steer the terminal or hide: controls, format characters, line separators, half characters.
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /** The text with everything that a terminal would not show as one character of one line written as `\u{hex}`. */
 export function oneLine(text: string): string {

@@ -227,6 +227,14 @@ type Input<V> = V extends string
         : { [K in keyof V]?: Input<V[K]> };
 export type Encodable<S extends StructName> = { [K in keyof Decoded<S>]?: Input<Decoded<S>[K]> | undefined };
 
+type FieldOf<S extends SetName> = {
+  [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
+}[keyof ReportFields];
+/** Every field of a set: what is valid was written, to the last field. The compiler sees to it. */
+export type FieldsOf<S extends SetName> = {
+  [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
+};
+
 /**
  * Writes the given fields of a struct; the others keep their bytes. By the contract's rules: counters and tallies count
  * modulo 2^32, everything else saturates at both ends; text is cut at a character and padded with NUL.

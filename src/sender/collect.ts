@@ -1,8 +1,8 @@
 // Reads the fast sets of a report from /proc and /sys, once per tick. Refuses to throw, to wait, and to guess: a set
 // that could not be read stays invalid, and the others are not touched by that.
 
-import { type Encodable, encode, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
-import { bits, enums, type structs } from '../layout/layout.gen.js';
+import { type Encodable, encode, type FieldsOf, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
+import { bits, enums } from '../layout/layout.gen.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
@@ -26,15 +26,6 @@ export interface Roots {
   proc: string;
   sys: string;
 }
-
-type ReportFields = (typeof structs)['report']['fields'];
-type FieldOf<S extends SetName> = {
-  [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
-}[keyof ReportFields];
-/** Every field of a set: what is valid was written, to the last field. The compiler sees to it. */
-type FieldsOf<S extends SetName> = {
-  [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
-};
 
 const validOf = getter('report', 'valid');
 const flagsOf = getter('report', 'flags');

@@ -2,10 +2,11 @@
 // upon a network interface, or count elsewhere), and a sum that lacks a port.
 
 import { existsSync } from 'node:fs';
+import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
 import { add, type Count, modulo32, times, u64 } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
-import { type FieldsOf, names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 export interface Port {
   rx_bytes: Count;

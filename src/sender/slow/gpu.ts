@@ -1,9 +1,9 @@
 // The GPUs in the report: how many of them, up to eight entries, their errors. Refuses to read any of it; see gpufile
 // and gpuamd for where it comes from.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
 import { add, type Count, less, modulo32, over } from '../collect/text.js';
-import type { FieldsOf } from './source.js';
 
 /** A GPU as its source tells; what is not known is undefined. */
 export interface Gpu {

@@ -1,10 +1,11 @@
 // The node's power: the ACPI power meter, else the file of a tool that asks the BMC. Refuses every sensor that measures
 // less than the whole node, and a guess among several.
 
+import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { chips, parsePower } from './hwmon.js';
 import { readOthers } from './others.js';
-import { type FieldsOf, Reading, type SlowSource } from './source.js';
+import { Reading, type SlowSource } from './source.js';
 
 const TOO_OLD_S = 60;
 

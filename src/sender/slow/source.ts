@@ -2,8 +2,8 @@
 // time, and to throw: what could not be read is left out, and the first complaint is kept for whoever logs.
 
 import { readdirSync } from 'node:fs';
-import type { Encodable, SetName } from '../../layout/codec.js';
-import type { bits, structs } from '../../layout/layout.gen.js';
+import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
+import type { bits } from '../../layout/layout.gen.js';
 import { type Count, u64 } from '../collect/text.js';
 import { KernelFile } from '../kernelfile.js';
 
@@ -60,15 +60,6 @@ export interface SlowSource {
   flags?: readonly FlagName[];
   read(world: SlowWorld): SlowReading;
 }
-
-type ReportFields = (typeof structs)['report']['fields'];
-type FieldOf<S extends SetName> = {
-  [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
-}[keyof ReportFields];
-/** Every field of a set: what is valid was written, to the last field. The compiler sees to it. */
-export type FieldsOf<S extends SetName> = {
-  [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
-};
 
 /** One reading under way. */
 export class Reading {
