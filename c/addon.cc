@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,6 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   return out;
 }
 
-Napi::BigInt Big(Napi::Env env, int64_t value) { return Napi::BigInt::New(env, value); }
-
 int64_t Int64(const Napi::Object& from, const char* key) {
   bool lossless = true;
   return from.Get(key).As<Napi::BigInt>().Int64Value(&lossless);
@@ -57,7 +56,10 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "BoardMapping",
                        {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
-                        InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("isAt", &BoardMapping::IsAt),
+                        InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
+                        InstanceMethod("into", &BoardMapping::Into),
+                        InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
+                        InstanceMethod("isAt", &BoardMapping::IsAt),
                         InstanceMethod("unmap", &BoardMapping::Unmap)});
   }
 
@@ -82,21 +84,42 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
 
   Napi::Value SnapshotBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
-    return Napi::Number::New(info.Env(), static_cast<double>(bb_board_snapshot_bytes(&board_)));
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bb_board_snapshot_bytes(&board_)));
+  }
+
+  // into(buffer): where snapshots go from now on. Kept, since looking up where an array lies costs as much as copying a record.
+  void Into(const Napi::CallbackInfo& info) {
+    auto into = info[0].As<Napi::Uint8Array>();
+    if (reinterpret_cast<uintptr_t>(into.Data()) % 8 != 0)
+      throw Napi::TypeError::New(info.Env(), "the buffer is not aligned to 8 bytes");
+    buffer_ = Napi::Persistent(into);
+    into_ = into.Data();
+    room_ = into.ByteLength();
   }
 
   Napi::Value Snapshot(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     Check(env);
-    auto into = info[0].As<Napi::Uint8Array>();
-    if (reinterpret_cast<uintptr_t>(into.Data()) % 8 != 0) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
+    const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
     struct bb_look look;
-    if (bb_board_snapshot(&board_, into.Data(), into.ByteLength(), &look) != 0) return env.Undefined();
-    auto out = Napi::Object::New(env);
-    out.Set("nowNs", Big(env, look.now_ns));
-    out.Set("realNs", Big(env, look.real_ns));
-    out.Set("nodes", Napi::Number::New(env, static_cast<double>(look.nodes)));
-    return out;
+    if (room_ < sizeof look || bb_board_snapshot(&board_, into_ + sizeof look, room_ - sizeof look, first, &look) != 0)
+      return Napi::Boolean::New(env, false);
+    // In front of what it is about: objects and arrays of JavaScript would cost more than the copy of a record.
+    memcpy(into_, &look, sizeof look);
+    return Napi::Boolean::New(env, true);
+  }
+
+  Napi::Value NodeBytes(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    const struct bb_board_header& h = board_.header;
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) + h.column_stride + h.record_stride);
+  }
+
+  // find(name): the number of the record, -1 when there is none.
+  Napi::Value Find(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    const std::string name = info[0].As<Napi::String>();
+    return Napi::Number::New(info.Env(), static_cast<double>(bb_board_find(&board_, name.c_str())));
   }
 
   Napi::Value IsAt(const Napi::CallbackInfo& info) {
@@ -108,6 +131,78 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
 
   struct bb_board board_ = {};
   bool open_ = false;
+  Napi::Reference<Napi::Uint8Array> buffer_;
+  uint8_t* into_ = nullptr;
+  size_t room_ = 0;
+};
+
+// Strings of JavaScript as C wants them.
+struct Names {
+  explicit Names(const Napi::Array& list) {
+    for (uint32_t i = 0; i < list.Length(); i++) names.push_back(list.Get(i).As<Napi::String>().Utf8Value());
+    for (const auto& name : names) pointers.push_back(name.c_str());
+  }
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+
+  std::vector<std::string> names;
+  std::vector<const char*> pointers;
+};
+
+struct WriterOptions {
+  explicit WriterOptions(const Napi::Object& from)
+      : path(from.Get("path").As<Napi::String>()),
+        cluster(from.Get("clusterName").As<Napi::String>()),
+        nodes(from.Get("nodes").As<Napi::Array>()) {
+    options.path = path.c_str();
+    options.cluster_name = cluster.c_str();
+    options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
+    options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
+    options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
+    options.silent_after_ns = Int64(from, "silentAfterNs");
+    options.nodes = nodes.pointers.empty() ? nullptr : nodes.pointers.data();
+    options.node_count = nodes.pointers.size();
+  }
+
+  std::string path, cluster;
+  Names nodes;
+  struct bb_writer_options options = {};
+};
+
+// A change of the board, to be made by whoever owns the writer.
+struct Forgetting {
+  explicit Forgetting(const Napi::Array& list) : names(list), found(new bool[list.Length() + 1]()) {}
+
+  static void Do(struct bb_writer* writer, void* self) {
+    auto* f = static_cast<Forgetting*>(self);
+    f->ok = bb_writer_forget(writer, f->names.pointers.data(), f->names.pointers.size(), f->found.get(), f->why, sizeof f->why);
+  }
+
+  // Of each name whether it had a record.
+  Napi::Value Result(Napi::Env env) const {
+    if (!ok) throw Napi::Error::New(env, why);
+    auto out = Napi::Array::New(env, names.names.size());
+    for (uint32_t i = 0; i < names.names.size(); i++) out.Set(i, Napi::Boolean::New(env, found[i]));
+    return out;
+  }
+
+  Names names;
+  std::unique_ptr<bool[]> found;
+  bool ok = false;
+  char why[kWhy] = "";
+};
+
+struct Changing {
+  explicit Changing(const Napi::Object& from) : options(from) {}
+
+  static void Do(struct bb_writer* writer, void* self) {
+    auto* c = static_cast<Changing*>(self);
+    c->ok = bb_writer_change(writer, &c->options.options, c->why, sizeof c->why);
+  }
+
+  WriterOptions options;
+  bool ok = false;
+  char why[kWhy] = "";
 };
 
 class Writer : public Napi::ObjectWrap<Writer> {
@@ -116,31 +211,21 @@ class Writer : public Napi::ObjectWrap<Writer> {
     return DefineClass(env, "Writer",
                        {InstanceMethod("deliver", &Writer::Deliver), InstanceMethod("listeningSince", &Writer::ListeningSince),
                         InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),
+                        InstanceMethod("change", &Writer::Change), InstanceMethod("forget", &Writer::Forget),
                         InstanceMethod("close", &Writer::Close)});
   }
 
+  // new Writer(options), or new Writer(path) to edit a board that no receiver has.
   explicit Writer(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Writer>(info) {
-    const Napi::Env env = info.Env();
-    const auto options = info[0].As<Napi::Object>();
-    const std::string path = options.Get("path").As<Napi::String>();
-    const std::string cluster = options.Get("clusterName").As<Napi::String>();
-    const auto list = options.Get("nodes").As<Napi::Array>();
-    std::vector<std::string> names;
-    std::vector<const char*> pointers;
-    for (uint32_t i = 0; i < list.Length(); i++) names.push_back(list.Get(i).As<Napi::String>().Utf8Value());
-    for (const auto& name : names) pointers.push_back(name.c_str());
-    struct bb_writer_options o = {};
-    o.path = path.c_str();
-    o.cluster_name = cluster.c_str();
-    o.cluster_id = options.Get("clusterId").As<Napi::Number>().Uint32Value();
-    o.capacity = options.Get("capacity").As<Napi::Number>().Uint32Value();
-    o.uncertain_after_ns = Int64(options, "uncertainAfterNs");
-    o.silent_after_ns = Int64(options, "silentAfterNs");
-    o.nodes = pointers.empty() ? nullptr : pointers.data();
-    o.node_count = pointers.size();
     char why[kWhy] = "";
-    writer_ = bb_writer_open(&o, why, sizeof why);
-    if (writer_ == nullptr) throw Napi::Error::New(env, why[0] != 0 ? why : "out of memory");
+    if (info[0].IsString()) {
+      const std::string path = info[0].As<Napi::String>();
+      writer_ = bb_writer_edit(path.c_str(), why, sizeof why);
+    } else {
+      const WriterOptions options(info[0].As<Napi::Object>());
+      writer_ = bb_writer_open(&options.options, why, sizeof why);
+    }
+    if (writer_ == nullptr) throw Napi::Error::New(info.Env(), why[0] != 0 ? why : "out of memory");
   }
 
   ~Writer() override {
@@ -179,6 +264,20 @@ class Writer : public Napi::ObjectWrap<Writer> {
   void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
   void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }
 
+  // change(options)
+  void Change(const Napi::CallbackInfo& info) {
+    Changing change(info[0].As<Napi::Object>());
+    Changing::Do(Get(info.Env()), &change);
+    if (!change.ok) throw Napi::Error::New(info.Env(), change.why);
+  }
+
+  // forget(names): of each whether it had a record.
+  Napi::Value Forget(const Napi::CallbackInfo& info) {
+    Forgetting forgetting(info[0].As<Napi::Array>());
+    Forgetting::Do(Get(info.Env()), &forgetting);
+    return forgetting.Result(info.Env());
+  }
+
   void Close(const Napi::CallbackInfo&) {
     if (writer_ != nullptr) bb_writer_close(writer_);
     writer_ = nullptr;
@@ -192,7 +291,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
                        {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("join", &Receiver::Join),
-                        InstanceMethod("start", &Receiver::Start),
+                        InstanceMethod("start", &Receiver::Start), InstanceMethod("change", &Receiver::Change),
+                        InstanceMethod("forget", &Receiver::Forget),
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
 
@@ -255,6 +355,25 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     started_ = true;
     const int error = bb_receiver_start(receiver, writer);
     if (error != 0) throw Napi::Error::New(info.Env(), std::string("cannot start a thread: ") + strerror(-error));
+  }
+
+  struct bb_receiver* Running(Napi::Env env) const {
+    if (!started_) throw Napi::Error::New(env, "the receiver does not run");
+    return Get(env);
+  }
+
+  // change(options)
+  void Change(const Napi::CallbackInfo& info) {
+    Changing change(info[0].As<Napi::Object>());
+    bb_receiver_run(Running(info.Env()), Changing::Do, &change);
+    if (!change.ok) throw Napi::Error::New(info.Env(), change.why);
+  }
+
+  // forget(names): of each whether it had a record.
+  Napi::Value Forget(const Napi::CallbackInfo& info) {
+    Forgetting forgetting(info[0].As<Napi::Array>());
+    bb_receiver_run(Running(info.Env()), Forgetting::Do, &forgetting);
+    return forgetting.Result(info.Env());
   }
 
   Napi::Value Status(const Napi::CallbackInfo& info) {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,21 +32,30 @@ static bool within(uint64_t offset, uint64_t count, uint64_t stride, uint64_t fi
   return offset % 8 == 0 && offset <= file_bytes && (count == 0 || stride <= (file_bytes - offset) / count);
 }
 
+/* Whether two parts, each within the file, have no byte in common. */
+static bool apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a + a_bytes <= b || b + b_bytes <= a; }
+
+/* No part of a record or entry is larger: a board that is believed costs its reader no more memory than its nodes are worth. */
+#define MOST_STRIDE (1u << 20)
+
 const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_bytes) {
-  if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes % 8 != 0) return "header_bytes is too small";
+  if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes % 8 != 0 || h->header_bytes > MOST_STRIDE)
+    return "header_bytes is wrong";
   if (h->file_bytes > file_bytes) return "the file is shorter than its header says";
   if (h->file_bytes < h->header_bytes) return "file_bytes is too small";
   if (h->capacity == 0 || h->capacity > 1u << 24) return "capacity is absurd";
   if (h->index_slots < 2 * h->capacity || (h->index_slots & (h->index_slots - 1)) != 0) return "index_slots is wrong";
   if (h->report_bytes != BB_REPORT_BYTES) return "report_bytes is wrong";
   if (h->slots != 2) return "slots is not 2";
-  if (h->index_stride < BB_INDEX_ENTRY_BYTES || h->index_stride % 8 != 0) return "index_stride is wrong";
-  if (h->column_stride < BB_COLUMN_ENTRY_BYTES || h->column_stride % 8 != 0) return "column_stride is wrong";
+  if (h->index_stride < BB_INDEX_ENTRY_BYTES || h->index_stride % 8 != 0 || h->index_stride > MOST_STRIDE)
+    return "index_stride is wrong";
+  if (h->column_stride < BB_COLUMN_ENTRY_BYTES || h->column_stride % 8 != 0 || h->column_stride > MOST_STRIDE)
+    return "column_stride is wrong";
   if (h->report_offset != offsetof(struct bb_slot, report)) return "report_offset is wrong";
-  if (h->slot_stride < BB_SLOT_BYTES || h->slot_stride % 8 != 0 || h->slot_stride > 1u << 20) return "slot_stride is wrong";
-  if (h->slots_offset < BB_RECORD_BYTES || h->slots_offset % 8 != 0 || h->slots_offset > 1u << 20)
+  if (h->slot_stride < BB_SLOT_BYTES || h->slot_stride % 8 != 0 || h->slot_stride > MOST_STRIDE) return "slot_stride is wrong";
+  if (h->slots_offset < BB_RECORD_BYTES || h->slots_offset % 8 != 0 || h->slots_offset > MOST_STRIDE)
     return "slots_offset is wrong";
-  if (h->record_stride % 8 != 0 || h->record_stride < (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride)
+  if (h->record_stride % 8 != 0 || h->record_stride < h->slots_offset + 2 * h->slot_stride || h->record_stride > 4 * MOST_STRIDE)
     return "record_stride is wrong";
   if (h->index_offset < h->header_bytes || !within(h->index_offset, h->index_slots, h->index_stride, h->file_bytes))
     return "the name index leads out of the file";
@@ -53,7 +63,31 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
     return "the liveness column leads out of the file";
   if (h->records_offset < h->header_bytes || !within(h->records_offset, h->capacity, h->record_stride, h->file_bytes))
     return "the records lead out of the file";
+  const uint64_t index = (uint64_t)h->index_slots * h->index_stride, column = (uint64_t)h->capacity * h->column_stride;
+  const uint64_t records = (uint64_t)h->capacity * h->record_stride;
+  if (!apart(h->index_offset, index, h->column_offset, column) || !apart(h->index_offset, index, h->records_offset, records) ||
+      !apart(h->column_offset, column, h->records_offset, records))
+    return "its parts lie on each other";
+  if (h->count > h->capacity) return "count is greater than capacity";
+  if (h->uncertain_after_ns == 0 || h->silent_after_ns == 0) return "nodes are silent after no time at all";
   return NULL;
+}
+
+uint64_t bb_boot_id(void) {
+  char text[64] = {0};
+  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+  if (fd >= 0) close(fd);
+  uint64_t id = 0;
+  int digits = 0;
+  for (ssize_t i = 0; i < got && digits < 16; i++) {
+    const char c = text[i];
+    const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (value < 0) continue;
+    id = id << 4 | (uint64_t)value;
+    digits++;
+  }
+  return id;
 }
 
 /* /dev/shm is writable for everybody, so a board is believed by its owner only. */
@@ -64,10 +98,22 @@ static bool is_trusted(uid_t uid, uid_t owner) {
   return getpwnam_r("beoboard", &entry, room, sizeof room, &user) == 0 && user != NULL && user->pw_uid == uid;
 }
 
-static enum bb_state refuse(struct bb_board *board, enum bb_state state, char *why, size_t size, const char *text) {
+__attribute__((format(printf, 5, 6))) static enum bb_state refuse(struct bb_board *board, enum bb_state state, char *why,
+                                                                  size_t size, const char *format, ...) {
   bb_board_close(board);
-  snprintf(why, size, "%s", text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(why, size, format, args);
+  va_end(args);
   return state;
+}
+
+/* Why a path could not be opened. */
+static const char *open_fault(int error) {
+  if (error == ELOOP) return "is a link, not a board; name the file itself";
+  if (error == ENXIO) return "is not a regular file; give the path of a board";
+  if (error == EACCES) return "may not be read; ask as a user who may";
+  return strerror(error);
 }
 
 enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, char *why, size_t size) {
@@ -75,21 +121,24 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   b->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
   if (b->fd < 0) {
     if (errno == ENOENT || errno == ENOTDIR) return refuse(b, BB_ABSENT, why, size, "there is no board");
-    return refuse(b, BB_FOREIGN, why, size, errno == ELOOP ? "is a link, not a board" : strerror(errno));
+    return refuse(b, BB_FOREIGN, why, size, "%s", open_fault(errno));
   }
   struct stat st;
-  if (fstat(b->fd, &st) != 0) return refuse(b, BB_FOREIGN, why, size, strerror(errno));
-  if (!S_ISREG(st.st_mode)) return refuse(b, BB_FOREIGN, why, size, "is not a regular file");
-  if (!is_trusted(st.st_uid, owner)) {
-    char text[160];
-    snprintf(text, sizeof text, "belongs to user %u, who is not believed; if it is right, name it with --owner %u",
-             (unsigned)st.st_uid, (unsigned)st.st_uid);
-    return refuse(b, BB_FOREIGN, why, size, text);
-  }
+  if (fstat(b->fd, &st) != 0) return refuse(b, BB_FOREIGN, why, size, "%s", strerror(errno));
+  if (!S_ISREG(st.st_mode)) return refuse(b, BB_FOREIGN, why, size, "%s", open_fault(ENXIO));
+  const unsigned uid = (unsigned)st.st_uid, mode = (unsigned)st.st_mode & 07777;
+  if (!is_trusted(st.st_uid, owner))
+    return refuse(b, BB_FOREIGN, why, size, "belongs to user %u, who is not believed; if it is right, name it with --owner %u",
+                  uid, uid);
+  /* Whoever may write it may say anything in its owner's name. */
+  if (mode & 022)
+    return refuse(b, BB_FOREIGN, why, size, "can be written by others than its owner (mode %03o), who are not believed; chmod 644 it",
+                  mode);
   if ((uint64_t)st.st_size < BB_BOARD_HEADER_BYTES)
-    return refuse(b, BB_STARTING, why, size, "is shorter than a header: not finished, or not a board");
+    return refuse(b, BB_STARTING, why, size,
+                  "is shorter than a header: not finished, or not a board; if that lasts, start beoboard receive");
   void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, b->fd, 0);
-  if (map == MAP_FAILED) return refuse(b, BB_FOREIGN, why, size, strerror(errno));
+  if (map == MAP_FAILED) return refuse(b, BB_FOREIGN, why, size, "%s", strerror(errno));
   b->map = (const uint8_t *)map;
   b->bytes = (size_t)st.st_size;
   b->device = st.st_dev;
@@ -98,14 +147,20 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   /* The version is stored last (release) when a board is made: whoever sees it sees the header. */
   uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
   bb_copy_out(&b->header, shared, sizeof b->header);
-  if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished");
-  if (b->header.magic != BB_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board");
-  if (version >> 16 != BB_VERSION >> 16) return refuse(b, BB_FOREIGN, why, size, "is of another major version");
-  if (b->header.stat_hash != BB_HASH_STAT_V1) return refuse(b, BB_FOREIGN, why, size, "holds reports of another layout");
+  if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished; if that lasts, start beoboard receive");
+  if (b->header.magic != BB_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");
+  if (version >> 16 != BB_VERSION >> 16)
+    return refuse(b, BB_FOREIGN, why, size, "is of another major version; use the programs of one version");
+  if (b->header.stat_hash != BB_HASH_STAT_V1)
+    return refuse(b, BB_FOREIGN, why, size, "holds reports of another layout; use the programs of one version");
   const char *fault = bb_geometry_fault(&b->header, b->bytes);
-  if (fault != NULL) return refuse(b, BB_TRUNCATED, why, size, fault);
+  if (fault != NULL) return refuse(b, BB_TRUNCATED, why, size, "%s; restart beoboard receive: it makes another", fault);
   if (bb_load(&shared->state) & BB_BOARD_STATE_RETIRED)
-    return refuse(b, BB_RETIRED, why, size, "is retired, and nothing has taken its place");
+    return refuse(b, BB_RETIRED, why, size, "is retired, and nothing has taken its place; start beoboard receive");
+  /* Its times are of a clock that is gone: sooner or later ours passes the same numbers, and all would look alive. */
+  const uint64_t boot = bb_boot_id();
+  if (boot != 0 && b->header.master_boot_id != boot)
+    return refuse(b, BB_FOREIGN, why, size, "is of another boot or machine, so that its times mean nothing; start beoboard receive");
   return BB_READY;
 }
 
@@ -131,7 +186,14 @@ static uint64_t count_of(const struct bb_board *b) {
   return count < b->header.capacity ? count : b->header.capacity;
 }
 
+/* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
+static bool is_cut(const struct bb_board *b) {
+  struct stat st;
+  return fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes;
+}
+
 size_t bb_board_snapshot_bytes(const struct bb_board *b) {
+  if (is_cut(b)) return b->header.header_bytes; /* enough to be told so */
   return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + b->header.record_stride);
 }
 
@@ -165,14 +227,15 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
 }
 
 /* Takes the time, then copies header and column words of as many nodes as fit. Whether something is far ahead of that time. */
-static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, struct bb_look *look) {
+static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, struct bb_look *look) {
   const struct bb_board_header *shared = shared_header(b);
   const size_t node_bytes = (size_t)b->header.column_stride + b->header.record_stride;
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
   const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   const uint64_t since = bb_load(&shared->listening_since_ns);
-  uint64_t nodes = count_of(b);
+  const uint64_t count = count_of(b);
+  uint64_t nodes = first < count ? count - first : 0;
   if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
   look->nodes = nodes;
 
@@ -192,7 +255,7 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, struct
 
   /* Unsigned: a spoiled file may hold any number, and the difference of two may not overflow. */
   bool ahead = (int64_t)(heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
-  const uint8_t *column = b->map + b->header.column_offset;
+  const uint8_t *column = b->map + b->header.column_offset + first * b->header.column_stride;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
     const uint64_t word = bb_load((const uint64_t *)(column + i * b->header.column_stride));
@@ -202,22 +265,40 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, struct
   return ahead;
 }
 
-int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
-  struct stat st;
-  /* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
-  if (fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes) return -1;
-  if (size < b->header.header_bytes) return -1;
+int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
+  if (is_cut(b) || size < b->header.header_bytes) return -1;
 
   /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
    * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we may have been preempted
    * between the clock and the loads: one more look, all of it, tells that from a clock that is not ours. */
   uint8_t *to = (uint8_t *)out;
   for (int tries = 2; tries > 0; tries--)
-    if (!look_once(b, to, size, look)) break;
+    if (!look_once(b, to, size, first, look)) break;
   to += b->header.header_bytes + look->nodes * b->header.column_stride;
 
-  const uint8_t *records = b->map + b->header.records_offset;
+  const uint8_t *records = b->map + b->header.records_offset + first * b->header.record_stride;
   for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
     copy_record(b, to, records + i * b->header.record_stride);
   return 0;
+}
+
+int64_t bb_board_find(const struct bb_board *b, const char *name) {
+  if (is_cut(b)) return -1;
+  const uint64_t hash = bb_name_hash(name, b->header.index_seed);
+  const uint64_t mask = b->header.index_slots - 1;
+  /* Bounded: a spoiled index may have no end. */
+  for (uint64_t i = 0; i <= mask; i++) {
+    /* Acquire: the name was written before its entry. */
+    const uint64_t entry =
+        bb_load_acquire((const uint64_t *)(b->map + b->header.index_offset + ((hash + i) & mask) * b->header.index_stride));
+    if (entry == 0) return -1;
+    const uint64_t record = (entry & UINT32_MAX) - 1;
+    if (entry >> 32 != hash >> 32 || record >= b->header.capacity) continue;
+    uint64_t there[sizeof(((struct bb_record *)0)->name) / 8];
+    bb_copy_out(there, b->map + b->header.records_offset + record * b->header.record_stride, sizeof there);
+    if (strncmp((const char *)there, name, sizeof there) != 0) continue;
+    /* The count is stored after the entry: not yet seen, the record is not there yet either. */
+    return record < count_of(b) ? (int64_t)record : -1;
+  }
+  return -1;
 }

@@ -53,8 +53,12 @@ bool bb_board_is_at(const struct bb_board *board, const char *path);
 /* Bytes that bb_board_snapshot() needs for the nodes that are on the board now. */
 size_t bb_board_snapshot_bytes(const struct bb_board *board);
 
-/* Copies header, column words and records of as many nodes as fit into `size`. 0, or -1 when the file was cut short. */
-int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+/* Copies the header, and column words and records of the nodes from number `first` on, as many as there are and as fit into `size`.
+ * 0, or -1 when the file was cut short. */
+int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint64_t first, struct bb_look *look);
+
+/* The number of the record of that name, below the count of nodes; -1 when there is none. Good as long as the board is mapped. */
+int64_t bb_board_find(const struct bb_board *board, const char *name);
 
 /* Checks a header against the size of its file: NULL, or what is wrong with it. */
 const char *bb_geometry_fault(const struct bb_board_header *header, uint64_t file_bytes);
@@ -63,6 +67,9 @@ const char *bb_geometry_fault(const struct bb_board_header *header, uint64_t fil
 uint64_t bb_name_hash(const char *name, uint64_t seed);
 
 int64_t bb_clock_ns(clockid_t clock);
+
+/* The boot id of this machine as a number, as in a report: stamps of another boot mean nothing. 0 where it cannot be read. */
+uint64_t bb_boot_id(void);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,7 @@ struct bb_writer {
   char *path;
   int directory, lock;
   bool listed_only;
+  bool editing;
   struct bb_limits limits;
 };
 
@@ -65,8 +66,11 @@ static struct bb_slot *slot_at(const struct mapped *b, uint32_t i, uint32_t slot
   return (struct bb_slot *)((uint8_t *)record_at(b, i) + b->header->slots_offset + (uint64_t)slot * b->header->slot_stride);
 }
 
+/* No receiver counts that far, and from the highest number of all the next would be 0. */
+#define MOST_SEQUENCE (UINT64_C(1) << 62)
+
 static bool is_whole(const struct bb_slot *slot) {
-  return slot->head != 0 && (slot->head & 1) == 0 && slot->head == slot->tail;
+  return slot->head != 0 && (slot->head & 1) == 0 && slot->head == slot->tail && slot->head < MOST_SEQUENCE;
 }
 
 /* The newest whole slot of a record, 0 or 1; -1 when it holds no report. */
@@ -131,24 +135,6 @@ static void plan(struct bb_board_header *h, uint32_t capacity) {
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
 }
 
-/* The boot id of this machine as a number, as in a report: stamps of another boot mean nothing. */
-static uint64_t master_boot_id(void) {
-  char text[64] = {0};
-  const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  const ssize_t got = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-  if (fd >= 0) close(fd);
-  uint64_t id = 0;
-  int digits = 0;
-  for (ssize_t i = 0; i < got && digits < 16; i++) {
-    const char c = text[i];
-    const int value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (value < 0) continue;
-    id = id << 4 | (uint64_t)value;
-    digits++;
-  }
-  return id;
-}
-
 static bool map_board(struct mapped *b, int fd, const struct stat *st) {
   void *map = mmap(NULL, (size_t)st->st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (map == MAP_FAILED) return false;
@@ -161,12 +147,33 @@ static void unmap(struct mapped *b) {
   b->map = NULL;
 }
 
+/* Why what lies at the path cannot be a board of ours; NULL: it may be one. */
+static const char *strange(const struct stat *st) {
+  if (!S_ISREG(st->st_mode)) return "is not a board; choose another --board";
+  if (st->st_nlink != 1) return "has other names, too (hard links); remove them or choose another --board";
+  return NULL;
+}
+
+/* Removes what is left over from somebody who was killed while he made a board: it is empty, or begins as a board or with zeros. Anything
+ * else of that name is not ours. */
+static void remove_leftover(const struct bb_writer *w) {
+  const int fd = openat(w->directory, w->next_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return;
+  struct stat st;
+  uint64_t magic = 0;
+  if (fstat(fd, &st) == 0 && strange(&st) == NULL && st.st_uid == geteuid() &&
+      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_MAGIC))))
+    unlinkat(w->directory, w->next_name, 0);
+  close(fd);
+}
+
 /* Makes an empty board under its temporary name; it is finished by `publish`. */
 static bool create(struct bb_writer *w, struct mapped *b, const struct bb_board_header *like, char *why, size_t size) {
-  /* In a directory that is ours, under our lock: what lies here is left over from a receiver that was killed. */
-  unlinkat(w->directory, w->next_name, 0);
+  remove_leftover(w);
   const int fd = openat(w->directory, w->next_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (fd < 0) return fail(why, size, "cannot make %s: %s", w->path, strerror(errno));
+  if (fd < 0)
+    return fail(why, size, "cannot make %s.new: %s; %schoose another --board", w->path, strerror(errno),
+                errno == EEXIST ? "remove it or " : "");
   /* Reserved now: a full /dev/shm is one clear line here, not a SIGBUS at the first report of the last node. */
   int error = posix_fallocate(fd, 0, (off_t)like->file_bytes);
   struct stat st;
@@ -200,9 +207,19 @@ static void copy_record(struct mapped *to, const struct mapped *from, uint32_t o
   *column_word(to, new) = *column_word(from, old);
 }
 
-/* Builds a board of this capacity out of an old one, with the records that `keep` says (all when it is NULL), puts it into the
- * old one's place and retires that. Readers that have the old one mapped follow by themselves. */
-static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, char *why, size_t size) {
+/* Sees to it that these names have a record. There must be room for all. */
+static void insert_listed(struct mapped *b, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const uint32_t found = find(b, names[i]);
+    bb_store(&record_at(b, found != NONE ? found : insert(b, names[i]))->flags, BB_RECORD_FLAGS_LISTED);
+  }
+}
+
+/* Builds a board of this capacity out of an old one, with the records that `keep` says (all when it is NULL) and those that are
+ * listed, puts it into the old one's place and retires that. Readers that have the old one mapped follow by themselves. A kill
+ * at any point leaves one of the two boards whole at the path. */
+static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, const char *const *listed, size_t listed_count,
+                    char *why, size_t size) {
   struct mapped new;
   struct bb_board_header header = *w->board.header;
   plan(&header, capacity);
@@ -211,6 +228,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, ch
   if (!create(w, &new, &header, why, size)) return false;
   for (uint32_t i = 0; i < w->board.header->count; i++)
     if (keep == NULL || keep[i]) copy_record(&new, &w->board, i);
+  insert_listed(&new, listed, listed_count);
   if (!publish(w, &new, why, size)) return false;
   bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);
   unmap(&w->board);
@@ -317,50 +335,85 @@ static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o
   return keep;
 }
 
-static void write_options(struct bb_writer *w, const struct bb_writer_options *o) {
+/* Makes the board hold the nodes that the options say. */
+static bool select_nodes(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
+  const uint32_t count = (uint32_t)w->board.header->count;
+  uint32_t kept = 0, missing = 0;
+  bool *keep = choose(w, o, &kept, &missing);
+  if (keep == NULL) return fail(why, size, "out of memory");
+  bool ok = true;
+  if ((uint64_t)kept + missing > o->capacity)
+    ok = fail(why, size, "%s: %u nodes do not fit; give --capacity %u", w->path, kept + missing, kept + missing);
+  else if (kept != count || w->board.header->capacity != o->capacity)
+    ok = rebuild(w, o->capacity, keep, o->nodes, o->node_count, why, size);
+  free(keep);
+  if (!ok) return false;
+  if (o->node_count > 0) insert_listed(&w->board, o->nodes, o->node_count);
+  else
+    for (uint32_t i = 0; i < w->board.header->count; i++) bb_store(&record_at(&w->board, i)->flags, 0);
+  w->listed_only = o->node_count > 0;
+  return true;
+}
+
+static void write_limits(struct bb_writer *w, const struct bb_writer_options *o) {
+  struct bb_board_header *h = w->board.header;
+  bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
+  bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
+  w->limits.uncertain_after_ns = o->uncertain_after_ns;
+  w->limits.silent_after_ns = o->silent_after_ns;
+}
+
+/* A receiver begins. */
+static void begin_instance(struct bb_writer *w) {
   struct bb_board_header *h = w->board.header;
   bb_store(&h->instance, h->instance + 1);
   bb_store(&h->pid, (uint64_t)getpid());
   bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
   bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
-  bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
-  bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
   bb_store(&h->state, 0);
-  for (uint32_t i = 0; i < h->count; i++)
-    bb_store(&record_at(&w->board, i)->flags, o->node_count > 0 ? BB_RECORD_FLAGS_LISTED : 0);
+}
+
+/* Whether it is laid out just as we would, of this boot, and still in use. */
+static bool is_ours(const struct bb_board_header *h, uint64_t file_bytes) {
+  if (h->version != BB_VERSION || h->stat_hash != BB_HASH_STAT_V1 || h->board_hash != BB_HASH_BOARD_V1) return false;
+  if (h->master_boot_id != bb_boot_id() || (h->state & BB_BOARD_STATE_RETIRED)) return false;
+  if (bb_geometry_fault(h, file_bytes) != NULL) return false;
+  struct bb_board_header planned = *h;
+  plan(&planned, h->capacity);
+  return memcmp(&planned, h, sizeof planned) == 0;
 }
 
 /* Looks at what lies at the path. 1: a board to take over, mapped; 0: nothing, or a board of ours that is to be replaced (then it is mapped
- * in `old` to be retired); -1: something that we must not touch. */
+ * in `old` to be retired, if we know where its state lies); -1: something that we must not touch. NULL for the options of any board. */
 static int examine(struct bb_writer *w, const struct bb_writer_options *o, struct mapped *old, char *why, size_t size) {
   const int fd = openat(w->directory, w->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     if (errno == ENOENT) return 0;
     fail(why, size, "%s: %s; remove it or choose another --board", w->path,
-         errno == ELOOP ? "is a link, not a board" : strerror(errno));
+         errno == ELOOP ? "is a link, not a board" : errno == ENXIO ? "is a socket, not a board" : strerror(errno));
     return -1;
   }
   struct stat st;
   struct bb_board_header h = {0};
   int result = -1;
   if (fstat(fd, &st) != 0) fail(why, size, "%s: %s", w->path, strerror(errno));
-  else if (!S_ISREG(st.st_mode) || st.st_nlink != 1)
-    fail(why, size, "%s: is not a board; choose another --board", w->path);
+  else if (strange(&st) != NULL) fail(why, size, "%s: %s", w->path, strange(&st));
   else if (st.st_uid != geteuid())
     fail(why, size, "%s: belongs to user %u; remove it or run as that user", w->path, (unsigned)st.st_uid);
   else if (st.st_size == 0) result = 0;
   else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_MAGIC)
     fail(why, size, "%s: is not a board; choose another --board", w->path);
   else if ((uint64_t)st.st_size < sizeof h) result = 0;
+  /* Unfinished, of a layout that we do not know, or written by who knows whom. */
+  else if (h.version >> 16 != BB_VERSION >> 16 || (st.st_mode & 022) != 0) result = 0;
   else if (!map_board(old, fd, &st)) fail(why, size, "cannot map %s: %s", w->path, strerror(errno));
-  else if (h.version != BB_VERSION || h.stat_hash != BB_HASH_STAT_V1 || h.board_hash != BB_HASH_BOARD_V1 ||
-           bb_geometry_fault(&h, (uint64_t)st.st_size) != NULL || h.master_boot_id != master_boot_id() ||
-           (h.state & BB_BOARD_STATE_RETIRED) || !repair_index(old))
-    result = 0;
-  else if (strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
+  else if (!is_ours(&h, (uint64_t)st.st_size)) result = 0;
+  else if (o != NULL && strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
     fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board", w->path,
          h.cluster_name, h.cluster_name);
-  else result = 1;
+  /* The number without the name: all reports would be refused. */
+  else if (o != NULL && h.cluster_id != o->cluster_id) result = 0;
+  else result = repair_index(old);
   close(fd);
   if (result < 0) unmap(old);
   return result;
@@ -373,7 +426,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   h.magic = BB_MAGIC;
   h.stat_hash = BB_HASH_STAT_V1;
   h.board_hash = BB_HASH_BOARD_V1;
-  h.master_boot_id = master_boot_id();
+  h.master_boot_id = bb_boot_id();
   h.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
   h.cluster_id = o->cluster_id;
   memcpy(h.cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h.cluster_name - 1));
@@ -381,8 +434,9 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
     h.index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* a kernel without entropy yet: weaker, but no reason to stay down */
   if (!create(w, &w->board, &h, why, size)) return false;
   /* Before it is published: no reader may see a board without the names of the list. */
-  for (size_t i = 0; i < o->node_count; i++) insert(&w->board, o->nodes[i]);
-  write_options(w, o);
+  insert_listed(&w->board, o->nodes, o->node_count);
+  write_limits(w, o);
+  begin_instance(w);
   return publish(w, &w->board, why, size);
 }
 
@@ -390,18 +444,9 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   const uint32_t count = (uint32_t)w->board.header->count;
   for (uint32_t i = 0; i < count; i++) repair(&w->board, i);
-  uint32_t kept = 0, missing = 0;
-  bool *keep = choose(w, o, &kept, &missing);
-  if (keep == NULL) return fail(why, size, "out of memory");
-  bool ok = true;
-  if ((uint64_t)kept + missing > o->capacity)
-    ok = fail(why, size, "%s: %u nodes do not fit; give --capacity %u", w->path, kept + missing, kept + missing);
-  else if (kept != count || w->board.header->capacity != o->capacity) ok = rebuild(w, o->capacity, keep, why, size);
-  free(keep);
-  if (!ok) return false;
-  for (size_t i = 0; i < o->node_count; i++)
-    if (find(&w->board, o->nodes[i]) == NONE) insert(&w->board, o->nodes[i]);
-  write_options(w, o);
+  if (!select_nodes(w, o, why, size)) return false;
+  write_limits(w, o);
+  begin_instance(w);
   return true;
 }
 
@@ -424,7 +469,9 @@ static bool open_directory(struct bb_writer *w, char *why, size_t size) {
   if (mkdir(directory, 0755) == 0) chmod(directory, 0755); /* whatever the umask: readers must get in */
   w->directory = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (w->name[0] == 0) ok = fail(why, size, "%s: is a directory; name a file in it", w->path);
-  else if (w->directory < 0) ok = fail(why, size, "cannot use the directory %s: %s", directory, strerror(errno));
+  else if (w->directory < 0)
+    ok = fail(why, size, "cannot use the directory %s: %s; choose another --board", directory,
+              errno == ENOTDIR ? "it is a link, or no directory" : strerror(errno));
   else if (fstat(w->directory, &st) != 0) ok = fail(why, size, "%s: %s", directory, strerror(errno));
   else if (st.st_uid != 0 && st.st_uid != geteuid())
     ok = fail(why, size, "%s belongs to user %u, who could put another board there; choose another --board", directory,
@@ -441,16 +488,30 @@ static const char *lock_name(const struct bb_writer *w, char out[NAME_MAX + 1]) 
   return out;
 }
 
+/* How often a held lock is tried again, 20 ms apart: whoever edits a board or is just ending has it for a moment. */
+#define LOCK_TRIES 50
+
+static bool lock_file(int fd, int tries) {
+  const struct timespec pause = {0, 20000000};
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (--tries <= 0) return false;
+    nanosleep(&pause, NULL);
+  }
+  return true;
+}
+
 /* Takes the writer's lock; one that is held already is given up for it. */
-static bool take_lock(struct bb_writer *w, char *why, size_t size) {
+static bool take_lock(struct bb_writer *w, int tries, char *why, size_t size) {
   char name[NAME_MAX + 1], pid[24] = {0};
   const int fd = openat(w->directory, lock_name(w, name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   struct stat st;
   bool ok = true;
-  if (fd < 0) return fail(why, size, "cannot lock %s.lock: %s", w->path, strerror(errno));
+  if (fd < 0)
+    return fail(why, size, "cannot lock %s.lock: %s; see to it or choose another --board", w->path,
+                errno == ELOOP ? "it is a link" : strerror(errno));
   if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
     ok = fail(why, size, "%s.lock belongs to somebody else; remove it or choose another --board", w->path);
-  else if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+  else if (!lock_file(fd, tries)) {
     const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
     ok = fail(why, size, "another receiver (pid %s) writes %s; stop it or choose another --board",
               got > 0 ? pid : "unknown", w->path);
@@ -486,43 +547,108 @@ static void dispose(struct bb_writer *w) {
   free(w);
 }
 
-struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, size_t size) {
+/* Names from outside must be names before anything is done with them. */
+static bool check_names(const char *const *names, size_t count, char *why, size_t size) {
+  for (size_t i = 0; i < count; i++) {
+    char name[64] = {0};
+    memcpy(name, names[i], strnlen(names[i], sizeof name));
+    if (!bb_is_name(name)) return fail(why, size, "\"%.63s\" is no node name", names[i]);
+  }
+  return true;
+}
+
+static bool check_options(const struct bb_writer_options *o, char *why, size_t size) {
+  if (!check_names(o->nodes, o->node_count, why, size)) return false;
+  return o->node_count <= o->capacity ||
+         fail(why, size, "%zu nodes do not fit; give --capacity %zu", o->node_count, o->node_count);
+}
+
+/* A writer that holds the lock of this path, and no board yet. */
+static struct bb_writer *hold(const char *path, char *why, size_t size) {
   struct bb_writer *w = (struct bb_writer *)calloc(1, sizeof *w);
   if (w == NULL) return NULL;
   w->directory = w->lock = -1;
-  w->path = strdup(o->path);
-  w->listed_only = o->node_count > 0;
-  w->limits = (struct bb_limits){o->uncertain_after_ns, o->silent_after_ns, bb_clock_ns(CLOCK_MONOTONIC)};
-  bool ok = w->path != NULL && open_directory(w, why, size) && take_lock(w, why, size);
-  for (size_t i = 0; ok && i < o->node_count; i++) {
-    char name[64] = {0};
-    memcpy(name, o->nodes[i], strnlen(o->nodes[i], sizeof name));
-    if (!bb_is_name(name)) ok = fail(why, size, "\"%.63s\" is no node name", o->nodes[i]);
+  w->path = strdup(path);
+  if (w->path != NULL && open_directory(w, why, size) && take_lock(w, LOCK_TRIES, why, size)) {
+    remove_leftover(w);
+    return w;
   }
-  if (ok && o->node_count > o->capacity)
-    ok = fail(why, size, "%zu nodes do not fit; give --capacity %zu", o->node_count, o->node_count);
-  if (ok) {
-    struct mapped old = {0};
-    const int found = examine(w, o, &old, why, size);
-    ok = found >= 0;
-    if (found == 1) {
-      w->board = old;
-      ok = take_over(w, o, why, size);
-    } else if (found == 0) {
-      ok = make_fresh(w, o, why, size);
-      /* Marked after its successor stands at the path, so that whoever finds it retired finds that, too. */
-      if (ok && old.map != NULL) bb_store_release(&old.header->state, bb_load(&old.header->state) | BB_BOARD_STATE_RETIRED);
-      unmap(&old);
-    }
+  dispose(w);
+  return NULL;
+}
+
+struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, size_t size) {
+  if (!check_options(o, why, size)) return NULL;
+  struct bb_writer *w = hold(o->path, why, size);
+  if (w == NULL) return NULL;
+  w->listed_only = o->node_count > 0;
+  w->limits.resumed_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  struct mapped old = {0};
+  const int found = examine(w, o, &old, why, size);
+  bool ok = found >= 0;
+  if (found == 1) {
+    w->board = old;
+    ok = take_over(w, o, why, size);
+  } else if (found == 0) {
+    ok = make_fresh(w, o, why, size);
+    /* Marked after its successor stands at the path, so that whoever finds it retired finds that, too. */
+    if (ok && old.map != NULL) bb_store_release(&old.header->state, bb_load(&old.header->state) | BB_BOARD_STATE_RETIRED);
+    unmap(&old);
   }
   if (ok) return w;
   dispose(w);
   return NULL;
 }
 
+struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
+  struct bb_writer *w = hold(path, why, size);
+  if (w == NULL) return NULL;
+  w->editing = true;
+  struct mapped old = {0};
+  const int found = examine(w, NULL, &old, why, size);
+  if (found == 1) {
+    w->board = old;
+    for (uint32_t i = 0; i < old.header->count; i++) repair(&w->board, i);
+    return w;
+  }
+  if (found == 0) fail(why, size, "%s: there is no board of this boot and version", path);
+  unmap(&old);
+  dispose(w);
+  return NULL;
+}
+
+bool bb_writer_change(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
+  if (!check_options(o, why, size) || !select_nodes(w, o, why, size)) return false;
+  write_limits(w, o);
+  return true;
+}
+
+bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t count, bool *found, char *why, size_t size) {
+  if (!check_names(names, count, why, size)) return false;
+  const uint32_t records = (uint32_t)w->board.header->count;
+  bool *keep = (bool *)malloc(records > 0 ? records : 1);
+  const char **listed = (const char **)malloc((count > 0 ? count : 1) * sizeof *listed);
+  bool ok = keep != NULL && listed != NULL;
+  if (!ok) fail(why, size, "out of memory");
+  size_t forgotten = 0, listed_count = 0;
+  if (ok) memset(keep, true, records);
+  for (size_t i = 0; ok && i < count; i++) {
+    const uint32_t record = find(&w->board, names[i]);
+    found[i] = record != NONE;
+    if (record == NONE || !keep[record]) continue;
+    keep[record] = false;
+    forgotten++;
+    if (record_at(&w->board, record)->flags & BB_RECORD_FLAGS_LISTED) listed[listed_count++] = names[i];
+  }
+  if (ok && forgotten > 0) ok = rebuild(w, w->board.header->capacity, keep, listed, listed_count, why, size);
+  free(keep);
+  free(listed);
+  return ok;
+}
+
 void bb_writer_close(struct bb_writer *w) {
   struct bb_board_header *h = w->board.header;
-  bb_store_release(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
+  if (!w->editing) bb_store_release(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
   dispose(w);
 }
 
@@ -685,8 +811,8 @@ int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   struct stat st;
   if (lstat(w->path, &st) == 0 && st.st_dev == w->board.device && st.st_ino == w->board.inode) return 0;
   /* The directory itself may have been moved or removed. The path is what readers go by, so it is opened, or made, and locked anew. */
-  if (!holds_directory(w) && (!open_directory(w, why, size) || !take_lock(w, why, size))) return -1;
-  return rebuild(w, w->board.header->capacity, NULL, why, size) ? 1 : -1;
+  if (!holds_directory(w) && (!open_directory(w, why, size) || !take_lock(w, 1, why, size))) return -1;
+  return rebuild(w, w->board.header->capacity, NULL, NULL, 0, why, size) ? 1 : -1;
 }
 
 const struct bb_board_header *bb_writer_header(const struct bb_writer *w) { return w->board.header; }

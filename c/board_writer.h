@@ -40,7 +40,21 @@ struct bb_writer;
 /* Makes or takes over the board. NULL, and one line in `why`, when it cannot be had. */
 struct bb_writer *bb_writer_open(const struct bb_writer_options *options, char *why, size_t why_size);
 
-/* Leaves in good order: the board stays readable, flagged closed. */
+/* Takes the board that lies at the path, as it is, for `bb_writer_forget` and nothing else: for when no receiver runs. NULL, and one
+ * line in `why`, when there is none or a receiver has it. */
+struct bb_writer *bb_writer_edit(const char *path, char *why, size_t why_size);
+
+/* Goes over to another node list, capacity and other limits (path and cluster stay). Where nodes go or the capacity is another, a
+ * new board takes the old one's place, which is retired: readers follow by themselves. False, and one line in `why`, when that
+ * cannot be; then nothing has changed. */
+bool bb_writer_change(struct bb_writer *writer, const struct bb_writer_options *options, char *why, size_t why_size);
+
+/* Forgets nodes: in a new board, as above. `found` says of each name whether it had a record. A node of the node list stays as one that
+ * never reported. */
+bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t count, bool *found, char *why,
+                      size_t why_size);
+
+/* Leaves in good order: the board stays readable, flagged closed (but one that was only edited: that stays as it was). */
 void bb_writer_close(struct bb_writer *writer);
 
 /* Validates a datagram and lays it on the board, or counts why not. */

@@ -10,8 +10,8 @@
 #define BB_STATIC_ASSERT _Static_assert
 #endif
 
-#define BB_HASH_STAT_V1 UINT64_C(0x4a7927d8ddd4d1cc)
-#define BB_HASH_BOARD_V1 UINT64_C(0xd8a3550f0c1f4439)
+#define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
+#define BB_HASH_BOARD_V1 UINT64_C(0xadb3261d9174f914)
 
 enum bb_auth_alg {
   BB_AUTH_ALG_NONE = 0,

@@ -38,7 +38,7 @@ struct listener {
   struct sockaddr_storage address; /* as bound */
   uint32_t drops;         /* as the kernel last told */
   int64_t empty_since_ns; /* start of the last drain that left this socket empty */
-  int64_t empty_offset;   /* distance of the clocks after that drain */
+  int64_t empty_offset;   /* distance of the clocks before it */
   bool empty;             /* in the drain under way */
 };
 
@@ -48,14 +48,18 @@ struct bb_receiver {
   struct listener listeners[BB_MOST_SOCKETS];
   int count;
   uint64_t buffer;
-  int wake; /* eventfd: stop */
+  int wake; /* eventfd: stop, or a job */
   bool started;
   pthread_t thread;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
   bool again; /* the last drain wants another at once */
   int64_t housekept_ns;
-  pthread_mutex_t mutex; /* of status */
+  pthread_mutex_t mutex; /* of what follows, up to the messages */
+  pthread_cond_t done;
   struct bb_receiver_status status;
+  bool stop;
+  void (*job)(struct bb_writer *, void *);
+  void *job_context;
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH];
   struct sockaddr_storage from[BATCH];
@@ -72,6 +76,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns) {
     return NULL;
   }
   pthread_mutex_init(&r->mutex, NULL);
+  pthread_cond_init(&r->done, NULL);
   r->drain_ns = drain_ns;
   r->buffer = UINT64_MAX;
   for (int i = 0; i < BATCH; i++) {
@@ -229,7 +234,9 @@ static int64_t kernel_time(struct msghdr *message) {
 }
 
 /* The kernel's time carried over to the monotonic clock. What we take now was not there when this socket was last empty, so it
- * is no older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. */
+ * is no older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. The two
+ * distances of the clocks were sampled before the socket was seen empty and after this was taken, so that its arrival lies
+ * between them, however long we were kept from going on. */
 static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
   const int64_t moved = distance - l->empty_offset;
   if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return l->empty_since_ns;
@@ -255,7 +262,7 @@ static void set_address(struct bb_arrival *arrival, const struct sockaddr_storag
 /* ---- the drain ---- */
 
 /* Takes one batch from a socket: how many datagrams came. */
-static int take_batch(struct bb_receiver *r, struct listener *l, int64_t distance) {
+static int take_batch(struct bb_receiver *r, struct listener *l) {
   for (int i = 0; i < BATCH; i++) {
     struct msghdr *m = &r->messages[i].msg_hdr;
     m->msg_name = &r->from[i];
@@ -270,6 +277,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l, int64_t distanc
     return 0;
   }
   const int64_t taken_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  const int64_t distance = clock_distance();
   for (int i = 0; i < got; i++) {
     struct msghdr *m = &r->messages[i].msg_hdr;
     struct bb_arrival arrival;
@@ -308,18 +316,17 @@ static void drain(struct bb_receiver *r) {
     for (int i = 0; i < r->count; i++) {
       struct listener *l = &r->listeners[i];
       if (l->empty) continue;
-      const int got = take_batch(r, l, distance);
+      const int got = take_batch(r, l);
       total += (uint64_t)got;
       if (!l->empty && got > 0) more = true;
     }
   }
-  const int64_t distance_after = clock_distance();
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
     if (!l->empty) continue;
     full++;
     l->empty_since_ns = began_ns;
-    l->empty_offset = distance_after;
+    l->empty_offset = distance;
   }
   r->last_began_ns = began_ns;
   r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
@@ -352,7 +359,28 @@ static void keep_house(struct bb_receiver *r) {
   pthread_mutex_unlock(&r->mutex);
 }
 
-/* Waits for one of `count` descriptors, at most `ns`; whether the first, which says stop, is ready. */
+static void wake(struct bb_receiver *r) {
+  const uint64_t one = 1;
+  while (write(r->wake, &one, sizeof one) < 0 && errno == EINTR) {
+  }
+}
+
+/* Does what was asked for from outside; whether that is to stop. */
+static bool obey(struct bb_receiver *r) {
+  uint64_t asked;
+  if (read(r->wake, &asked, sizeof asked) < 0) return false;
+  pthread_mutex_lock(&r->mutex);
+  const bool stop = r->stop;
+  if (r->job != NULL) {
+    r->job(r->writer, r->job_context);
+    r->job = NULL;
+    pthread_cond_signal(&r->done);
+  }
+  pthread_mutex_unlock(&r->mutex);
+  return stop;
+}
+
+/* Waits for one of `count` descriptors, at most `ns`; whether the first, which says that something is asked for, is ready. */
 static bool wait_for(struct pollfd *fds, nfds_t count, int64_t ns) {
   const struct timespec timeout = {ns / SECOND, ns % SECOND};
   return ppoll(fds, count, &timeout, NULL) > 0 && (fds[0].revents & POLLIN) != 0;
@@ -364,13 +392,16 @@ static void *run(void *argument) {
   for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
   bool stop = false;
   while (!stop) {
+    bool asked;
     if (!r->again) {
       /* Blocks for the first report, and then until the tick: wake-ups are what costs, not copies. */
-      stop = wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
+      asked = wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
       const int64_t rest = r->last_began_ns + r->drain_ns - bb_clock_ns(CLOCK_MONOTONIC);
-      if (!stop && rest > 0) stop = wait_for(fds, 1, rest);
-    } else stop = wait_for(fds, 1, 0);
+      if (!asked && rest > 0) asked = wait_for(fds, 1, rest);
+    } else asked = wait_for(fds, 1, 0);
     drain(r);
+    /* After a drain: what came before the question is on the board that it is about. */
+    if (asked) stop = obey(r);
     if (r->last_began_ns - r->housekept_ns >= SECOND || stop) {
       keep_house(r);
       r->housekept_ns = r->last_began_ns;
@@ -400,6 +431,19 @@ int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
   return -error;
 }
 
+void bb_receiver_run(struct bb_receiver *r, void (*job)(struct bb_writer *, void *), void *context) {
+  if (!r->started) {
+    job(r->writer, context);
+    return;
+  }
+  pthread_mutex_lock(&r->mutex);
+  r->job = job;
+  r->job_context = context;
+  wake(r);
+  while (r->job != NULL) pthread_cond_wait(&r->done, &r->mutex);
+  pthread_mutex_unlock(&r->mutex);
+}
+
 void bb_receiver_status(struct bb_receiver *r, struct bb_receiver_status *out) {
   pthread_mutex_lock(&r->mutex);
   *out = r->status;
@@ -408,13 +452,15 @@ void bb_receiver_status(struct bb_receiver *r, struct bb_receiver_status *out) {
 
 void bb_receiver_stop(struct bb_receiver *r) {
   if (r->started) {
-    const uint64_t one = 1;
-    while (write(r->wake, &one, sizeof one) < 0 && errno == EINTR) {
-    }
+    pthread_mutex_lock(&r->mutex);
+    r->stop = true;
+    pthread_mutex_unlock(&r->mutex);
+    wake(r);
     pthread_join(r->thread, NULL);
   }
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
   close(r->wake);
+  pthread_cond_destroy(&r->done);
   pthread_mutex_destroy(&r->mutex);
   if (r->writer != NULL) bb_writer_close(r->writer);
   free(r);

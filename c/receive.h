@@ -39,6 +39,10 @@ int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t p
  * that cannot listen has changed nothing. */
 int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer);
 
+/* Calls `job` in the receive thread between two drains, where alone the board may be changed, and waits until it is done. A long job
+ * (a new board of 100,000 nodes) is bridged by the socket buffers. */
+void bb_receiver_run(struct bb_receiver *receiver, void (*job)(struct bb_writer *writer, void *context), void *context);
+
 void bb_receiver_status(struct bb_receiver *receiver, struct bb_receiver_status *out);
 
 /* Ends the thread after a last drain, closes the board (if there is one) in good order, and frees everything. */

@@ -58,7 +58,7 @@ export interface Contract {
   bits: Map<string, Entry[]>;
   enums: Map<string, Entry[]>;
   ranges: Range[];
-  /** Per document (by its file name without `.md`): the hash of offset, name, type and unit. */
+  /** Per document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set. */
   hashes: Map<string, bigint>;
 }
 
@@ -175,7 +175,8 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       if (field === undefined) return;
       struct.fields.push(field);
       group?.fields.push(field);
-      hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit}`);
+      // Kind, set and its speed say what a field means on the wire: whether it is valid, and which clock is its rates' base.
+      hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit} ${field.kind} ${field.set}`);
     } else if (section.what === 'ranges') {
       contract.ranges.push({
         field: bare(row.get('field') ?? ''),
@@ -196,7 +197,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
         problems.push(`${at}: ${entry.value} ${entry.name} stands where ${entries.length} should`);
       entries.push(entry);
       table.set(section.name, entries);
-      hashed.push(`${entry.value} ${entry.name}`);
+      hashed.push(`${entry.value} ${entry.name} ${entry.speed}`);
     }
   });
   // A group may hold structs that are defined further down, so its bounds are checked last.

@@ -63,6 +63,10 @@ packages();
 if (process.argv.includes('--generate')) {
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
+  // The library's header, manual pages and examples; these ask the built program for its help.
+  addon();
+  javascript();
+  run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);
 }
 addon();
 javascript();

@@ -5,7 +5,7 @@
 import { Failure } from './common/failure.js';
 import { HelpShown, UsageError } from './common/options.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
-import { nearest, quote } from './common/text.js';
+import { nearest, oneLine, quote } from './common/text.js';
 import { VERSION } from './common/version.js';
 
 interface Part {
@@ -21,6 +21,7 @@ const parts: Record<string, () => Promise<Part>> = {
   xml: () => import('./ganglia-xml/main.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
+  forget: () => import('./receiver/forget.js'),
   load: () => import('./load/main.js'),
 };
 
@@ -80,7 +81,8 @@ try {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = error.exitCode;
   } else if (error instanceof Failure) {
-    process.stderr.write(`beoboard ${name}: ${error.message}\n`);
+    // It may repeat what stands in a file.
+    process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
     process.exitCode = error.exitCode;
   } else throw error;
 }

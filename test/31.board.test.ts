@@ -169,7 +169,7 @@ t.test('what others planted is not written to', t => {
   const rows: [string, (path: string) => void, RegExp][] = [
     ['a link', path => symlinkSync('/etc/passwd', path), /is a link/],
     ['a link that leads nowhere', path => symlinkSync('/nowhere', path), /is a link/],
-    ['a hard link', path => linkSync(join(dirname(path), 'mine'), path), /is not a board/],
+    ['a hard link', path => linkSync(join(dirname(path), 'mine'), path), /hard links/],
     ['a directory', path => mkdirSync(path), /directory|not a board/],
     ['a FIFO', path => execFileSync('mkfifo', [path]), /is not a board/],
     ['a file of mine that is no board', path => writeFileSync(path, 'my thesis'), /is not a board/],
@@ -426,6 +426,28 @@ t.test('the name index finds each of many names, and no other', async t => {
   const found = seqs(path);
   t.equal(Object.keys(found).length, capacity);
   t.ok(Object.values(found).every(seq => seq === 1));
+});
+
+t.test('one node alone', async t => {
+  const path = boardPath(t);
+  const writer = open(path, { capacity: 100 });
+  for (let i = 0; i < 60; i++) lay(writer, `n${i}`, i + 1);
+  const reader = new BoardReader(path);
+  const all = [...reader.snapshot().nodes()].map(({ name, report, state }) => [name, report?.seq, state]);
+  for (const [name, seq, state] of all) {
+    const one = reader.snapshotOf(String(name));
+    if (one.count !== 1) t.fail(`${name}: ${one.count} nodes`);
+    const node = one.node(0);
+    t.strictSame([node.name, node.report?.seq, node.state], [name, seq, state]);
+  }
+  for (const name of ['n60', 'n', 'n1x', '', 'N1']) t.equal(reader.snapshotOf(name).count, 0, JSON.stringify(name));
+  t.equal(reader.snapshotOf('n').header.capacity, 100, 'what is told of the board is there all the same');
+  writer.forget(['n0']);
+  t.equal(reader.snapshotOf('n0').count, 0, 'it follows to another board');
+  t.equal(reader.snapshotOf('n59').node(0).report?.seq, 60);
+  t.equal(reader.snapshot().count, 59);
+  writer.close();
+  reader.close();
 });
 
 t.test('a snapshot of a board that was cut short is refused, not a crash', async t => {

@@ -12,6 +12,7 @@ import { decimal, NAME_MAX, safe, VALUE_MAX } from '../src/ganglia-xml/safe.js';
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
 import { bits, HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
 import { Snapshot } from '../src/shm/reader.js';
+import { BOOT_ID } from './brokenboards.js';
 
 // ---- boards made here ------------------------------------------------------------------------------------------------
 
@@ -93,6 +94,7 @@ const EARLIER: Encodable<'report'> = {
   start_boot_ns: 500n * S,
   t_boot_ns: 1000n * S,
   t_real_ns: 1_700_001_000n * S,
+  cpus_online: 128,
   cpu_user_ms: 10_000,
   cpu_idle_ms: 80_000,
   net: [
@@ -116,7 +118,6 @@ const FULL: Encodable<'report'> = {
   cpu_irq_ms: 120,
   cpu_softirq_ms: 80,
   cpu_steal_ms: 300,
-  cpus_online: 128,
   cpu_mhz_max: 2596,
   load1_c: 1234,
   load5_c: 567,
@@ -599,6 +600,7 @@ function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard
     version: 0x00010000,
     stat_hash: HASH_STAT_V1,
     board_hash: HASH_BOARD_V1,
+    master_boot_id: BOOT_ID,
     file_bytes: bytes.length + index.length,
     index_slots,
     index_stride: index_entry.bytes,

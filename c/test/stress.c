@@ -61,7 +61,7 @@ static void *reader(void *unused) {
   uint8_t *copy = (uint8_t *)aligned_alloc(64, (room + 63) / 64 * 64);
   while (!atomic_load(&done)) {
     struct bb_look look;
-    if (bb_board_snapshot(&board, copy, room, &look) != 0) atomic_fetch_add(&faults, 1);
+    if (bb_board_snapshot(&board, copy, room, 0, &look) != 0) atomic_fetch_add(&faults, 1);
     const uint8_t *record = copy + board.header.header_bytes + look.nodes * board.header.column_stride;
     for (uint64_t i = 0; i < look.nodes && i < NODES; i++, record += board.header.record_stride) {
       uint64_t seen = 0;

@@ -7,9 +7,10 @@ import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
-import { structs } from '../layout/layout.gen.js';
+import { MAGIC as REPORT_MAGIC, STAT_VERSION } from '../layout/identity.js';
+import { bits, structs } from '../layout/layout.gen.js';
 import { mapBoard } from '../native/index.js';
-import { NO_BOARD } from '../shm/reader.js';
+import { NO_BOARD, NoBoard } from '../shm/reader.js';
 
 export const verb = defineVerb({
   name: 'dump',
@@ -26,28 +27,78 @@ export const verb = defineVerb({
 
 type Header = Decoded<'board_header'>;
 
+const HEADER = structs.board_header.bytes;
+/** The bytes BEOBOARD. */
+const MAGIC = 0x4452414f424f4542n;
+
+/** Of a file that is larger only what a board says that it is. */
+const MOST_BYTES = 2 ** 32 - 1;
+/** As much as Node reads at once. */
+const PIECE_BYTES = 2 ** 30;
+
 /** The file, in memory of our own: what is dumped does not change while it is printed. */
-function readFile(path: string): DataView {
-  let fd: number;
+interface Copy {
+  /** Of the file. */
+  bytes: number;
+  view: DataView;
+}
+
+function openFile(path: string, owner: number | string | undefined): number {
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? 'there is no board' : code === 'ELOOP' ? 'is a link, not a board' : message;
-    throw new Failure(`${path}: ${why}`, NO_BOARD);
+    // What readers say of it, in their words.
+    const opened = mapBoard(path, owner);
+    if (opened.state !== 'ready') throw new NoBoard(opened.state, path, opened.why);
+    opened.board.unmap();
+    throw new Failure(`${path}: ${(error as Error).message}`, NO_BOARD);
   }
+}
+
+function read(fd: number, bytes: number): DataView {
+  const into = new Uint8Array(bytes);
+  let length = 0;
+  for (let got = -1; length < bytes && got !== 0; length += got)
+    got = readSync(fd, into, length, Math.min(bytes - length, PIECE_BYTES), length);
+  return new DataView(into.buffer, 0, length);
+}
+
+/** What lies behind the end of a board is none of it, and of what is no board the beginning is enough. */
+function boardBytes(header: DataView, fileBytes: number): number {
+  if (header.byteLength < HEADER) return header.byteLength;
+  const { magic, file_bytes } = decode('board_header', header, 0);
+  return magic === MAGIC ? Math.max(HEADER, Math.min(Number(file_bytes), fileBytes)) : HEADER;
+}
+
+function readFile(path: string, owner: number | string | undefined): Copy {
+  const fd = openFile(path, owner);
   try {
     const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Failure(`${path}: is not a regular file`, NO_BOARD);
-    if (stat.size > 2 ** 32) throw new Failure(`${path}: is larger than 4 GiB, and no board`, NO_BOARD);
-    const bytes = new Uint8Array(stat.size);
-    let length = 0;
-    for (let got = -1; length < bytes.length && got !== 0; length += got)
-      got = readSync(fd, bytes, length, bytes.length - length, length);
-    return new DataView(bytes.buffer, 0, length);
+    if (!stat.isFile()) throw new Failure(`${path}: is not a regular file; give the path of a board`, NO_BOARD);
+    const bytes = boardBytes(read(fd, Math.min(HEADER, stat.size)), stat.size);
+    if (bytes > MOST_BYTES) throw new Failure(`${path}: has 4 GiB or more, which is too much to dump`, NO_BOARD);
+    return { bytes: stat.size, view: read(fd, bytes) };
   } finally {
     closeSync(fd);
   }
+}
+
+/** Whether all parts lie within what was read, which may be another file than the one that was judged. */
+function fits(header: Header, bytes: number): boolean {
+  const { slots, slots_offset, slot_stride, record_stride } = header;
+  const ends = [
+    Number(header.index_offset) + header.index_slots * header.index_stride,
+    Number(header.column_offset) + header.capacity * header.column_stride,
+    Number(header.records_offset) + header.capacity * record_stride,
+  ];
+  return ends.every(end => end <= bytes) && slots_offset + slots * slot_stride <= record_stride;
+}
+
+/** As "Names" in the contract has it. */
+function hashOf(name: Uint8Array, seed: bigint): bigint {
+  let h = 0xcbf29ce484222325n ^ seed;
+  for (const byte of name) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
+  return h ^ (h >> 32n);
 }
 
 /** What a slot is, by its two sequences. */
@@ -69,20 +120,27 @@ class Dump {
   readonly header: Header | undefined;
   readonly state: string;
   wrong: string | undefined;
+  readonly bytes: number;
+  readonly view: DataView;
   readonly #readable: boolean;
 
   constructor(
     readonly path: string,
-    readonly view: DataView,
+    copy: Copy,
     owner: number | string | undefined,
   ) {
+    this.bytes = copy.bytes;
+    this.view = copy.view;
+    const { view } = copy;
     const opened = mapBoard(path, owner);
     this.state = opened.state;
     if (opened.state === 'ready') opened.board.unmap();
     else this.wrong = opened.why;
-    this.header = view.byteLength >= structs.board_header.bytes ? decode('board_header', view, 0) : undefined;
+    this.header = view.byteLength >= HEADER ? decode('board_header', view, 0) : undefined;
     // A geometry that opening did not check is not followed.
-    this.#readable = opened.state === 'ready' || opened.state === 'retired';
+    const checked = opened.state === 'ready' || opened.state === 'retired';
+    this.#readable = checked && this.header !== undefined && fits(this.header, view.byteLength);
+    if (checked && !this.#readable) this.wrong = 'it changed while it was read; look again';
     if (this.#readable) this.wrong ??= this.#checkIndex();
   }
 
@@ -100,12 +158,34 @@ class Dump {
     }
   }
 
+  /** The name of a record as its bytes, up to the first NUL. */
+  #nameOf(record: number): Uint8Array {
+    const { records_offset, record_stride } = this.header as Header;
+    const at = this.view.byteOffset + Number(records_offset) + record * record_stride;
+    const bytes = new Uint8Array(this.view.buffer, at, structs.record.fields.name.count);
+    const end = bytes.indexOf(0);
+    return end === -1 ? bytes : bytes.subarray(0, end);
+  }
+
+  /** Whether the search for a name would come by here. */
+  #isFound(slot: number, record: number, hash: number): boolean {
+    const { index_offset, index_slots, index_stride, index_seed } = this.header as Header;
+    const full = hashOf(this.#nameOf(record), index_seed);
+    if (Number(full >> 32n) !== hash) return false;
+    let at = Number(full & BigInt(index_slots - 1));
+    for (; at !== slot; at = (at + 1) % index_slots)
+      if (this.view.getBigUint64(Number(index_offset) + at * index_stride, true) === 0n) return false;
+    return true;
+  }
+
   #checkIndex(): string | undefined {
     const seen = new Map<number, number>();
-    for (const { slot, record } of this.index()) {
+    for (const { slot, record, hash } of this.index()) {
       if (record < 0 || record >= this.count)
         return `index slot ${slot} leads to record ${record}, and there are ${this.count}`;
       if (seen.has(record)) return `index slots ${seen.get(record)} and ${slot} lead to the same record ${record}`;
+      if (!this.#isFound(slot, record, hash))
+        return `index slot ${slot} leads to record ${record}, whose name is not found by it`;
       seen.set(record, slot);
     }
     if (seen.size !== this.count) return `the index names ${seen.size} records, and there are ${this.count}`;
@@ -135,12 +215,20 @@ function recordFault({ index, column, record, slots }: DumpedRecord): string | u
   const at = `record ${index} (${oneLine(record.name)})`;
   if (!/^[a-z0-9][a-z0-9._-]{0,62}$/.test(record.name)) return `${at}: its name is none`;
   const whole = slots.filter(slot => slot.state === 'whole').map(({ slot }) => slot);
+  if (whole.some(({ report }) => report.magic !== REPORT_MAGIC || report.version !== STAT_VERSION))
+    return `${at}: holds what is no report`;
   if (whole.some(slot => slot.report.hostname !== record.name)) return `${at}: holds a report of another node`;
   if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
+  if (whole.length === 2 && whole[0]?.head === whole[1]?.head) return `${at}: both slots have the same sequence`;
   const words = whole.map(slot => slot.stamp_ns / 1_000_000n);
   const stamp = column >> 21n;
   if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
     return `${at}: its column word is younger than its reports`;
+  const told = whole.find(slot => slot.stamp_ns / 1_000_000n === stamp)?.report;
+  const word =
+    told && (stamp << 21n) | (BigInt(told.interval_ms) << 1n) | BigInt((told.flags >> bits.flags.goodbye) & 1);
+  if (word !== undefined && word !== column)
+    return `${at}: its column word has another interval or goodbye than its report`;
   return undefined;
 }
 
@@ -172,7 +260,7 @@ function* lines(struct: StructName, values: object, base: number, prefix = ''): 
 }
 
 function* textPieces(dump: Dump): Generator<string> {
-  yield `${dump.path}: ${dump.state}, ${dump.view.byteLength} bytes\n`;
+  yield `${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`;
   if (dump.header === undefined) return;
   yield '\nheader\n';
   yield* lines('board_header', dump.header, 0);
@@ -192,8 +280,8 @@ function* textPieces(dump: Dump): Generator<string> {
 }
 
 function* jsonPieces(dump: Dump): Generator<string> {
-  const { path, state, header, view } = dump;
-  yield `{"schema":1,${json({ path, state, bytes: view.byteLength, header, index: [...dump.index()] }).slice(1, -1)},"records":[`;
+  const { path, state, header, bytes } = dump;
+  yield `{"schema":1,${json({ path, state, bytes, header, index: [...dump.index()] }).slice(1, -1)},"records":[`;
   let separator = '\n';
   for (const record of dump.records()) {
     yield `${separator}${json(record)}`;
@@ -204,7 +292,7 @@ function* jsonPieces(dump: Dump): Generator<string> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
-  const dump = new Dump(values.board, readFile(values.board), values.owner);
+  const dump = new Dump(values.board, readFile(values.board, values.owner), values.owner);
   await print(values.json ? jsonPieces(dump) : textPieces(dump));
   if (!values.json) await print([`\n${dump.wrong === undefined ? 'nothing is wrong' : `wrong: ${dump.wrong}`}\n`]);
   return dump.wrong === undefined ? 0 : 1;

@@ -110,7 +110,7 @@ function worstFirst(snapshot: Snapshot): { node: Node; state: State }[] {
 
 /** What the receiver says of itself, in one line. */
 function headline(snapshot: Snapshot, states: State[]): string {
-  const cluster = snapshot.header.cluster_name === '' ? '' : `${snapshot.header.cluster_name}: `;
+  const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const nodes = `${states.length} ${states.length === 1 ? 'node' : 'nodes'}`;
   if (snapshot.stalled) {
     const end = snapshot.closed ? 'the receiver was ended' : 'the receiver is stalled';

@@ -158,7 +158,7 @@ const options = {
   ),
   listen: many(
     'ADDR[:PORT]',
-    'where to listen; port 0 picks one and prints it',
+    'where to listen, IPv4 or IPv6, [::] hears IPv6 alone; port 0 picks one and prints it',
     parseAddress,
     standard('0.0.0.0:8677'),
   ),
@@ -170,6 +170,7 @@ const options = {
     shown: 'the host name up to its first dot, in lower case',
   }),
   cluster: optional('NAME', "the cluster's name", clusterName),
+  'key-file': optional('FILE', 'the key, in a file that only its owner can read; without it reports have no tag', path),
   interval: one('TIME', 'from one report to the next, 100ms to 600s', time('100ms', '600s'), standard('1s')),
   once: flag('send one report, flagged as the last, and end'),
   aligned: flag('send on the wall clock, all nodes at once, instead of spread over the interval'),

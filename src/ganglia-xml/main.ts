@@ -25,7 +25,8 @@ export async function main(argv: string[]): Promise<number> {
     const { stalled, retired, heartbeatAgeMs } = snapshot;
     await print(render(snapshot, { localtime: Number(snapshot.realNs / 1_000_000_000n) }));
     if (!stalled && !retired) return 0;
-    const why = stalled ? `stalled, its heartbeat is ${formatDuration(heartbeatAgeMs)} old` : 'retired meanwhile';
+    const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
+    const why = stalled ? `stalled, its heartbeat is ${age}` : 'retired meanwhile';
     throw new Failure(
       `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
       NO_BOARD,

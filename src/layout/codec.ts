@@ -261,11 +261,13 @@ function put(field: Field, view: DataView, at: number, value: unknown): void {
   }
 }
 
+const encoder = new TextEncoder();
+
 function putText(view: DataView, at: number, bytes: number, value: string): void {
   const target = new Uint8Array(view.buffer, view.byteOffset + at, bytes);
   target.fill(0);
   // encodeInto never writes half a character; the last byte stays NUL.
-  new TextEncoder().encodeInto(value, target.subarray(0, bytes - 1));
+  encoder.encodeInto(value, target.subarray(0, bytes - 1));
 }
 
 function putScalar(field: Field, view: DataView, at: number, value: unknown): void {
@@ -274,6 +276,13 @@ function putScalar(field: Field, view: DataView, at: number, value: unknown): vo
     return;
   }
   const width = (SIZES[field.type] ?? 0) * 8;
+  // Nearly all there is: a counter that needs no bigint.
+  if (width === 64 && typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
+    const whole = Math.floor(value);
+    view.setUint32(at, whole % 2 ** 32, true);
+    view.setUint32(at + 4, Math.floor(whole / 2 ** 32), true);
+    return;
+  }
   const stored = fit(field, width, whole(value as number | bigint));
   if (typeof stored === 'bigint') view.setBigUint64(at, BigInt.asUintN(64, stored), true);
   else if (width === 32) view.setUint32(at, stored, true);
@@ -285,7 +294,7 @@ function putScalar(field: Field, view: DataView, at: number, value: unknown): vo
 function fit(field: Field, width: number, value: number | bigint): number | bigint {
   const signed = field.type.startsWith('i');
   if (field.type === 'u32' && (field.kind === 'counter' || field.kind === 'tally'))
-    return value < 0 ? 0 : Number(BigInt.asUintN(32, BigInt(value)));
+    return value < 0 ? 0 : typeof value === 'number' ? value % 2 ** 32 : Number(BigInt.asUintN(32, value));
   if (width === 64) {
     const big = BigInt(value);
     const [least, most] = signed ? [-(2n ** 63n), 2n ** 63n - 1n] : [0n, 2n ** 64n - 1n];

@@ -4,8 +4,13 @@ import { createHash } from 'node:crypto';
 
 /** The number by which reports name their cluster: the first 4 bytes of SHA-256(name), little-endian; 0 without a name. */
 export function clusterId(name: string | undefined): number {
-  return name === undefined || name === '' ? 0 : createHash('sha256').update(name).digest().readUInt32LE(0);
+  if (name === undefined || name === '') return 0;
+  // A sender asks with each report.
+  if (name !== known.name) known = { name, id: createHash('sha256').update(name).digest().readUInt32LE(0) };
+  return known.id;
 }
+
+let known = { name: '', id: 0 };
 
 /** The constant at the beginning of every report: the bytes `BSR1`. */
 export const MAGIC = 0x31525342;

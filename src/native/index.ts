@@ -6,18 +6,28 @@ import { createRequire } from 'node:module';
 /** Offsets into the array that `clocks` fills. */
 export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
 
+/** What a snapshot begins with: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; records. */
+export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, bytes: 24 } as const;
+
 /** States of opening a board; none of them is an error. See proto/board-v1.md. */
 export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'retired' | 'ready';
 
 /** A board mapped read-only. */
 export interface BoardMapping {
-  /** Bytes that a snapshot needs now: header, column words and records in use. */
+  /** Bytes that a snapshot of all records in use needs now. */
   snapshotBytes(): number;
+  /** The same for one node. */
+  nodeBytes(): number;
+  /** Where snapshots go from now on; aligned to 8 bytes. It may not be transferred. */
+  into(buffer: Uint8Array): void;
   /**
-   * Copies the board: header, `nodes` column words, `nodes` records, at the header's strides; a slot that could not be
-   * copied whole has a `head` of 0. Undefined when the file was cut short. Times in ns.
+   * Copies the board, from record number `first` on, as many records as there are and fit. What is written: `LOOK`, then
+   * the header, column words and records at the header's strides. A slot that could not be copied whole has a `head` of
+   * 0. False when the file was cut short.
    */
-  snapshot(into: Uint8Array): { nowNs: bigint; realNs: bigint; nodes: number } | undefined;
+  snapshot(first: number): boolean;
+  /** The number of the record of that name; -1 when there is none. */
+  find(name: string): number;
   /** Whether the path still names the mapped file. */
   isAt(path: string): boolean;
   unmap(): void;
@@ -35,8 +45,19 @@ export interface WriterOptions {
   nodes: readonly string[];
 }
 
+/** Changes of a whole board. Where nodes go, or the capacity is another, a new board takes its place: readers follow. */
+interface Changes {
+  /** Goes over to another node list, capacity and other limits; path and cluster stay. Throws one line for people. */
+  change(options: WriterOptions): void;
+  /**
+   * Forgets nodes; a listed one stays as one that never reported. Of each name whether it had a record. Throws one line
+   * for people.
+   */
+  forget(names: readonly string[]): boolean[];
+}
+
 /** A board held for writing. Its constructor throws one line for people when the board cannot be had. */
-export interface Writer {
+export interface Writer extends Changes {
   /** Validates a datagram and lays it on the board: 0 accepted, -1 duplicate, else the reason's number. */
   deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): number;
   listeningSince(sinceNs: bigint): void;
@@ -63,8 +84,8 @@ export interface ReceiverStatus {
   refused: number[];
 }
 
-/** Sockets, and the thread that drains them. */
-export interface Receiver {
+/** Sockets, and the thread that drains them. Changes are made in that thread, between two drains. */
+export interface Receiver extends Changes {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
   /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
@@ -99,7 +120,10 @@ interface Native {
     path: string,
     owner: number | string | undefined,
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
-  Writer: new (options: WriterOptions) => Writer;
+  /** With a path alone: the board that is there, to forget nodes and nothing else, for when no receiver runs. */
+  Writer: new (
+    options: WriterOptions | string,
+  ) => Writer;
   Receiver: new (drainNs: bigint) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
 }

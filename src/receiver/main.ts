@@ -4,11 +4,13 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { formatAddress } from '../common/addresses.js';
 import { Failure } from '../common/failure.js';
-import { createLog } from '../common/log.js';
+import { onHangup } from '../common/hangup.js';
+import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { Receiver } from '../native/index.js';
-import { openWriter } from '../shm/writer.js';
+import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
+import { Control } from './control.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
 
 export const verb = defineVerb({
@@ -34,7 +36,7 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Without --nodes every name that reports gets a record, first come, first served. SIGTERM and SIGINT end it; the board stays and can be read.',
+    'Without --nodes every name that reports gets a record, first come, first served. SIGHUP reads --config and the node list again: nodes, capacity and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -47,19 +49,50 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
+    // The same twice is no other address.
+    if (port !== 0 && bound.includes(formatAddress({ host: address, port }))) continue;
     bound.push(formatAddress({ host: address, port: receiver.listen(address, port) }));
   }
   for (const { host, port } of options.group)
     bound.push(formatAddress({ host, port: receiver.join(host, port, options.interface) }));
 }
 
-export async function main(argv: string[]): Promise<number> {
+/** Reads the command line and the file; refuses what makes no sense together. */
+function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
   if (options.uncertainAfter >= options.silentAfter)
     throw new UsageError(
       verb.name,
       '--uncertain-after is not below --silent-after; a node is uncertain before it is silent',
     );
+  return options;
+}
+
+function boardOptions({ board, cluster, capacity, uncertainAfter, silentAfter, nodes }: Options): BoardOptions {
+  return { path: board, cluster: cluster ?? '', capacity, uncertainAfter, silentAfter, nodes: nodes ?? [] };
+}
+
+/** What a receiver is bound to while it runs. */
+const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
+
+/** Takes node list, capacity and limits anew; says what else would need a restart. */
+function change(receiver: Receiver, options: Options, changed: Options, log: Log): void {
+  for (const name of LASTING)
+    if (JSON.stringify(changed[name]) !== JSON.stringify(options[name]))
+      log.warn(`--${name} is another now, which needs a restart: goes on with the old one`);
+  try {
+    receiver.change({ ...writerOptions(boardOptions(changed)), path: options.board });
+  } catch (error) {
+    throw new UsageError(verb.name, (error as Error).message);
+  }
+  const { nodes, capacity } = changed;
+  log.info(
+    `read its options again: ${nodes === undefined ? 'any node' : `${nodes.length} nodes`}, room for ${capacity}`,
+  );
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const options = readOptions(argv);
   const log = createLog(verb.name);
   const stop = onStop();
   const stopped = once(stop, 'abort');
@@ -68,16 +101,7 @@ export async function main(argv: string[]): Promise<number> {
   try {
     await Promise.race([listen(receiver, options, bound), stopped]);
     if (stop.aborted) return 0;
-    receiver.start(
-      openWriter({
-        path: options.board,
-        cluster: options.cluster ?? '',
-        capacity: options.capacity,
-        uncertainAfter: options.uncertainAfter,
-        silentAfter: options.silentAfter,
-        nodes: options.nodes ?? [],
-      }),
-    );
+    receiver.start(openWriter(boardOptions(options)));
   } catch (error) {
     receiver.stop();
     throw new Failure((error as Error).message, 1);
@@ -85,15 +109,20 @@ export async function main(argv: string[]): Promise<number> {
   let last = receiver.status();
   const advice = bufferAdvice(last.receiveBuffer);
   if (advice !== undefined) log.warn(advice);
+  const control = new Control(options.board, names => receiver.forget(names), log);
+  control.open();
+  onHangup(log, () => change(receiver, options, readOptions(argv), log));
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
   const watch = setInterval(() => {
     const status = receiver.status();
     tellChanges(last, status, log);
+    if (status.publications > last.publications) control.reopen();
     last = status;
   }, LOOK_MS);
   await stopped;
   clearInterval(watch);
+  control.close();
   receiver.stop();
   log.info(`ended in good order; the board stays at ${options.board}`);
   return 0;

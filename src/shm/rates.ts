@@ -89,8 +89,11 @@ export function rates(before: Report | undefined, after: Report | undefined): Ra
     const span = field.slow ? slow : fast;
     if (span !== undefined) out[name] = delta / span;
   }
+  // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
+  const [from, to] = [before.cpus_online, after.cpus_online];
+  const others = from !== undefined && to !== undefined && from !== to;
   const cpuTime = CPU_TIMES.reduce((sum, name) => sum + (moved.get(name) ?? 0), 0);
-  if (fast !== undefined && cpuTime > 0)
+  if (fast !== undefined && !others && moved.has('cpu_idle_ms') && cpuTime > 0)
     for (const name of CPU_TIMES) {
       const delta = moved.get(name);
       if (delta !== undefined) out[name.replace(/_ms$/, '_pct')] = (100 * delta) / cpuTime;

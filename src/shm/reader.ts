@@ -3,7 +3,7 @@
 import { Failure } from '../common/failure.js';
 import { type Decoded, decode, decodeReport, getter, type Report } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
-import { type BoardMapping, type BoardState, mapBoard } from '../native/index.js';
+import { type BoardMapping, type BoardState, LOOK, mapBoard } from '../native/index.js';
 import { ageNs, type Evidence, isStalled, judge, type LastReport, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
@@ -212,6 +212,10 @@ const OPENINGS = 3;
 export class BoardReader {
   #mapping: BoardMapping | undefined;
   #buffer: Uint8Array | undefined;
+  /** Where the mapping writes. */
+  #into: Uint8Array | undefined;
+  /** Room for one node. */
+  #small: Uint8Array | undefined;
 
   /** `owner`: a user to believe besides root, ourselves and the user `beoboard`, by name or id. */
   constructor(
@@ -224,23 +228,66 @@ export class BoardReader {
    * longer valid then: both share a buffer, so that looking again costs no memory.
    */
   snapshot(): Snapshot {
-    let snapshot = this.#look();
+    return this.#follow(mapping => this.#lookAtAll(mapping));
+  }
+
+  /** The same of one node alone, which costs what one node costs; of none when it has no record. */
+  snapshotOf(name: string): Snapshot {
+    return this.#follow(mapping => this.#lookAtOne(mapping, name));
+  }
+
+  #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {
+    this.#mapping ??= this.#open();
+    let snapshot = look(this.#mapping);
     // A retired or stalled board may have a successor under the same path.
-    if (snapshot === undefined || snapshot.retired || (snapshot.stalled && !this.#mapping?.isAt(this.path))) {
+    if (snapshot === undefined || snapshot.retired || (snapshot.stalled && !this.#mapping.isAt(this.path))) {
       this.close();
-      snapshot = this.#look();
+      this.#mapping = this.#open();
+      snapshot = look(this.#mapping);
     }
-    if (snapshot === undefined) throw new NoBoard('truncated', this.path, 'the board is shorter than its header says');
+    if (snapshot === undefined)
+      throw new NoBoard(
+        'truncated',
+        this.path,
+        'was cut while it was read; restart beoboard receive: it makes another',
+      );
     return snapshot;
   }
 
-  #look(): Snapshot | undefined {
-    this.#mapping ??= this.#open();
-    const bytes = this.#mapping.snapshotBytes();
+  #lookAtAll(mapping: BoardMapping): Snapshot | undefined {
+    const bytes = mapping.snapshotBytes();
     if (this.#buffer === undefined || this.#buffer.length < bytes || this.#buffer.length > 4 * bytes)
-      this.#buffer = new Uint8Array(bytes);
-    const taken = this.#mapping.snapshot(this.#buffer);
-    return taken === undefined ? undefined : new Snapshot(this.path, this.#buffer, taken);
+      this.#buffer = this.#allocate(bytes);
+    return this.#look(mapping, this.#buffer, 0);
+  }
+
+  #allocate(bytes: number): Uint8Array {
+    try {
+      return new Uint8Array(bytes);
+    } catch {
+      const need = `a copy of it needs ${Math.ceil(bytes / 2 ** 30)} GiB of memory`;
+      throw new NoBoard('foreign', this.path, `${need}; give beoboard receive a lower --capacity`);
+    }
+  }
+
+  #lookAtOne(mapping: BoardMapping, name: string): Snapshot | undefined {
+    const record = mapping.find(name);
+    const room = mapping.nodeBytes();
+    if (this.#small === undefined || this.#small.length !== room) this.#small = new Uint8Array(room);
+    // Beyond the last one there is no node.
+    return this.#look(mapping, this.#small, record === -1 ? 2 ** 32 - 1 : record);
+  }
+
+  #look(mapping: BoardMapping, into: Uint8Array, first: number): Snapshot | undefined {
+    if (into !== this.#into) mapping.into(into);
+    this.#into = into;
+    if (!mapping.snapshot(first)) return undefined;
+    const look = new DataView(into.buffer, into.byteOffset, LOOK.bytes);
+    return new Snapshot(this.path, into.subarray(LOOK.bytes), {
+      nowNs: look.getBigInt64(LOOK.nowNs, true),
+      realNs: look.getBigInt64(LOOK.realNs, true),
+      nodes: Number(look.getBigUint64(LOOK.nodes, true)),
+    });
   }
 
   #open(): BoardMapping {
@@ -260,5 +307,6 @@ export class BoardReader {
   close(): void {
     this.#mapping?.unmap();
     this.#mapping = undefined;
+    this.#into = undefined;
   }
 }

@@ -2,7 +2,7 @@
 
 import { clusterId } from '../layout/identity.js';
 import { enums } from '../layout/layout.gen.js';
-import { Writer } from '../native/index.js';
+import { Writer, type WriterOptions } from '../native/index.js';
 
 export interface BoardOptions {
   path: string;
@@ -22,7 +22,17 @@ export type Outcome = 'accepted' | 'duplicate' | (typeof enums.reason)[number];
 
 /** Makes the board, or takes over the one that is there. Throws an Error whose message is one line for people. */
 export function openWriter(options: BoardOptions): Writer {
-  return new Writer({
+  return new Writer(writerOptions(options));
+}
+
+/** The board that is there, to forget nodes, when no receiver has it. Throws an Error whose message is one line for people. */
+export function editBoard(path: string): Writer {
+  return new Writer(path);
+}
+
+/** The same in the addon's units. */
+export function writerOptions(options: BoardOptions): WriterOptions {
+  return {
     path: options.path,
     clusterName: options.cluster,
     clusterId: clusterId(options.cluster),
@@ -30,7 +40,7 @@ export function openWriter(options: BoardOptions): Writer {
     uncertainAfterNs: nanoseconds(options.uncertainAfter),
     silentAfterNs: nanoseconds(options.silentAfter),
     nodes: [...new Set(options.nodes)],
-  });
+  };
 }
 
 /** Lays a datagram on the board as if it had come at these times (ns). For tests and tools: the receiver does this in its thread. */

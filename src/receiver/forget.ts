@@ -1,0 +1,78 @@
+// Forgets nodes: asks the receiver, or where none runs takes the board out of its hands for a moment. The only verb
+// that changes a board.
+
+import { lstatSync } from 'node:fs';
+import { Failure } from '../common/failure.js';
+import { readNodes } from '../common/nodeset.js';
+import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { json, print } from '../common/output.js';
+import { InputError } from '../common/text.js';
+import { editBoard } from '../shm/writer.js';
+import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
+
+export const verb = defineVerb({
+  name: 'forget',
+  summary: 'take nodes off the board',
+  options: ['board', 'json', 'config'],
+  arguments: ['<list>'],
+  examples: ['beoboard forget node017', 'beoboard forget node[001-064],login2', 'beoboard forget @retired.txt'],
+  notes:
+    "A node that reports again comes back with its next report; one of the receiver's --nodes stays, as one that never reported. Run it as the user of the receiver, or as root. Exit codes: 0 all are forgotten, 1 some had no record, 4 there is no board.",
+});
+
+const NO_BOARD = 4;
+/** Names said one by one. */
+const SAID = 10;
+
+/** Without a receiver we are the board's writer for a moment. */
+function edit(board: string, names: readonly string[]): Forgotten {
+  const writer = editBoard(board);
+  try {
+    return sortOut(names, writer.forget(names));
+  } finally {
+    writer.close();
+  }
+}
+
+async function forget(board: string, names: readonly string[]): Promise<Forgotten> {
+  try {
+    return await askToForget(board, names);
+  } catch (error) {
+    if (!(error instanceof NobodyThere)) throw error;
+  }
+  try {
+    lstatSync(board);
+  } catch {
+    throw new Failure(`${board}: there is no board`, NO_BOARD);
+  }
+  return edit(board, names);
+}
+
+function readList(list: string): string[] {
+  try {
+    return [...new Set(readNodes(list))];
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
+  }
+}
+
+function nodes(names: readonly string[]): string {
+  const said = names.slice(0, SAID).join(', ');
+  return names.length > SAID ? `${said} and ${names.length - SAID} more` : said;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options, args } = parseVerb(verb, argv);
+  const names = readList(args[0] ?? '');
+  let result: Forgotten;
+  try {
+    result = await forget(options.board, names);
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure((error as Error).message, 1);
+  }
+  const { forgotten, unknown } = result;
+  if (options.json) await print([json({ schema: 1, forgotten, unknown }), '\n']);
+  else if (forgotten.length > 0) await print([`forgot ${nodes(forgotten)}\n`]);
+  if (unknown.length > 0) process.stderr.write(`beoboard forget: no record of ${nodes(unknown)}\n`);
+  return unknown.length > 0 ? 1 : 0;
+}

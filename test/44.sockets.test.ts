@@ -1,0 +1,859 @@
+// The rules of order without keys through real sockets and a real receiver, under the numbers that they have in
+// test/30.order.test.ts; then what only sockets show: several roads at once, going over from one to another under load, a
+// full board. The clock is the machine's: what depends on time is held against the stamps, never against how long it took.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as others } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import type { Encodable } from '../src/layout/codec.js';
+import { bits } from '../src/layout/layout.gen.js';
+import { random } from '../src/load/node.js';
+import { BulkSender } from '../src/native/index.js';
+import { BoardReader, type Node } from '../src/shm/reader.js';
+import { boardPath, folder, makeReport, ROOT, type Running, start, until } from './lib.js';
+import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } from './sampler.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
+
+/** A master under test; what is sent to it goes to its first address. */
+interface Master extends Running {
+  port: number;
+  reader: BoardReader;
+  socket: BulkSender;
+}
+
+function openSocket(t: Test, port: number, host = '127.0.0.1'): BulkSender {
+  const socket = new BulkSender(host, port);
+  t.teardown(() => socket.close());
+  return socket;
+}
+
+function read(t: Test, board: string): BoardReader {
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  return reader;
+}
+
+async function startMaster(t: Test, more: string[], board = boardPath(t)): Promise<Master> {
+  const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', ...more]);
+  const port = Number((await running.ready).listening?.[0]?.split(':').at(-1));
+  return { ...running, port, reader: read(t, board), socket: openSocket(t, port) };
+}
+
+const find = (reader: BoardReader, name: string): Node | undefined =>
+  [...reader.snapshot().nodes()].find(node => node.name === name);
+
+function put(socket: BulkSender, report: Uint8Array): void {
+  if (socket.send(report, report.length, 0, 1) !== 1) throw new Error('not sent');
+}
+
+// ---- the rules ----
+
+interface Sent {
+  boot?: number;
+  /** Seconds after boot at which this run of the sender started. */
+  start?: number;
+  /** Seconds after boot of this report. */
+  t: number;
+  seq: number;
+  interval?: number;
+  goodbye?: boolean;
+}
+
+type Limit = 'uncertain' | 'silent';
+
+type Step =
+  /** This report, and what becomes of it. */
+  | [Sent, 'accepted' | 'duplicate' | 'late' | 'replay' | 'rival']
+  /** This report is refused up to so many limits after the last one that was accepted, and then it is accepted. */
+  | [Sent, 'rival' | 'replay', until: Limit, intervals?: number]
+  /** Nothing comes for longer than this limit. */
+  | Limit
+  | 'stop';
+
+interface Row {
+  /** Its number in test/30.order.test.ts. */
+  number: number;
+  rule: string;
+  steps: Step[];
+  counts: ReturnType<typeof countsOf>;
+  refusal?: string;
+}
+
+/** Rows in which nothing waits: the limits are hours, so that a machine may be as slow as it likes. */
+const atOnce: Row[] = [
+  {
+    number: 1,
+    rule: 'reports in order are accepted',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 101, seq: 1 }, 'accepted'],
+      [{ t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 3 },
+  },
+  {
+    number: 2,
+    rule: 'the first report may have any number',
+    steps: [[{ t: 100, seq: 4_000_000_000 }, 'accepted']],
+    counts: { accepted: 1 },
+  },
+  {
+    number: 3,
+    rule: 'a gap is lost',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 104, seq: 4 }, 'accepted'],
+    ],
+    counts: { accepted: 2, lost: 3 },
+  },
+  {
+    number: 5,
+    rule: 'the same report by two roads: the first wins, the other is a duplicate and no refusal',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 100, seq: 0 }, 'duplicate'],
+      [{ t: 101, seq: 1 }, 'accepted'],
+      [{ t: 100, seq: 0 }, 'duplicate'],
+    ],
+    counts: { accepted: 2, duplicate: 2 },
+  },
+  {
+    number: 6,
+    rule: 'a late report takes back one lost, and coming twice it is a duplicate',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 102, seq: 2 }, 'accepted'],
+      [{ t: 101, seq: 1 }, 'late'],
+      [{ t: 101, seq: 1 }, 'duplicate'],
+    ],
+    counts: { accepted: 2, late: 1, refused: 1, duplicate: 1 },
+    refusal: 'late',
+  },
+  {
+    number: 7,
+    rule: 'a late report from before the first one takes back nothing',
+    steps: [
+      [{ t: 110, seq: 10 }, 'accepted'],
+      [{ t: 109, seq: 9 }, 'late'],
+      [{ t: 114, seq: 14 }, 'accepted'],
+    ],
+    counts: { accepted: 2, lost: 3, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    number: 9,
+    rule: 'back by 63 is within the history, by 64 is a replay',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 200, seq: 100 }, 'accepted'],
+      [{ t: 137, seq: 37 }, 'late'],
+      [{ t: 136, seq: 36 }, 'replay'],
+    ],
+    counts: { accepted: 2, lost: 98, late: 1, refused: 2 },
+    refusal: 'replay',
+  },
+  {
+    number: 10,
+    rule: 'the number wraps at 2^32 without a loss',
+    steps: [
+      [{ t: 100, seq: 4_294_967_295 }, 'accepted'],
+      [{ t: 101, seq: 0 }, 'accepted'],
+      [{ t: 103, seq: 2 }, 'accepted'],
+      [{ t: 102, seq: 1 }, 'late'],
+    ],
+    counts: { accepted: 3, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    number: 11,
+    rule: 'a later start on the same boot is a restart; counting of losses begins anew',
+    steps: [
+      [{ t: 100, seq: 50 }, 'accepted'],
+      [{ start: 101, t: 101, seq: 3 }, 'accepted'],
+      [{ start: 101, t: 102, seq: 4 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 1 },
+  },
+  {
+    number: 12,
+    rule: 'the old run beside the new one: not beyond is late, beyond is a rival while the new one is live',
+    steps: [
+      [{ t: 100, seq: 50 }, 'accepted'],
+      [{ start: 101, t: 101, seq: 0 }, 'accepted'],
+      [{ t: 100.5, seq: 51 }, 'late'],
+      [{ t: 101.5, seq: 52 }, 'rival'],
+      [{ t: 105.5, seq: 56 }, 'rival'],
+    ],
+    counts: { accepted: 2, restarts: 1, late: 1, refused: 3 },
+    refusal: 'rival',
+  },
+  {
+    number: 13,
+    rule: 'the old run is accepted at once when the new one has said goodbye',
+    steps: [
+      [{ t: 100, seq: 50 }, 'accepted'],
+      [{ start: 101, t: 101, seq: 0, goodbye: true }, 'accepted'],
+      [{ t: 101.5, seq: 52 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 2 },
+  },
+  {
+    number: 15,
+    rule: 'another boot after a goodbye is accepted at once',
+    steps: [
+      [{ t: 100, seq: 0, goodbye: true }, 'accepted'],
+      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+    ],
+    counts: { accepted: 2, reboots: 1 },
+  },
+  {
+    number: 18,
+    rule: 'two clones that both report: the first stays, the other is a rival for ever',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [{ t: 101, seq: 1 }, 'accepted'],
+      [{ boot: 2, start: 5, t: 11, seq: 1 }, 'rival'],
+      [{ t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 3, refused: 2 },
+    refusal: 'rival',
+  },
+  {
+    number: 19,
+    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    steps: [
+      [{ t: 1000, seq: 900 }, 'accepted'],
+      [{ t: 200, seq: 100 }, 'replay'],
+    ],
+    counts: { accepted: 1, refused: 1 },
+    refusal: 'replay',
+  },
+  {
+    number: 21,
+    rule: 'a later start with an earlier time (a restored machine) is a restart, and goes on',
+    steps: [
+      [{ start: 50, t: 1000, seq: 0 }, 'accepted'],
+      [{ start: 60, t: 100, seq: 0 }, 'accepted'],
+      [{ start: 60, t: 101, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 3, restarts: 1 },
+  },
+];
+
+/** Rows in which time passes: the limits are short. */
+const inTime: Row[] = [
+  {
+    number: 12,
+    rule: 'the old run beside the new one: not beyond is late, beyond is a rival while the new one is live',
+    steps: [
+      [{ t: 100, seq: 50 }, 'accepted'],
+      [{ start: 101, t: 101, seq: 0 }, 'accepted'],
+      [{ t: 101.5, seq: 52 }, 'rival', 'uncertain'],
+    ],
+    counts: { accepted: 3, restarts: 2 },
+  },
+  {
+    number: 14,
+    rule: 'another boot is a rival until 4.5 s after the last report, and then a reboot',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival', 'uncertain'],
+      [{ boot: 2, start: 5, t: 11, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 3, reboots: 1 },
+  },
+  {
+    number: 16,
+    rule: 'with an interval of 10 s another boot is a rival until 45 s',
+    steps: [
+      [{ t: 100, seq: 0, interval: 10_000 }, 'accepted'],
+      [{ boot: 2, start: 5, t: 10, seq: 0, interval: 10_000 }, 'rival', 'uncertain', 10],
+    ],
+    counts: { accepted: 2, reboots: 1 },
+  },
+  {
+    number: 17,
+    rule: 'of two intervals the shorter decides how long another boot is a rival',
+    steps: [
+      [{ t: 100, seq: 0, interval: 10_000 }, 'accepted'],
+      [{ boot: 2, start: 5, t: 10, seq: 0, interval: 1000 }, 'rival', 'uncertain'],
+    ],
+    counts: { accepted: 2, reboots: 1 },
+  },
+  {
+    number: 19,
+    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    steps: [
+      [{ t: 1000, seq: 900 }, 'accepted'],
+      [{ t: 200, seq: 100 }, 'replay', 'silent'],
+      [{ t: 211, seq: 111 }, 'accepted'],
+    ],
+    counts: { accepted: 3, resets: 1, lost: 10 },
+  },
+  {
+    number: 20,
+    rule: 'a boot that comes back with an earlier time is not bound by what it reached before',
+    steps: [
+      [{ boot: 1, t: 1000, seq: 0 }, 'accepted'],
+      'uncertain',
+      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'accepted'],
+      'uncertain',
+      [{ boot: 1, start: 60, t: 100, seq: 0 }, 'accepted'],
+      [{ boot: 1, start: 60, t: 101, seq: 1 }, 'accepted'],
+      [{ boot: 1, start: 60, t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 5, reboots: 2 },
+  },
+  {
+    number: 22,
+    rule: 'a stray later run with an interval of ten minutes keeps the own sender out for 4.5 s only',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ start: 100.4, t: 100.5, seq: 0, interval: 600_000 }, 'accepted'],
+      [{ t: 101, seq: 1 }, 'rival', 'uncertain'],
+      [{ t: 107, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 4, restarts: 2 },
+  },
+  {
+    number: 23,
+    rule: 'the very report that is held is never news, however late its copy',
+    steps: [[{ t: 100, seq: 0 }, 'accepted'], 'silent', [{ t: 100, seq: 0 }, 'duplicate']],
+    counts: { accepted: 1, duplicate: 1 },
+  },
+  {
+    number: 24,
+    rule: 'a report after a long silence of the same run is the next one, and what is missing was lost',
+    steps: [[{ t: 100, seq: 0 }, 'accepted'], 'silent', [{ t: 200, seq: 100 }, 'accepted']],
+    counts: { accepted: 2, lost: 99 },
+  },
+];
+
+/** Rows in which the receiver is stopped or paused. */
+const overStops: Row[] = [
+  {
+    number: 4,
+    rule: 'a gap over a stop or pause of the receiver is unheard, not lost; the next gap is lost again',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      'stop',
+      [{ t: 104, seq: 4 }, 'accepted'],
+      [{ t: 106, seq: 6 }, 'accepted'],
+    ],
+    counts: { accepted: 3, unheard: 3, lost: 1 },
+  },
+  {
+    number: 8,
+    rule: 'a late report from an unheard gap takes back nothing',
+    steps: [[{ t: 100, seq: 0 }, 'accepted'], 'stop', [{ t: 103, seq: 3 }, 'accepted'], [{ t: 102, seq: 2 }, 'late']],
+    counts: { accepted: 2, unheard: 2, late: 1, refused: 1 },
+    refusal: 'late',
+  },
+  {
+    number: 5,
+    rule: 'the same report by two roads: the first wins, the other is a duplicate and no refusal',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 101, seq: 1 }, 'accepted'],
+      'stop',
+      [{ t: 100, seq: 0 }, 'duplicate'],
+      [{ t: 102, seq: 2 }, 'accepted'],
+    ],
+    counts: { accepted: 3, duplicate: 1 },
+  },
+  {
+    number: 6,
+    rule: 'a late report takes back one lost, and coming twice it is a duplicate',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      [{ t: 102, seq: 2 }, 'accepted'],
+      'stop',
+      [{ t: 101, seq: 1 }, 'late'],
+      [{ t: 101, seq: 1 }, 'duplicate'],
+    ],
+    counts: { accepted: 2, late: 1, refused: 1, duplicate: 1 },
+    refusal: 'late',
+  },
+  {
+    number: 12,
+    rule: 'the old run beside the new one: not beyond is late, beyond is a rival while the new one is live',
+    steps: [
+      [{ t: 100, seq: 50 }, 'accepted'],
+      [{ start: 101, t: 101, seq: 0 }, 'accepted'],
+      'stop',
+      [{ t: 100.5, seq: 51 }, 'late'],
+      [{ t: 101.5, seq: 52 }, 'rival'],
+    ],
+    counts: { accepted: 2, restarts: 1, late: 1, refused: 2 },
+    refusal: 'rival',
+  },
+  {
+    number: 18,
+    rule: 'two clones that both report: the first stays, the other is a rival for ever',
+    steps: [
+      [{ t: 100, seq: 0 }, 'accepted'],
+      'stop',
+      [{ boot: 2, start: 5, t: 10, seq: 0 }, 'rival'],
+      [{ t: 101, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1 },
+    refusal: 'rival',
+  },
+];
+
+/** Hours, and what can be waited for. */
+const HOURS = { uncertain: 3600 * S, silent: 7200 * S };
+const SHORT = { uncertain: 300 * MS, silent: 600 * MS };
+const options = ({ uncertain, silent }: typeof HOURS) => [
+  '--uncertain-after',
+  `${uncertain / MS}ms`,
+  '--silent-after',
+  `${silent / MS}ms`,
+];
+
+/** How far the stamps of two reports may be off from the time between them. */
+const SLACK = 20 * MS;
+
+const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
+
+function encodeSent(hostname: string, { boot = 1, start = 50, t, seq, interval = 1000, goodbye = false }: Sent) {
+  const values: Encodable<'report'> = {
+    hostname,
+    boot_id: BigInt(boot),
+    start_boot_ns: ns(start),
+    t_boot_ns: ns(t),
+    seq,
+    interval_ms: interval,
+    flags: goodbye ? 2 ** bits.flags.goodbye : 0,
+  };
+  return makeReport(values);
+}
+
+/** One node that is taken through the steps of a row. */
+class Walker {
+  #outcomes = 0;
+  readonly #name: string;
+
+  constructor(
+    row: Row,
+    private master: Master,
+    readonly limits: typeof HOURS,
+  ) {
+    this.#name = `row${row.number}`;
+  }
+
+  goTo(master: Master): void {
+    this.master = master;
+  }
+
+  get node(): Node | undefined {
+    return find(this.master.reader, this.#name);
+  }
+
+  async settled(): Promise<void> {
+    await settled(this.master.reader);
+  }
+
+  /** Sends it, and waits until its record tells what became of it. */
+  async send(sent: Sent): Promise<{ outcome: string; node: Node }> {
+    const before = countsOf(this.node);
+    put(this.master.socket, encodeSent(this.#name, sent));
+    const node = await until(`${this.#name}: something became of it`, () => {
+      const found = this.node;
+      const { accepted = 0, duplicate = 0, refused = 0 } = countsOf(found);
+      return found !== undefined && accepted + duplicate + refused > this.#outcomes && found;
+    });
+    this.#outcomes++;
+    const after = countsOf(node);
+    const more = (['accepted', 'duplicate'] as const).find(name => (after[name] ?? 0) > (before[name] ?? 0));
+    return { outcome: more ?? node.lastRefusal?.reason ?? '', node };
+  }
+
+  /** Sends it until it is accepted: the stamps of the last one and of each that is refused, and its own. */
+  async sendUntilAccepted(sent: Sent) {
+    const last = Number(this.node?.last?.stampNs);
+    const refused: { reason: string; age: number }[] = [];
+    for (;;) {
+      const { outcome, node } = await this.send(sent);
+      if (outcome === 'accepted') return { refused, age: Number(node.last?.stampNs) - last };
+      refused.push({ reason: outcome, age: Number(node.record.refusal_ns) - last });
+      await pass(now() + 5 * MS);
+    }
+  }
+
+  /** Waits until its last report is surely older than a limit. */
+  async wait(limit: Limit): Promise<void> {
+    await until(`${this.#name} is ${limit}`, () => (this.node?.ageMs ?? 0) * MS > this.limits[limit] + SLACK);
+  }
+}
+
+/** Takes a node through steps; how often it was refused while it waited. */
+async function walk(t: Test, walker: Walker, steps: readonly Step[]): Promise<number> {
+  let refusals = 0;
+  for (const step of steps) {
+    if (step === 'stop') continue;
+    if (typeof step === 'string') {
+      await walker.wait(step);
+      continue;
+    }
+    const [sent, expected, limit, intervals = 1] = step;
+    if (limit === undefined) {
+      const { outcome, node } = await walker.send(sent);
+      t.equal(outcome, expected, JSON.stringify(sent));
+      if (outcome === 'accepted') t.match(node.report, { seq: sent.seq, t_boot_ns: ns(sent.t) }, 'the board holds it');
+      continue;
+    }
+    const bound = walker.limits[limit] * intervals;
+    const { refused, age } = await walker.sendUntilAccepted(sent);
+    refusals += refused.length;
+    t.ok(age > bound, `accepted ${age / MS} ms after the last one, beyond ${bound / MS}`);
+    const wrong = refused.filter(({ reason, age }) => reason !== expected || age > bound);
+    t.same(wrong, [], `${refused.length} of them ${expected} up to then`);
+  }
+  return refusals;
+}
+
+async function compare(t: Test, { counts, refusal }: Row, walker: Walker, refusals = 0): Promise<void> {
+  await walker.settled();
+  const refused = (counts.refused ?? 0) + refusals;
+  t.same(countsOf(walker.node), refused > 0 ? { ...counts, refused } : counts);
+  if (refusals === 0) t.equal(walker.node?.lastRefusal?.reason, refusal);
+}
+
+const stops: [how: string, again: (t: Test, master: Master, board: string) => Promise<Master>][] = [
+  [
+    'SIGTERM and a new start',
+    async (t, { child, exit }, board) => {
+      child.kill('SIGTERM');
+      t.equal(await exit, 0);
+      return startMaster(t, options(HOURS), board);
+    },
+  ],
+  [
+    'kill -9 and a new start',
+    async (t, { child, exit }, board) => {
+      child.kill('SIGKILL');
+      t.equal(await exit, 'SIGKILL');
+      return startMaster(t, options(HOURS), board);
+    },
+  ],
+  [
+    'a pause',
+    async (_, master) => {
+      const stopped = await stop(master.child);
+      await pass(stopped.from + 1.1 * S);
+      const to = goOn(stopped);
+      await until('it listens again', () => Number(master.reader.snapshot().evidence.heartbeatNs) > to);
+      return master;
+    },
+  ],
+];
+
+function rules(): void {
+  t.test('the numbers are those of the table', async t => {
+    const table = [...readFileSync(join(ROOT, 'test', '30.order.test.ts'), 'utf8').matchAll(/ rule: '(.*)'/g)];
+    for (const { number, rule } of [...atOnce, ...inTime, ...overStops])
+      t.equal(table[number - 1]?.[1], rule, String(number));
+  });
+
+  for (const [title, rows, limits] of [
+    ['at once', atOnce, HOURS],
+    ['in time', inTime, SHORT],
+  ] as const)
+    t.test(title, { buffered: true }, async t => {
+      const master = await startMaster(t, options(limits));
+      t.jobs = rows.length;
+      for (const row of rows)
+        t.test(`${row.number}. ${row.rule}`, { buffered: true }, async t => {
+          const walker = new Walker(row, master, limits);
+          await compare(t, row, walker, await walk(t, walker, row.steps));
+        });
+    });
+
+  for (const [how, again] of stops)
+    t.test(`over ${how}`, { buffered: true }, async t => {
+      const board = boardPath(t);
+      const before = await startMaster(t, options(HOURS), board);
+      const rows = overStops.map(row => ({
+        row,
+        at: row.steps.indexOf('stop'),
+        walker: new Walker(row, before, HOURS),
+      }));
+      for (const { row, at, walker } of rows) await walk(t, walker, row.steps.slice(0, at));
+      const after = await again(t, before, board);
+      for (const { row, at, walker } of rows)
+        await t.test(`${row.number}. ${row.rule}`, async t => {
+          walker.goTo(after);
+          await walk(t, walker, row.steps.slice(at));
+          await compare(t, row, walker);
+        });
+    });
+}
+
+// ---- what only sockets show ----
+
+/** Looks so often without a pause before it looks again and again with one. */
+const IMPATIENT = 200;
+
+/** Waits until the receiver has taken so many datagrams in all, the last of which it may still be at. */
+async function received(reader: BoardReader, count: number): Promise<void> {
+  const look = () => (reader.snapshot().header.received ?? 0) >= count;
+  for (let i = 0; i < IMPATIENT; i++) {
+    if (look()) return;
+    await others();
+  }
+  await until(`${count} datagrams were received`, look);
+}
+
+function boards(): void {
+  t.test(
+    'a full board: the others are undisturbed, and more room lets the next one in',
+    { buffered: true },
+    async t => {
+      const board = boardPath(t);
+      const names = ['node1', 'node2', 'node3'];
+      const first = await startMaster(t, [...options(HOURS), '--capacity', '3'], board);
+      for (let seq = 0; seq < 5; seq++)
+        for (const name of [...names, 'node4', 'node5']) put(first.socket, encodeSent(name, { t: 100 + seq, seq }));
+      await received(first.reader, 25);
+      const full = await settled(first.reader);
+      t.same(full.refused, { full: 10 });
+      t.same([full.header.accepted, full.count], [15, 3]);
+      const states = (reader: BoardReader) =>
+        [...reader.snapshot().nodes()].map(node => [node.name, node.state, countsOf(node)]);
+      t.same(
+        states(first.reader),
+        names.map(name => [name, 'live', { accepted: 5 }]),
+      );
+      first.child.kill('SIGTERM');
+      await first.exit;
+      const second = await startMaster(t, [...options(HOURS), '--capacity', '4'], board);
+      for (const name of ['node4', 'node5', ...names]) put(second.socket, encodeSent(name, { t: 105, seq: 5 }));
+      await received(second.reader, 30);
+      const more = await settled(second.reader);
+      t.same(more.refused, { full: 11 });
+      t.same(states(second.reader), [
+        ...names.map(name => [name, 'live', { accepted: 6 }]),
+        ['node4', 'live', { accepted: 1 }],
+      ]);
+    },
+  );
+
+  t.test('strangers get no record, and disturb nobody', { buffered: true }, async t => {
+    const { reader, socket } = await startMaster(t, [...options(HOURS), '--nodes', 'node[1-2]']);
+    for (let seq = 0; seq < 5; seq++)
+      for (const name of ['node1', 'node3', 'nod', 'node10']) put(socket, encodeSent(name, { t: 100 + seq, seq }));
+    await received(reader, 20);
+    const snapshot = await settled(reader);
+    t.same(snapshot.refused, { stranger: 15 });
+    t.same(
+      [...snapshot.nodes()].map(node => [node.name, node.state, countsOf(node)]),
+      [
+        ['node1', 'live', { accepted: 5 }],
+        ['node2', 'never', {}],
+      ],
+    );
+  });
+}
+
+/** So far a road may lag behind another: a report that is further back than the history is no longer known. */
+const MOST_LAG = 60;
+
+/** Brings the same reports by several roads, each with delays and losses of its own; counts are what set theory says. */
+async function bring(t: Test, reader: BoardReader, name: string, roads: BulkSender[], seed: number): Promise<void> {
+  t.comment(`seed ${seed}`);
+  const next = random(seed);
+  const count = 400;
+  const reports = Array.from({ length: count }, (_, seq) => encodeSent(name, { t: 100 + seq, seq }));
+  const arrivals: { seq: number; road: number; at: number }[] = [];
+  for (let seq = 0; seq < count; seq++)
+    for (let road = 0; road < roads.length; road++)
+      // The ends come by every road without delay, so that all that is missing is missing between them.
+      if (seq === 0 || seq === count - 1) arrivals.push({ seq, road, at: seq === 0 ? -1 : count + MOST_LAG });
+      else if (next() < 0.6) arrivals.push({ seq, road, at: seq + Math.floor(next() * MOST_LAG) });
+  arrivals.sort((a, b) => a.at - b.at);
+  const total = reader.snapshot().header.received ?? 0;
+  for (const [i, { seq, road }] of arrivals.entries()) {
+    put(roads[road] as BulkSender, reports[seq] as Uint8Array);
+    // One after the other: sockets are drained in turn, so that only this keeps the order.
+    await received(reader, total + i + 1);
+  }
+  const seen = new Set(arrivals.map(({ seq }) => seq));
+  let highest = -1;
+  let late = 0;
+  const come = new Set<number>();
+  for (const { seq } of arrivals) {
+    if (!come.has(seq) && seq < highest) late++;
+    come.add(seq);
+    highest = Math.max(highest, seq);
+  }
+  const expected = {
+    accepted: seen.size - late,
+    lost: count - seen.size,
+    duplicate: arrivals.length - seen.size,
+    late,
+    refused: late,
+  };
+  await settled(reader);
+  const node = find(reader, name);
+  t.same(countsOf(node), expected, `${arrivals.length} datagrams by ${roads.length} roads`);
+  t.equal(node?.report?.seq, count - 1);
+}
+
+function roads(): void {
+  t.test(
+    'the same reports by two addresses: who comes first wins, what comes late takes back a loss',
+    { buffered: true },
+    async t => {
+      const board = boardPath(t);
+      const listen = ['--listen', '127.0.0.1:0', '--listen', '127.0.0.2:0'];
+      const { ready } = start(t, ['receive', '--board', board, '--drain', '1ms', ...listen, ...options(HOURS)]);
+      const sockets = ((await ready).listening ?? []).map(address => {
+        const [host, port] = address.split(':');
+        return openSocket(t, Number(port), host);
+      });
+      t.equal(sockets.length, 2);
+      await bring(t, read(t, board), 'node1', sockets, SEED);
+    },
+  );
+}
+
+function slowRoads(): void {
+  t.test('a sender goes over to a name that takes longer to find than an interval', { buffered: true }, async t => {
+    const board = boardPath(t);
+    const listen = ['--listen', '127.0.0.1:0', '--listen', '127.0.0.1:0'];
+    const { listening = [] } = await start(t, ['receive', '--board', board, ...listen]).ready;
+    const [first, second] = listening.map(address => address.split(':').at(-1));
+    const reader = read(t, board);
+    const config = join(folder(t), 'send.toml');
+    const write = (to: string) => writeFileSync(config, `to = "${to}"\ninterval = "100ms"\n`);
+    write(`127.0.0.1:${first}`);
+    const standIn = new StandIn(t, { lookupMs: 350 });
+    const sender = startIn(t, standIn, ['send', '--config', config, '--name', 'node1']);
+    await sender.ready;
+    const reports = () => countsOf(find(reader, 'node1')).accepted ?? 0;
+    await until('it is heard', () => reports() >= 2);
+    write(`slow.invalid:${second}`);
+    sender.child.kill('SIGHUP');
+    await until('it has read its options again', () => sender.output().stderr.includes('read its options again'));
+    const before = reports();
+    await until('it is heard on the other road', () => reports() > before + 1);
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+    await until('it has left', () => find(reader, 'node1')?.state === 'left');
+    await settled(reader);
+    const sent = Number(/after (\d+) reports/.exec(sender.output().stderr)?.[1]);
+    t.same(countsOf(find(reader, 'node1')), { accepted: sent }, 'none is lost');
+  });
+}
+
+// ---- in a network of its own, with groups and ports that nobody else has ----
+
+const GROUP = '239.255.86.77';
+
+/** Loopback that knows groups. */
+const SETUP = 'ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo';
+
+function outside(): void {
+  const tried = spawnSync('unshare', ['-n', 'sh', '-c', SETUP], { encoding: 'utf8' });
+  const missing = tried.error !== undefined || tried.status !== 0;
+  const skip = missing && process.env.CI !== 'true' && `no network namespace here: ${tried.stderr || tried.error}`;
+  const command = ['-n', 'sh', '-c', `${SETUP} && exec "$0" "$1"`, process.execPath, fileURLToPath(import.meta.url)];
+  if (skip) t.pass('skipped', { skip });
+  else t.spawn('unshare', command, { env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' } }, 'roads');
+}
+
+function inside(): void {
+  t.test('two addresses and a group at once, on sockets of their own', { buffered: true }, async t => {
+    const board = boardPath(t);
+    const listen = ['--listen', '127.0.0.1:9001', '--listen', '127.0.0.2:9002', '--group', `${GROUP}:9003`];
+    await start(t, ['receive', '--board', board, '--drain', '1ms', ...listen, ...options(HOURS)]).ready;
+    const sockets = [openSocket(t, 9001), openSocket(t, 9002, '127.0.0.2'), openSocket(t, 9003, GROUP)];
+    await bring(t, read(t, board), 'node1', sockets, SEED);
+  });
+
+  t.test('an address and a group at once, on one socket', { buffered: true }, async t => {
+    const board = boardPath(t);
+    const listen = ['--listen', '0.0.0.0:9004', '--group', `${GROUP}:9004`];
+    await start(t, ['receive', '--board', board, '--drain', '1ms', ...listen, ...options(HOURS)]).ready;
+    await bring(t, read(t, board), 'node1', [openSocket(t, 9004), openSocket(t, 9004, GROUP)], SEED);
+  });
+
+  for (const [what, listen, address, group] of [
+    ['one socket', '0.0.0.0:9005', '127.0.0.1:9005', `${GROUP}:9005`],
+    ['two sockets', '127.0.0.1:9006', '127.0.0.1:9006', `${GROUP}:9007`],
+  ] as const)
+    t.test(`senders go over to a group and back under load, ${what}`, { buffered: true }, async t => {
+      const board = boardPath(t);
+      await start(t, ['receive', '--board', board, '--listen', listen, '--group', group]).ready;
+      const reader = read(t, board);
+      const config = join(folder(t), 'send.toml');
+      const write = (to: string[]) => writeFileSync(config, `to = ${JSON.stringify(to)}\ninterval = "100ms"\n`);
+      write([address]);
+      const names = ['node1', 'node2', 'node3'];
+      const senders = names.map(name => start(t, ['send', '--config', config, '--name', name]));
+      await Promise.all(senders.map(({ ready }) => ready));
+      // As many a second as the buffer holds for a second, on the slowest machine.
+      const rate = Math.min(1000, Math.floor((reader.snapshot().header.receive_buffer ?? 0) / 2305));
+      const load = start(t, ['load', '--to', address, '--count', '200', '--rate', String(rate), '--json']);
+      await until('the load is there', () => reader.snapshot().count === 203);
+      const heard = async (count: number) => {
+        const before = names.map(name => find(reader, name)?.record.accepted ?? 0);
+        await until(`${count} more were heard of each`, () =>
+          names.every((name, i) => (find(reader, name)?.record.accepted ?? 0) >= (before[i] ?? 0) + count),
+        );
+      };
+      const changes = [[group], [address], [address, group], [group]];
+      for (const [i, to] of changes.entries()) {
+        await heard(2);
+        write(to);
+        for (const { child } of senders) child.kill('SIGHUP');
+        const told = ({ output }: Running) => output().stderr.split('read its options again').length - 1;
+        await until('they have read their options again', () => senders.every(sender => told(sender) === i + 1));
+      }
+      await heard(3);
+      for (const { child } of [load, ...senders]) child.kill('SIGTERM');
+      for (const { exit } of [load, ...senders]) t.equal(await exit, 0);
+      await until('all have left', () => names.every(name => find(reader, name)?.state === 'left'));
+      const snapshot = await settled(reader);
+      for (const [i, name] of names.entries()) {
+        const reports = Number(/after (\d+) reports/.exec(senders[i]?.output().stderr ?? '')?.[1]);
+        const { duplicate, ...counts } = countsOf(find(reader, name));
+        t.same(
+          counts,
+          { accepted: reports },
+          `${name}: ${reports} reports, of which none is lost, and no state changed`,
+        );
+        t.ok((duplicate ?? 0) >= 1, 'by both roads for a while');
+      }
+      const { reports } = JSON.parse(load.output().stdout);
+      const others = [...snapshot.nodes()].filter(({ name }) => !names.includes(name)).map(countsOf);
+      t.equal(
+        others.reduce((sum, { accepted = 0 }) => sum + accepted, 0),
+        reports,
+        'the load is all there',
+      );
+      t.same(
+        others.filter(counts => Object.keys(counts).length > 1),
+        [],
+      );
+      t.same([snapshot.refused, snapshot.header.kernel_drops], [{}, 0]);
+    });
+}
+
+t.jobs = 3;
+
+if (INSIDE) inside();
+else {
+  rules();
+  boards();
+  roads();
+  slowRoads();
+  outside();
+}

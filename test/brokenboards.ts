@@ -1,0 +1,1104 @@
+// Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v1.md, and then
+// spoiled. By hand:   node dist/test/brokenboards.js DIR   makes one folder for each under DIR, and lists them.
+// What is said to each stands in test/golden/broken-boards.txt; test/35.broken.test.ts asks. No test of its own.
+
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Failure } from '../src/common/failure.js';
+import { oneLine } from '../src/common/text.js';
+import { type Encodable, encode } from '../src/layout/codec.js';
+import { HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { CLOCK, clocks } from '../src/native/index.js';
+import { main as receive } from '../src/receiver/main.js';
+import { BoardReader, NoBoard } from '../src/shm/reader.js';
+import { deliver, editBoard, openWriter } from '../src/shm/writer.js';
+import { makeReport } from './lib.js';
+
+const S = 1_000_000_000n;
+const MOST = 2n ** 64n - 1n;
+const MOST_U32 = 0xffffffff;
+export const ROOT_USER = process.getuid?.() === 0;
+/** Whom the boards of others belong to. */
+const STRANGER = 1234;
+export const NOBODY = 65534;
+
+export function now(): { mono: bigint; real: bigint } {
+  const into = new BigUint64Array(3);
+  clocks(into);
+  return { mono: into[CLOCK.monotonic] ?? 0n, real: into[CLOCK.real] ?? 0n };
+}
+
+/** Of this machine, as a board has it. */
+export const BOOT_ID = BigInt(
+  `0x${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').replaceAll('-', '').slice(0, 16)}`,
+);
+
+/** As "Names" in the contract has it. */
+function hashOf(name: string, seed: bigint): bigint {
+  let h = 0xcbf29ce484222325n ^ seed;
+  for (const byte of Buffer.from(name)) h = ((h ^ BigInt(byte)) * 0x100000001b3n) & MOST;
+  return h ^ (h >> 32n);
+}
+
+export const CAPACITY = 8;
+const SLOTS = 16;
+const SEED = 0x5eedn;
+const RECORD = structs.record.bytes;
+const SLOT = structs.slot.bytes;
+const STRIDE = RECORD + 2 * SLOT;
+
+/** The number of node1's newest report. */
+export const NEWEST = 3;
+const INTERVAL_MS = 60_000;
+const BOOTED = 86_400n * S;
+
+export function reportOf(hostname: string, seq: number, more: Encodable<'report'> = {}): Uint8Array {
+  return makeReport({
+    hostname,
+    seq,
+    interval_ms: INTERVAL_MS,
+    t_boot_ns: BOOTED + BigInt(seq) * 60n * S,
+    valid: 0b100101n, // cpus, load, memory
+    cpus_online: 4,
+    cpus_present: 4,
+    load1_c: 125,
+    mem_total_mib: 1000,
+    mem_avail_mib: 750,
+    ...more,
+  });
+}
+
+/** A board in memory, to be spoiled: offsets are bytes in the file. */
+export class Sheet {
+  bytes = new Uint8Array(0);
+  /** When it was made. */
+  readonly #made = now();
+  readonly index: number = structs.board_header.bytes;
+  readonly column = this.index + SLOTS * 8;
+  readonly records: number;
+
+  /** Two nodes, node1 with two reports and node2 with one. `records`: where they begin. */
+  constructor(records?: number) {
+    this.records = records ?? this.column + CAPACITY * 8;
+    this.bytes = new Uint8Array(this.records + CAPACITY * STRIDE);
+    const { mono, real } = this.#made;
+    this.header({
+      magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
+      version: 0x10000,
+      header_bytes: structs.board_header.bytes,
+      stat_hash: HASH_STAT_V1,
+      board_hash: HASH_BOARD_V1,
+      file_bytes: this.bytes.length,
+      capacity: CAPACITY,
+      index_slots: SLOTS,
+      index_offset: this.index,
+      column_offset: this.column,
+      records_offset: this.records,
+      index_stride: 8,
+      column_stride: 8,
+      record_stride: STRIDE,
+      slots_offset: RECORD,
+      slot_stride: SLOT,
+      report_offset: structs.slot.fields.report.offset,
+      report_bytes: structs.report.bytes,
+      slots: 2,
+      index_seed: SEED,
+      master_boot_id: BOOT_ID,
+      created_real_ns: real,
+      instance: 1,
+      pid: 4_000_000,
+      started_ns: mono - 2n * S,
+      started_real_ns: real - 2n * S,
+      uncertain_after_ns: 4_500_000_000,
+      silent_after_ns: 10_500_000_000,
+      heartbeat_ns: mono,
+      listening_since_ns: mono - 2n * S,
+      drains: 100,
+      received: 4,
+      accepted: 4,
+    });
+    this.node('node1', NEWEST);
+    this.node('node2', 1);
+  }
+
+  get view(): DataView {
+    return new DataView(this.bytes.buffer, 0, this.bytes.length);
+  }
+
+  /** CLOCK_MONOTONIC so many seconds before it was made. */
+  ago(seconds: number): bigint {
+    return this.#made.mono - BigInt(Math.round(seconds * 1e9));
+  }
+
+  header(values: Encodable<'board_header'>): void {
+    encode('board_header', this.view, 0, values);
+  }
+
+  recordAt(index: number): number {
+    return this.records + index * STRIDE;
+  }
+
+  slotAt(index: number, slot: number): number {
+    return this.recordAt(index) + RECORD + slot * SLOT;
+  }
+
+  record(index: number, values: Encodable<'record'>): void {
+    encode('record', this.view, this.recordAt(index), values);
+  }
+
+  slot(index: number, slot: number, values: Encodable<'slot'>): void {
+    encode('slot', this.view, this.slotAt(index, slot), values);
+  }
+
+  report(index: number, slot: number, values: Encodable<'report'>): void {
+    encode('report', this.view, this.slotAt(index, slot) + structs.slot.fields.report.offset, values);
+  }
+
+  word(index: number, stampNs: bigint, intervalMs: number, goodbye = 0n): void {
+    const value = ((stampNs / 1_000_000n) << 21n) | (BigInt(intervalMs) << 1n) | goodbye;
+    this.view.setBigUint64(this.column + index * 8, value & MOST, true);
+  }
+
+  /** An entry of the name index. */
+  entry(slot: number, hash: bigint, record: number): void {
+    this.view.setBigUint64(this.index + slot * 8, ((hash >> 32n) << 32n) | BigInt(record + 1), true);
+  }
+
+  /** Where the search for a name that is not there ends. */
+  free(name: string): number {
+    let slot = Number(hashOf(name, SEED) & BigInt(SLOTS - 1));
+    while (this.view.getBigUint64(this.index + slot * 8, true) !== 0n) slot = (slot + 1) % SLOTS;
+    return slot;
+  }
+
+  enter(name: string, record: number): void {
+    this.entry(this.free(name), hashOf(name, SEED), record);
+  }
+
+  /** Another record, with the last reports up to this one. */
+  node(name: string, newest: number): void {
+    const index = Number(this.view.getBigUint64(structs.board_header.fields.count.offset, true));
+    const { mono, real } = this.#made;
+    const bootNs = BOOTED + BigInt(newest) * 60n * S;
+    this.record(index, {
+      name,
+      accepted: newest,
+      order_head: 2 * newest,
+      order_tail: 2 * newest,
+      start_boot_ns: 50n * S,
+      history_seq: newest,
+      history: (1n << BigInt(newest)) - 1n,
+      known: [{ boot_id: 1n, highest_boot_ns: bootNs }],
+      address: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, index + 1],
+      port: 40_000,
+    });
+    for (const [slot, seq] of [newest, newest - 1].entries()) {
+      if (seq === 0) continue;
+      const ago = BigInt(slot) * S + S / 5n;
+      const sequence = { head: 2 * seq, tail: 2 * seq };
+      this.slot(index, slot, { ...sequence, stamp_ns: mono - ago, stamp_real_ns: real - ago });
+      this.bytes.set(reportOf(name, seq), this.slotAt(index, slot) + structs.slot.fields.report.offset);
+    }
+    this.word(index, mono - S / 5n, INTERVAL_MS);
+    this.enter(name, index);
+    this.header({ count: index + 1 });
+  }
+
+  /** Bytes of a name as they are, without the NUL that `encode` sees to. */
+  rawName(at: number, name: string | number[]): void {
+    const bytes = typeof name === 'string' ? Buffer.from(name) : name;
+    this.bytes.fill(0, at, at + 64).set(bytes, at);
+  }
+
+  cut(bytes: number): void {
+    this.bytes = this.bytes.slice(0, bytes);
+  }
+}
+
+export interface BrokenBoard {
+  /** Also the name of its folder. */
+  name: string;
+  about: string;
+  /** Makes it at the path, whose folder is there and empty. */
+  make(path: string): void | Promise<void>;
+  /** Whether it may be kept beating while it is looked at, as by a receiver that lives. */
+  beats: boolean;
+  /** Not the path that was made, but another: `in` the folder, or anywhere (then no receiver is asked). */
+  at?: { in: string } | string;
+  /** Only root can make it. */
+  root?: boolean;
+  /** What is asked runs as an ordinary user; without root it does anyhow. */
+  ordinary?: boolean;
+  /** More options of the readers. */
+  options?: string[];
+}
+
+type Row = [name: string, about: string, spoil: (b: Sheet) => void, more?: Partial<BrokenBoard>];
+
+function spoiled(rows: Row[]): BrokenBoard[] {
+  return rows.map(([name, about, spoil, more]) => ({
+    name,
+    about,
+    beats: true,
+    make(path) {
+      const b = new Sheet();
+      spoil(b);
+      writeFileSync(path, b.bytes, { mode: 0o644 });
+    },
+    ...more,
+  }));
+}
+
+/** Rows that only write something else into the header. */
+function headers(rows: [name: string, about: string, values: Encodable<'board_header'>][]): BrokenBoard[] {
+  return spoiled(rows.map(([name, about, values]) => [name, about, b => b.header(values)]));
+}
+
+type Place = [name: string, about: string, make: BrokenBoard['make'], more?: Partial<BrokenBoard>];
+
+function places(rows: Place[]): BrokenBoard[] {
+  return rows.map(([name, about, make, more]) => ({ name, about, make, beats: false, ...more }));
+}
+
+function good(path: string): void {
+  writeFileSync(path, new Sheet().bytes, { mode: 0o644 });
+}
+
+/** Makes it a file of so many bytes, almost all of them a hole. */
+function sparse(path: string, bytes: number, values: Encodable<'board_header'> = {}): void {
+  const b = new Sheet();
+  b.header(values);
+  writeFileSync(path, b.bytes, { mode: 0o644 });
+  truncateSync(path, bytes);
+}
+
+const whole = new Sheet();
+const END = whole.bytes.length;
+const { bytes: REPORT } = structs.report;
+const TB = 2 ** 40;
+
+const offsets = (['index', 'column', 'records'] as const).flatMap(part => {
+  const field = `${part}_offset` as const;
+  const right = whole[part];
+  return headers([
+    [`${part}-in-header`, 'it begins within the header', { [field]: 512 }],
+    [`${part}-unaligned`, 'it begins 4 bytes further', { [field]: right + 4 }],
+    [`${part}-at-end`, 'it begins where the file ends', { [field]: END }],
+    [`${part}-last-word`, 'only its first 8 bytes are in the file', { [field]: END - 8 }],
+    [`${part}-beyond`, 'it begins 1 TB behind the file', { [field]: TB }],
+    [`${part}-sign`, 'it begins at 2^63', { [field]: 1n << 63n }],
+    [`${part}-overflow`, 'it begins at 2^64 − 8, so that its end is small again', { [field]: MOST - 7n }],
+  ]);
+});
+
+function strides(field: keyof Encodable<'board_header'> & string, rows: [string, string, number][]): BrokenBoard[] {
+  const name = field.replaceAll('_', '-');
+  return headers(rows.map(([what, about, value]) => [`${name}-${what}`, about, { [field]: value }]));
+}
+
+const ESCAPES = '\x1b[2J\x1b]0;owned\x07';
+const escaped = `evil${ESCAPES}`;
+
+/** Everything, in the order in which people should read it. */
+export const groups: [title: string, boards: BrokenBoard[]][] = [
+  [
+    'A good board, for comparison',
+    spoiled([
+      ['good', 'two nodes, a receiver that lives', () => {}],
+      [
+        'good-ended',
+        'its receiver was ended a minute ago, in good order',
+        b => b.header({ state: 1n, heartbeat_ns: b.ago(60), listening_since_ns: 1n }),
+        { beats: false },
+      ],
+      ['good-no-nodes', 'nobody has reported yet', b => b.bytes.fill(0, b.index) && b.header({ count: 0 })],
+      [
+        'good-longer',
+        'a page longer than it says',
+        b => {
+          b.bytes = Buffer.concat([b.bytes, Buffer.alloc(4096)]);
+        },
+      ],
+    ]),
+  ],
+  [
+    'Nothing is there',
+    places([
+      ['absent', 'no file', () => {}],
+      ['absent-folder', 'nor its folder', () => {}, { at: { in: 'nowhere/board' } }],
+      [
+        'absent-no-folder',
+        'its folder is a file',
+        path => writeFileSync(join(dirname(path), 'file'), ''),
+        { at: { in: 'file/board' } },
+      ],
+    ]),
+  ],
+  [
+    'Too short',
+    spoiled([
+      ['empty', '0 bytes', b => b.cut(0)],
+      ['one-byte', '1 byte', b => b.cut(1)],
+      ['magic-only', 'the first 8 bytes', b => b.cut(8)],
+      ['header-cut', '1023 bytes: shorter than a header', b => b.cut(1023)],
+      ['header-only', '1024 bytes: the header, and nothing of what it tells of', b => b.cut(1024)],
+      ['cut-in-index', 'ends in the name index', b => b.cut(b.index + 20)],
+      ['cut-in-column', 'ends in the liveness column', b => b.cut(b.column + 20)],
+      ['cut-in-records', 'ends in the first record', b => b.cut(b.records + 100)],
+      ['cut-in-last-record', 'ends in the last record, which is not in use', b => b.cut(END - 2000)],
+      ['cut-last-byte', 'one byte is missing', b => b.cut(END - 1)],
+    ]),
+  ],
+  [
+    'Not a board, or not one of this version',
+    [
+      ...headers([
+        ['magic-wrong', 'another magic', { magic: 0x1234_5678_9abc_def0n }],
+        ['magic-zero', 'zeros where the magic was', { magic: 0n }],
+        ['half-made', 'version 0: a receiver was killed while it made the board', { version: 0 }],
+        ['half-made-magic', 'version 0, and another magic', { version: 0, magic: 1n }],
+        ['version-0.1', 'major version 0', { version: 1 }],
+        ['version-1.1', 'a higher minor version: may be read', { version: 0x10001 }],
+        ['version-2.0', 'another major version', { version: 0x20000 }],
+        ['version-most', 'all bits of the version', { version: MOST_U32 }],
+        ['report-layout', 'reports of another layout', { stat_hash: 7n }],
+        ['board-layout', 'another build whose layout has another hash: may be read', { board_hash: 7n }],
+      ]),
+      ...places([
+        ['text', 'a text somebody wrote', path => writeFileSync(path, 'My thesis.\n'.repeat(200))],
+        ['zeros', '64 KiB of zeros', path => writeFileSync(path, Buffer.alloc(65_536))],
+        ['ones', '64 KiB of ones', path => writeFileSync(path, Buffer.alloc(65_536, 0xff))],
+      ]),
+    ],
+  ],
+  [
+    'Sizes and strides',
+    [
+      ...headers([
+        ['header-bytes-0', 'a header of 0 bytes', { header_bytes: 0 }],
+        ['header-bytes-less', 'a header that is too small', { header_bytes: 1016 }],
+        ['header-bytes-unaligned', 'a header of 1028 bytes', { header_bytes: 1028 }],
+        ['header-bytes-huge', 'a header of 4 GiB', { header_bytes: 0xfffffff8 }],
+        ['file-bytes-0', 'a file of 0 bytes', { file_bytes: 0 }],
+        ['file-bytes-more', 'a file that is 8 bytes longer than it is', { file_bytes: END + 8 }],
+        ['file-bytes-most', 'a file of 2^64 − 1 bytes', { file_bytes: MOST }],
+      ]),
+      ...strides('index_stride', [
+        ['0', 'all entries in one place', 0],
+        ['1', 'entries a byte apart', 1],
+        ['unaligned', '12', 12],
+        ['wide', '16: it runs through the column and into the records', 16],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('column_stride', [
+        ['0', 'all words in one place', 0],
+        ['1', 'words a byte apart', 1],
+        ['unaligned', '12', 12],
+        ['wide', '16: it runs into the records', 16],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('record_stride', [
+        ['0', 'all records in one place', 0],
+        ['1', 'records a byte apart', 1],
+        ['unaligned', 'half a word more', STRIDE + 4],
+        ['overlapping', 'the last slot lies in the next record', STRIDE - 64],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('slots_offset', [
+        ['0', 'the slots lie on the record', 0],
+        ['unaligned', 'half a word further', RECORD + 4],
+        ['overlapping', 'a word within the record', RECORD - 8],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...strides('slot_stride', [
+        ['0', 'both slots in one place', 0],
+        ['unaligned', 'half a word more', SLOT + 4],
+        ['overlapping', 'a word less', SLOT - 8],
+        ['huge', '4 GiB', 0xfffffff8],
+      ]),
+      ...headers([
+        ['slots-0', 'no slots', { slots: 0 }],
+        ['slots-1', 'one slot', { slots: 1 }],
+        ['slots-3', 'three slots', { slots: 3 }],
+        ['slots-most', '2^32 − 1 slots', { slots: MOST_U32 }],
+        ['report-offset-0', 'the report lies on the head of its slot', { report_offset: 0 }],
+        ['report-offset-more', 'the report begins a word later', { report_offset: 40 }],
+        ['report-offset-huge', 'the report is 4 GiB away', { report_offset: 0xfffffff8 }],
+        ['report-bytes-0', 'reports of 0 bytes', { report_bytes: 0 }],
+        ['report-bytes-more', 'reports that are a word longer', { report_bytes: REPORT + 8 }],
+      ]),
+    ],
+  ],
+  [
+    'Offsets',
+    [
+      ...offsets,
+      ...headers([
+        ['column-on-index', 'the column lies on the name index', { column_offset: whole.index }],
+        ['records-on-index', 'the records begin at the name index', { records_offset: whole.index }],
+        ['index-on-records', 'the name index lies in the first record', { index_offset: whole.records }],
+        ['column-on-records', 'the column lies in the first record', { column_offset: whole.records }],
+        [
+          'product-index',
+          '2^31 entries 2^32 − 8 apart: almost 2^63 bytes',
+          { index_slots: 2 ** 31, index_stride: 0xfffffff8 },
+        ],
+        [
+          'product-records',
+          '2^24 records 2^32 − 8 apart, from 2^63 on: more than 64 bits',
+          { capacity: 2 ** 24, index_slots: 2 ** 25, record_stride: 0xfffffff8, records_offset: 1n << 63n },
+        ],
+      ]),
+    ],
+  ],
+  [
+    'Counts',
+    headers([
+      ['capacity-0', 'room for no record', { capacity: 0 }],
+      ['capacity-more', 'room for one record more than there is', { capacity: CAPACITY + 1, index_slots: 32 }],
+      ['capacity-2^24', 'room for 16 million', { capacity: 2 ** 24, index_slots: 2 ** 25 }],
+      ['capacity-2^31', 'twice as many are 0 in 32 bits', { capacity: 2 ** 31, index_slots: 0 }],
+      ['capacity-most', 'room for 2^32 − 1', { capacity: MOST_U32 }],
+      ['index-slots-0', 'a name index without entries', { index_slots: 0 }],
+      ['index-slots-odd', 'a name index of 17 entries: no power of two', { index_slots: 17 }],
+      ['index-slots-few', 'a name index that is smaller than the capacity', { index_slots: 4 }],
+      ['index-slots-tight', 'a name index that may become full', { index_slots: CAPACITY }],
+      ['index-slots-huge', 'a name index of 2^31 entries', { index_slots: 2 ** 31 }],
+      ['count-0', 'no records, and the name index has two', { count: 0 }],
+      ['count-less', 'one record, and the name index has two', { count: 1 }],
+      ['count-more', 'three records, and the third was never written', { count: 3 }],
+      ['count-full', 'as many records as there is room for, and only two were written', { count: CAPACITY }],
+      ['count-over', 'one record more than there is room for', { count: CAPACITY + 1 }],
+      ['count-most', '2^64 − 1 records', { count: MOST }],
+    ]),
+  ],
+  [
+    'The name index',
+    spoiled([
+      [
+        'index-full',
+        'no empty entry: a search would never end',
+        b => {
+          for (let slot = 0; slot < SLOTS; slot++) b.entry(slot, BigInt(slot) << 40n, slot % 2);
+        },
+      ],
+      ['index-empty', 'no entry at all', b => b.bytes.fill(0, b.index, b.column)],
+      ['index-unused-record', 'an entry for a record that is not in use', b => b.enter('node9', 5)],
+      ['index-past-capacity', 'an entry for a record that there is no room for', b => b.enter('node9', CAPACITY)],
+      ['index-past-file', 'an entry for record 2^32 − 2', b => b.enter('node9', 0xfffffffe)],
+      ['index-record-none', 'an entry for record −1', b => b.enter('node9', -1)],
+      ['index-twice', 'two entries for one record', b => b.enter('node1', 0)],
+      [
+        'index-other-hash',
+        'the entry of node1 has the hash of another name',
+        b => {
+          b.bytes.fill(0, b.index, b.column);
+          b.enter('node9', 0);
+          b.enter('node2', 1);
+        },
+      ],
+      [
+        'index-swapped',
+        'each of the two entries leads to the other record',
+        b => {
+          b.bytes.fill(0, b.index, b.column);
+          b.enter('node1', 1);
+          b.enter('node2', 0);
+        },
+      ],
+      [
+        'index-elsewhere',
+        'the entry of node1 is where no search comes by',
+        b => {
+          b.bytes.fill(0, b.index, b.column);
+          b.enter('node2', 1);
+          b.entry((b.free('node1') + SLOTS - 1) % SLOTS, hashOf('node1', SEED), 0);
+        },
+      ],
+    ]),
+  ],
+  [
+    'Names',
+    spoiled([
+      ['name-empty', 'a record without a name', b => b.record(0, { name: '' })],
+      ['name-endless', '64 letters, no NUL', b => b.rawName(b.recordAt(0), 'a'.repeat(64))],
+      ['name-escape', 'a name that clears the screen and sets the title', b => b.record(0, { name: escaped })],
+      ['name-newline', 'a name that looks like a line of its own', b => b.record(0, { name: 'a\nnode9  live' })],
+      ['name-right-to-left', 'a name that turns the writing around', b => b.record(0, { name: 'a\u202ebc' })],
+      ['name-no-utf8', 'bytes that are no UTF-8', b => b.rawName(b.recordAt(0), [0x61, 0xff, 0xfe, 0x9b])],
+      ['name-upper', 'a name in upper case', b => b.record(0, { name: 'NODE1' })],
+      ['name-path', 'a name that leads out of a folder', b => b.record(0, { name: '../../etc/passwd' })],
+      ['name-markup', 'a name that is XML', b => b.record(0, { name: '"><HOST NAME="x"/>' })],
+      ['name-after-nul', 'something behind the end of the name', b => b.rawName(b.recordAt(0), 'node1\0x')],
+      ['name-twice', 'two records of one name', b => b.record(1, { name: 'node1' })],
+      ['cluster-endless', 'a cluster name of 64 letters, no NUL', b => b.rawName(136, 'c'.repeat(64))],
+      ['cluster-escape', 'a cluster name that clears the screen', b => b.header({ cluster_name: escaped })],
+      ['cluster-other', 'the board of cluster beta', b => b.header({ cluster_name: 'beta', cluster_id: 77 })],
+      ['cluster-other-id', 'no cluster name, but the number of one', b => b.header({ cluster_id: 77 })],
+    ]),
+  ],
+  [
+    'The liveness column',
+    spoiled([
+      ['column-none', 'the word is 0, and there are reports', b => b.word(0, 0n, 0)],
+      ['column-without-report', 'a word, and no report', b => b.bytes.fill(0, b.slotAt(0, 0), b.recordAt(1))],
+      ['column-future', 'the word is an hour ahead', b => b.word(0, b.ago(-3600), INTERVAL_MS)],
+      ['column-interval-0', 'an interval of 0', b => b.word(0, b.ago(0.2), 0)],
+      ['column-goodbye', 'a goodbye that no report says', b => b.word(0, b.ago(0.2), INTERVAL_MS, 1n)],
+      ['column-ones', 'all bits', b => b.view.setBigUint64(b.column, MOST, true)],
+    ]),
+  ],
+  [
+    'Slots',
+    spoiled([
+      ['slot-odd', 'the newer slot is half-written', b => b.slot(0, 0, { head: 7n, tail: 8n })],
+      [
+        'slot-both-odd',
+        'both slots are half-written',
+        b => {
+          for (const slot of [0, 1]) b.slot(0, slot, { head: 7n, tail: 8n });
+        },
+      ],
+      ['slot-tail-later', 'head 6, tail 8', b => b.slot(0, 0, { tail: 8n })],
+      ['slot-tail-earlier', 'head 8, tail 6', b => b.slot(0, 0, { head: 8n })],
+      ['slot-head-0', 'head 0, tail 6', b => b.slot(0, 0, { head: 0n })],
+      ['slot-equal', 'both slots have the same sequence', b => b.slot(0, 1, { head: 6n, tail: 6n })],
+      [
+        'slot-sequence-most',
+        'the highest sequence there is, 2^64 − 2',
+        b => b.slot(0, 0, { head: MOST - 1n, tail: MOST - 1n }),
+      ],
+      ['slot-odd-most', 'head and tail 2^64 − 1', b => b.slot(0, 0, { head: MOST, tail: MOST })],
+      ['slot-future', 'the newer report came in an hour from now', b => b.slot(0, 0, { stamp_ns: b.ago(-3600) })],
+      ['slot-stamp-most', 'the newer report came 2^64 − 1 ns after the boot', b => b.slot(0, 0, { stamp_ns: MOST })],
+      ['slot-stamp-sign', 'the newer report came 2^63 ns after the boot', b => b.slot(0, 0, { stamp_ns: 1n << 63n })],
+      ['slot-stamp-0', 'the newer report came at the boot of the master', b => b.slot(0, 0, { stamp_ns: 0n })],
+      ['order-odd', 'the order block is half-written', b => b.record(0, { order_head: 7n, order_tail: 8n })],
+      ['order-most', 'all bits of the order block', b => b.bytes.fill(0xff, b.recordAt(0) + 192, b.recordAt(0) + 384)],
+    ]),
+  ],
+  [
+    'Reports that no receiver would have accepted',
+    spoiled([
+      ['report-zero', 'all zero', b => b.bytes.fill(0, b.slotAt(0, 0) + 32, b.slotAt(0, 0) + 32 + REPORT)],
+      ['report-ones', 'all ones', b => b.bytes.fill(0xff, b.slotAt(0, 0) + 32, b.slotAt(0, 0) + 32 + REPORT)],
+      [
+        'report-ones-named',
+        'all ones but the name',
+        b => {
+          b.bytes.fill(0xff, b.slotAt(0, 0) + 32, b.slotAt(0, 0) + 32 + REPORT);
+          b.report(0, 0, { hostname: 'node1' });
+        },
+      ],
+      ['report-other-node', 'the report of node9 in the record of node1', b => b.report(0, 0, { hostname: 'node9' })],
+      ['report-other-magic', 'not a report at all', b => b.report(0, 0, { magic: 1 })],
+      ['report-interval-0', 'an interval of 0', b => b.report(0, 0, { interval_ms: 0 })],
+      ['report-interval-most', 'an interval of 49 days', b => b.report(0, 0, { interval_ms: MOST_U32 })],
+      [
+        'report-groups-255',
+        '255 CPU groups, of which there is room for 4',
+        b => b.report(0, 0, { valid: 0x30027n, groups: 255 }),
+      ],
+      [
+        'report-gpus-255',
+        '255 GPUs, of which there is room for 8',
+        b => b.report(0, 0, { valid: (3n << 36n) | 0x25n, gpu_count: 255, gpu_vendor: 255 }),
+      ],
+      [
+        'report-escape',
+        'an interface whose name clears the screen',
+        b => b.report(0, 0, { valid: 0x2025n, net: [{ name: '\x1b[2J', rx_bytes: 1 }] }),
+      ],
+      [
+        'report-times',
+        'all its clocks at 2^64 − 1',
+        b => b.report(0, 0, { t_boot_ns: MOST, t_real_ns: MOST, start_boot_ns: MOST, slow_boot_ns: MOST }),
+      ],
+    ]),
+  ],
+  [
+    'What the receiver says of itself',
+    [
+      ...spoiled([
+        ['heartbeat-0', 'no heartbeat yet', b => b.header({ heartbeat_ns: 0n }), { beats: false }],
+        [
+          'heartbeat-stale',
+          'a heartbeat of a minute ago',
+          b => b.header({ heartbeat_ns: b.ago(60) }),
+          { beats: false },
+        ],
+        [
+          'heartbeat-future',
+          'a heartbeat an hour ahead',
+          b => b.header({ heartbeat_ns: b.ago(-3600) }),
+          { beats: false },
+        ],
+        ['heartbeat-sign', 'a heartbeat of 2^63', b => b.header({ heartbeat_ns: 1n << 63n }), { beats: false }],
+        ['heartbeat-most', 'a heartbeat of 2^64 − 1', b => b.header({ heartbeat_ns: MOST }), { beats: false }],
+        ['listening-future', 'listening since an hour from now', b => b.header({ listening_since_ns: b.ago(-3600) })],
+        ['limits-0', 'uncertain and silent after 0 s', b => b.header({ uncertain_after_ns: 0n, silent_after_ns: 0n })],
+        [
+          'limits-most',
+          'uncertain and silent after 584 years',
+          b => b.header({ uncertain_after_ns: MOST, silent_after_ns: MOST }),
+        ],
+        ['counters-most', 'all counters at 2^64 − 1', b => b.bytes.fill(0xff, 384, 704)],
+        [
+          'reserved-ones',
+          'all reserved bytes of the header',
+          b => {
+            for (const [from, to] of [
+              [132, 136],
+              [200, 256],
+              [352, 384],
+              [424, 448],
+              [704, 1024],
+            ])
+              b.bytes.fill(0xff, from, to);
+          },
+        ],
+        ['state-ones', 'all bits of the state', b => b.header({ state: MOST })],
+        ['retired', 'retired, and nothing has taken its place', b => b.header({ state: 2n })],
+        [
+          'other-boot',
+          'of another boot of the master; its heartbeat looks like one of now',
+          b => b.header({ master_boot_id: 7n }),
+        ],
+      ]),
+      ...places([
+        [
+          'retired-successor',
+          'retired, and another board has taken its place',
+          path => {
+            const old = `${path}.old`;
+            const b = new Sheet();
+            b.header({ state: 2n });
+            writeFileSync(old, b.bytes);
+            good(path);
+          },
+          { beats: true },
+        ],
+      ]),
+    ],
+  ],
+  [
+    'Owners and rights',
+    places([
+      [
+        'stranger',
+        'a good board of another user',
+        path => {
+          good(path);
+          chownSync(path, STRANGER, STRANGER);
+        },
+        { beats: true, root: true },
+      ],
+      [
+        'stranger-named',
+        'the same, and --owner names that user',
+        path => {
+          good(path);
+          chownSync(path, STRANGER, STRANGER);
+        },
+        { beats: true, root: true, options: ['--owner', String(STRANGER)] },
+      ],
+      [
+        'stranger-folder',
+        'in a folder of another user',
+        path => {
+          good(path);
+          chownSync(dirname(path), STRANGER, STRANGER);
+        },
+        { beats: true, root: true },
+      ],
+      [
+        'writable',
+        'a good board that everybody may write (mode 666)',
+        path => {
+          good(path);
+          chmodSync(path, 0o666);
+        },
+        { beats: true },
+      ],
+      [
+        'writable-folder',
+        'in a folder that everybody may write (mode 777)',
+        path => {
+          good(path);
+          chmodSync(dirname(path), 0o777);
+        },
+        { beats: true },
+      ],
+      [
+        'sticky-folder',
+        'in a folder like /tmp (mode 1777)',
+        path => {
+          good(path);
+          chmodSync(dirname(path), 0o1777);
+        },
+        { beats: true },
+      ],
+      [
+        'unreadable',
+        'nobody may read it (mode 000), as an ordinary user',
+        path => {
+          good(path);
+          chmodSync(path, 0o000);
+          ordinaryFolder(path);
+        },
+        { ordinary: true },
+      ],
+      [
+        'unreadable-folder',
+        'nobody may enter its folder (mode 444), as an ordinary user',
+        path => {
+          mkdirSync(join(dirname(path), 'shut'));
+          chmodSync(join(dirname(path), 'shut'), 0o444);
+          ordinaryFolder(path);
+        },
+        { ordinary: true, at: { in: 'shut/board' } },
+      ],
+      [
+        'read-only',
+        'readable, but not writable (mode 444), as an ordinary user',
+        path => {
+          good(path);
+          chmodSync(path, 0o444);
+          ordinaryFolder(path);
+        },
+        { ordinary: true, beats: true },
+      ],
+    ]),
+  ],
+  [
+    'Other things at its path',
+    places([
+      ['folder', 'a folder', path => mkdirSync(path)],
+      ['folder-slash', 'a path that ends with a slash', () => {}, { at: { in: '' } }],
+      [
+        'fifo',
+        'a FIFO that nobody writes',
+        path => {
+          execFileSync('mkfifo', [path]);
+        },
+      ],
+      [
+        'socket',
+        'a socket',
+        async path => {
+          const server = createServer().listen(`${path}.bound`);
+          await once(server, 'listening');
+          // Closing removes the name that was bound, not this one.
+          linkSync(`${path}.bound`, path);
+          await new Promise(resolve => server.close(resolve));
+        },
+      ],
+      ['device-zero', '/dev/zero', () => {}, { at: '/dev/zero' }],
+      ['device-null', '/dev/null', () => {}, { at: '/dev/null' }],
+      [
+        'link-good',
+        'a link to a good board',
+        path => {
+          good(join(dirname(path), 'real'));
+          symlinkSync('real', path);
+        },
+      ],
+      ['link-passwd', 'a link to /etc/passwd', path => symlinkSync('/etc/passwd', path)],
+      ['link-dangling', 'a link that leads nowhere', path => symlinkSync('nowhere', path)],
+      ['link-loop', 'a link to itself', path => symlinkSync('board', path)],
+      [
+        'link-folder',
+        'its folder is a link to where a good board is',
+        path => {
+          mkdirSync(join(dirname(path), 'real'));
+          good(join(dirname(path), 'real', 'board'));
+          symlinkSync('real', join(dirname(path), 'linked'));
+        },
+        { at: { in: 'linked/board' }, beats: true },
+      ],
+      [
+        'link-hard',
+        'a second name of a good board',
+        path => {
+          good(join(dirname(path), 'real'));
+          linkSync(join(dirname(path), 'real'), path);
+        },
+        { beats: true },
+      ],
+      [
+        'link-hard-text',
+        'a second name of a text',
+        path => {
+          writeFileSync(join(dirname(path), 'real'), 'My thesis.\n');
+          linkSync(join(dirname(path), 'real'), path);
+        },
+      ],
+      [
+        'lock-link',
+        'its lock is a link to another file',
+        path => {
+          good(path);
+          writeFileSync(join(dirname(path), 'real'), 'My thesis.\n');
+          symlinkSync('real', `${path}.lock`);
+        },
+        { beats: true },
+      ],
+      [
+        'lock-folder',
+        'its lock is a folder',
+        path => {
+          good(path);
+          mkdirSync(`${path}.lock`);
+        },
+        { beats: true },
+      ],
+      [
+        'next-link',
+        'what a receiver makes before it takes the place, board.new, is a link',
+        path => {
+          writeFileSync(join(dirname(path), 'real'), 'My thesis.\n');
+          symlinkSync('real', `${path}.new`);
+        },
+      ],
+      ['next-text', 'board.new is a text somebody wrote', path => writeFileSync(`${path}.new`, 'My thesis.\n')],
+      ['next-folder', 'board.new is a folder', path => mkdirSync(`${path}.new`)],
+    ]),
+  ],
+  [
+    'Huge files, almost all of them a hole',
+    places([
+      ['sparse-1TB', 'a good board, and then nothing up to 1 TB', path => sparse(path, TB), { beats: true }],
+      ['sparse-3GiB', 'a good board, and then nothing up to 3 GiB', path => sparse(path, 3 * 2 ** 30), { beats: true }],
+      [
+        'sparse-zeros',
+        '1 TB of nothing',
+        path => {
+          writeFileSync(path, '');
+          truncateSync(path, TB);
+        },
+      ],
+      [
+        'sparse-header',
+        'a header of 4 GiB in a file of 1 TB',
+        path => {
+          const at = 2 ** 32;
+          sparse(path, TB, {
+            file_bytes: TB,
+            header_bytes: at - 8,
+            index_offset: at,
+            column_offset: at + 4096,
+            records_offset: at + 8192,
+          });
+        },
+        { beats: true },
+      ],
+      [
+        'sparse-records',
+        'records 4 GiB apart in a file of 1 TB',
+        path => sparse(path, TB, { file_bytes: TB, record_stride: 0xfffffff8, count: CAPACITY }),
+        { beats: true },
+      ],
+      [
+        'sparse-many',
+        '16 million records, all in use, in a file of 1 TB',
+        path => {
+          const capacity = 2 ** 24;
+          const column = 1024 + 8 * 2 * capacity;
+          sparse(path, TB, {
+            file_bytes: TB,
+            capacity,
+            count: capacity,
+            index_slots: 2 * capacity,
+            column_offset: column,
+            records_offset: column + 8 * capacity,
+          });
+        },
+        { beats: true },
+      ],
+    ]),
+  ],
+];
+
+/** Gives the folder of a board, and all in it, to an ordinary user, where we are not one. */
+function ordinaryFolder(path: string): void {
+  if (ROOT_USER) execFileSync('chown', ['-R', String(NOBODY), dirname(path)]);
+}
+
+/** Makes a board in a folder of its own, and gives the path to ask for. */
+export async function make(board: BrokenBoard, folder: string): Promise<string> {
+  const path = join(folder, 'board');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o755);
+  await board.make(path);
+  if (board.at === undefined) return path;
+  return typeof board.at === 'string' ? board.at : `${folder}/${board.at.in}`;
+}
+
+/** Lets the heart of a board's receiver beat once, where there is a header. */
+export function beat(path: string): void {
+  const { size } = lstatSync(path);
+  if (size < structs.board_header.bytes) return;
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(now().mono);
+  const fd = openSync(path, 'r+');
+  writeSync(fd, bytes, 0, 8, structs.board_header.fields.heartbeat_ns.offset);
+  closeSync(fd);
+}
+
+// ---- at random ----
+
+/** Numbers below a bound, the same for the same seed (mulberry32). */
+export function random(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return below => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(state ^ (state >>> 15), state | 1);
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61);
+    return Math.floor((((x ^ (x >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+/** What is known of the geometry lies before this. */
+const GEOMETRY = 104;
+
+/** A copy with some bytes changed, and one whole field: a byte alone seldom makes a number that is almost right. */
+export function spoil(good: Uint8Array, next: (below: number) => number): Uint8Array {
+  const bad = good.slice();
+  const view = new DataView(bad.buffer);
+  const anywhere = () => next(next(2) === 0 ? GEOMETRY : bad.length);
+  for (let k = next(4); k > 0; k--) bad[anywhere()] = next(256);
+  const values = [0n, 1n, 8n, 12n, 1024n, BigInt(bad.length) - 8n, BigInt(bad.length), 0xffffffffn, MOST - 7n, MOST];
+  const value = values[next(values.length)] ?? 0n;
+  if (next(2) === 0) view.setUint32(anywhere() & ~3, Number(value & 0xffffffffn), true);
+  else view.setBigUint64(anywhere() & ~7, value, true);
+  return bad;
+}
+
+// ---- by hand, and what the test sacrifices ----
+
+async function makeAll(target: string): Promise<void> {
+  for (const [title, boards] of groups) {
+    process.stdout.write(`\n${title}\n`);
+    for (const board of boards) {
+      if (board.root && !ROOT_USER) continue;
+      const path = await make(board, join(target, board.name));
+      process.stdout.write(`  ${path.padEnd(target.length + 40)} ${board.about}\n`);
+    }
+  }
+}
+
+/** Takes snapshots until it is ended. */
+async function readOn(path: string): Promise<void> {
+  const reader = new BoardReader(path);
+  const counts = { read: 0, refused: 0 };
+  let ended = false;
+  process.once('SIGTERM', () => {
+    ended = true;
+  });
+  process.send?.('ready');
+  while (!ended) {
+    for (let i = 0; i < 100; i++)
+      try {
+        const snapshot = reader.snapshot();
+        for (const node of snapshot.nodes()) node.report;
+        counts.read++;
+      } catch (error) {
+        if (!(error instanceof NoBoard)) throw error;
+        counts.refused++;
+      }
+    await new Promise(setImmediate);
+  }
+  reader.close();
+  process.stdout.write(`${counts.read} snapshots, ${counts.refused} refused\n`);
+  process.disconnect?.();
+}
+
+/** As `beoboard forget` does while no receiver runs. */
+function forget(path: string, name: string): void {
+  const editor = editBoard(path);
+  editor.forget([name]);
+  editor.close();
+}
+
+/** Takes over spoiled boards, one after the other, as a receiver does, and lays reports on each. */
+function takeOver(path: string, rounds: number, seed: number): void {
+  const next = random(seed);
+  const counts = { taken: 0, refused: 0 };
+  const options = { cluster: '', capacity: CAPACITY, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
+  for (let round = 0; round < rounds; round++) {
+    writeFileSync(path, spoil(new Sheet(5120).bytes, next));
+    let writer: ReturnType<typeof openWriter>;
+    try {
+      if (next(2) === 0) forget(path, 'node2');
+      writer = openWriter({ path, ...options });
+    } catch (error) {
+      if (!/^[^\n]+$/.test((error as Error).message)) throw error;
+      counts.refused++;
+      continue;
+    }
+    const { mono, real } = now();
+    for (const [name, seq] of [
+      ['node1', NEWEST + 1],
+      ['node2', 2],
+      ['fresh', 1],
+      ['other', 1],
+    ] as const)
+      deliver(writer, reportOf(name, seq), mono, real);
+    writer.heartbeat(mono);
+    writer.close();
+    const reader = new BoardReader(path);
+    const names = [...reader.snapshot().nodes()].filter(node => node.report !== undefined).map(node => node.name);
+    reader.close();
+    if (!names.includes('fresh')) throw new Error(`round ${round} of seed ${seed}: a new node is not shown`);
+    counts.taken++;
+  }
+  process.stdout.write(`${rounds} boards: ${counts.taken} taken over or replaced, ${counts.refused} refused\n`);
+  process.disconnect?.();
+}
+
+/** Is a receiver each time that the parent sends a command line, until SIGTERM, and says how that ended. */
+function receiveAgain(): void {
+  process.setMaxListeners(0);
+  process.on('message', (argv: string[]) => {
+    receive(argv).then(
+      code => process.send?.({ code, stderr: '' }),
+      error => {
+        if (!(error instanceof Failure)) throw error;
+        process.send?.({ code: error.exitCode, stderr: `beoboard receive: ${oneLine(error.message)}\n` });
+      },
+    );
+  });
+  process.once('disconnect', () => process.exit());
+}
+
+const [, program, ...args] = process.argv;
+if (program === fileURLToPath(import.meta.url)) {
+  const [first, path = '', rounds, seed] = args;
+  if (first === '--read') await readOn(path);
+  else if (first === '--receive') receiveAgain();
+  else if (first === '--take') takeOver(path, Number(rounds), Number(seed));
+  else if (first !== undefined && !first.startsWith('-')) await makeAll(first);
+  else {
+    process.stderr.write('brokenboards: no folder; write node dist/test/brokenboards.js DIR\n');
+    process.exitCode = 2;
+  }
+}

@@ -1,0 +1,31 @@
+// A writer for test/36.change.test.ts that does nothing but put one board into another's place, until it is killed: nodes
+// are forgotten and come back, the capacity changes.
+
+import { CLOCK, clocks } from '../src/native/index.js';
+import { deliver, openWriter, writerOptions } from '../src/shm/writer.js';
+import { makeReport } from './lib.js';
+
+const [path = '', count = '0'] = process.argv.slice(2);
+const names = Array.from({ length: Number(count) }, (_, i) => `n${i}`);
+const options = { path, cluster: '', capacity: 3000, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
+const writer = openWriter(options);
+const now = new BigUint64Array(3);
+let seq = Number(process.argv[4]);
+
+function lay(hostname: string): void {
+  clocks(now);
+  const [mono = 0n, real = 0n] = [now[CLOCK.monotonic], now[CLOCK.real]];
+  deliver(writer, makeReport({ hostname, seq, t_boot_ns: BigInt(seq) * 1_000_000_000n }), mono, real);
+  writer.heartbeat(mono);
+}
+
+for (const name of names) lay(name);
+process.send?.('ready');
+for (;;) {
+  seq++;
+  // A node of its own comes and goes; the others must never be missing.
+  lay('guest');
+  for (const name of names) lay(name);
+  writer.forget(['guest']);
+  writer.change(writerOptions({ ...options, capacity: 3000 + (seq % 2) }));
+}

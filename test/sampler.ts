@@ -1,0 +1,554 @@
+// What the tests of time and loss share: a receiver in surroundings of its own, nodes that know when they sent what, a
+// sampler that looks at the board a thousand times a second, and what the design demands at each look. No test of its own.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as others } from 'node:timers/promises';
+import { bits } from '../src/layout/layout.gen.js';
+import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
+import { judge, type State } from '../src/shm/liveness.js';
+import { BoardReader, type Node, type Snapshot } from '../src/shm/reader.js';
+import { folder, makeReport, PROGRAM, ROOT, type Running, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+interface Test extends Teardown {
+  same(found: unknown, wanted: unknown, ...more: [string]): boolean;
+  ok(value: unknown, ...more: [string]): boolean;
+}
+
+/** Times here are ns of CLOCK_MONOTONIC as numbers: exact to 2 ns after a hundred days. */
+export const MS = 1e6;
+export const S = 1e9;
+
+/** How far two programs' readings of one moment may lie apart where wall clock and monotonic clock are compared. */
+const SLACK = 5 * MS;
+/** How long the kernel may take to put into a socket what was sent over loopback. */
+const ROAD = 20 * MS;
+
+const time = new BigUint64Array(3);
+
+export function now(): number {
+  clocks(time);
+  return Number(time[CLOCK.monotonic]);
+}
+
+export function realNow(): bigint {
+  clocks(time);
+  return time[CLOCK.real] ?? 0n;
+}
+
+/** Waits until the clock says so: for where time itself is the subject. */
+export async function pass(end: number): Promise<void> {
+  for (let left = end - now(); left > 0; left = end - now())
+    await new Promise(resolve => setTimeout(resolve, Math.ceil(left / MS)));
+}
+
+// ---- programs ----
+
+let programs: string | undefined;
+
+/** Compiles a program, or with `shared` what can be preloaded, out of c/test, once; its path. It is there as long as this process. */
+function compile(name: string, shared = false): string {
+  if (programs === undefined) {
+    const path = mkdtempSync(join(tmpdir(), `beoboard-test.${process.pid}.`));
+    process.once('exit', () => rmSync(path, { recursive: true, force: true }));
+    programs = path;
+  }
+  const out = join(programs, name);
+  if (existsSync(out)) return out;
+  const flags = '-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror'.split(' ');
+  const kind = shared ? ['-shared', '-fPIC'] : [];
+  execFileSync('cc', [...flags, ...kind, '-o', out, join(ROOT, 'c', 'test', `${name}.c`), '-ldl']);
+  return out;
+}
+
+export interface Surroundings {
+  /** What is run before the program; it must become the program without another process. */
+  prefix?: readonly string[];
+  env?: Record<string, string>;
+}
+
+/** Starts `beoboard argv` as lib's start does, in surroundings of its own. */
+export function startIn(t: Teardown, { prefix = [], env = {} }: Surroundings, argv: string[]): Running {
+  const [command = '', ...rest] = [...prefix, process.execPath, PROGRAM, ...argv];
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
+  const written = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream]?.on('data', (data: Buffer) => {
+      written[stream] += data.toString();
+    });
+  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  const ready = Promise.race([
+    once(child, 'message').then(([message]) => message as { listening?: string[] }),
+    exit.then(code => {
+      throw new Error(`beoboard ${argv[0]} ended with ${code} before it was ready: ${written.stderr}`);
+    }),
+  ]);
+  ready.catch(() => undefined);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  return { child, ready, output: () => ({ ...written }), exit };
+}
+
+/** Every thread of a process stands still. */
+const isStopped = (pid: number) =>
+  readdirSync(`/proc/${pid}/task`).every(task =>
+    / [Tt] /.test(readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').replace(/^.*\)/, '')),
+  );
+
+/** A process that stands still, surely from `from` on. */
+export interface Stop {
+  pid: number;
+  from: number;
+}
+
+export async function stop(child: ChildProcess): Promise<Stop> {
+  const pid = child.pid as number;
+  child.kill('SIGSTOP');
+  await until('it is stopped', () => isStopped(pid));
+  return { pid, from: now() };
+}
+
+/** Lets it go on; it stood still surely until the time that this gives. */
+export function goOn({ pid }: Stop): number {
+  const end = now();
+  process.kill(pid, 'SIGCONT');
+  return end;
+}
+
+// ---- the stand-in ----
+
+/** Where the receive thread can be held; see c/test/standin.c. */
+export const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'after drain'] as const;
+export type Point = (typeof POINTS)[number];
+
+const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steps: 6, firstStep: 7 };
+
+/** Steers what c/test/standin.c does in a daemon: its wall clock, its socket buffers, where its receive thread is held, how slow names are. */
+export class StandIn {
+  readonly env: Record<string, string>;
+  readonly #file: number;
+  readonly #path: string;
+  #steps = 0;
+  #offset = 0n;
+
+  constructor(t: Teardown, { buffer = 0, lookupMs = 0 } = {}) {
+    this.#path = join(folder(t), 'words');
+    writeFileSync(this.#path, new Uint8Array(4096));
+    this.#file = openSync(this.#path, 'r+');
+    t.teardown(() => closeSync(this.#file));
+    this.#write(WORD.buffer, BigInt(buffer));
+    this.#write(WORD.lookup, BigInt(lookupMs));
+    this.env = { LD_PRELOAD: compile('standin', true), STANDIN: this.#path };
+  }
+
+  #write(word: number, value: bigint): void {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigInt64LE(value);
+    writeSync(this.#file, bytes, 0, 8, word * 8);
+  }
+
+  #read(word: number): number {
+    return Number(readFileSync(this.#path).readBigInt64LE(word * 8));
+  }
+
+  /** Holds the thread that drains at the next such point, and waits until it is there. `call`: of recvmmsg within a drain. */
+  async hold(point: Point, call = 0): Promise<void> {
+    const before = this.arm(point, call);
+    await until(`it is held ${point}`, () => this.#read(WORD.held) > before);
+  }
+
+  /** The same without waiting; how often it was held until now. */
+  arm(point: Point, call = 0): number {
+    const before = this.#read(WORD.held);
+    this.#write(WORD.call, BigInt(call));
+    this.#write(WORD.hold, BigInt(POINTS.indexOf(point)));
+    return before;
+  }
+
+  isHeldSince(before: number): boolean {
+    return this.#read(WORD.held) > before;
+  }
+
+  release(): void {
+    this.#write(WORD.hold, 0n);
+  }
+
+  /** Whether the kernel's receive times go with the wall clock, as they do, or stay as they are. */
+  stepKernel(yes: boolean): void {
+    this.#write(WORD.unstepped, yes ? 0n : 1n);
+  }
+
+  /** Steps the wall clock by so many ns more, and waits until that is so. */
+  async step(by: bigint): Promise<void> {
+    this.#offset += by;
+    const at = realNow() + 2_000_000n;
+    this.#write(WORD.firstStep + 2 * this.#steps, at);
+    this.#write(WORD.firstStep + 2 * this.#steps + 1, this.#offset);
+    this.#steps++;
+    this.#write(WORD.steps, BigInt(this.#steps));
+    while (realNow() <= at) await new Promise(resolve => setTimeout(resolve, 1));
+  }
+}
+
+// ---- nodes ----
+
+/** A report that was sent, and what is true of it. */
+export interface Sent {
+  seq: number;
+  goodbye: boolean;
+  /** It left after `after` and was in the receiver's socket before `before`. */
+  after: number;
+  before: number;
+  /** The heartbeat on the board before it left: no stamp of it may be earlier, whatever clocks do. */
+  heartbeat: number;
+}
+
+/** A node that reports when it is told to, and remembers. */
+export class Reporter {
+  readonly sent: Sent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly intervalMs: number,
+    readonly socket: BulkSender,
+    readonly reader: BoardReader,
+  ) {}
+
+  send(goodbye = false): Sent {
+    const seq = this.sent.length;
+    const heartbeat = Number(this.reader.snapshot().evidence.heartbeatNs);
+    const after = now();
+    const report = makeReport({
+      hostname: this.name,
+      seq,
+      interval_ms: this.intervalMs,
+      t_boot_ns: BigInt(100 + seq) * 1_000_000_000n,
+      flags: goodbye ? 2 ** bits.flags.goodbye : 0,
+    });
+    if (this.socket.send(report, report.length, 0, 1) !== 1) throw new Error('not sent');
+    const sent = { seq, goodbye, after, before: now(), heartbeat };
+    this.sent.push(sent);
+    return sent;
+  }
+
+  /** Reports every so many ms from now on, and is ended with the test. */
+  begin(t: Teardown, ms: number): this {
+    this.send();
+    this.#timer = setInterval(() => this.send(), ms);
+    t.teardown(() => this.end());
+    return this;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  get last(): Sent {
+    return this.sent.at(-1) as Sent;
+  }
+
+  /** This node on the board, if it is there. */
+  find(): Node | undefined {
+    return [...this.reader.snapshot().nodes()].find(({ name }) => name === this.name);
+  }
+}
+
+const COUNTERS = [
+  'accepted',
+  'lost',
+  'unheard',
+  'duplicate',
+  'late',
+  'refused',
+  'restarts',
+  'reboots',
+  'resets',
+] as const;
+
+/** The counters of a node that are not 0. */
+export function countsOf(node: Node | undefined): Partial<Record<(typeof COUNTERS)[number], number>> {
+  const record = node?.record;
+  return Object.fromEntries(
+    COUNTERS.map(name => [name, record?.[name] ?? 0] as const).filter(([, count]) => count > 0),
+  );
+}
+
+/** A master with a board of its own, and a socket to it. */
+export interface Master extends Running {
+  board: string;
+  reader: BoardReader;
+  /** To its first address; and to each of them. */
+  socket: BulkSender;
+  sockets: readonly BulkSender[];
+  port: number;
+  /** A node that reports to the first address, or to another. */
+  node(name: string, intervalMs: number, socket?: number): Reporter;
+}
+
+/** Starts a receiver on as many free ports of 127.0.0.1 as are asked for. */
+export async function startMaster(
+  t: Teardown,
+  surroundings: Surroundings,
+  more: string[] = [],
+  addresses = 1,
+): Promise<Master> {
+  const board = join(folder(t), 'board');
+  const listen = Array.from({ length: addresses }, () => ['--listen', '127.0.0.1:0']).flat();
+  const argv = ['receive', '--board', board, ...listen, ...more];
+  const running = startIn(t, surroundings, argv);
+  const { listening = [] } = await running.ready;
+  const ports = listening.map(address => Number(address.split(':').at(-1)));
+  const reader = new BoardReader(board);
+  const sockets = ports.map(port => new BulkSender('127.0.0.1', port));
+  t.teardown(() => {
+    for (const socket of sockets) socket.close();
+    reader.close();
+  });
+  return {
+    ...running,
+    board,
+    reader,
+    socket: sockets[0] as BulkSender,
+    sockets,
+    port: ports[0] as number,
+    node: (name, intervalMs, socket = 0) => new Reporter(name, intervalMs, sockets[socket] as BulkSender, reader),
+  };
+}
+
+/** Waits until all is on the board that the receiver has been sent so far, every counter of it. */
+export async function settled(reader: BoardReader): Promise<Snapshot> {
+  const sent = now() + ROAD;
+  return until('the receiver has done all there was', () => {
+    const snapshot = reader.snapshot();
+    return Number(snapshot.evidence.heartbeatNs) > sent && snapshot;
+  });
+}
+
+// ---- the sampler ----
+
+/** What one look showed of a node. */
+export interface Seen {
+  name: string;
+  stamp: number;
+  intervalMs: number;
+  goodbye: boolean;
+  seq: number;
+  head: number;
+  bySlot: State;
+  byColumn: State;
+}
+
+export interface Sample {
+  now: number;
+  heartbeat: number;
+  since: number;
+  nodes: Seen[];
+}
+
+/** c/test/sampler.c at work on a board. */
+export class Sampler {
+  private constructor(
+    readonly child: ChildProcess,
+    readonly path: string,
+    readonly exit: Promise<unknown>,
+  ) {}
+
+  static async start(t: Teardown, board: string): Promise<Sampler> {
+    const path = join(folder(t), 'samples');
+    const out = openSync(path, 'w');
+    const child = spawn(compile('sampler'), [board], { stdio: ['ignore', out, 'inherit'] });
+    closeSync(out);
+    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await exit;
+    });
+    await until('it samples', () => statSync(path).size > 0);
+    return new Sampler(child, path, exit);
+  }
+
+  /** Ends it; all that it saw. */
+  async end(): Promise<Sample[]> {
+    this.child.kill('SIGTERM');
+    const code = await this.exit;
+    if (code !== 0) throw new Error(`the sampler ended with ${code}`);
+    const [first = '', ...lines] = readFileSync(this.path, 'utf8').trimEnd().split('\n');
+    const base = Number(first.replace('base ', ''));
+    const samples: Sample[] = [];
+    for (const line of lines) {
+      if (samples.length % SLICE === 0) await others();
+      const words = line.split(' ');
+      const number = (i: number) => Number(words[i]);
+      const nodes: Seen[] = [];
+      for (let i = 4; i < words.length; i += 8)
+        nodes.push({
+          name: words[i] as string,
+          stamp: base + number(i + 1),
+          intervalMs: number(i + 2),
+          goodbye: words[i + 3] === '1',
+          seq: number(i + 4),
+          head: number(i + 5),
+          bySlot: words[i + 6] as State,
+          byColumn: words[i + 7] as State,
+        });
+      samples.push({ now: base + number(0), heartbeat: base + number(1), since: base + number(2), nodes });
+    }
+    return samples;
+  }
+}
+
+/** After so many samples others have their turn: nodes of other tests report by timers of this process. */
+const SLICE = 100;
+
+// ---- what the design demands ----
+
+/** What was done to the receiver while the sampler looked. */
+export interface Truth {
+  uncertainAfter: number;
+  silentAfter: number;
+  /** It stood still surely from the one time to the other. */
+  pause?: { from: number; to: number };
+  /** The socket's buffer overflowed: surely not before the one time, and the kernel had counted it by the other. */
+  overflow?: { from: number; to: number };
+  /** The wall clock stepped: stamps may be as old as the drain before. */
+  stepped?: boolean;
+}
+
+/** Within which a report's stamp must lie. */
+export function stampsOf(sent: Sent, stepped: boolean): [number, number] {
+  return [stepped ? sent.heartbeat : sent.after - SLACK, sent.before + SLACK];
+}
+
+function stateFrom(look: Sample, truth: Truth, stamp: number, last: { intervalMs: number; goodbye: boolean }): State {
+  const ns = (value: number) => BigInt(Math.round(value));
+  return judge(
+    {
+      nowNs: ns(look.now),
+      heartbeatNs: ns(look.heartbeat),
+      listeningSinceNs: ns(look.since),
+      uncertainAfterNs: ns(truth.uncertainAfter),
+      silentAfterNs: ns(truth.silentAfter),
+      retired: false,
+    },
+    { ...last, stampNs: ns(stamp) },
+  );
+}
+
+/** How many of a row that never falls are no more than `most`. */
+function countUpTo(sent: readonly Sent[], of: (sent: Sent) => number, most: number): number {
+  let [low, high] = [0, sent.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (of(sent[middle] as Sent) <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How many of a node's reports lay in the receiver's socket when the drain of this heartbeat began: they are on the board. */
+const thereAt = (look: Sample, node: Reporter) => countUpTo(node.sent, ({ before }) => before + ROAD, look.heartbeat);
+
+/**
+ * Everything about one look at one node that the design forbids. `possible`: the reports of which the look may have shown
+ * the newest, by what is true: no earlier one than the last that was there when the heartbeat began.
+ */
+function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Generator<string> {
+  const there = thereAt(look, node);
+  const left = countUpTo(node.sent, ({ after }) => after, look.now);
+  const possible = node.sent.slice(Math.max(there - 1, 0), left);
+  const shown = possible.find(({ seq }) => seq === seen.seq);
+  if (seen.head === 0) {
+    if (there > 0) yield `shows nothing, but number ${there - 1} was there at its heartbeat`;
+    return;
+  }
+  if (shown === undefined) {
+    yield `shows number ${seen.seq}, which cannot be: ${possible.map(({ seq }) => seq).join(', ')}`;
+    return;
+  }
+  if (shown.goodbye !== seen.goodbye) yield `number ${seen.seq} has another goodbye`;
+  const [earliest, latest] = stampsOf(shown, truth.stepped === true);
+  if (seen.stamp < earliest) yield `number ${seen.seq} is ${(earliest - seen.stamp) / MS} ms too old`;
+  if (seen.stamp > latest) yield `number ${seen.seq} is ${(seen.stamp - latest) / MS} ms too young`;
+  // The two readers agree, and the state is the one of what was truly sent: at either end of what is known of it.
+  const read = stateFrom(look, truth, seen.stamp, seen);
+  if (seen.bySlot !== read) yield `is ${seen.bySlot} for the sampler and ${read} for the reader`;
+  const states = (sent: Sent) =>
+    stampsOf(sent, truth.stepped === true).map(stamp =>
+      stateFrom(look, truth, stamp, { intervalMs: node.intervalMs, goodbye: sent.goodbye }),
+    );
+  if (!states(shown).includes(seen.bySlot)) yield `is ${seen.bySlot}, but truly ${states(shown).join(' or ')}`;
+  // The column was read before the slots: its word may be of an earlier report.
+  const column = possible.flatMap(states);
+  if (there === 0) column.push('never', 'unknown');
+  if (!column.includes(seen.byColumn)) yield `is ${seen.byColumn} by the column, but truly ${column.join(' or ')}`;
+}
+
+/** What a look at the header shows that cannot be, or must not. */
+function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, overflow }: Truth): Generator<string> {
+  if (look.heartbeat > look.now) yield 'its heartbeat is ahead of the clock that was read before it';
+  if (before !== undefined && look.heartbeat < before.heartbeat) yield 'its heartbeat went back';
+  if (before !== undefined && look.since < before.since) yield 'listens since earlier than before';
+  const overflowed = overflow !== undefined && look.since >= overflow.from;
+  if (before !== undefined && look.since > before.since && look.since - before.heartbeat <= S && !overflowed)
+    yield 'listens anew, but nothing kept it from hearing';
+  if (overflow !== undefined && look.heartbeat >= overflow.to && !overflowed)
+    yield 'says that it heard everything, but its buffer overflowed';
+  if (pause === undefined) return;
+  if (look.heartbeat > pause.from && look.heartbeat < pause.to) yield 'its heart beat while it stood still';
+  if (look.heartbeat >= pause.to && pause.to - pause.from > S && look.since < pause.to)
+    yield 'says that it listened while it stood still';
+}
+
+/** States in a row, each once. */
+export function course(samples: readonly Sample[], name: string): State[] {
+  const states = samples.flatMap(({ nodes }) => nodes.filter(node => node.name === name).map(node => node.bySlot));
+  return states.filter((state, i) => state !== states[i - 1]);
+}
+
+/** Holds every sample against what is true. */
+export async function hold(
+  t: Test,
+  samples: readonly Sample[],
+  nodes: readonly Reporter[],
+  truth: Truth,
+): Promise<void> {
+  const faults: string[] = [];
+  let before: Sample | undefined;
+  for (const [i, look] of samples.entries()) {
+    if (i % SLICE === 0) await others();
+    const add = (who: string, what: string) =>
+      faults.push(`${((look.now - (samples[0]?.now ?? 0)) / MS).toFixed(1)} ms: ${who} ${what}`);
+    for (const fault of faultsOfHeader(look, before, truth)) add('the receiver', fault);
+    for (const node of nodes) {
+      const seen = look.nodes.find(({ name }) => name === node.name);
+      const earlier = before?.nodes.find(({ name }) => name === node.name);
+      if (seen !== undefined) for (const fault of faultsOf(look, seen, node, truth)) add(node.name, fault);
+      else if (thereAt(look, node) > 0 || earlier !== undefined) add(node.name, 'is missing');
+      if (seen !== undefined && seen.head < (earlier?.head ?? 0)) add(node.name, 'went back');
+    }
+    if (look.nodes.some(({ name }) => !nodes.some(node => node.name === name))) add('somebody', 'was never there');
+    before = look;
+  }
+  t.same(faults.slice(0, 10), [], `${samples.length} samples of ${nodes.length} nodes, ${faults.length} faults`);
+}
