@@ -18,14 +18,15 @@ import { machine, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { bitNames, decodeReport, REPORT_BYTES, type Report } from '../src/layout/codec.js';
+import { bitNames, decodeReport, REPORT_BYTES, type Report, TEMPERATURE_UNKNOWN } from '../src/layout/codec.js';
 import { enums, structs } from '../src/layout/layout.gen.js';
 import { bootId } from '../src/sender/collect/bootid.js';
 import { readTopology } from '../src/sender/collect/cpus.js';
 import { readWholeDisks } from '../src/sender/collect/diskparts.js';
-import { readLinks } from '../src/sender/collect/netlinks.js';
+import { readLinks, readSpeeds } from '../src/sender/collect/netlinks.js';
 import { Collector } from '../src/sender/collect.js';
 import { KernelFile, MOST_BYTES, readOnce } from '../src/sender/kernelfile.js';
+import type { Details } from '../src/sender/slow/source.js';
 import { here, type World } from '../src/sender/world.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-21-'));
@@ -57,9 +58,9 @@ function tree(files: Files): {
   return { proc: join(root, 'proc'), sys: join(root, 'sys'), write, path: name => join(root, name), world };
 }
 
-function report(collector: Collector, nowNs: bigint): Report {
+function report(collector: Collector, nowNs: bigint, details?: Details): Report {
   const view = new DataView(new ArrayBuffer(REPORT_BYTES));
-  collector.collect(view, nowNs);
+  collector.collect(view, nowNs, details);
   return decodeReport(view, 0);
 }
 
@@ -91,7 +92,7 @@ const netEntry = (name: string, n: number, mbps: number, state: number) => ({
 const link = (name: string, index: number, speed: string, carrier: string, flags = '0x1003'): Files => ({
   [`sys/class/net/${name}/ifindex`]: `${index}\n`,
   [`sys/class/net/${name}/flags`]: `${flags}\n`,
-  [`sys/class/net/${name}/carrier`]: `${carrier}\n`,
+  [`sys/class/net/${name}/operstate`]: `${carrier === '1' ? 'up' : 'down'}\n`,
   [`sys/class/net/${name}/speed`]: `${speed}\n`,
 });
 const nic = (name: string, ...rest: Parameters<typeof link> extends [string, ...infer R] ? R : never): Files => ({
@@ -257,7 +258,7 @@ const FIRST_OUT: Partial<Report> = {
   psi_io_some60: 1100,
   psi_io_full60: 1400,
   psi_irq_full10: 1600,
-  net: [netEntry('ens2', 100, 25000, 0x10003), netEntry('ens3', 200, 0, 0x10001), netEntry('ens5', 300, 1000, 0x10002)],
+  net: [netEntry('ens2', 100, 0, 0x10003), netEntry('ens3', 200, 0, 0x10001), netEntry('ens5', 300, 0, 0x10000)],
   net_rest: {
     name: 'rest',
     rx_bytes: 900,
@@ -266,7 +267,6 @@ const FIRST_OUT: Partial<Report> = {
     tx_packets: 906,
     errors: 8,
     drops: 12,
-    mbps: 300000,
     state: 0x20003,
   },
   disk_read_bytes: 40 * 512,
@@ -461,9 +461,7 @@ t.test('a FIFO, a device, a folder or a link to itself in the place of a file ha
   const node = tree(FIRST);
   rmSync(node.path('sys/class/net/ens2/speed'));
   execFileSync('mkfifo', [node.path('sys/class/net/ens2/speed')]);
-  const collector = new Collector(node);
-  t.equal(report(collector, 0n).net?.[0]?.mbps, undefined, 'a leaf that cannot be read is not known');
-  collector.close();
+  t.equal(readSpeeds(node.sys, ['ens2']).mbps.get('ens2'), 0, 'a leaf that cannot be read is not known');
   t.end();
 });
 
@@ -481,6 +479,30 @@ t.test("the kernel's clock", async t => {
     t.strictSame([seen.clock_offset_us, seen.clock_maxerr_us, bitNames('flags', seen.flags)], [offset, most, flags]);
     collector.close();
   }
+});
+
+t.test('what the slow side knows', t => {
+  const collector = new Collector(tree(FIRST));
+  t.teardown(() => collector.close());
+  const mbps = new Map([
+    ['ens2', 25_000],
+    ['ens3', 0],
+    ['ib0', 100_000],
+    ['ib1', 200_000],
+    ['gone', 1],
+  ]);
+  const all = report(collector, 0n, { mbps, mhz: [2400, 0], tempDc: [415, TEMPERATURE_UNKNOWN], container: true });
+  t.strictSame(
+    all.net?.map(({ mbps }) => mbps),
+    [25_000, undefined, undefined],
+  );
+  t.equal(all.net_rest?.mbps, 300_000, 'a sum, as of all that is added up');
+  t.strictSame(all.group, [{ cpus: 4, mhz: 2400, temp_dc: 415 }, { cpus: 3 }]);
+  t.equal(all.virt, 2);
+  const other = report(collector, 0n, { mhz: [1, 2, 3], tempDc: [1], container: false });
+  t.match(other.group, [{ mhz: 1, temp_dc: 1 }, { mhz: 2 }], 'of more groups than there are, or fewer');
+  t.equal(other.virt, 1);
+  t.end();
 });
 
 t.test('interfaces come and go', t => {
@@ -509,13 +531,13 @@ t.test('interfaces come and go', t => {
   t.equal(names(), '', 'none at all');
   t.ok(sets(report(collector, tick++)).includes('net'), 'which is a reading');
 
-  // The speed of the same names is looked at every tenth tick.
+  // The state of the same names is looked at every tenth tick.
   node.write({ 'proc/net/dev': FIRST['proc/net/dev'] as string });
-  const speed = () => report(collector, tick++).net?.[0]?.mbps;
-  t.equal(speed(), 25000);
-  node.write({ 'sys/class/net/ens2/speed': '40000\n' });
+  const state = () => report(collector, tick++).net?.[0]?.state;
+  t.equal(state(), 0x10003);
+  node.write({ 'sys/class/net/ens2/operstate': 'down\n' });
   t.strictSame(
-    Array.from({ length: 10 }, speed).map(mbps => mbps === 40000),
+    Array.from({ length: 10 }, state).map(state => state === 0x10001),
     [false, false, false, false, false, false, false, false, false, true],
   );
   t.end();
@@ -606,14 +628,22 @@ t.test('clock rate and virtualisation', t => {
 
 t.test('links, leaf by leaf', t => {
   const { sys } = tree({ ...nic('a', 3, '10', '1'), ...link('b', 2, '10', '1') });
-  t.strictSame([...readLinks(sys, ['b', 'a', 'c'])], [['a', { index: 3, physical: true, mbps: 10, state: 3 }]]);
+  t.strictSame([...readLinks(sys, ['b', 'a', 'c'])], [['a', { index: 3, physical: true, state: 3 }]]);
   t.strictSame(
     [...readLinks(sys, ['lo', 'b', 'c'])],
     [
-      ['b', { index: 2, physical: false, mbps: 10, state: 3 }],
-      ['c', { index: Infinity, physical: false, mbps: 0, state: 0 }],
+      ['b', { index: 2, physical: false, state: 3 }],
+      ['c', { index: Infinity, physical: false, state: 0 }],
     ],
   );
+  t.strictSame(readSpeeds(sys, ['b', 'a', 'c']), { mbps: new Map([['a', 10]]), physical: true });
+  t.strictSame(readSpeeds(sys, ['lo', 'b', 'c']), {
+    mbps: new Map([
+      ['b', 10],
+      ['c', 0],
+    ]),
+    physical: false,
+  });
   t.end();
 });
 

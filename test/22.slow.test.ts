@@ -17,9 +17,17 @@ import { dirname, join } from 'node:path';
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeReport, type Encodable, encode, REPORT_BYTES, type SetName } from '../src/layout/codec.js';
+import {
+  decodeReport,
+  type Encodable,
+  encode,
+  REPORT_BYTES,
+  type SetName,
+  TEMPERATURE_UNKNOWN,
+} from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
 import { type Count, u64 } from '../src/sender/collect/text.js';
+import { meanMhz, spread } from '../src/sender/slow/clockrates.js';
 import { containerCgroup, containerRoot, foreignNamespace } from '../src/sender/slow/container.js';
 import { crc32 } from '../src/sender/slow/crc32.js';
 import { Unwinder, wholeJoules, type Zone } from '../src/sender/slow/energy.js';
@@ -45,7 +53,7 @@ import {
   type SlowSource,
   type SlowWorld,
 } from '../src/sender/slow/source.js';
-import { inletSensors, processorSensors } from '../src/sender/slow/temperatures.js';
+import { inletSensors, packageSensors, processorSensors } from '../src/sender/slow/temperatures.js';
 import { machineWorld, PLACES } from '../src/sender/slow/world.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-22-'));
@@ -204,7 +212,7 @@ const cpu = (n: number, packageId: number, throttled?: number): Files => ({
 const nic = (name: string, speed: number): Files => ({
   [`sys/class/net/${name}/ifindex`]: '1\n',
   [`sys/class/net/${name}/flags`]: '0x1003\n',
-  [`sys/class/net/${name}/carrier`]: '1\n',
+  [`sys/class/net/${name}/operstate`]: 'up\n',
   [`sys/class/net/${name}/speed`]: `${speed}\n`,
   [`sys/class/net/${name}/device/vendor`]: '0x8086\n',
 });
@@ -242,6 +250,9 @@ const FULL: Files = {
   ...cpu(1, 1, 20),
   ...cpu(2, 0, 10),
   ...cpu(3, 1, 20),
+  'sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq': '2400000\n',
+  'sys/devices/system/cpu/cpu2/cpufreq/scaling_cur_freq': '1201999\n',
+  'sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq': '1201000\n',
   'sys/devices/system/node/online': '0-1\n',
   'sys/devices/system/memory/block_size_bytes': '80000000\n',
   'sys/devices/system/memory/memory0/state': 'online\n',
@@ -333,7 +344,11 @@ const FULL_OUT: Record<string, SlowReading> = {
   },
   energy: { fields: { energy_cpu_mj: 12_000, energy_dram_mj: 2000 }, sets: ['energy_cpu', 'energy_dram'] },
   power: { fields: { power_node_w: 412, power_src: 1 }, sets: ['power'] },
-  temperatures: { fields: { temp_inlet_dc: 225, temp_hottest_dc: 719 }, sets: ['temp_inlet', 'temp_hottest'] },
+  temperatures: {
+    fields: { temp_inlet_dc: 225, temp_hottest_dc: 719 },
+    sets: ['temp_inlet', 'temp_hottest'],
+    details: { tempDc: [601, 719] },
+  },
   root: { fields: { root_total_mib: 102_400, root_avail_mib: 25_600, root_inodes_free_pm: 999 }, sets: ['root'] },
   scratch: {
     fields: { scratch_total_mib: 8192, scratch_avail_mib: 8191, scratch_inodes_free_pm: 1000 },
@@ -359,6 +374,17 @@ const FULL_OUT: Record<string, SlowReading> = {
   hw_hash: { fields: { hw_hash: crc32(HW_TEXT) }, sets: ['hw_hash'] },
   sw_hash: { fields: { sw_hash: crc32(SW_TEXT) }, sets: ['sw_hash'] },
   container: { fields: {}, sets: [] },
+  links: {
+    fields: {},
+    sets: [],
+    details: {
+      mbps: new Map([
+        ['ens2', 25_000],
+        ['ib0', 100_000],
+      ]),
+    },
+  },
+  clock_rates: { fields: {}, sets: [], details: { mhz: [1800, 0] } },
 };
 
 /** Why a reading is none; undefined when it keeps the rules of all readings. */
@@ -782,6 +808,73 @@ t.test('temperatures: sensors come and go', t => {
   t.equal(hottest(), 510, 'one that went is not waited for');
   const other = tree(hwmon(0, 'coretemp', { temp1_input: 11_000 }));
   t.equal(temperatures.read(other).fields.temp_hottest_dc, 110, 'nor another tree');
+  t.end();
+});
+
+t.test('temperatures: whose they are', t => {
+  const sensor = (label: string, path: string) => ({ label, path });
+  const chip = (device: string, ...sensors: ReturnType<typeof sensor>[]) => ({ device, sensors });
+  const paths = (processors: ReturnType<typeof chip>[], ids: number[]) =>
+    packageSensors(processors, ids).map(sensors => sensors.map(({ path }) => path).join(' '));
+  const labelled = [chip('coretemp.1', sensor('Package id 1', 'b')), chip('coretemp.0', sensor('Package id 0', 'a'))];
+  t.strictSame(paths(labelled, [0, 1]), ['a', 'b']);
+  t.strictSame(paths(labelled, [0, 1, 36]), ['a', 'b', ''], 'one that no chip names');
+  const amd = [chip('0000:00:19.3', sensor('Tdie', 'b')), chip('0000:00:18.3', sensor('', 'a'), sensor('', 'c'))];
+  t.strictSame(paths(amd, [0, 1]), ['a c', 'b'], 'in the order of their devices');
+  t.strictSame(paths([chip('coretemp.10', sensor('', 'b')), chip('coretemp.9', sensor('', 'a'))], [0, 1]), ['a', 'b']);
+  t.strictSame(paths(amd, [0]), [''], 'two chips, one package: nobody knows');
+  t.strictSame(paths([chip('thermal', sensor('', 'a'))], [-1]), ['a']);
+  t.strictSame(paths([], [0, 1]), ['', '']);
+
+  // Over a tree: the device's link has the address; the fifth package and later are in the fourth group.
+  const world = tree({
+    'sys/devices/system/cpu/online': '0-5\n',
+    ...Object.assign({}, ...[0, 1, 2, 3, 4, 5].map(n => cpu(n, n, 0))),
+    ...Object.assign(
+      {},
+      ...[5, 4, 3, 2, 1, 0].map((n, i) => ({
+        ...hwmon(i, 'k10temp', { temp1_label: 'Tctl', temp1_input: 40_000 + n * 1000 }),
+        [`sys/devices/pci/0000:00:1${n}.3/vendor`]: '0x1022\n',
+      })),
+    ),
+  });
+  for (const [i, n] of [5, 4, 3, 2, 1, 0].entries())
+    symlinkSync(`../../../devices/pci/0000:00:1${n}.3`, world.path(`sys/class/hwmon/hwmon${i}/device`));
+  world.resolve = path => realpathSync(path);
+  t.strictSame(read('temperatures', world).details, { tempDc: [400, 410, 420, 450] });
+  world.write({ 'sys/class/hwmon/hwmon5/temp1_input': 'x\n' });
+  t.strictSame(read('temperatures', world).details, { tempDc: [TEMPERATURE_UNKNOWN, 410, 420, 450] });
+  t.end();
+});
+
+t.test('clock rates: a mean of a few CPUs', t => {
+  t.strictSame(spread([3, 5]), [3, 5]);
+  t.strictSame(spread([...Array(8).keys()]), [0, 1, 2, 3, 4, 5, 6, 7]);
+  t.strictSame(spread([...Array(9).keys()]), [0, 1, 2, 3, 4, 5, 6, 7]);
+  t.strictSame(spread([...Array(20).keys()].map(n => n * 2)), [0, 4, 10, 14, 20, 24, 30, 34]);
+  t.strictSame(
+    [meanMhz([]), meanMhz([999]), meanMhz([1000, 2999]), meanMhz([2n ** 50n, 2n ** 50n])],
+    [0, 0, 1, 1_125_899_906_842],
+  );
+  const clock = source('clock_rates');
+  const freq = (n: number, khz: number) => ({
+    [`sys/devices/system/cpu/cpu${n}/cpufreq/scaling_cur_freq`]: `${khz}\n`,
+  });
+  const world = tree({
+    'sys/devices/system/cpu/online': '0-1\n',
+    ...cpu(0, 0, 0),
+    ...cpu(1, 0, 0),
+    ...freq(0, 2_000_000),
+    ...freq(1, 3_000_000),
+    ...freq(2, 1_000_000),
+  });
+  t.strictSame(clock.read(world), { ...NOTHING, details: { mhz: [2500] } });
+  world.write({ 'sys/devices/system/cpu/online': '0-2\n', ...cpu(2, 7, 0) });
+  t.strictSame(clock.read(world), { ...NOTHING, details: { mhz: [2500, 1000] } }, 'a CPU came');
+  world.write({ 'sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq': '<unknown>\n' });
+  t.strictSame(silent(clock.read(world)), { ...NOTHING, details: { mhz: [0, 1000] } }, 'one that cannot be read');
+  world.write({ 'sys/devices/system/cpu/online': 'x\n' });
+  t.strictSame(silent(clock.read(world)), NOTHING, 'which are online is not known');
   t.end();
 });
 

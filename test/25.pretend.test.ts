@@ -1,6 +1,6 @@
 // --pretend: two runs on the same trees give the same bytes, whatever the machine and the moment; every key is used.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { bitNames, decodeReport } from '../src/layout/codec.js';
@@ -85,6 +85,83 @@ t.test('every key is used, and two runs give the same bytes', async t => {
     disk_busiest_pm: 500,
   });
   t.same(bitNames('flags', report.flags), ['goodbye', 'clock_unsync']);
+});
+
+t.test('the slow sets, too', async t => {
+  const root = folder(t);
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, { mode: 0o644 });
+    chmodSync(join(root, path), 0o644);
+  };
+  const zone = (tree: string, uj: number) => {
+    write(`${tree}/sys/class/powercap/intel-rapl:0/name`, 'package-0\n');
+    write(`${tree}/sys/class/powercap/intel-rapl:0/max_energy_range_uj`, '100000000\n');
+    write(`${tree}/sys/class/powercap/intel-rapl:0/energy_uj`, `${uj}\n`);
+  };
+  zone('a', 99_000_000);
+  zone('b', 4_000_000);
+  const mounts = '1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 8:2 / /data rw - xfs /dev/sda2 rw\n';
+  write('b/proc/self/mountinfo', mounts);
+  write('b/proc/1/cgroup', '0::/kubepods/pod1\n');
+  write('b/proc/sys/kernel/osrelease', '6.1.0-test\n');
+  write('etc/os-release', 'ID=debian\n');
+  write('run/health', 'bad check\n');
+  write('run/power', '333\n');
+  write(
+    'p.toml',
+    `t_real_ns = 1
+t_boot_ns = 2
+start_boot_ns = 1
+slow_boot_ns = 77
+run = "run"
+etc = "etc"
+[age_s]
+health = 12
+power = -1
+[statvfs."/"]
+frsize = 4096
+blocks = 25600
+bavail = 2560
+files = 1000
+ffree = 500
+[statvfs."/data/tmp"]
+frsize = 1024
+blocks = 2048
+bavail = 1024
+files = 0
+ffree = 0
+[links]
+"/scratch" = "/data/tmp"
+`,
+  );
+  const trees = ['a', 'b'].flatMap(name => ['--proc', join(root, name, 'proc'), '--sys', join(root, name, 'sys')]);
+  const args = ['--pretend', join(root, 'p.toml'), '--scratch', '/scratch', ...trees];
+  const sender = start(t, ['send', '--once', '--to', '-', '--name', 'node1', ...args]);
+  const chunks: Buffer[] = [];
+  sender.child.stdout?.on('data', (data: Buffer) => chunks.push(data));
+  t.equal(await sender.exit, 0, sender.output().stderr);
+  const bytes = Buffer.concat(chunks);
+  const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
+  t.match(report, {
+    slow_boot_ns: 77n,
+    energy_cpu_mj: 104_000, // 99 J, 1 J to the end of the range, 4 J
+    health_age_s: 12,
+    power_node_w: 333,
+    root_total_mib: 100,
+    root_avail_mib: 10,
+    root_inodes_free_pm: 500,
+    scratch_total_mib: 2,
+    scratch_avail_mib: 1,
+    scratch_inodes_free_pm: 1000,
+    virt: 2,
+  });
+  t.ok(bitNames('valid', report.valid).includes('sw_hash'));
+  t.notOk(
+    bitNames('valid', report.valid).includes('hw_hash'),
+    'no tree tells of hardware, and this machine is not asked',
+  );
+  t.same(bitNames('flags', report.flags), ['first', 'goodbye', 'container']);
 });
 
 t.test('what cannot be taken gets one line', async t => {

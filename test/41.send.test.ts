@@ -165,7 +165,10 @@ t.test(
         .stderr.split('\n')
         .filter(line => /nobody listens/.test(line));
     t.equal(told().length, 1);
-    t.match(sender.output().stderr, /no-such-host.invalid:8677 (is not known to|cannot be looked up).*goes on trying/);
+    t.match(
+      sender.output().stderr,
+      /no-such-host.invalid:8677 (is not known to|cannot be looked up).*reports to it are lost until it answers/,
+    );
     const back = await Master.open(t, gone);
     const [first] = await back.heard(3);
     await until('it has told that it is back', () =>

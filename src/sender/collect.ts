@@ -7,7 +7,7 @@ import { parseCpuList, readTopology } from './collect/cpus.js';
 import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
-import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes } from './collect/groups.js';
+import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/groups.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
 import { arrange, parseNetdev } from './collect/netdev.js';
@@ -19,6 +19,7 @@ import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/s
 import { sameNames } from './collect/text.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
+import type { Details } from './slow/source.js';
 import { here, type World } from './world.js';
 
 /** Where the kernel's trees are: /proc and /sys, or copies of them. */
@@ -30,8 +31,7 @@ export interface Roots {
 const validOf = getter('report', 'valid');
 const flagsOf = getter('report', 'flags');
 
-/** Of a CPU group: what the slow side knows, or nobody. */
-const UNKNOWN = { mhz: 0, temp_dc: TEMPERATURE_UNKNOWN };
+const CONTAINER = enums.virt.indexOf('container');
 
 /** Ticks after which is read again what changes seldom and costs much. */
 const SELDOM = 10;
@@ -144,8 +144,9 @@ export class Collector {
    * Writes the fields of all fast sets that could be read, and their bits in `valid`, into a zeroed report.
    *
    * @param nowNs the report's `t_boot_ns`: shares of disks are of the time since that of the call before
+   * @param details what the slow side knows of these things
    */
-  collect(view: DataView, nowNs: bigint): void {
+  collect(view: DataView, nowNs: bigint, details: Details = {}): void {
     let valid = validOf(view, 0);
     const put = <S extends SetName>(set: S, fields: FieldsOf<S> | undefined) => {
       if (fields === undefined) return;
@@ -154,7 +155,7 @@ export class Collector {
     };
     const tree = this.#tree;
 
-    this.#collectCpus(put);
+    this.#collectCpus(put, details);
     put('load', tree.loadavg.parse(parseLoadavg));
     const read = tree.stat.parse(text => {
       const stat = parseStat(text);
@@ -162,7 +163,9 @@ export class Collector {
     });
     const stat = read?.stat;
     put('stat', stat);
-    put('cpu_share', stat && this.#stat && cpuShare(this.#stat, stat));
+    // The times of CPUs that came or went join or leave the sums, by hours.
+    const same = sameCpus(this.#cpus, read?.cpus);
+    put('cpu_share', stat && this.#stat && same ? cpuShare(this.#stat, stat) : undefined);
     this.#stat = stat;
     const shares = this.#groupShares(read?.cpus);
     if (shares !== undefined) {
@@ -178,9 +181,9 @@ export class Collector {
     put('psi_irq', tree.psiIrq.parse(parseIrqPressure));
     put('tcp', tree.snmp.parse(parseSnmp));
     put('files', tree.fileNr.parse(parseFileNr));
-    put('net', this.#net());
+    put('net', this.#net(details));
     this.#collectDisks(put, nowNs);
-    put('system', this.#system());
+    put('system', this.#system(details));
     put('cpu_mhz', this.#mhz());
     const clock = this.#world.adjtimex();
     put('clock', clock && { clock_offset_us: clock.offsetUs, clock_maxerr_us: clock.maxErrorUs });
@@ -201,7 +204,7 @@ export class Collector {
     this.#tree.close();
   }
 
-  #collectCpus(put: Put): void {
+  #collectCpus(put: Put, { mhz, tempDc }: Details): void {
     const online = this.#tree.online.parse(text => {
       const cpus = parseCpuList(text);
       return cpus && { name: text, cpus };
@@ -217,7 +220,16 @@ export class Collector {
     if (topology !== undefined) this.#topologyTold.works();
     else this.#topologyTold.failed(`cannot read the topology of the CPUs below ${this.#roots.sys}/devices/system`);
     put('topology', topology?.fields);
-    put('groups', topology && { group: topology.groups.map(cpus => ({ ...UNKNOWN, cpus: cpus.length })) });
+    put(
+      'groups',
+      topology && {
+        group: topology.groups.map(({ length: cpus }, i) => ({
+          cpus,
+          mhz: mhz?.[i] ?? 0,
+          temp_dc: tempDc?.[i] ?? TEMPERATURE_UNKNOWN,
+        })),
+      },
+    );
   }
 
   /** Shares of the groups since the tick before, CPU by CPU. */
@@ -229,11 +241,11 @@ export class Collector {
     return shares && { group: shares };
   }
 
-  #net(): FieldsOf<'net'> | undefined {
+  #net({ mbps }: Details): FieldsOf<'net'> | undefined {
     const interfaces = this.#tree.netdev.parse(parseNetdev);
     if (interfaces === undefined) return undefined;
     const links = this.#tree.links.get(interfaces, names => readLinks(this.#roots.sys, names)) ?? new Map();
-    const { net, net_rest } = arrange(interfaces, links);
+    const { net, net_rest } = arrange(interfaces, links, mbps);
     return { net, net_rest: net_rest ?? {} };
   }
 
@@ -256,7 +268,7 @@ export class Collector {
     return whole ?? guessWholeDisks(names);
   }
 
-  #system(): FieldsOf<'system'> | undefined {
+  #system({ container }: Details): FieldsOf<'system'> | undefined {
     const tree = this.#tree;
     if (tree.system === undefined) {
       const os_release = tree.release.parse(parseRelease);
@@ -266,11 +278,14 @@ export class Collector {
       const virt = enums.virt.indexOf(this.#cpuinfo().hypervisor ? 'vm' : 'metal');
       tree.system = { os_release, arch, virt, page_kib };
     }
-    return tree.system;
+    return container === true ? { ...tree.system, virt: CONTAINER } : tree.system;
   }
 
   #mhz(): FieldsOf<'cpu_mhz'> | undefined {
-    if (this.#tree.mhz === undefined) this.#tree.mhz = readCpuMhz(this.#roots.sys, this.#cpuinfo()) ?? null;
+    if (this.#tree.mhz === undefined) {
+      const cpus = this.#groups?.flat() ?? [0];
+      this.#tree.mhz = readCpuMhz(this.#roots.sys, cpus, this.#cpuinfo()) ?? null;
+    }
     return this.#tree.mhz ?? undefined;
   }
 

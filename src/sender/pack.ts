@@ -2,7 +2,8 @@
 
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits } from '../layout/layout.gen.js';
+import { bits, enums } from '../layout/layout.gen.js';
+import { type Key, sign } from './keys.js';
 import type { World } from './world.js';
 
 /** What stays the same from one report of a run to the next. */
@@ -15,6 +16,8 @@ export interface Identity {
   bootId: bigint;
   /** CLOCK_BOOTTIME when this sender started, ns. */
   startBootNs: bigint;
+  /** Signs each report; undefined: they have no tag. */
+  key?: Key | undefined;
 }
 
 /** The tick for which a report is made. */
@@ -38,6 +41,10 @@ export interface Source {
 
 const flag = (name: keyof typeof bits.flags, on: boolean) => (on ? 2 ** bits.flags[name] : 0);
 
+function authAlg({ node }: Key): number {
+  return enums.auth_alg.indexOf(node === undefined ? 'cluster' : 'node');
+}
+
 /** One report, in a buffer of its own. */
 export function pack(identity: Identity, tick: Tick, source: Source, world: World): Uint8Array {
   const report = new Uint8Array(REPORT_BYTES);
@@ -60,6 +67,7 @@ export function pack(identity: Identity, tick: Tick, source: Source, world: Worl
       flag('late', tick.lateUs > identity.intervalMs * 500) +
       flag('skipped', tick.skipped),
     hostname: identity.name,
+    ...(identity.key !== undefined && { key_id: identity.key.id, auth_alg: authAlg(identity.key) }),
     agent_version: identity.agentVersion,
     start_boot_ns: identity.startBootNs,
   });
@@ -70,5 +78,6 @@ export function pack(identity: Identity, tick: Tick, source: Source, world: Worl
     agent_cpu_ms: world.cpuMs(),
     missed_ticks: tick.missed,
   });
+  if (identity.key !== undefined) sign(report, identity.key);
   return report;
 }

@@ -1,15 +1,22 @@
 // Reads a file that gives what no tree of files holds (clocks, start, number, lateness, the machine), so that a report
-// can be repeated to the byte. For tests and for comparing senders; nothing here looks at this machine.
+// can be repeated to the byte. For tests and for comparing senders; of this machine it asks only files in given trees.
 
+import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { basename, dirname, resolve } from 'node:path';
 import { InputError, oneLine, readText } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { archOf } from './collect/system.js';
+import type { SlowWorld } from './slow/source.js';
 import type { World } from './world.js';
 
 /** A run of the sender that never was. */
 export interface Pretence {
   world: World;
+  /** What the slow sources see over some trees. */
+  slowWorld(places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld;
+  /** When the last slow round was closed, CLOCK_BOOTTIME, ns. */
+  slowBootNs: bigint;
   startBootNs: bigint;
   /** CLOCK_BOOTTIME of the tick before, ns. */
   beforeBootNs: bigint | undefined;
@@ -38,6 +45,7 @@ function schema() {
     t_real_ns: ns,
     t_boot_ns: ns,
     before_boot_ns: ns.optional(),
+    slow_boot_ns: ns.optional(),
     start_boot_ns: ns,
     seq: whole.default(0),
     late_us: whole.default(0),
@@ -57,7 +65,58 @@ function schema() {
         unsynchronised: z.boolean().default(false),
       })
       .optional(),
+    run: z.string().min(1).optional(),
+    etc: z.string().min(1).optional(),
+    age_s: z
+      .record(
+        z.string(),
+        z
+          .bigint()
+          .min(-(2n ** 31n))
+          .max(2n ** 31n - 1n)
+          .transform(Number),
+      )
+      .default({}),
+    statvfs: z
+      .record(z.string(), z.strictObject({ frsize: ns, blocks: ns, bavail: ns, files: ns, ffree: ns }))
+      .default({}),
+    links: z.record(z.string(), z.string()).default({}),
   });
+}
+
+/** A folder in which there is nothing. */
+const NOWHERE = '/dev/null';
+
+type Given = ReturnType<ReturnType<typeof schema>['parse']>;
+
+function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld {
+  const at = (path: string | undefined) => (path === undefined ? NOWHERE : resolve(folder, path));
+  const ours = [places.proc, places.sys].map(tree => `${tree}/`);
+  return {
+    ...places,
+    run: at(given.run),
+    etc: at(given.etc),
+    statfs(path) {
+      const fs = given.statvfs[path];
+      return (
+        fs && {
+          totalBytes: fs.blocks * fs.frsize,
+          availableBytes: fs.bavail * fs.frsize,
+          inodes: fs.files,
+          inodesFree: fs.ffree,
+        }
+      );
+    },
+    ageSeconds: path => (existsSync(path) ? (given.age_s[basename(path)] ?? 0) : undefined),
+    resolve(path) {
+      if (!ours.some(tree => path.startsWith(tree))) return given.links[path] ?? path;
+      try {
+        return realpathSync(path);
+      } catch {
+        return undefined;
+      }
+    },
+  };
 }
 
 /** What the file says; docs/pretend.md lists its keys. Throws an InputError in one line that begins with the file. */
@@ -81,6 +140,8 @@ export function readPretence(file: string): Pretence {
   const given = result.data;
   return {
     startBootNs: given.start_boot_ns,
+    slowBootNs: given.slow_boot_ns ?? given.t_boot_ns,
+    slowWorld: places => slowWorld(given, dirname(resolve(file)), places),
     beforeBootNs: given.before_boot_ns,
     seq: given.seq,
     lateUs: given.late_us,

@@ -4,12 +4,17 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DgramAsPromised, type SocketAsPromised } from 'dgram-as-promised';
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 
 /** The shortest time between two look-ups of a master that cannot be reached, ms: a resolver that is down is not asked every tick. */
 const RETRY_MS = 5000;
+/** How long a report waits for an attempt that another one began, ms: nothing that hangs may delay an end for long. */
+const PATIENCE_MS = 1000;
+/** The most reports that wait so. */
+const MOST_WAITING = 10;
 /** How long a name that works is believed, ms: over UDP nobody tells that a master has moved. */
 const BELIEVE_MS = 60_000;
 
@@ -40,6 +45,7 @@ export class Destination {
   #failing = false;
   #failedBefore = 0;
   #closed = false;
+  #waiting = 0;
 
   constructor(address: Address, multicast: Multicast, log: Log) {
     this.#address = address;
@@ -50,20 +56,27 @@ export class Destination {
 
   /**
    * Sends; settles when the kernel has it (true) or it has failed, and never rejects. A report that finds no connection waits
-   * for the attempt that it began; one that finds an attempt under way has failed, so that none pile up.
+   * for the attempt that it began; so do a few that find it under way, but not for long, so that none pile up.
    */
   async send(report: Uint8Array): Promise<boolean> {
     if (this.#connection === undefined && this.#opening !== undefined) {
-      this.failed++; // and told of when the attempt has ended
-      return false;
-    }
-    if (this.#isDue()) {
+      // What fails is told of when the attempt has ended.
+      if (this.#waiting < MOST_WAITING) await this.#patiently(this.#opening);
+    } else if (this.#isDue()) {
       const opening = this.#open();
       if (this.#connection === undefined) await opening;
     }
-    if (this.#connection !== undefined) return this.#deliver(this.#connection.socket, report);
-    this.failed++;
-    return false;
+    if (this.#connection === undefined) return this.#fail();
+    return this.#deliver(this.#connection.socket, report);
+  }
+
+  async #patiently(opening: Promise<void>): Promise<void> {
+    this.#waiting++;
+    const patience = new AbortController();
+    const { signal } = patience;
+    await Promise.race([opening, sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined)]);
+    patience.abort();
+    this.#waiting--;
   }
 
   async close(): Promise<void> {
@@ -83,7 +96,7 @@ export class Destination {
     this.#openedAt = performance.now();
     this.#opening = this.#connect()
       .catch(error => {
-        this.#failure(reasonOf(error));
+        this.#tell(reasonOf(error));
       })
       .finally(() => {
         this.#opening = undefined;
@@ -136,7 +149,8 @@ export class Destination {
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
         await transmit(socket, report).catch(() => undefined);
       else await this.#disconnect();
-      return this.#failure(reasonOf(error));
+      this.#tell(reasonOf(error));
+      return this.#fail();
     }
   }
 
@@ -146,21 +160,23 @@ export class Destination {
     await connection?.socket.close().catch(() => undefined);
   }
 
-  /** Counts it, and tells of the first of a row; always false. */
-  #failure(why: string): false {
+  /** Counts a report; always false. */
+  #fail(): false {
     this.failed++;
-    if (!this.#failing) {
-      this.#failing = true;
-      this.#failedBefore = this.failed - 1;
-      this.#log.warn(`${this.label} ${why}; goes on trying`);
-    }
     return false;
   }
 
+  /** Tells of the first of a row of failures. */
+  #tell(why: string): void {
+    if (!this.#failing) this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
+    this.#failing = true;
+  }
+
   #success(): void {
-    if (!this.#failing) return;
+    if (this.#failing)
+      this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
     this.#failing = false;
-    this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
+    this.#failedBefore = this.failed;
   }
 }
 

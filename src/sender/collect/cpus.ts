@@ -9,6 +9,8 @@ export const MOST_GROUPS = 4;
 
 /** The numbers in a list like `0-3,5`, which must grow; undefined when it is empty or anything else. */
 export function parseCpuList(text: string): number[] | undefined {
+  // Five digits and a comma each.
+  if (text.length > 6 * MOST_CPUS) return undefined;
   const out: number[] = [];
   let next = 0;
   for (const part of text.trimEnd().split(',')) {

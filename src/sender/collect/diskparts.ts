@@ -1,12 +1,12 @@
-// /sys/block: which block devices are whole disks. Refuses partitions, what lies upon other disks or in memory, and
-// drives without a medium, because all of these would count twice or for nothing.
+// /sys/block: which block devices are whole disks. Refuses partitions, what lies upon other disks or in memory, drives
+// whose medium can be taken out, and flash that holds firmware: these would count twice or for nothing.
 
 import { readdirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
 import { u64 } from './text.js';
 
-/** In memory, or upon other disks. */
-const VIRTUAL = /^(?:loop|ram|zram|dm-|md)/;
+/** In memory, upon other disks, optical and floppy (which have a size without a medium), flash with firmware. */
+const NO_DISK = /^(?:(?:loop|ram|zram|md|bcache|drbd|sr|fd|mtdblock)\d|dm-|mmcblk\d+(?:boot|rpmb))/;
 
 /** Used only when /sys/block cannot be read: the names that kernels give to whole disks. */
 const WHOLE = /^(?:(?:sd|hd|vd|xvd|dasd)[a-z]+|nvme\d+(?:c\d+)?n\d+|mmcblk\d+|pmem\d+)$/;
@@ -37,7 +37,7 @@ export function readWholeDisks(sys: string): Set<string> | undefined {
   } catch {
     return undefined;
   }
-  const sized = names.filter(name => !VIRTUAL.test(name) && hasSize(readOnce(`${sys}/block/${name}/size`)));
+  const sized = names.filter(name => !NO_DISK.test(name) && hasSize(readOnce(`${sys}/block/${name}/size`)));
   // A slash cannot be in a file's name: cciss/c0d0 is cciss!c0d0 here.
   return withoutHeads(sized.map(name => name.replaceAll('!', '/')));
 }

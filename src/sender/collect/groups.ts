@@ -37,6 +37,12 @@ export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
   return out.size > 0 ? out : undefined;
 }
 
+/** Whether two ticks have lines of the same CPUs; also when neither has any that are understood. */
+export function sameCpus(before: Map<number, CpuTimes> | undefined, now: Map<number, CpuTimes> | undefined): boolean {
+  if (before === undefined || now === undefined) return before === now;
+  return before.size === now.size && [...now.keys()].every(cpu => before.has(cpu));
+}
+
 /** Online CPUs by package, in the order of the packages; the fifth package and later are added to the fourth. */
 export function groupsOf(packageOf: ReadonlyMap<number, number>): number[][] {
   const packages = [...new Set(packageOf.values())].sort((a, b) => a - b);

@@ -69,19 +69,25 @@ export function parseNetdev(text: string): Interface[] | undefined {
 /** Entries of `net` in the report; what comes behind them is added into `net_rest`. */
 const PLACES = 3;
 
-const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, mbps: 0, state: 0 };
+const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, state: 0 };
 
 /**
  * Puts interfaces into their places: the physical ones, or all but lo where none is physical (a container), in the
  * order of their index. Each entry says in bits 16–31 of its state how many interfaces are in it.
+ *
+ * @param mbps speeds by name, as far as they are known
  */
-export function arrange(interfaces: Interface[], links: Links): { net: NetEntry[]; net_rest?: NetEntry } {
+export function arrange(
+  interfaces: Interface[],
+  links: Links,
+  mbps: ReadonlyMap<string, number> = new Map(),
+): { net: NetEntry[]; net_rest?: NetEntry } {
   const linked = interfaces.map(one => ({ one, link: links.get(one.name) ?? UNKNOWN }));
   const physical = linked.filter(({ link }) => link.physical);
   const entries = (physical.length > 0 ? physical : linked.filter(({ one }) => one.name !== 'lo'))
     // Two unknown indices make NaN, which is to say: as the kernel had them.
     .sort((a, b) => a.link.index - b.link.index || 0)
-    .map(({ one, link }): NetEntry => ({ ...one, mbps: link.mbps, state: link.state }));
+    .map(({ one, link }): NetEntry => ({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }));
 
   const net = entries.slice(0, PLACES).map(entry => finish(entry, 1));
   if (entries.length <= PLACES) return { net };

@@ -1,5 +1,5 @@
-// /sys/class/net: which interfaces are physical, their order, speed and link. Refuses to be asked every second: the
-// speed costs a lock and a question to the driver.
+// /sys/class/net: which interfaces are physical, their order, speed and link. Refuses to ask for speeds where a report
+// waits: the answer takes the kernel's lock of all interfaces, and often a question to the driver.
 
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
@@ -11,8 +11,6 @@ export interface Link {
   index: number;
   /** Has a device of its own; bridges, veth pairs, VLANs and bond masters have none. */
   physical: boolean;
-  /** Mbit/s; 0: not known. */
-  mbps: number;
   /** Bits of `net_state`. */
   state: number;
 }
@@ -28,29 +26,51 @@ export function parseSpeed(text: string | undefined): number {
   return speed < 0xffffffff ? speed : 0;
 }
 
-/** Bits of `net_state` from the texts of `flags` (hexadecimal, bit 0 is IFF_UP) and `carrier` (unreadable when down). */
-export function parseState(flags: string | undefined, carrier: string | undefined): number {
+/**
+ * Bits of `net_state` from the texts of `flags` (hexadecimal, bit 0 is IFF_UP) and `operstate`, which drivers that do not
+ * tell leave at unknown. Not `carrier`: new kernels take the lock of all interfaces for it.
+ */
+export function parseState(flags: string | undefined, operstate: string | undefined): number {
   const up = /^0x[0-9a-f]{0,8}[13579bdf]\n?$/i.test(flags ?? '') ? UP : 0;
-  return up | (carrier?.trim() === '1' ? CARRIER : 0);
+  return up | (up !== 0 && /^(?:up|unknown)\n?$/.test(operstate ?? '') ? CARRIER : 0);
 }
 
 export function parseIndex(text: string | undefined): number {
   return Number(u64(text?.trim()) ?? Number.POSITIVE_INFINITY);
 }
 
-function readLink(dir: string, physical: boolean): Link {
-  const leaf = (name: string) => readOnce(`${dir}/${name}`);
-  const state = parseState(leaf('flags'), leaf('carrier'));
-  return { index: parseIndex(leaf('ifindex')), physical, mbps: parseSpeed(leaf('speed')), state };
-}
+const dirOf = (sys: string, name: string) => `${sys}/class/net/${name}`;
 
 /**
- * What /sys says of the interfaces that will be reported: the physical ones of `names`, or where there is none all but
- * lo. The others, of which a node with containers can have hundreds, are only asked whether they have a device.
+ * Those of `names` that will be reported: the physical ones, or where there is none all but lo. Of the others, of which
+ * a node with containers can have hundreds, nothing else is asked.
  */
+function reported(sys: string, names: readonly string[]): { names: readonly string[]; physical: boolean } {
+  const physical = names.filter(name => existsSync(`${dirOf(sys, name)}/device`));
+  return physical.length > 0
+    ? { names: physical, physical: true }
+    : { names: names.filter(name => name !== 'lo'), physical: false };
+}
+
+/** What /sys says of those of `names` that will be reported. */
 export function readLinks(sys: string, names: readonly string[]): Links {
-  const dir = (name: string) => `${sys}/class/net/${name}`;
-  const physical = names.filter(name => existsSync(`${dir(name)}/device`));
-  const wanted = physical.length > 0 ? physical : names.filter(name => name !== 'lo');
-  return new Map(wanted.map(name => [name, readLink(dir(name), physical.length > 0)]));
+  const { names: wanted, physical } = reported(sys, names);
+  return new Map(
+    wanted.map(name => {
+      const leaf = (leaf: string) => readOnce(`${dirOf(sys, name)}/${leaf}`);
+      return [
+        name,
+        { index: parseIndex(leaf('ifindex')), physical, state: parseState(leaf('flags'), leaf('operstate')) },
+      ];
+    }),
+  );
+}
+
+/** Speeds of those of `names` that would be reported, in Mbit/s, 0 where it is not known. May wait for the kernel. */
+export function readSpeeds(sys: string, names: readonly string[]): { mbps: Map<string, number>; physical: boolean } {
+  const { names: wanted, physical } = reported(sys, names);
+  return {
+    mbps: new Map(wanted.map(name => [name, parseSpeed(readOnce(`${dirOf(sys, name)}/speed`))])),
+    physical,
+  };
 }

@@ -52,10 +52,15 @@ export function readCpuinfo(proc: string): Cpuinfo {
   return parseCpuinfo(readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD) ?? '');
 }
 
-/** The highest clock rate in MHz: what cpufreq allows, else what the first CPU ran at when it was asked. */
-export function readCpuMhz(sys: string, cpuinfo: Cpuinfo): { cpu_mhz_max: number } | undefined {
-  const freq = readOnce(`${sys}/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq`);
-  const mhz = (freq === undefined ? undefined : parseMaxFreq(freq)) ?? cpuinfo.mhz;
+/** The highest clock rate in MHz: what cpufreq allows any of the CPUs, else what the first ran at when it was asked. */
+export function readCpuMhz(
+  sys: string,
+  cpus: readonly number[],
+  cpuinfo: Cpuinfo,
+): { cpu_mhz_max: number } | undefined {
+  const allowed = cpus.map(cpu => readOnce(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/cpuinfo_max_freq`) ?? '');
+  const highest = Math.max(0, ...allowed.map(text => parseMaxFreq(text) ?? 0));
+  const mhz = highest > 0 ? highest : cpuinfo.mhz;
   return mhz === undefined ? undefined : { cpu_mhz_max: mhz };
 }
 

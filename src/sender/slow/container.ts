@@ -47,13 +47,13 @@ export const container: SlowSource = {
   flags: ['container'],
   read({ proc }) {
     const now = new Reading();
-    now.flag(
-      'container',
+    const container =
       foreignNamespace(namespace(proc)) ||
-        now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
-        now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
-        now.maybe(`${proc}/self/mountinfo`, containerRoot) === true,
-    );
+      now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
+      now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
+      now.maybe(`${proc}/self/mountinfo`, containerRoot) === true;
+    now.flag('container', container);
+    if (container) now.detail({ container });
     return now.done();
   },
 };

@@ -85,6 +85,7 @@ export function makeEnergy(): SlowSource {
   return {
     name: 'energy',
     periodMs: 0,
+    rated: true,
     // A large package comes round within two minutes, and grows by less than half of that within ten seconds.
     mostMs: 10_000,
     sets: ['energy_cpu', 'energy_dram'],

@@ -107,6 +107,7 @@ function countingPorts(sys: string): string[] {
 export const fabric: SlowSource = {
   name: 'fabric',
   periodMs: 0,
+  rated: true,
   sets: ['fabric'],
   read({ sys }) {
     const now = new Reading();

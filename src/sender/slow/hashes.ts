@@ -2,7 +2,7 @@
 // the contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has.
 
 import { parseCpuList, readTopology } from '../collect/cpus.js';
-import { readLinks } from '../collect/netlinks.js';
+import { readSpeeds } from '../collect/netlinks.js';
 import { parseRelease } from '../collect/system.js';
 import { lines } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
@@ -51,9 +51,10 @@ function memory(sys: string, now: Reading): string | undefined {
 /** The lines `nic NAME: MBPS` of the interfaces that have a device, by name. */
 function nics(sys: string): string[] | undefined {
   const all = names(`${sys}/class/net`, /./);
-  const physical = [...readLinks(sys, all)].filter(([, link]) => link.physical);
-  if (!physical.every(([name]) => PLAIN.test(name))) return undefined;
-  return physical.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, { mbps }]) => `nic ${name}: ${mbps}`);
+  const { mbps, physical } = readSpeeds(sys, all);
+  if (!physical) return [];
+  if (![...mbps.keys()].every(name => PLAIN.test(name))) return undefined;
+  return [...mbps].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, speed]) => `nic ${name}: ${speed}`);
 }
 
 /** PCI devices that are GPUs: display controllers (03) and accelerators (12) of those who make GPUs; `-` without PCI. */
@@ -78,6 +79,7 @@ export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | u
   const topology = online && readTopology(sys, online);
   const bytes = memory(sys, now);
   const links = nics(sys);
+  if (links === undefined) now.complain(`an interface below ${sys} has no plain name: hw_hash is left out`);
   if (model === undefined || topology === undefined || present === undefined) return undefined;
   if (bytes === undefined || links === undefined) return undefined;
   return [

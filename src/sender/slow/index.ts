@@ -1,5 +1,6 @@
-// All slow sources, in the order of the contract's sets. Refuses to schedule them: see the schedule of the rounds.
+// All slow sources, in the order of the contract's sets; then those of flags and details. Refuses to schedule them: see the schedule of the rounds.
 
+import { makeClockRates } from './clockrates.js';
 import { container } from './container.js';
 import { edac } from './edac.js';
 import { makeEnergy } from './energy.js';
@@ -9,6 +10,7 @@ import { gpus } from './gpus.js';
 import { hwHash, swHash } from './hashes.js';
 import { health } from './health.js';
 import { hungTasks, taint } from './kernel.js';
+import { links } from './links.js';
 import { power } from './power.js';
 import type { SlowSource } from './source.js';
 import { makeTemperatures } from './temperatures.js';
@@ -33,6 +35,8 @@ export function makeSources(): SlowSource[] {
     hwHash,
     swHash,
     container,
+    links,
+    makeClockRates(),
   ];
 }
 

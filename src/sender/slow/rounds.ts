@@ -3,13 +3,13 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { encode, getter, type SetName } from '../../layout/codec.js';
-import { bits } from '../../layout/layout.gen.js';
+import { REPORT_BYTES } from '../../layout/codec.js';
 import type { Tell } from '../kernelfile.js';
-import type { SlowReading, SlowSource } from './source.js';
+import { detailsOf, fillSlow, overlay, type SlowPart } from './fill.js';
+import type { Details, SlowReading, SlowSource } from './source.js';
 
 /** What the rounds need to know of a source; how it reads stands in the child. */
-export type Asked = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs'>;
+export type Asked = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs' | 'rated'>;
 
 /** A child's word: it begins to read a source, or it has read it. */
 export type Word = { source: string; round: number; reading?: SlowReading };
@@ -23,6 +23,8 @@ export interface Ask {
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** A round is closed once per interval, and at most once a second. */
 const LEAST_ROUND_MS = 1000;
+/** A source that reads for longer hangs, ms. */
+const MOST_READING_MS = 1000;
 /** Rounds that a child may take to start. */
 const PATIENCE = 10;
 /** How long a source is left alone in which a child has died, ms. */
@@ -30,9 +32,6 @@ const REST_MS = 10_000;
 
 /** The number of an ask between two rounds, for sources that must not be left alone for so long: it is not published. */
 const BETWEEN = 0;
-
-const validOf = getter('report', 'valid');
-const flagsOf = getter('report', 'flags');
 
 interface Latest {
   reading: SlowReading;
@@ -87,9 +86,9 @@ export interface Rounds {
   module?: string;
 }
 
-export class SlowSide {
+export class SlowSide implements SlowPart {
   readonly #options: Rounds;
-  readonly #roundMs: number;
+  #roundMs: number;
   readonly #latest = new Map<string, Latest>();
   readonly #askedMs = new Map<string, number>();
   /** Sources whose next reading does not go on from the one before. */
@@ -103,7 +102,11 @@ export class SlowSide {
   #round = 0;
   #closed = true;
   #closedBootNs = 0n;
+  /** What reports hold: all of it as of the end of the same round, for rates are taken over the time between two ends. */
+  #published = new Uint32Array(REPORT_BYTES / 4);
+  #details: Details = {};
   #timer: NodeJS.Timeout | undefined;
+  #watchdog: NodeJS.Timeout | undefined;
   #onClosed: (() => void)[] = [];
 
   constructor(options: Rounds) {
@@ -119,7 +122,7 @@ export class SlowSide {
     const next = () => {
       if (tick % perRound > 0) {
         this.#askBetween();
-      } else if (this.#closed || this.#expire()) {
+      } else if (this.#closed || this.#giveUp()) {
         this.#begin();
       }
       tick++;
@@ -127,6 +130,15 @@ export class SlowSide {
     next();
     this.#timer = setInterval(next, this.#roundMs / perRound);
     this.#timer.unref();
+  }
+
+  /** Goes over to rounds of another interval, as if it were started anew; what was read stays. */
+  change(intervalMs: number): void {
+    if (intervalMs === this.#options.intervalMs) return;
+    this.#options.intervalMs = intervalMs;
+    this.#roundMs = Math.max(intervalMs, LEAST_ROUND_MS);
+    clearInterval(this.#timer);
+    this.start();
   }
 
   /** Reads again what counts so fast that it would wrap unseen in a round as long as this. */
@@ -144,24 +156,21 @@ export class SlowSide {
     if (this.#closed) return Promise.resolve();
     // Somebody waits: the clock that ends the round keeps the process alive now.
     this.#timer?.ref();
+    this.#watchdog?.ref();
     return new Promise(resolve => this.#onClosed.push(resolve));
   }
 
-  /** Writes what the sources last said into a report: fields, bits, flags, and when the last round was closed. */
+  details(): Details {
+    return this.#details;
+  }
+
   fill(view: DataView): void {
-    let valid = validOf(view, 0);
-    let flags = flagsOf(view, 0);
-    for (const { reading } of this.#latest.values()) {
-      encode('report', view, 0, reading.fields);
-      for (const set of reading.sets) valid |= 1n << BigInt(bits.valid[set as SetName]);
-      for (const flag of reading.flags ?? []) flags |= 1 << bits.flags[flag];
-    }
-    if (this.#hung.size > 0) flags |= 1 << bits.flags.slow_stale;
-    encode('report', view, 0, { valid, flags, slow_boot_ns: this.#closedBootNs });
+    overlay(view, this.#published);
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#watchdog);
     this.#common?.kill();
     for (const reader of this.#hung.values()) reader.kill();
     this.#close();
@@ -202,7 +211,10 @@ export class SlowSide {
   }
 
   #hear({ source, round, reading }: Word): void {
-    if (reading === undefined) return;
+    if (reading === undefined) {
+      this.#watch(source);
+      return;
+    }
     if (reading.trouble !== undefined && !this.#troubles.has(reading.trouble)) {
       this.#troubles.add(reading.trouble);
       this.#options.tell?.(reading.trouble);
@@ -226,26 +238,33 @@ export class SlowSide {
     this.#options.tell?.(`the slow source ${name} answers again`);
   }
 
-  /**
-   * The time of the round is over: what is being read now hangs, and keeps its child for itself; the rest goes on in a
-   * new one. False when the child has not begun yet: a program takes its time to start on a busy machine.
-   */
-  #expire(): boolean {
+  /** Something is being read: if it is not done within a second, it hangs. */
+  #watch(name: string): void {
+    clearTimeout(this.#watchdog);
+    this.#watchdog = setTimeout(() => {
+      const reader = this.#common;
+      if (!this.#closed && reader?.reading === name) this.#setAside(reader, name);
+    }, MOST_READING_MS);
+    if (this.#onClosed.length === 0) this.#watchdog.unref();
+  }
+
+  /** What hangs keeps its child for itself, which is the first to know when it comes back; the rest goes on in a new one. */
+  #setAside(reader: Reader, name: string): void {
+    const rest = reader.waiting.filter(waiting => waiting !== name);
+    reader.waiting = [name];
+    this.#hung.set(name, reader);
+    this.#options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
+    this.#common = this.#open();
+    if (rest.length === 0) this.#close();
+    else this.#common.ask(this.#round, rest);
+  }
+
+  /** Gives up a child that has not begun to read: a program takes its time to start on a busy machine, but not for ever. */
+  #giveUp(): boolean {
     const reader = this.#common;
-    const name = reader?.reading;
-    if (reader !== undefined && name === undefined && ++reader.patience < PATIENCE) return false;
-    if (reader !== undefined && name === undefined) {
-      this.#common = undefined;
-      reader.kill();
-    }
-    if (reader !== undefined && name !== undefined) {
-      this.#common = undefined;
-      for (const waiting of reader.waiting) if (waiting !== name) this.#askedMs.delete(waiting);
-      reader.waiting = [name];
-      // The child that hangs in it is the one that waits for it: it is the first to know when it comes back.
-      this.#hung.set(name, reader);
-      this.#options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
-    }
+    if (reader !== undefined && (reader.reading !== undefined || ++reader.patience < PATIENCE)) return false;
+    this.#common = undefined;
+    reader?.kill();
     this.#close();
     return true;
   }
@@ -255,12 +274,17 @@ export class SlowSide {
     this.#closed = true;
     this.#closedBootNs = this.#options.bootNs();
     const now = performance.now();
-    for (const { name, periodMs } of this.#options.sources) {
+    for (const { name, periodMs, rated } of this.#options.sources) {
       const latest = this.#latest.get(name);
-      if (latest === undefined) continue;
-      // What is read in every round has no reading of another one; the others are believed for two of their periods.
-      if (periodMs === 0 ? latest.round !== this.#round : now - latest.atMs > 2 * periodMs) this.#latest.delete(name);
+      if (latest === undefined || latest.round === this.#round) continue;
+      // Others are believed for two of their periods, but what is read in every round and hangs is gone with that round.
+      const gone = rated || (periodMs === 0 && this.#hung.has(name));
+      if (gone || now - latest.atMs > 2 * Math.max(periodMs, this.#roundMs)) this.#latest.delete(name);
     }
+    const readings = [...this.#latest.values()].map(({ reading }) => reading);
+    this.#details = detailsOf(readings);
+    this.#published = new Uint32Array(REPORT_BYTES / 4);
+    fillSlow(new DataView(this.#published.buffer), readings, this.#hung.size > 0, this.#closedBootNs);
     this.#timer?.unref();
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }

@@ -36,6 +36,17 @@ export interface SlowWorld {
 
 export type FlagName = keyof typeof bits.flags;
 
+/** What the slow side knows of things that fast sets tell of; what is not there is not known. */
+export interface Details {
+  /** Speeds of interfaces by name, Mbit/s; 0: not known. */
+  mbps?: ReadonlyMap<string, number>;
+  /** Of each CPU group, MHz; 0: not known. */
+  mhz?: readonly number[];
+  /** Of each CPU group, tenths of °C; TEMPERATURE_UNKNOWN: not known. */
+  tempDc?: readonly number[];
+  container?: boolean;
+}
+
 /** Plain data, for it comes from a child process. */
 export interface SlowReading {
   fields: Encodable<'report'>;
@@ -43,6 +54,7 @@ export interface SlowReading {
   sets: SetName[];
   /** Those of the source's flags that are on. */
   flags?: FlagName[];
+  details?: Details;
   /** One line, always the same for the same trouble: something is there and was not understood or not to be read. */
   trouble?: string;
 }
@@ -56,6 +68,8 @@ export interface SlowSource {
    * in such a reading is not measured in the round that follows either.
    */
   mostMs?: number;
+  /** Its counters have rates: what was read in another round may not stand in for a reading of this one. */
+  rated?: true;
   sets: readonly SetName[];
   flags?: readonly FlagName[];
   read(world: SlowWorld): SlowReading;
@@ -66,6 +80,7 @@ export class Reading {
   readonly #fields: Encodable<'report'> = {};
   readonly #sets: SetName[] = [];
   readonly #flags: FlagName[] = [];
+  #details: Details | undefined;
   #trouble: string | undefined;
 
   put<S extends SetName>(set: S, fields: FieldsOf<S> | undefined): void {
@@ -76,6 +91,10 @@ export class Reading {
 
   flag(name: FlagName, on: boolean): void {
     if (on) this.#flags.push(name);
+  }
+
+  detail(details: Details): void {
+    this.#details = { ...this.#details, ...details };
   }
 
   /** Only the first complaint is kept: the others mostly follow from it. */
@@ -105,6 +124,7 @@ export class Reading {
       fields: this.#fields,
       sets: this.#sets,
       ...(this.#flags.length > 0 && { flags: this.#flags }),
+      ...(this.#details !== undefined && { details: this.#details }),
       ...(this.#trouble !== undefined && { trouble: this.#trouble }),
     };
   }

@@ -1,8 +1,11 @@
 // Temperatures from hwmon: the processor's hottest sensor, and the air at the inlet. Refuses all others: those of drives
 // stall, and those of boards are mostly not wired to anything.
 
-import { chips, parseTemperature } from './hwmon.js';
-import { names, Reading, type SlowSource, whole } from './source.js';
+import { basename } from 'node:path';
+import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
+import { type Chip, chips, parseTemperature } from './hwmon.js';
+import { makePackages, type Packages } from './packages.js';
+import { names, Reading, type SlowSource, type SlowWorld, whole } from './source.js';
 
 const PROCESSORS = ['coretemp', 'k10temp', 'k8temp', 'zenpower', 'via_cputemp', 'cpu_thermal', 'cpu-thermal'];
 
@@ -19,6 +22,8 @@ interface Plan {
   sys: string;
   hottest: string[];
   inlet: string[];
+  /** Sensors of each CPU group. */
+  groups: string[][];
   left: number;
 }
 
@@ -39,53 +44,98 @@ export function inletSensors(sensors: readonly Sensor[]): Sensor[] {
   return inlet.length > 0 ? inlet : named(/\bambient\b/i);
 }
 
-function makePlan(sys: string, now: Reading): Plan {
-  const hottest: Sensor[] = [];
+/** A chip of a processor, with the sensors that count. */
+interface Processor {
+  /** The last part of where the chip's device is: PCI addresses and platform devices are numbered as packages are. */
+  device: string;
+  sensors: Sensor[];
+}
+
+/**
+ * The sensors of each package: by their labels where these name packages, else by the order of the chips where there
+ * are as many as packages. None where neither tells which is whose.
+ */
+export function packageSensors(processors: readonly Processor[], ids: readonly number[]): Sensor[][] {
+  const all = processors.flatMap(({ sensors }) => sensors);
+  if (all.some(({ label }) => label.startsWith('Package id ')))
+    return ids.map(id => all.filter(({ label }) => label === `Package id ${id}`));
+  if (processors.length !== ids.length) return ids.map(() => []);
+  const order = [...processors].sort((a, b) => a.device.length - b.device.length || (a.device < b.device ? -1 : 1));
+  return order.map(({ sensors }) => sensors);
+}
+
+/** The same by CPU group: the last one holds all packages that have none of their own. */
+function groupSensors(processors: readonly Processor[], packages: Packages | undefined): Sensor[][] {
+  if (packages === undefined) return [];
+  const groups = packages.groups.map((): Sensor[] => []);
+  packageSensors(processors, packages.ids).forEach((sensors, i) => {
+    groups[Math.min(i, groups.length - 1)]?.push(...sensors);
+  });
+  return groups;
+}
+
+function makePlan({ sys, resolve }: SlowWorld, packages: Packages | undefined, now: Reading): Plan {
+  const processors: Processor[] = [];
   const others: Sensor[] = [];
-  for (const { dir, name } of chips(sys, now)) {
+  const deviceOf = ({ dir }: Chip) => basename(resolve(dir.endsWith('/device') ? dir : `${dir}/device`) ?? dir);
+  for (const chip of chips(sys, now)) {
+    const { dir, name } = chip;
     const sensors = names(dir, /^temp\d+_input$/).map(input => ({
       path: `${dir}/${input}`,
       label: now.maybe(`${dir}/${input.replace('_input', '_label')}`, text => text.trim()) ?? '',
     }));
-    if (PROCESSORS.includes(name)) hottest.push(...processorSensors(sensors));
+    if (PROCESSORS.includes(name)) processors.push({ device: deviceOf(chip), sensors: processorSensors(sensors) });
     else others.push(...sensors);
   }
   const paths = (sensors: Sensor[]) => sensors.map(({ path }) => path);
-  return { sys, hottest: paths(hottest), inlet: paths(inletSensors(others)), left: REPLAN };
+  return {
+    sys,
+    hottest: paths(processors.flatMap(({ sensors }) => sensors)),
+    inlet: paths(inletSensors(others)),
+    groups: groupSensors(processors, packages).map(paths),
+    left: REPLAN,
+  };
 }
 
 /** The highest of the sensors; undefined when there is none, or one does not answer: it might be the highest. */
-function highest(paths: readonly string[], now: Reading): number | undefined {
-  const all = whole(paths.map(path => now.maybe(path, parseTemperature)));
+function highest(paths: readonly string[], at: ReadonlyMap<string, number | undefined>): number | undefined {
+  const all = whole(paths.map(path => at.get(path)));
   return all?.length ? Math.max(...all) : undefined;
 }
 
 export function makeTemperatures(): SlowSource {
   // Hundreds of small files tell which are the sensors; they change when a driver is loaded, or a CPU switched off.
   let plan: Plan | undefined;
-  const readWith = ({ hottest, inlet }: Plan, now: Reading) => ({
-    hottest: highest(hottest, now),
-    inlet: highest(inlet, now),
-  });
+  const readPackages = makePackages();
+  const readWith = ({ hottest, inlet, groups }: Plan, now: Reading) => {
+    const at = new Map([...hottest, ...inlet].map(path => [path, now.maybe(path, parseTemperature)]));
+    return {
+      hottest: highest(hottest, at),
+      inlet: highest(inlet, at),
+      groups: groups.map(paths => highest(paths, at) ?? TEMPERATURE_UNKNOWN),
+    };
+  };
   return {
     name: 'temperatures',
     periodMs: 5000,
     sets: ['temp_inlet', 'temp_hottest'],
-    read({ sys }) {
+    read(world) {
+      const { sys } = world;
       let now = new Reading();
       const old = plan;
-      plan = old === undefined || old.sys !== sys || old.left <= 0 ? makePlan(sys, now) : old;
+      plan = old === undefined || old.sys !== sys || old.left <= 0 ? makePlan(world, readPackages(sys, now), now) : old;
       plan.left--;
       let read = readWith(plan, now);
       const lost =
         (read.hottest === undefined && plan.hottest.length > 0) || (read.inlet === undefined && plan.inlet.length > 0);
       if (plan === old && lost) {
         now = new Reading();
-        plan = makePlan(sys, now);
+        plan = makePlan(world, readPackages(sys, now), now);
         read = readWith(plan, now);
       }
       if (read.inlet !== undefined) now.put('temp_inlet', { temp_inlet_dc: read.inlet });
       if (read.hottest !== undefined) now.put('temp_hottest', { temp_hottest_dc: read.hottest });
+      if (read.groups.length > 0) now.detail({ tempDc: read.groups });
       return now.done();
     },
   };

@@ -1,0 +1,33 @@
+// Preloaded into a program, makes statfs hang for one path, as a dead file system does: while HANG_FIFO names a FIFO,
+// asking for HANG_PATH waits until somebody opens that FIFO for writing. Changes nothing else.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static void hang(const char *path) {
+  const char *hung = getenv("HANG_PATH"), *fifo = getenv("HANG_FIFO");
+  if (hung == NULL || fifo == NULL || strcmp(path, hung) != 0) return;
+  int fd = open(fifo, O_RDONLY | O_CLOEXEC);
+  if (fd != -1) close(fd);
+}
+
+/** The function that this one stands before. ISO C has no cast from what dlsym gives to a function. */
+#define NEXT(name, result)           \
+  int (*next)(const char *, result); \
+  *(void **)&next = dlsym(RTLD_NEXT, name)
+
+int statfs(const char *path, struct statfs *into) {
+  hang(path);
+  NEXT("statfs", struct statfs *);
+  return next(path, into);
+}
+
+int statfs64(const char *path, struct statfs64 *into) {
+  hang(path);
+  NEXT("statfs64", struct statfs64 *);
+  return next(path, into);
+}

@@ -1,0 +1,73 @@
+// Every destination of a report, and going over from some to others while reports are sent. Refuses to let one wait
+// for another.
+
+import { type Address, formatAddress } from '../common/addresses.js';
+import type { Log } from '../common/log.js';
+import { Destination } from './send.js';
+
+/** Where reports go, as the options say it. */
+export interface Roads {
+  to: readonly (Address | '-')[];
+  /** Of multicast groups. */
+  interface: string | undefined;
+  ttl: number;
+}
+
+/** Where a report goes: masters, groups, and stdout. */
+export class Outlets {
+  readonly #log: Log;
+  #destinations = new Map<string, Destination>();
+  #stdout = false;
+
+  constructor(roads: Roads, log: Log) {
+    this.#log = log;
+    this.change(roads);
+  }
+
+  /** Goes over to other destinations between two reports: one that stays keeps its socket. */
+  change({ to, interface: name, ttl }: Roads): void {
+    const before = this.#destinations;
+    const next = new Map<string, Destination>();
+    for (const address of to) {
+      if (address === '-') continue;
+      const key = `${formatAddress(address)} ${name ?? ''} ${ttl}`;
+      next.set(key, before.get(key) ?? new Destination(address, { interface: name, ttl }, this.#log));
+    }
+    this.#stdout = to.includes('-');
+    this.#destinations = next;
+    for (const [key, destination] of before) if (!next.has(key)) void destination.close();
+  }
+
+  /** Every destination gets the same bytes, and none waits for another. How many took them. */
+  async send(report: Uint8Array): Promise<number> {
+    const sending = [...this.#destinations.values()].map(destination => destination.send(report));
+    if (this.#stdout) sending.push(Promise.resolve(this.#print(report)));
+    const sent = await Promise.all(sending);
+    return sent.filter(done => done).length;
+  }
+
+  /** To stdout; while nobody reads that, reports are dropped, not gathered. */
+  #print(report: Uint8Array): boolean {
+    if (process.stdout.writableNeedDrain) return false;
+    process.stdout.write(report);
+    return true;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#destinations.values()].map(destination => destination.close()));
+  }
+
+  get failed(): number {
+    return [...this.#destinations.values()].reduce((sum, destination) => sum + destination.failed, 0);
+  }
+
+  get count(): number {
+    return this.#destinations.size + (this.#stdout ? 1 : 0);
+  }
+
+  get names(): string {
+    return [...[...this.#destinations.values()].map(({ label }) => label), ...(this.#stdout ? ['stdout'] : [])].join(
+      ', ',
+    );
+  }
+}

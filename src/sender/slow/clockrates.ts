@@ -1,0 +1,45 @@
+// Clock rates of the CPU groups, from a few CPUs of each: on older kernels each question interrupts the CPU that it is
+// about, and a mean needs no more.
+
+import { type Count, over } from '../collect/text.js';
+import { makePackages } from './packages.js';
+import { parseCount, Reading, type SlowSource, whole } from './source.js';
+
+/** CPUs that are asked of each group. */
+const MOST_ASKED = 8;
+
+/** At most eight of the CPUs, evenly spread. */
+export function spread(cpus: readonly number[]): number[] {
+  if (cpus.length <= MOST_ASKED) return [...cpus];
+  return Array.from({ length: MOST_ASKED }, (_, i) => cpus[Math.floor((i * cpus.length) / MOST_ASKED)] as number);
+}
+
+/** MHz, rounded down, of some rates in kHz; 0, which is "not known", for none. */
+export function meanMhz(khz: readonly Count[]): number {
+  if (khz.length === 0) return 0;
+  const sum = khz.reduce<bigint>((sum, one) => sum + BigInt(one), 0n);
+  return Number(over(sum, 1000 * khz.length));
+}
+
+export function makeClockRates(): SlowSource {
+  const readPackages = makePackages();
+  return {
+    name: 'clock_rates',
+    periodMs: 10_000,
+    sets: [],
+    read({ sys }) {
+      const now = new Reading();
+      const groups = readPackages(sys, now)?.groups;
+      if (groups === undefined) return now.done();
+      const rates = groups.map(cpus =>
+        whole(
+          spread(cpus).map(cpu =>
+            now.maybe(`${sys}/devices/system/cpu/cpu${cpu}/cpufreq/scaling_cur_freq`, parseCount),
+          ),
+        ),
+      );
+      now.detail({ mhz: rates.map(rates => meanMhz(rates ?? [])) });
+      return now.done();
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// Writes what slow sources said into a report. Refuses to ask them.
+
+import { encode, getter } from '../../layout/codec.js';
+import { bits } from '../../layout/layout.gen.js';
+import type { Details, SlowReading } from './source.js';
+
+/** Something that knows what the slow sources last said. */
+export interface SlowPart {
+  /** What the fast sets need of it. */
+  details(): Details;
+  /** Writes fields, bits and flags into a report, and when the last round was closed. */
+  fill(view: DataView): void;
+}
+
+const validOf = getter('report', 'valid');
+const flagsOf = getter('report', 'flags');
+
+/** All details of some readings; no two sources tell the same. */
+export function detailsOf(readings: Iterable<SlowReading>): Details {
+  const all: Details = {};
+  for (const { details } of readings) Object.assign(all, details);
+  return all;
+}
+
+/** The same again and again: what `from` holds is or-ed into a report that has nothing in these places. Both are aligned to 8. */
+export function overlay(view: DataView, from: Uint32Array): void {
+  const into = new Uint32Array(view.buffer, view.byteOffset, from.length);
+  for (let i = 0; i < from.length; i++) into[i] = (into[i] ?? 0) | (from[i] ?? 0);
+}
+
+/**
+ * @param stale whether a source hangs
+ * @param closedBootNs CLOCK_BOOTTIME when the last round was closed, 0 before the first
+ */
+export function fillSlow(view: DataView, readings: Iterable<SlowReading>, stale: boolean, closedBootNs: bigint): void {
+  let valid = validOf(view, 0);
+  let flags = flagsOf(view, 0);
+  for (const reading of readings) {
+    encode('report', view, 0, reading.fields);
+    for (const set of reading.sets) valid |= 1n << BigInt(bits.valid[set]);
+    for (const flag of reading.flags ?? []) flags |= 1 << bits.flags[flag];
+  }
+  if (stale) flags |= 1 << bits.flags.slow_stale;
+  encode('report', view, 0, { valid, flags, slow_boot_ns: closedBootNs });
+}

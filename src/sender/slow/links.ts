@@ -1,0 +1,17 @@
+// /sys/class/net: speeds of the interfaces that are reported. On the slow side because the answer waits for the kernel's
+// lock of all interfaces, and for drivers that ask their firmware.
+
+import { readSpeeds } from '../collect/netlinks.js';
+import { names, Reading, type SlowSource } from './source.js';
+
+export const links: SlowSource = {
+  name: 'links',
+  periodMs: 10_000,
+  sets: [],
+  read({ sys }) {
+    const now = new Reading();
+    const { mbps } = readSpeeds(sys, names(`${sys}/class/net`, /./));
+    if (mbps.size > 0) now.detail({ mbps });
+    return now.done();
+  },
+};

@@ -1,0 +1,339 @@
+// Nothing that hangs silences a node: a real sender, a real socket, and file systems that hang in statfs, in looking up,
+// opening and reading. Not one report is late or missing, the other sources go on, and what hung comes back.
+
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync, symlinkSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import {
+  childrenOf,
+  HangingFolder,
+  HangingStatfs,
+  type Heard,
+  Hearer,
+  inNamespace,
+  isAlive,
+  type Moment,
+  noFileSystem,
+  startIn,
+  statOf,
+  writeTree,
+} from './hanging.js';
+import { folder, until } from './lib.js';
+
+// They mostly wait, so they wait at the same time.
+t.jobs = 4;
+t.setTimeout(200_000);
+const skip = process.env.CI !== 'true' && (noFileSystem() ?? false);
+
+const SECOND = 1_000_000_000n;
+
+/** A /sys with something for most slow sources. */
+const SYS = {
+  'class/hwmon/hwmon0/name': 'coretemp\n',
+  'class/hwmon/hwmon0/temp1_input': '41000\n',
+  'class/powercap/intel-rapl:0/name': 'package-0\n',
+  'class/powercap/intel-rapl:0/energy_uj': '5000000\n',
+  'class/powercap/intel-rapl:0/max_energy_range_uj': '262143328850\n',
+};
+const PORT = {
+  'mlx5_0/ports/1/state': '4: ACTIVE\n',
+  'mlx5_0/ports/1/rate': '100 Gb/sec (4X EDR)\n',
+  'mlx5_0/ports/1/counters/port_rcv_data': '1000\n',
+  'mlx5_0/ports/1/counters/port_xmit_data': '2000\n',
+  'mlx5_0/ports/1/counters/port_rcv_packets': '10\n',
+  'mlx5_0/ports/1/counters/port_xmit_packets': '20\n',
+};
+const RUN = {
+  health: 'ok check\n',
+  power: '345\n',
+  gpu: 'gpu 1 nvidia 1\n50 60 70 100 200 1 0 0\n',
+};
+/** Sets that no file of these tests takes away. */
+const ALWAYS = ['taint', 'energy_cpu', 'temp_hottest', 'root', 'sw_hash'];
+
+function makeSys(t: Parameters<typeof folder>[0], more: Record<string, string> = {}): string {
+  const sys = folder(t);
+  writeTree(sys, { ...SYS, ...more });
+  return sys;
+}
+
+const has = (report: Heard, sets: readonly string[]) => sets.every(set => report.sets.includes(set));
+/** Whether a round was closed after it was seen that something hangs: without it, then. */
+const isAfter = (report: Heard, stale: Heard) => report.slow_boot_ns > stale.t_boot_ns;
+const isStale = ({ marks }: Heard) => marks.includes('slow_stale');
+
+/** What a sender says of a source, told of often enough that it is seen. */
+const told = (lines: string[], source: string) =>
+  lines
+    .filter(line => line.includes(`the slow source ${source} `))
+    .map(line => line.replace(/^.* (?=answers|does not)|:.*$/g, ''));
+
+/**
+ * Not one report is late, skipped, lost or without the sets, and rounds go on, one for each report: but one in which a
+ * source hangs waits a second for it, and for another child.
+ */
+function goesOn(t: Test, reports: readonly Heard[], sets: readonly string[], hanging = 1): void {
+  const [first] = reports;
+  t.same(
+    reports.map(({ seq }) => seq),
+    reports.map((_, i) => (first?.seq ?? 0) + i),
+    'each number once',
+  );
+  t.same(
+    reports.filter(({ marks }) => marks.includes('late') || marks.includes('skipped')),
+    [],
+    'none is late, and none was skipped',
+  );
+  t.ok(
+    reports.every(({ missed_ticks }) => missed_ticks === 0),
+    'no tick is missed',
+  );
+  const lost = reports.map(report => sets.filter(set => !report.sets.includes(set)));
+  t.same([...new Set(lost.flat())], [], 'the other sources keep their bits');
+  // Rounds and reports have the same period and a phase each of its own.
+  const rounds = new Set(reports.map(({ slow_boot_ns }) => slow_boot_ns));
+  t.ok(
+    rounds.size >= reports.length - 3 * hanging - 1,
+    `rounds are closed: ${rounds.size} in ${reports.length} reports`,
+  );
+}
+
+t.test('statfs of the scratch', { buffered: true }, async t => {
+  const hearer = await Hearer.open(t);
+  const scratch = folder(t);
+  const statfs = new HangingStatfs(t, scratch);
+  const argv = ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', scratch];
+  const sender = startIn(t, { env: statfs.env }, argv);
+  const before = await hearer.next('all is there', report => has(report, [...ALWAYS, 'scratch']));
+  const from = hearer.reports.length;
+  statfs.hang();
+  await hearer.next('it is seen to hang', isStale);
+  const gone = await hearer.next('its bit is gone', report => !report.sets.includes('scratch'));
+  // Read every 10 s, and believed for two of these; then comes the end of a round, and a report.
+  t.ok(gone.slow_boot_ns - before.slow_boot_ns <= 23n * SECOND, 'within two of its periods');
+  t.ok(isStale(gone));
+  t.same(told(sender.lines(), 'scratch'), ['does not answer']);
+  statfs.release();
+  const back = await hearer.next('it is back', report => report.sets.includes('scratch') && !isStale(report));
+  t.ok((back.scratch_total_mib ?? 0) > 0);
+  t.same(told(sender.lines(), 'scratch'), ['does not answer', 'answers again']);
+  goesOn(t, hearer.reports.slice(from), ALWAYS);
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+});
+
+for (const moment of ['look-up', 'open', 'read'] as Moment[])
+  t.test(`files of others, in ${moment}`, { buffered: true, skip }, async t => {
+    const hearer = await Hearer.open(t);
+    const others = new HangingFolder(t, '/run/beoboard');
+    others.write(RUN);
+    const argv = ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)];
+    const sender = startIn(t, others, argv);
+    const SETS = ['health', 'power', 'gpu', 'gpu_errors'];
+    const whole = await hearer.next('all is there', report => has(report, [...ALWAYS, 'scratch', ...SETS]));
+    t.match(whole, { health: 1, power_node_w: 345, gpu_count: 1, gpu: [{ util_pct: 50, temp_degc: 60 }] });
+    const from = hearer.reports.length;
+    others.hang(moment);
+    const stale = await hearer.next('it is seen to hang', isStale);
+    const closed = await hearer.next('a round is closed', report => isAfter(report, stale));
+    t.notOk(closed.sets.includes('health'), 'what is read in every round is gone with the round in which it hung');
+    const gone = await hearer.next('all of them are gone', ({ sets }) => !SETS.some(set => sets.includes(set)));
+    // Read every 5 s, the last time before it hung, each noticed in a round of its own.
+    const last = hearer.reports[from - 1]?.slow_boot_ns ?? 0n;
+    t.ok(gone.slow_boot_ns - last <= 13n * SECOND, 'within two of their periods');
+    others.release();
+    const back = await hearer.next('all is back', report => has(report, SETS) && !isStale(report));
+    t.match(back, { health: 1, power_node_w: 345, gpu_count: 1 });
+    for (const source of ['health', 'power', 'gpu'])
+      t.same(told(sender.lines(), source), ['does not answer', 'answers again'], source);
+    goesOn(t, hearer.reports.slice(from), [...ALWAYS, 'scratch'], 3);
+  });
+
+t.test('counters below /sys', { buffered: true, skip }, async t => {
+  const hearer = await Hearer.open(t);
+  const sys = makeSys(t);
+  const ports = new HangingFolder(t, join(sys, 'class/infiniband'));
+  ports.write(PORT);
+  const argv = ['send', '--to', hearer.address, '--sys', sys, '--scratch', folder(t)];
+  const sender = startIn(t, ports, argv);
+  await hearer.next('all is there', report => has(report, [...ALWAYS, 'fabric']));
+  const from = hearer.reports.length;
+  ports.hang('read');
+  const stale = await hearer.next('it is seen to hang', isStale);
+  await hearer.next('a round is closed', report => isAfter(report, stale));
+  const counting = await hearer.more(2);
+  t.ok(
+    counting.every(({ sets }) => sets.includes('energy_cpu') && !sets.includes('fabric')),
+    'it is gone with the round in which it hung; the counters behind it are read again from the next on',
+  );
+  ports.release();
+  const back = await hearer.next('it is back', report => report.sets.includes('fabric') && !isStale(report));
+  t.match(back.fabric, { rx_bytes: 4000, tx_bytes: 8000 });
+  t.same(told(sender.lines(), 'fabric'), ['does not answer', 'answers again']);
+  // The counter that stood behind it in that round could not be read in it.
+  const others = ALWAYS.filter(set => set !== 'energy_cpu');
+  goesOn(t, hearer.reports.slice(from), others);
+});
+
+t.test('a node that is held stays held when something else hangs', { buffered: true, skip }, async t => {
+  const hearer = await Hearer.open(t);
+  const sys = makeSys(t);
+  const ports = new HangingFolder(
+    t,
+    join(sys, 'class/infiniband'),
+    'mkdir /run/beoboard && cd /run/beoboard && : >hold && echo bad admin >health',
+  );
+  ports.write(PORT);
+  // Often enough that no round goes by unseen.
+  const argv = ['send', '--interval', '100ms', '--to', hearer.address, '--sys', sys, '--scratch', folder(t)];
+  startIn(t, ports, argv);
+  await hearer.next('all is there', report => has(report, [...ALWAYS, 'fabric', 'health']));
+  const from = hearer.reports.length;
+  ports.hang('open');
+  const stale = await hearer.next('it is seen to hang', isStale);
+  await hearer.next('three more rounds are closed', report => report.slow_boot_ns - stale.slow_boot_ns > 3n * SECOND);
+  const reports = hearer.reports.slice(from);
+  t.same(
+    reports.filter(({ marks, health }) => !marks.includes('held') || health !== 3).map(({ seq }) => seq),
+    [],
+  );
+});
+
+t.test(
+  'the end while something hangs: goodbye, and nothing left behind but what the kernel holds',
+  { buffered: true, skip },
+  async t => {
+    const hearer = await Hearer.open(t);
+    const others = new HangingFolder(t, '/run/beoboard');
+    others.write(RUN);
+    const sender = startIn(t, others, ['send', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)]);
+    await hearer.next('all is there', report => has(report, ['health', 'power', 'gpu']));
+    others.hang('read');
+    await hearer.next('the others go on in a child of their own', () => childrenOf(sender.pid).length > 1);
+    const children = childrenOf(sender.pid);
+    const { seq } = hearer.last;
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+    await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+    t.ok(hearer.last.seq <= seq + 2, 'at once');
+    goesOn(t, hearer.reports, [], 3);
+    await until('nothing runs any more', () =>
+      children.every(child => statOf(child)?.state !== 'S' && statOf(child)?.state !== 'R'),
+    );
+    const left = children.filter(isAlive);
+    t.ok(left.length > 0 && left.length < children.length, 'what hangs in the kernel is there as long as it hangs');
+    t.ok(left.every(child => statOf(child)?.state === 'D'));
+    others.release();
+    await until('it is gone when it is let go', () => !left.some(isAlive));
+  },
+);
+
+t.test('the only report of a run', { buffered: true, skip }, async t => {
+  const hearer = await Hearer.open(t);
+  const others = new HangingFolder(t, '/run/beoboard');
+  others.write(RUN);
+  others.hang('open');
+  const argv = ['send', '--once', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)];
+  const sender = startIn(t, others, argv);
+  t.equal(await sender.exit, 0);
+  const report = await until('it is heard', () => hearer.reports[0]);
+  for (const mark of ['first', 'goodbye', 'slow_stale']) t.ok(report.marks.includes(mark), mark);
+  t.ok(has(report, ['taint', 'energy_cpu', 'load']), 'with what was read before it hung');
+  t.notOk(has(report, ['power']));
+});
+
+t.test(
+  'where reports are seldom, the others need not wait for the next one but one',
+  { buffered: true, skip },
+  async t => {
+    const hearer = await Hearer.open(t);
+    const others = new HangingFolder(t, '/run/beoboard');
+    others.write(RUN);
+    others.hang('open');
+    const argv = ['send', '--interval', '8s', '--to', hearer.address, '--sys', makeSys(t), '--scratch', folder(t)];
+    const sender = startIn(t, others, argv);
+    const closed = await hearer.next('the first round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
+    t.ok(isStale(closed));
+    t.same(told(sender.lines(), 'power'), ['does not answer']);
+    const lost = ALWAYS.filter(set => !closed.sets.includes(set));
+    t.same(lost, [], 'what comes after it was read all the same');
+  },
+);
+
+t.test('FIFOs in the place of files cost nothing', { buffered: true, skip }, async t => {
+  const hearer = await Hearer.open(t);
+  const proc = folder(t);
+  for (const path of ['stat', 'meminfo', 'self/mountinfo', 'sys/kernel/tainted', 'sys/kernel/osrelease']) {
+    mkdirSync(dirname(join(proc, path)), { recursive: true });
+    symlinkSync(join('/proc', path), join(proc, path));
+  }
+  const sys = makeSys(
+    t,
+    Object.fromEntries(Object.entries(PORT).map(([path, text]) => [`class/infiniband/${path}`, text])),
+  );
+  const planted = [
+    join(proc, 'loadavg'),
+    join(proc, 'cpuinfo'),
+    ...[
+      'devices/system/cpu/online',
+      'class/net/lo/speed',
+      'class/net/lo/flags',
+      'class/hwmon/hwmon0/temp2_input',
+      'class/infiniband/mlx5_1/ports/1/counters/port_xmit_data',
+      'devices/system/edac/mc/mc0/ce_count',
+    ].map(path => join(sys, path)),
+  ];
+  for (const path of planted) mkdirSync(dirname(path), { recursive: true });
+  execFileSync('mkfifo', planted);
+  const prefix = inNamespace('mkdir -m 755 /run/beoboard && cd /run/beoboard && mkfifo health hold power gpu');
+  const argv = ['send', '--to', hearer.address, '--proc', proc, '--sys', sys, '--scratch', folder(t)];
+  const sender = startIn(t, { prefix }, argv);
+  await hearer.next('the first round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
+  const reports = await hearer.more(4);
+  goesOn(t, reports, ['stat', 'memory', 'taint', 'energy_cpu', 'root', 'scratch', 'sw_hash']);
+  t.notOk(reports.some(isStale), 'nothing hangs');
+  for (const set of ['load', 'cpus', 'temp_hottest', 'fabric', 'edac', 'health', 'power', 'gpu'])
+    t.notOk(
+      reports.some(({ sets }) => sets.includes(set)),
+      set,
+    );
+  t.notOk(reports.some(({ marks }) => marks.includes('held')));
+  const why = (path: string) => sender.lines().filter(line => line.includes(path) && /regular file/.test(line)).length;
+  for (const path of [...planted.slice(0, 1), '/run/beoboard/health', '/run/beoboard/power', '/run/beoboard/gpu'])
+    t.equal(why(path), 1, `${path} is told of once`);
+});
+
+t.test('nobody reads what it says', { buffered: true }, async t => {
+  const hearer = await Hearer.open(t);
+  const fifos = ['1', '2'].map(name => join(folder(t), name));
+  execFileSync('mkfifo', fifos);
+  const ends = fifos.map(path => {
+    const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+    try {
+      for (;;) writeSync(fd, Buffer.alloc(4096));
+    } catch {
+      // Full.
+    }
+    return [fd, openSync(path, constants.O_WRONLY)] as const;
+  });
+  t.teardown(() => {
+    for (const end of ends.flat()) closeSync(end);
+  });
+  const [, stdout = 0] = ends[0] ?? [];
+  const [, stderr = 0] = ends[1] ?? [];
+  const gone = '127.0.0.1:9';
+  const sender = startIn(t, { stdio: ['ignore', stdout, stderr] }, [
+    'send',
+    '--to',
+    hearer.address,
+    '--to',
+    '-',
+    '--to',
+    gone,
+  ]);
+  goesOn(t, await hearer.more(4), []);
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+  await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+});

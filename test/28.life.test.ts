@@ -1,0 +1,759 @@
+// A sender lives for years: clocks that jump, a machine that sleeps, things that come and go under it, masters that are
+// away, another name. Mostly on made-up clocks and trees, so that an hour takes seconds and is always the same.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t, { type Test } from 'tap';
+import type { Address } from '../src/common/addresses.js';
+import { createLog } from '../src/common/log.js';
+import { bitNames, decodeReport, REPORT_BYTES, type Report } from '../src/layout/codec.js';
+import { Collector } from '../src/sender/collect.js';
+import { type Course, Loop } from '../src/sender/loop.js';
+import { Outlets } from '../src/sender/outlets.js';
+import type { Source } from '../src/sender/pack.js';
+import { phase } from '../src/sender/schedule.js';
+import type { World } from '../src/sender/world.js';
+import { rates } from '../src/shm/rates.js';
+import { type Heard, Hearer, startIn } from './hanging.js';
+import { folder, until } from './lib.js';
+
+t.setTimeout(200_000);
+
+const SECOND = 1_000_000_000n;
+const HOUR = 3600n * SECOND;
+const MS = 1_000_000n;
+/** Of the made-up machine's timers: none fires at once. */
+const LATENESS = 70_000n;
+
+/** What the sender's loop sleeps with; see `Machine`. */
+let sleeping: (ms: number, signal?: AbortSignal) => Promise<void>;
+const timers = createRequire(import.meta.url)('node:timers/promises') as {
+  setTimeout: (ms: number, value: undefined, options?: { signal?: AbortSignal }) => Promise<void>;
+};
+timers.setTimeout = (ms, _, options) => sleeping(ms, options?.signal);
+syncBuiltinESMExports();
+
+/** A machine whose clocks the test moves: one for timers, one that also runs while it sleeps, one on the wall. */
+class Machine implements World {
+  mono = 0n;
+  boot = 1000n * SECOND + 345_678_901n;
+  real = 1_790_000_000n * SECOND + 123_456_789n;
+  readonly #timers = new Set<{ at: bigint; fire: () => void }>();
+  /** What has to be over before the clocks move on. */
+  readonly #busy = new Set<Promise<unknown>>();
+
+  constructor() {
+    sleeping = (ms, signal) => this.#sleep(ms, signal);
+  }
+
+  clocks = () => ({ realNs: this.real, bootNs: this.boot });
+  adjtimex = () => undefined;
+  cpuMs = () => 0;
+  machine = () => ({ arch: 1, page_kib: 4 });
+  time(work: () => void): number {
+    work();
+    return 5;
+  }
+
+  #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    // As node does it.
+    const delay = ms >= 1 && ms < 2 ** 31 ? BigInt(Math.trunc(ms)) * MS : MS;
+    return new Promise((resolve, reject) => {
+      const timer = {
+        at: this.mono + delay + LATENESS,
+        fire: () => {
+          signal?.removeEventListener('abort', aborted);
+          resolve();
+        },
+      };
+      const aborted = () => {
+        this.#timers.delete(timer);
+        reject(new Error('aborted'));
+      };
+      signal?.addEventListener('abort', aborted, { once: true });
+      this.#timers.add(timer);
+    });
+  }
+
+  #advance(ns: bigint): void {
+    this.mono += ns;
+    this.boot += ns;
+    this.real += ns;
+  }
+
+  /** Keeps the clocks until it is done. */
+  waitFor<T>(work: Promise<T>): Promise<T> {
+    this.#busy.add(work);
+    void work.finally(() => this.#busy.delete(work));
+    return work;
+  }
+
+  async settle(): Promise<void> {
+    do {
+      await Promise.all(this.#busy);
+      await new Promise(resolve => setImmediate(resolve));
+    } while (this.#busy.size > 0);
+  }
+
+  /** Lets time go by. */
+  async pass(ns: bigint): Promise<void> {
+    const end = this.mono + ns;
+    await this.settle();
+    for (;;) {
+      const [next] = [...this.#timers].filter(({ at }) => at <= end).sort((a, b) => Number(a.at - b.at));
+      if (next === undefined) break;
+      if (next.at > this.mono) this.#advance(next.at - this.mono);
+      this.#timers.delete(next);
+      next.fire();
+      await this.settle();
+    }
+    this.#advance(end - this.mono);
+  }
+
+  /** Suspended and resumed: no timer runs meanwhile. */
+  suspend(ns: bigint): void {
+    this.boot += ns;
+    this.real += ns;
+  }
+
+  /** Somebody sets the wall clock. */
+  step(ns: bigint): void {
+    this.real += ns;
+  }
+}
+
+const NOTHING: Source = { collect: () => {} };
+
+function courseOf({ aligned = false, intervalMs = 1000 } = {}): Course {
+  return {
+    identity: { name: 'node1', cluster: undefined, intervalMs, agentVersion: 1, bootId: 1n, startBootNs: 1n },
+    aligned,
+  };
+}
+
+const asHeard = (bytes: Uint8Array): Heard => {
+  const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
+  return { ...report, sets: bitNames('valid', report.valid), marks: bitNames('flags', report.flags) };
+};
+
+/** A loop on a machine of its own; ended with `stop`. */
+function loopOn(machine: Machine, course: Course, beginning?: ConstructorParameters<typeof Loop>[4]) {
+  const reports: Heard[] = [];
+  const send = async (bytes: Uint8Array) => reports.push(asHeard(bytes));
+  const loop = new Loop(course, NOTHING, send, machine, beginning);
+  const end = new AbortController();
+  const run = loop.run(end.signal, () => {});
+  return {
+    reports,
+    loop,
+    stop() {
+      end.abort();
+      return run;
+    },
+  };
+}
+
+const gaps = (reports: readonly Heard[]) =>
+  reports.slice(1).map((report, i) => report.t_boot_ns - (reports[i]?.t_boot_ns ?? 0n));
+const count = (reports: readonly Heard[], mark: string) => reports.filter(({ marks }) => marks.includes(mark)).length;
+const numbers = (reports: readonly Heard[]) => reports.map(({ seq }) => seq);
+/** Numbers of reports, from `first` on. */
+const sequence = (first: number, length: number) => Array.from({ length }, (_, i) => (first + i) % 2 ** 32);
+
+/** Whether a time lies on the grid, but for how late a timer fires. */
+const isOn = (ns: bigint, interval: bigint, shift: bigint) => (ns - shift) % interval < 2n * MS;
+
+/** Trees that a test changes between two ticks, and a collector over them. */
+class Node {
+  readonly root: string;
+  readonly #collector: Collector;
+  #now = 1000n * SECOND;
+
+  constructor(t: Parameters<typeof folder>[0], files: Record<string, string>) {
+    this.root = folder(t);
+    this.write(files);
+    this.#collector = new Collector({ proc: join(this.root, 'proc'), sys: join(this.root, 'sys') });
+    t.teardown(() => this.#collector.close());
+  }
+
+  write(files: Record<string, string>): void {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(this.root, path)), { recursive: true });
+      writeFileSync(join(this.root, path), text);
+    }
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.root, path), { recursive: true });
+  }
+
+  /** The report a second later. */
+  tick(files: Record<string, string> = {}): Report {
+    this.write(files);
+    this.#now += SECOND;
+    const bytes = new Uint8Array(REPORT_BYTES);
+    const view = new DataView(bytes.buffer);
+    this.#collector.collect(view, this.#now);
+    return { ...decodeReport(view, 0), t_boot_ns: this.#now };
+  }
+}
+
+/** The CPUs that are online: user ticks and idle ticks of each. */
+type Cpus = Record<number, [user: number, idle: number]>;
+
+function procStat(cpus: Cpus, ofOthers: [user: number, idle: number] = [0, 0]): string {
+  const line = (name: string, [user, idle]: [number, number]) => `cpu${name} ${user} 0 0 ${idle} 0 0 0 0 0 0\n`;
+  const all = [...Object.values(cpus), ofOthers];
+  const sum = (i: 0 | 1) => all.reduce((total, times) => total + times[i], 0);
+  const lines = Object.entries(cpus).map(([cpu, times]) => line(cpu, times));
+  return `${line(' ', [sum(0), sum(1)])}${lines.join('')}intr 5 0\nctxt 5\nprocesses 5\nprocs_running 1\nprocs_blocked 0\n`;
+}
+
+const topology = (cpus: Record<number, number>) =>
+  Object.fromEntries(
+    Object.entries(cpus).flatMap(([cpu, node]) => [
+      [`sys/devices/system/cpu/cpu${cpu}/topology/physical_package_id`, `${node}\n`],
+      [`sys/devices/system/cpu/cpu${cpu}/topology/thread_siblings_list`, `${cpu}\n`],
+    ]),
+  );
+
+const netdev = (interfaces: Record<string, [rx: number, errors?: number]>) =>
+  `Inter-|   Receive |  Transmit\n face |bytes packets errs |bytes\n${Object.entries(interfaces)
+    .map(([name, [rx, errors = 0]]) => `${name}: ${rx} 1 ${errors} 0 0 0 0 0 0 1 0 0 0 0 0 0\n`)
+    .join('')}`;
+
+const link = (name: string, index: number) => ({
+  [`sys/class/net/${name}/device/vendor`]: '0x8086\n',
+  [`sys/class/net/${name}/ifindex`]: `${index}\n`,
+  [`sys/class/net/${name}/flags`]: '0x1003\n',
+  [`sys/class/net/${name}/operstate`]: 'up\n',
+});
+
+/** A log that keeps its lines. */
+function makeLog() {
+  const lines: string[] = [];
+  return {
+    lines,
+    log: createLog('send', { write: line => lines.push(line.replace('beoboard send: ', '').trimEnd()), env: {} }),
+  };
+}
+
+function openFiles(): number {
+  return readdirSync('/proc/self/fd').length;
+}
+
+setFlagsFromString('--expose-gc');
+const gc = runInNewContext('gc') as () => void;
+
+/** Bytes that are in use, in JavaScript and in buffers. */
+function memory(): number {
+  for (let i = 0; i < 4; i++) gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** The whole of a sender but its slow side, on made-up clocks; `performance.now` is theirs too while the test runs. */
+function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: Address[], source: Source) {
+  performance.now = () => Number(machine.mono) / 1e6 + 1e6;
+  t.teardown(() => {
+    // What shadows the true one.
+    Reflect.deleteProperty(performance, 'now');
+  });
+  const { lines, log } = makeLog();
+  const outlets = new Outlets({ to, interface: undefined, ttl: 1 }, log);
+  let sent = 0;
+  const send = (report: Uint8Array) => {
+    sent++;
+    return machine.waitFor(outlets.send(report));
+  };
+  const loop = new Loop(courseOf(), source, send, machine);
+  const end = new AbortController();
+  const run = loop.run(end.signal, () => {});
+  return {
+    lines,
+    outlets,
+    sent: () => sent,
+    async stop() {
+      end.abort();
+      await run;
+      await outlets.close();
+    },
+  };
+}
+
+/** A socket that counts what it hears. */
+async function listener(port = 0) {
+  const socket = createSocket('udp4');
+  const heard = { count: 0, last: undefined as Heard | undefined };
+  socket.on('message', message => {
+    heard.count++;
+    heard.last = asHeard(message);
+  });
+  socket.bind(port, '127.0.0.1');
+  await once(socket, 'listening');
+  return { socket, heard, address: { host: '127.0.0.1', port: socket.address().port } };
+}
+
+/** Two hours. Memory that is lost with each report grows in each of the half hours, what the engine does for itself only in some. */
+async function twoHours(t: Test, machine: Machine): Promise<void> {
+  const HALF = HOUR / 2n;
+  await machine.pass(HALF);
+  const files = openFiles();
+  const grown: number[] = [];
+  for (let i = 0, before = memory(); i < 3; i++) {
+    await machine.pass(HALF);
+    const now = memory();
+    grown.push(now - before);
+    before = now;
+  }
+  t.comment(`grown by ${grown.join(', ')} bytes`);
+  // Whatever is kept of a report is larger than 150 bytes, or there is more than one.
+  t.ok(Math.min(...grown) < 1800 * 150, 'memory does not grow');
+  t.equal(openFiles(), files, 'no file stays open');
+}
+
+/** In a network namespace of its own, which has no route to anywhere. */
+function inside(): void {
+  const ip = (command: string) => execFileSync('ip', command.split(' '));
+
+  t.test('two hours without a route to the master', async t => {
+    const machine = new Machine();
+    const collector = new Collector({ proc: '/proc', sys: '/sys' });
+    t.teardown(() => collector.close());
+    const sender = senderOn(t, machine, [{ host: '10.86.77.2', port: 8677 }], collector);
+    await twoHours(t, machine);
+    t.equal(sender.outlets.failed, sender.sent(), 'each report is counted, and once');
+    t.same(sender.lines, ['10.86.77.2:8677 cannot be reached: no route; reports to it are lost until it answers']);
+
+    ip('link add up0 type veth peer name up1');
+    ip('addr add 10.86.77.1/24 dev up0');
+    ip('link set up1 up');
+    ip('link set up0 up');
+    let [before, sent] = [sender.outlets.failed, sender.sent()];
+    await machine.pass(20n * SECOND);
+    t.ok(sender.sent() - sent >= 19);
+    t.ok(sender.outlets.failed - before <= 12, 'the route is found when it is looked for again, after five seconds');
+    t.match(sender.lines.slice(1), [/^10.86.77.2:8677 takes reports again, \d+ were missed$/]);
+
+    ip('link set up0 down');
+    [before, sent] = [sender.outlets.failed, sender.sent()];
+    await machine.pass(100n * SECOND);
+    t.equal(sender.outlets.failed - before, sender.sent() - sent);
+    t.match(sender.lines.slice(2), [/^10.86.77.2:8677 cannot be reached: /], 'a line for each outage');
+    await sender.stop();
+  });
+}
+
+const skipIn = (unshare: string, setup: string) => {
+  const tried = spawnSync('unshare', [unshare, 'sh', '-ec', setup], { encoding: 'utf8' });
+  return tried.status === 0 || process.env.CI === 'true' ? false : `no namespace here: ${tried.stderr || tried.error}`;
+};
+
+function outside(): void {
+  t.test('suspend and resume: one report tells of it, no burst, and the grid stays', async t => {
+    for (const [what, interval, asleep] of [
+      ['hours, once a second', 1000, 3n * HOUR + 123_456_789n],
+      ['a month', 1000, 720n * HOUR],
+      ['hours, ten times a second', 100, 5n * HOUR + 7n],
+      ['hours, every ten minutes', 600_000, 5n * HOUR + 7n],
+      ['less than an interval', 60_000, 20n * SECOND],
+    ] as const) {
+      const machine = new Machine();
+      const intervalNs = BigInt(interval) * MS;
+      const shift = phase('node1', intervalNs);
+      const { reports, stop } = loopOn(machine, courseOf({ intervalMs: interval }));
+      await machine.pass(5n * intervalNs);
+      const before = reports.length;
+      t.equal(count(reports, 'late') + count(reports, 'skipped'), 0, `${what}: none is late before`);
+      machine.suspend(asleep);
+      await machine.pass(5n * intervalNs);
+      const [resumed, ...after] = reports.slice(before);
+      const skipped = (asleep + intervalNs - 1n) / intervalNs > 1n;
+      t.equal(count(reports, 'skipped'), skipped ? 1 : 0, `${what}: told of once`);
+      t.equal(resumed?.marks.includes('skipped'), skipped);
+      t.ok(after.length >= 4 && after.length <= 5, `${what}: no burst after it, ${after.length} in five intervals`);
+      t.ok(
+        after.every(({ t_boot_ns, late_us }) => isOn(t_boot_ns, intervalNs, shift) && (late_us ?? 0) < 2000),
+        `${what}: on the grid again`,
+      );
+      // Each point of the grid has its report, or is counted.
+      const ticks = reports.slice(1);
+      const slot = (report: Heard | undefined) => ((report?.t_boot_ns ?? 0n) - shift) / intervalNs;
+      const missed = ticks.at(-1)?.missed_ticks ?? 0;
+      t.equal(slot(ticks.at(-1)) - slot(ticks[0]), BigInt(ticks.length - 1 + missed), `${what}: ${missed} are counted`);
+      t.same(numbers(reports), sequence(0, reports.length));
+      t.equal((await stop()).reports, reports.length);
+    }
+  });
+
+  t.test('a timer that fires so late that its field is too small', async t => {
+    const machine = new Machine();
+    const { reports, stop } = loopOn(machine, courseOf());
+    await machine.pass(2n * SECOND);
+    machine.suspend(3n * HOUR);
+    await machine.pass(SECOND);
+    t.equal(Math.max(...reports.map(({ late_us }) => late_us ?? 0)), 2 ** 32 - 1);
+    await stop();
+  });
+
+  t.test('steps of the wall clock', async t => {
+    const steps: [string, bigint][] = [
+      ['an hour ahead', HOUR],
+      ['an hour back', -HOUR],
+      ['less than a tick ahead', 300n * MS],
+      ['less than a tick back', -300n * MS],
+      ['a leap second', -SECOND],
+      ['to 1970', -1_790_000_000n * SECOND],
+      ['to 2099', 2_300_000_000n * SECOND],
+    ];
+    for (const aligned of [false, true])
+      for (const [what, step] of steps) {
+        const machine = new Machine();
+        const shift = phase('node1', SECOND);
+        const { reports, stop } = loopOn(machine, courseOf({ aligned }));
+        await machine.pass(5n * SECOND);
+        const before = reports.length;
+        machine.step(step);
+        await machine.pass(10n * SECOND);
+        const name = `${what}${aligned ? ', aligned' : ''}`;
+        t.equal(count(reports, 'late') + count(reports, 'skipped'), 0, `${name}: none is late`);
+        t.equal(reports.at(-1)?.missed_ticks, 0, `${name}: none is missed`);
+        t.same(numbers(reports), sequence(0, reports.length), `${name}: each number once`);
+        const between = gaps(reports.slice(1));
+        t.ok(
+          between.every(ns => ns > 0n && ns < SECOND + MS),
+          `${name}: one after the other, none further than a second from the next`,
+        );
+        if (aligned) {
+          t.ok(
+            reports.slice(before + 1).every(({ t_real_ns }) => isOn(t_real_ns, SECOND, 0n)),
+            `${name}: on the wall clock again after one report`,
+          );
+          t.ok(between.filter(ns => ns < 998n * MS).length <= 1, `${name}: at most one comes early`);
+        } else {
+          t.ok(
+            reports.slice(1).every(({ t_boot_ns }) => isOn(t_boot_ns, SECOND, shift)),
+            `${name}: it is not looked at`,
+          );
+        }
+        t.equal(reports.at(-1)?.t_real_ns, machine.real - (machine.boot - (reports.at(-1)?.t_boot_ns ?? 0n)));
+        await stop();
+      }
+  });
+
+  t.test('a clock that is far off, and a sender that has sent for 136 years', async t => {
+    for (const year of [1970, 2026, 2099, 2500]) {
+      const machine = new Machine();
+      machine.real = BigInt(Date.UTC(year, 0, 1)) * MS + 17n;
+      machine.boot = 90n * 365n * 24n * HOUR;
+      const beginning = { seq: 2 ** 32 - 3, missedTicks: 2 ** 32 - 1, lateUs: 0 };
+      const { reports, stop } = loopOn(machine, courseOf({ aligned: true }), beginning);
+      await machine.pass(5n * SECOND);
+      machine.suspend(2n * SECOND);
+      await machine.pass(5n * SECOND);
+      await stop();
+      t.same(numbers(reports), sequence(2 ** 32 - 3, reports.length), `${year}: numbers go on at 0`);
+      t.equal(count(reports, 'first'), 0, 'which is not the first');
+      t.equal(reports[0]?.missed_ticks, 2 ** 32 - 1);
+      t.ok((reports.at(-1)?.missed_ticks ?? 9) < 3, 'this count goes on at 0 too');
+      t.ok(
+        reports.slice(1, -1).every(({ t_real_ns, marks }) => isOn(t_real_ns, SECOND, 0n) || marks.includes('skipped')),
+      );
+      t.ok(gaps(reports).every(ns => ns > 0n));
+    }
+  });
+
+  t.test('CPUs that go offline and come back, and a whole package', async t => {
+    const node = new Node(t, {
+      'sys/devices/system/cpu/present': '0-3\n',
+      ...topology({ 0: 0, 1: 0, 2: 1, 3: 1 }),
+    });
+    const at = (online: string, cpus: Cpus, ofOthers?: [number, number]) =>
+      node.tick({ 'sys/devices/system/cpu/online': `${online}\n`, 'proc/stat': procStat(cpus, ofOthers) });
+    // Every CPU idles but the first, which works half of the time: an eighth of four CPUs, a sixth of three, a quarter of two.
+    const reports = {
+      // Ticks of a second, after a million of them.
+      four: at('0-3', { 0: [50, 1_000_050], 1: [0, 1_000_100], 2: [0, 1_000_100], 3: [0, 1_000_100] }),
+      fourAgain: at('0-3', { 0: [100, 1_000_100], 1: [0, 1_000_200], 2: [0, 1_000_200], 3: [0, 1_000_200] }),
+      // The line of all CPUs goes on to count those that are offline, but with another clock that knows little of their
+      // idle time: it goes back by hours (fs/proc/stat.c: get_idle_time).
+      three: at('0-2', { 0: [150, 1_000_150], 1: [0, 1_000_300], 2: [0, 1_000_300] }, [0, 300]),
+      threeAgain: at('0-2', { 0: [200, 1_000_200], 1: [0, 1_000_400], 2: [0, 1_000_400] }, [0, 300]),
+      two: at('0-1', { 0: [250, 1_000_250], 1: [0, 1_000_500] }, [0, 600]),
+      twoAgain: at('0-1', { 0: [300, 1_000_300], 1: [0, 1_000_600] }, [0, 600]),
+      back: at('0-3', { 0: [350, 1_000_350], 1: [0, 1_000_700], 2: [0, 1_000_700], 3: [0, 1_000_700] }),
+      backAgain: at('0-3', { 0: [400, 1_000_400], 1: [0, 1_000_800], 2: [0, 1_000_800], 3: [0, 1_000_800] }),
+    };
+    const online = Object.entries(reports).map(([what, { cpus_online, cpus_present, groups, group }]) => [
+      what,
+      cpus_online,
+      cpus_present,
+      groups,
+      group?.map(({ cpus }) => cpus),
+    ]);
+    t.strictSame(online, [
+      ['four', 4, 4, 2, [2, 2]],
+      ['fourAgain', 4, 4, 2, [2, 2]],
+      ['three', 3, 4, 2, [2, 1]],
+      ['threeAgain', 3, 4, 2, [2, 1]],
+      ['two', 2, 4, 1, [2]],
+      ['twoAgain', 2, 4, 1, [2]],
+      ['back', 4, 4, 2, [2, 2]],
+      ['backAgain', 4, 4, 2, [2, 2]],
+    ]);
+    for (const [what, { group }] of Object.entries(reports).slice(1)) {
+      const [first, second] = group ?? [];
+      t.same([first?.busy_pm, first?.busiest_pm], [250, 500], `${what}: the first package is as busy as it was`);
+      t.same([second?.busy_pm ?? 0, second?.busiest_pm ?? 0], [0, 0], `${what}: the second idles`);
+    }
+    // While CPUs come or go there may be no share of all; a wrong one there must not be.
+    const shares: Record<string, (number | undefined)[]> = {
+      fourAgain: [125],
+      three: [125, 166, undefined],
+      threeAgain: [166],
+      two: [166, 250, undefined],
+      twoAgain: [250],
+      back: [125, 250, undefined],
+      backAgain: [125],
+    };
+    for (const [what, allowed] of Object.entries(shares)) {
+      const share = reports[what as keyof typeof reports].cpu_busy_pm;
+      t.ok(allowed.includes(share), `${what}: the share of all CPUs is ${share}`);
+    }
+    // What readers make of it.
+    const all = Object.entries(reports);
+    for (const [i, [what, report]] of all.entries()) {
+      const user = rates(all[i - 1]?.[1], report)?.cpu_user_pct;
+      t.ok(user === undefined || (user as number) < 26, `${what}: a reader's share of work is ${user}`);
+    }
+  });
+
+  t.test('interfaces that come, go, and take another name', async t => {
+    const node = new Node(t, { ...link('eth0', 2), ...link('eth1', 3) });
+    let before: Report | undefined;
+    /** Names and what readers make of their traffic, B/s; the rest is called so. */
+    const after = (files: Record<string, string>, interfaces: Parameters<typeof netdev>[0]) => {
+      const report = node.tick({ ...files, 'proc/net/dev': netdev(interfaces) });
+      const { net = [], net_rest } = rates(before, report) ?? {};
+      before = report;
+      return [
+        report.net?.map(({ name, state }) => `${name}${state & 1 ? '' : '?'}`),
+        Object.fromEntries(net.map(({ name, rx_bytes }) => [name, rx_bytes])),
+        net_rest?.rx_bytes,
+      ];
+    };
+    t.strictSame(after({}, { lo: [9], eth0: [1000], eth1: [5000] }), [['eth0', 'eth1'], {}, undefined]);
+    t.strictSame(
+      after({}, { lo: [9], eth0: [1100], eth1: [5500] }),
+      [['eth0', 'eth1'], { eth0: 100, eth1: 500 }, undefined],
+      'as it is mostly',
+    );
+    node.remove('sys/class/net/eth0');
+    t.strictSame(after({}, { lo: [9], eth1: [6000] }), [['eth1'], { eth1: 500 }, undefined], 'one went');
+    node.remove('sys/class/net/eth1');
+    t.strictSame(
+      after(link('ens3', 3), { lo: [9], ens3: [6500] }),
+      [['ens3'], {}, undefined],
+      'another name is another interface, though its counters go on',
+    );
+    t.strictSame(
+      after(link('eth0', 7), { lo: [9], ens3: [7000], eth0: [0] }),
+      [['ens3', 'eth0'], { ens3: 500 }, undefined],
+      'one came, behind the others',
+    );
+    t.strictSame(after({}, { lo: [9], ens3: [7500], eth0: [80] }), [
+      ['ens3', 'eth0'],
+      { ens3: 500, eth0: 80 },
+      undefined,
+    ]);
+    t.strictSame(
+      after({}, { lo: [9], ens3: [8000], eth0: [3] }),
+      [['ens3', 'eth0'], { ens3: 500, eth0: undefined }, undefined],
+      'plugged out and in between two ticks: it counts anew, and has no rate',
+    );
+    t.strictSame(
+      after(
+        { ...link('eth1', 8), ...link('eth2', 9), ...link('eth3', 10) },
+        { lo: [9], ens3: [8500], eth0: [3], eth1: [10], eth2: [2 ** 40], eth3: [2 ** 41] },
+      ),
+      [['ens3', 'eth0', 'eth1'], { ens3: 500, eth0: 0 }, undefined],
+      'more than three: as many as there were not are added together, and have no rate yet',
+    );
+    t.strictSame(
+      after({}, { lo: [9], ens3: [8500], eth0: [3], eth1: [10], eth2: [2 ** 40 + 7], eth3: [2 ** 41 + 8] }),
+      [['ens3', 'eth0', 'eth1'], { ens3: 0, eth0: 0, eth1: 0 }, 15],
+    );
+    node.remove('sys/class/net/ens3');
+    t.strictSame(
+      after({}, { lo: [9], eth0: [3], eth1: [11], eth2: [2 ** 40 + 8], eth3: [2 ** 41 + 9] }),
+      [['eth0', 'eth1', 'eth2'], { eth0: 0, eth1: 1 }, undefined],
+      'the first went: those behind it move up, told apart by their names',
+    );
+    node.remove('sys/class/net');
+    t.strictSame(after({}, { lo: [9] }), [[], {}, undefined], 'none is left');
+  });
+
+  t.test('counters of 32 bits that wrap', async t => {
+    const BIG = 2 ** 32;
+    const snmp = (retrans: number) => `Tcp: RtoAlgorithm RetransSegs\nTcp: 1 ${retrans}\n`;
+    const disk = (name: string, sectors: number, busy: number, weighted: number) =>
+      `   8       0 ${name} 10 0 ${sectors} 0 10 0 ${sectors} 0 0 ${busy} ${weighted} 0 0 0 0 0 0\n`;
+    const node = new Node(t, { 'sys/block/sda/size': '100\n', 'sys/block/sdb/size': '100\n', ...link('eth0', 2) });
+    const before = node.tick({
+      'proc/diskstats': disk('sda', BIG - 8, BIG - 100, BIG - 200) + disk('sdb', 1000, 1000, 1000),
+      'proc/net/snmp': snmp(BIG - 3),
+      'proc/net/dev': netdev({ eth0: [BIG - 1000, BIG - 5] }),
+    });
+    const after = node.tick({
+      'proc/diskstats': disk('sda', 8, 150, 300) + disk('sdb', 1016, 1100, 1300),
+      'proc/net/snmp': snmp(4),
+      'proc/net/dev': netdev({ eth0: [500, 5] }),
+    });
+    t.equal(after.disk_busiest_pm, 250, 'unwound: 250 ms of a second');
+    const found = rates(before, after) ?? {};
+    for (const name of ['disk_read_bytes', 'disk_write_bytes', 'disk_busy_ms', 'disk_weighted_ms', 'tcp_retrans'])
+      t.equal(found[name], undefined, `${name} went back: no rate`);
+    t.match(found.net, [{ name: 'eth0', rx_bytes: undefined, errors: 10 }], 'a field of 32 bits wraps with its source');
+    const numbersIn = (value: unknown): number[] =>
+      typeof value === 'number'
+        ? [value]
+        : typeof value === 'object'
+          ? Object.values(value ?? {}).flatMap(numbersIn)
+          : [];
+    t.ok(
+      numbersIn(found).every(rate => rate >= 0 && rate < 1000),
+      'and nothing absurd anywhere',
+    );
+    const later = rates(
+      after,
+      node.tick({
+        'proc/diskstats': disk('sda', 16, 250, 400) + disk('sdb', 1016, 1100, 1300),
+        'proc/net/snmp': snmp(5),
+        'proc/net/dev': netdev({ eth0: [600, 5] }),
+      }),
+    );
+    t.match(
+      later,
+      { disk_read_bytes: 8 * 512, disk_busy_ms: 100, disk_weighted_ms: 100, tcp_retrans: 1, net: [{ rx_bytes: 100 }] },
+      'one report later all have rates again',
+    );
+    t.equal(
+      node.tick({ 'proc/diskstats': disk('sda', 16, 3, 3) + disk('sdb', 1016, 1100, 1300) }).disk_busiest_pm,
+      0,
+      'a disk that began anew under its old name was not busy for seven weeks',
+    );
+  });
+
+  t.test('two hours, and a master that is away: no more memory, no more files, one line', async t => {
+    const machine = new Machine();
+    const [here, away] = [await listener(), await listener()];
+    await new Promise<void>(resolve => away.socket.close(resolve));
+    const collector = new Collector({ proc: '/proc', sys: '/sys' });
+    t.teardown(() => collector.close());
+    const sender = senderOn(t, machine, [here.address, away.address], collector);
+    await twoHours(t, machine);
+    t.ok(here.heard.count >= 7200);
+    t.equal(here.heard.count, sender.sent(), 'the other master hears all of them');
+    t.match(here.heard.last, { seq: here.heard.count - 1, missed_ticks: 0 });
+    // Of the first nobody tells that it was not taken, before the second goes.
+    t.equal(sender.outlets.failed, sender.sent() - 1, 'each report is counted, and once');
+    const label = `127.0.0.1:${away.address.port}`;
+    t.same(sender.lines, [`${label} is there, but nobody listens; reports to it are lost until it answers`]);
+
+    const back = await listener(away.address.port);
+    await machine.pass(10n * SECOND);
+    t.ok(back.heard.count >= 10, 'it gets reports as soon as it is there');
+    t.equal(back.heard.last?.seq, here.heard.last?.seq);
+    t.match(sender.lines.slice(1), [new RegExp(`^${label} takes reports again, \\d+ were missed$`)]);
+    await new Promise<void>(resolve => back.socket.close(resolve));
+    await machine.pass(100n * SECOND);
+    t.match(sender.lines.slice(2), [/nobody listens/], 'another outage is another line');
+    await sender.stop();
+    here.socket.close();
+  });
+
+  t.test(
+    'a host that takes another name: it is known by that from SIGHUP on',
+    { skip: skipIn('-u', 'hostname alpha') },
+    async t => {
+      const hearer = await Hearer.open(t);
+      const prefix = ['unshare', '-u', 'sh', '-ec', 'hostname Alpha.example.org\nexec "$@"', 'sh'];
+      const sender = startIn(t, { prefix }, ['send', '--interval', '100ms', '--to', hearer.address]);
+      await hearer.more(3);
+      const told = (count: number) =>
+        until(
+          'it has read its options again',
+          () => sender.lines().filter(line => /again: /.test(line)).length === count,
+        );
+      const rename = (name: string) => execFileSync('nsenter', ['-t', String(sender.pid), '-u', 'hostname', name]);
+      rename('beta.example.org');
+      await hearer.more(3);
+      t.same([...new Set(hearer.reports.map(({ hostname }) => hostname))], ['alpha'], 'not before it is told to look');
+      sender.child.kill('SIGHUP');
+      await told(1);
+      const from = hearer.reports.length;
+      const renamed = await hearer.next('it has the other name', ({ hostname }) => hostname === 'beta');
+      t.ok(hearer.reports.indexOf(renamed) <= from + 1);
+      sender.child.kill('SIGTERM');
+      t.equal(await sender.exit, 0);
+      await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+      t.same(numbers(hearer.reports), sequence(0, hearer.reports.length), 'each number once');
+      t.equal(count(hearer.reports, 'first'), 1);
+    },
+  );
+
+  t.test('another name in the configuration', async t => {
+    const hearer = await Hearer.open(t);
+    const config = join(folder(t), 'send.toml');
+    const write = (name: string) => writeFileSync(config, `name = "${name}"\ninterval = "100ms"\n`);
+    write('alpha');
+    const sender = startIn(t, {}, ['send', '--config', config, '--to', hearer.address]);
+    await hearer.more(3);
+    write('beta');
+    sender.child.kill('SIGHUP');
+    await hearer.next('it has the other name', ({ hostname }) => hostname === 'beta');
+    await hearer.more(3);
+    const names = hearer.reports.map(({ hostname }) => hostname);
+    t.same(names, [...names].sort(), 'never the old one again');
+    t.same(numbers(hearer.reports), sequence(0, hearer.reports.length), 'each number once');
+  });
+
+  t.test('ten times a second', async t => {
+    const hearer = await Hearer.open(t);
+    startIn(t, {}, ['send', '--interval', '100ms', '--name', 'node1', '--to', hearer.address]);
+    const reports = (await until('31 reports were heard', () => hearer.reports.length > 31 && hearer.reports)).slice(
+      1,
+      32,
+    );
+    t.same(numbers(reports), sequence(1, reports.length), 'each number once');
+    const [interval, shift] = [100n * MS, phase('node1', 100n * MS)];
+    const slots = reports.map(
+      ({ t_boot_ns, missed_ticks }) => Number((t_boot_ns - shift) / interval) - (missed_ticks ?? 0),
+    );
+    const [first = 0] = slots;
+    t.same(
+      slots,
+      slots.map((_, i) => first + i),
+      'one for each point of the grid, or it is counted',
+    );
+    const missed = reports.at(-1)?.missed_ticks ?? 0;
+    t.ok(missed <= reports.length / 4, `on a machine that lets it run there is none or few: ${missed}`);
+    t.ok(reports.every(({ interval_ms }) => interval_ms === 100));
+  });
+
+  if (skipIn('-n', 'ip link set lo up')) t.pass('skipped', { skip: 'no network namespace here' });
+  else
+    t.spawn('unshare', ['-n', process.execPath, fileURLToPath(import.meta.url)], {
+      env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
+    });
+}
+
+if (process.env.BEOBOARD_TEST_NAMESPACE === 'yes') inside();
+else outside();

@@ -1,0 +1,234 @@
+// What tests of hanging share: a master that only listens, a sender in surroundings of its own, and two stand-ins for
+// things that hang: statfs by preloading, and a file system of its own. No test of its own.
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { bitNames, decodeReport, type Report } from '../src/layout/codec.js';
+import { folder, PROGRAM, ROOT, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+/** Compiles a program, or with `shared` what can be preloaded, out of c/test; its path. */
+export function compile(t: Teardown, name: string, shared = false): string {
+  const out = join(folder(t), name);
+  const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror'.split(' ');
+  const kind = shared ? ['-shared', '-fPIC'] : [];
+  execFileSync('cc', [...flags, ...kind, '-o', out, join(ROOT, 'c', 'test', `${name}.c`), '-ldl']);
+  return out;
+}
+
+/** A report with its bits by name. */
+export interface Heard extends Report {
+  sets: string[];
+  marks: string[];
+}
+
+/** A master that keeps what it hears. */
+export class Hearer {
+  readonly reports: Heard[] = [];
+
+  private constructor(readonly socket: Socket) {
+    socket.on('message', message => {
+      const report = decodeReport(new DataView(message.buffer, message.byteOffset, message.length), 0);
+      this.reports.push({ ...report, sets: bitNames('valid', report.valid), marks: bitNames('flags', report.flags) });
+    });
+  }
+
+  static async open(t: Teardown): Promise<Hearer> {
+    const socket = createSocket('udp4');
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    t.teardown(() => {
+      socket.close();
+    });
+    return new Hearer(socket);
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.socket.address().port}`;
+  }
+
+  get last(): Heard {
+    const last = this.reports.at(-1);
+    if (last === undefined) throw new Error('nothing was heard yet');
+    return last;
+  }
+
+  /** The next report that is so. */
+  async next(what: string, isSo: (report: Heard) => boolean): Promise<Heard> {
+    const from = this.reports.length;
+    return until(what, () => this.reports.slice(from).find(isSo));
+  }
+
+  /** Some reports more. */
+  async more(count: number): Promise<Heard[]> {
+    const from = this.reports.length;
+    return until(
+      `${count} more reports were heard`,
+      () => this.reports.length >= from + count && this.reports.slice(from),
+    );
+  }
+}
+
+export interface Surroundings {
+  /** What is run before the program. */
+  prefix?: string[];
+  /** Arguments of Node itself. */
+  node?: string[];
+  env?: Record<string, string>;
+  stdio?: ('ignore' | 'pipe' | number)[];
+}
+
+/** Starts `beoboard argv`; with `prefix` this must become the program without another process. It is ended with the test. */
+export function startIn(
+  t: Teardown,
+  { prefix = [], node = [], env = {}, stdio = ['ignore', 'pipe', 'pipe'] }: Surroundings,
+  argv: string[],
+) {
+  const [command = '', ...rest] = [...prefix, process.execPath, ...node, PROGRAM, ...argv];
+  const child: ChildProcess = spawn(command, rest, { env: { ...process.env, ...env }, stdio });
+  let stderr = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  return { child, exit, pid: child.pid as number, lines: () => stderr.trimEnd().split('\n') };
+}
+
+/** The children of a process. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .map(Number)
+    .filter(child => statOf(child)?.parent === pid);
+}
+
+/** A process's state (D: stuck in the kernel, Z: dead but not buried) and its parent; undefined when it is gone. */
+export function statOf(pid: number): { state: string; parent: number } | undefined {
+  try {
+    const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return { state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}
+
+export const isAlive = (pid: number) => !['Z', 'X', undefined].includes(statOf(pid)?.state);
+
+/** Makes statfs hang for one folder. */
+export class HangingStatfs {
+  readonly env: Record<string, string>;
+  readonly #fifo: string;
+  #open = -1;
+
+  constructor(t: Teardown, path: string) {
+    this.#fifo = join(folder(t), 'hang');
+    this.env = { LD_PRELOAD: compile(t, 'hangstatfs', true), HANG_PATH: path, HANG_FIFO: this.#fifo };
+    t.teardown(() => this.release());
+    t.teardown(() => this.#close());
+  }
+
+  hang(): void {
+    this.#close();
+    if (!existsSync(this.#fifo)) execFileSync('mkfifo', [this.#fifo]);
+  }
+
+  /** Lets go on who waits, and who is just about to. */
+  release(): void {
+    if (!existsSync(this.#fifo)) return;
+    this.#open = openSync(this.#fifo, constants.O_RDWR | constants.O_NONBLOCK);
+    unlinkSync(this.#fifo);
+  }
+
+  #close(): void {
+    if (this.#open !== -1) closeSync(this.#open);
+    this.#open = -1;
+  }
+}
+
+/** Where a file system hangs. */
+export type Moment = 'look-up' | 'open' | 'read';
+
+/** Why there can be none of our own here; undefined when there can. */
+export function noFileSystem(): string | undefined {
+  const tried = spawnSync(
+    'unshare',
+    ['-m', 'sh', '-c', 'mount -t tmpfs none /run && test -w /dev/fuse && : <>/dev/fuse'],
+    {
+      encoding: 'utf8',
+    },
+  );
+  return tried.status === 0
+    ? undefined
+    : `needs root, mount namespaces and /dev/fuse: ${tried.stderr || tried.error}`.trim();
+}
+
+/** A file system that shows the files of `shows` and hangs when told to, in a mount namespace of a sender's own. */
+export class HangingFolder {
+  readonly shows: string;
+  /** Of whoever shall see it. */
+  readonly prefix: string[];
+  readonly #control: number;
+
+  /**
+   * @param at where it lies; the rest of /run is empty
+   * @param script run before it is mounted
+   */
+  constructor(t: Teardown, at: string, script = '') {
+    const own = folder(t);
+    this.shows = join(own, 'shows');
+    mkdirSync(this.shows);
+    const control = join(own, 'control');
+    execFileSync('mkfifo', [control]);
+    // Its end ends the file system, also when this process crashes.
+    this.#control = openSync(control, constants.O_RDWR | constants.O_NONBLOCK);
+    t.teardown(() => closeSync(this.#control));
+    this.prefix = [...inNamespace(`mkdir -p ${at}\n${script}`), compile(t, 'hangfs'), at, this.shows, control];
+  }
+
+  write(files: Record<string, string>): void {
+    writeTree(this.shows, files);
+  }
+
+  hang(at: Moment): void {
+    writeSync(this.#control, at.charAt(0));
+  }
+
+  release(): void {
+    writeSync(this.#control, 'g');
+  }
+}
+
+/** What to run a program with so that it has an empty /run of its own, after a script. */
+export function inNamespace(script: string): string[] {
+  return ['unshare', '-m', 'sh', '-ec', `mount -t tmpfs none /run\n${script}\nexec "$@"`, 'sh'];
+}
+
+export function writeTree(root: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
