@@ -1,0 +1,62 @@
+/* May a job start on these nodes? As a scheduler's prologue would ask, for example Slurm's:
+ *   may-start [-b BOARD] $(scontrol show hostnames)
+ * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody knows:
+ * then the job must wait, and no node may be blamed. */
+#include <beoboard.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Why a live node may not be used, though. */
+static const char *objection(const beoboard *b, const char *name) {
+  struct beoboard_node node;
+  const int err = beoboard_read(b, beoboard_index(b, name), &node, sizeof node);
+  if (err < 0) return beoboard_strerror(err);
+  if ((node.flags & BEOBOARD_FLAGS_HELD) != 0) return "held out of service";
+  if ((node.flags & BEOBOARD_FLAGS_ROOT_READONLY) != 0) return "its root file system is read-only";
+  if (node.health == BEOBOARD_HEALTH_BAD) return "its health check says bad";
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  const char *path = NULL;
+  int at = 1;
+  if (at + 1 < argc && strcmp(argv[at], "-b") == 0) {
+    path = argv[at + 1];
+    at += 2;
+  }
+  const int n = argc - at;
+  if (n <= 0) {
+    fprintf(stderr, "usage: may-start [-b BOARD] NODE...\n");
+    return 2;
+  }
+
+  beoboard *b;
+  const int err = beoboard_open(&b, path, 0);
+  if (err < 0) {
+    fprintf(stderr, "may-start: %s\n", beoboard_strerror(err));
+    return 4;
+  }
+  const char *const *names = (const char *const *)(argv + at);
+  int8_t *states = (int8_t *)malloc((size_t)n);
+  /* All by one look at the clock: not one of them judged a second later than another. */
+  const int others = states == NULL ? -1 : beoboard_check(b, names, n, states);
+  if (others < 0) {
+    fprintf(stderr, "may-start: %s\n", states == NULL ? "out of memory" : beoboard_strerror(others));
+    free(states);
+    beoboard_close(b);
+    return 4;
+  }
+  int may = 1;
+  for (int i = 0; i < n; i++) {
+    const char *why = states[i] < 0                 ? "not on the board"
+                      : states[i] != BEOBOARD_LIVE ? beoboard_state_name(states[i])
+                                                   : objection(b, names[i]);
+    if (why == NULL) continue;
+    printf("%s: %s\n", names[i], why);
+    may = 0;
+  }
+  free(states);
+  beoboard_close(b);
+  return may ? 0 : 1;
+}

@@ -1,0 +1,147 @@
+/* What the files of the library share: the handle, one look at the receiver's evidence, and the rule of liveness.
+ * Reads only; what orders memory stands in ../seqlock.h. */
+#ifndef BB_INTERNAL_H
+#define BB_INTERNAL_H
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "../board.h"
+#include "../seqlock.h"
+
+/* Only what the header names leaves the library; everything else is compiled with hidden visibility. */
+#pragma GCC visibility push(default)
+#include "../beoboard.h"
+#pragma GCC visibility pop
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "boards are little-endian, and are read as they lie"
+#endif
+
+#define NS_PER_MS UINT64_C(1000000)
+
+struct beoboard {
+  struct bb_board board; /* without its file descriptor: a daemon may close what it does not know */
+  uid_t named, user;     /* whose boards are believed besides root's and our own; (uid_t)-1: nobody's */
+  char path[];
+};
+
+/* What the receiver says of itself, and when we looked. */
+struct evidence {
+  uint64_t now, heartbeat, since;
+  uint64_t uncertain_after, silent_after;
+  uint64_t flags;
+  bool is_stalled;
+};
+
+static inline const struct bb_board_header *header_of(const beoboard *b) {
+  return (const struct bb_board_header *)b->board.map;
+}
+
+static inline const uint64_t *column_of(const beoboard *b, uint64_t index) {
+  return (const uint64_t *)(b->board.map + b->board.header.column_offset + index * b->board.header.column_stride);
+}
+
+static inline const uint8_t *record_of(const beoboard *b, uint64_t index) {
+  return b->board.map + b->board.header.records_offset + index * b->board.header.record_stride;
+}
+
+/* Records in use: never more than the geometry that was checked when the board was opened. */
+static inline uint32_t nodes_of(const beoboard *b) {
+  const uint64_t count = bb_load_acquire(&header_of(b)->count);
+  return count < b->board.header.capacity ? (uint32_t)count : b->board.header.capacity;
+}
+
+/* 0, or what a call with this index has to give. */
+static inline int index_fault(const beoboard *b, int index) {
+  if (b == NULL) return -EINVAL;
+  if (index < 0) return index;
+  return (uint32_t)index < nodes_of(b) ? 0 : -EINVAL;
+}
+
+/* ns; a time that no heartbeat is near to when there is no clock to be had: every board is stalled then. */
+static inline uint64_t read_clock(clockid_t clock) {
+  struct timespec t;
+  const int error = errno;
+  if (clock_gettime(clock, &t) == 0) return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+  errno = error;
+  return UINT64_C(1) << 62;
+}
+
+/* From one time to a later one, negative when it is an earlier; unsigned, since a spoiled board may hold any number. */
+static inline int64_t from_to(uint64_t from, uint64_t to) { return (int64_t)(to - from); }
+
+/* One look, in the order of the contract: the clock first, then the heartbeat (acquire), so that what the receiver had laid
+ * on the board by that heartbeat is seen by all loads that follow, and no age is measured to a later moment than this. */
+static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *e) {
+  const struct bb_board_header *h = header_of(b);
+  e->now = read_clock(clock);
+  e->heartbeat = bb_load_acquire(&h->heartbeat_ns);
+  e->since = bb_load(&h->listening_since_ns);
+  e->uncertain_after = bb_load(&h->uncertain_after_ns);
+  e->silent_after = bb_load(&h->silent_after_ns);
+  e->flags = bb_load(&h->state);
+}
+
+/* `again`: something was more than a second ahead of the look before. We may have been preempted between the clock and
+ * the loads, or the coarse clock stands because its CPU does: a whole new look by the precise one tells that from
+ * a clock that is not ours. */
+static inline void look(const beoboard *b, bool again, struct evidence *e) {
+  look_by(b, again ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, e);
+  if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
+  const int64_t ahead = from_to(e->now, e->heartbeat);
+  e->is_stalled = ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
+}
+
+static inline bool is_unknown(const struct evidence *e) { return e->is_stalled || (e->flags & BB_BOARD_STATE_RETIRED) != 0; }
+
+static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
+  const int64_t age = from_to(stamp, e->now);
+  return age > 0 ? age : 0;
+}
+
+/* A limit for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
+ * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. */
+static inline int64_t limit_for(uint64_t limit, uint32_t interval_ms) {
+  uint64_t whole;
+  if (interval_ms > 1000) {
+    if (__builtin_mul_overflow(limit / 1000, interval_ms, &whole)) return INT64_MAX;
+    if (__builtin_add_overflow(whole, limit % 1000 * interval_ms / 1000, &limit)) return INT64_MAX;
+  }
+  return limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
+}
+
+/* The rows of the contract's table from `left` on, of a node that has reported. `is_ahead` is set, and nothing else
+ * changed, when the stamp is of another clock, or the look has to be repeated. */
+static inline int judge(const struct evidence *e, uint64_t stamp, uint32_t interval_ms, bool goodbye, bool *is_ahead) {
+  if (goodbye) return BEOBOARD_LEFT;
+  if (from_to(e->now, stamp) > BB_AHEAD_NS) {
+    *is_ahead = true;
+    return BEOBOARD_UNCERTAIN;
+  }
+  if (age_of(e, stamp) <= limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
+  /* Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened. */
+  const int64_t patience = limit_for(e->silent_after, interval_ms);
+  const bool unheard = from_to(stamp, e->heartbeat) > patience;
+  const bool listened = from_to(e->since, e->heartbeat) > patience;
+  return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;
+}
+
+/* Gives a struct to a program that knows `size` bytes of it. */
+static inline void give(void *out, size_t size, const void *from, size_t bytes) {
+  memcpy(out, from, size < bytes ? size : bytes);
+  if (size > bytes) memset((uint8_t *)out + bytes, 0, size - bytes);
+}
+
+/* The record of that name, or -1. */
+int64_t bb_find(const beoboard *b, const char *name);
+
+/* The newest report's slot, its first `bytes` into `to` (words; room for BB_SLOT_BYTES when it is all). Its sequence, 0 when
+ * there is no report, 1 when none was to be had whole. `which`: the slot it came from. */
+uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which);
+
+/* Both slots of a record, in any order. How many are there, or -EAGAIN; `newest`: which of them. */
+int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 8], int *newest);
+
+#endif

@@ -1,0 +1,159 @@
+/* Answers from the header and the liveness column alone: one word a node. No system call, no lock, no memory of its own. */
+#include "internal.h"
+
+/* A word of the column. */
+static inline uint64_t stamp_of(uint64_t word) { return (word >> 21) * NS_PER_MS; }
+static inline uint32_t interval_of(uint64_t word) { return (uint32_t)(word >> 1) & 0xfffff; }
+
+static inline int judge_word(const struct evidence *e, uint64_t word, bool *is_ahead) {
+  if (word == 0) return BEOBOARD_NEVER;
+  return judge(e, stamp_of(word), interval_of(word), (word & 1) != 0, is_ahead);
+}
+
+int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size) {
+  if (b == NULL || out == NULL || size == 0) return -EINVAL;
+  const struct bb_board_header *h = header_of(b);
+  struct evidence e;
+  look(b, false, &e);
+  struct beoboard_receiver r;
+  memset(&r, 0, sizeof r);
+  const int64_t age = from_to(e.heartbeat, e.now);
+  /* A little ahead is the clock's coarseness; what is far ahead is told as it is. */
+  r.heartbeat_age_ns = age < 0 && age >= -BB_AHEAD_NS ? 0 : age;
+  r.started_age_ns = age_of(&e, bb_load(&h->started_ns));
+  r.instance = bb_load(&h->instance);
+  const int64_t listened = from_to(e.since, e.heartbeat);
+  r.listened_ns = listened > 0 ? listened : 0;
+  r.uncertain_after_ns = limit_for(e.uncertain_after, 0);
+  r.silent_after_ns = limit_for(e.silent_after, 0);
+  r.nodes = nodes_of(b);
+  r.flags = (e.is_stalled ? BEOBOARD_F_STALLED : 0) | ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
+            ((e.flags & BB_BOARD_STATE_FILTERING) != 0 ? BEOBOARD_F_FILTERING : 0) |
+            ((e.flags & BB_BOARD_STATE_RETIRED) != 0 ? BEOBOARD_F_RETIRED : 0);
+  r.received = bb_load(&h->received);
+  r.accepted = bb_load(&h->accepted);
+  r.duplicate = bb_load(&h->duplicate);
+  r.kernel_drops = bb_load(&h->kernel_drops);
+  bb_copy_out(r.refused, h->refused, sizeof r.refused);
+  r.capacity = b->board.header.capacity;
+  r.pid = (uint32_t)bb_load(&h->pid);
+  memcpy(r.cluster, b->board.header.cluster_name, sizeof r.cluster - 1); /* written before the board was opened */
+  give(out, size, &r, sizeof r);
+  return 0;
+}
+
+/* The state and the age of one node. Negative: what the call has to give. */
+static int state_of(const beoboard *b, int index, int64_t *age) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    if (is_unknown(&e)) return -ESTALE;
+    const uint64_t word = bb_load(column_of(b, (uint64_t)index));
+    bool is_ahead = false;
+    const int state = judge_word(&e, word, &is_ahead);
+    if (is_ahead && !again) continue;
+    *age = age_of(&e, stamp_of(word));
+    return state;
+  }
+}
+
+int beoboard_state(const beoboard *b, int index) {
+  int64_t age;
+  return state_of(b, index, &age);
+}
+
+int64_t beoboard_age(const beoboard *b, int index) {
+  int64_t age;
+  const int state = state_of(b, index, &age);
+  if (state < 0) return state;
+  return state == BEOBOARD_NEVER ? -ENODATA : age;
+}
+
+int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *states) {
+  if (b == NULL || n < 0 || (names == NULL && n > 0)) return -EINVAL;
+  for (int i = 0; i < n; i++)
+    if (names[i] == NULL) return -EINVAL;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    if (is_unknown(&e)) {
+      for (int i = 0; i < n && states != NULL; i++) states[i] = BEOBOARD_UNKNOWN;
+      return -ESTALE;
+    }
+    bool is_ahead = false;
+    int others = 0;
+    for (int i = 0; i < n; i++) {
+      const int64_t index = bb_find(b, names[i]);
+      const int state = index < 0 ? -ENOENT : judge_word(&e, bb_load(column_of(b, (uint64_t)index)), &is_ahead);
+      if (states != NULL) states[i] = (int8_t)state;
+      others += state != BEOBOARD_LIVE;
+    }
+    if (!is_ahead || again) return others;
+  }
+}
+
+/* The column is scanned for the common case in three instructions a node. Words of nodes that report every second or oftener, and
+ * did so within a window that lies wholly in what is live, differ from the window's beginning only in the low bits:
+ *
+ *     63            21 + k                      21               1  0
+ *     | 0 … 0         | ms since its beginning   | interval in ms | goodbye |
+ *
+ * So a block of words is of live nodes when their differences, or-ed, hold nothing above, an interval of at most 1,000 and no
+ * goodbye. Whatever else is found is judged one by one: that may be too often, never wrong. */
+struct window {
+  uint64_t begin, beyond; /* a word; the bits that its differences may not have */
+};
+
+#define BLOCK 16
+#define SLACK_MS 128 /* how far the window reaches beyond now: the coarse clock is behind, and so are we */
+
+static struct window live_window(const struct evidence *e) {
+  const uint64_t end_ms = e->now / NS_PER_MS + SLACK_MS;
+  const uint64_t limit_ms = (uint64_t)limit_for(e->uncertain_after, 0) / NS_PER_MS;
+  if (limit_ms < 2 || end_ms >= UINT64_C(1) << 40) return (struct window){0, UINT64_MAX};
+  unsigned k = 63 - (unsigned)__builtin_clzll(limit_ms - 1); /* at least one ms younger than the limit, for rounding */
+  while (UINT64_C(1) << k >= end_ms) k--;
+  return (struct window){(end_ms - (UINT64_C(1) << k)) << 21, ~((UINT64_C(1) << (k + 21)) - 1)};
+}
+
+static inline uint64_t word_at(const uint8_t *at, size_t stride, unsigned i) {
+  return bb_load((const uint64_t *)(at + i * stride));
+}
+
+/* Inlined with a constant stride: offsets instead of sums. */
+static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n, const struct evidence *e, int *counts,
+                                                       bool *is_ahead) {
+  const struct window w = live_window(e);
+  for (; n >= BLOCK; n -= BLOCK, at += BLOCK * stride) {
+    uint64_t all = 0;
+    for (unsigned k = 0; k < BLOCK; k += 4)
+      all |= (word_at(at, stride, k) - w.begin) | (word_at(at, stride, k + 1) - w.begin) | (word_at(at, stride, k + 2) - w.begin) |
+             (word_at(at, stride, k + 3) - w.begin);
+    if ((all & w.beyond) == 0 && (all & 0x1fffff) <= 2000 && (all & 1) == 0) counts[BEOBOARD_LIVE] += BLOCK;
+    else
+      for (unsigned k = 0; k < BLOCK; k++) counts[judge_word(e, word_at(at, stride, k), is_ahead)]++;
+  }
+  for (; n > 0; n--, at += stride) counts[judge_word(e, word_at(at, stride, 0), is_ahead)]++;
+}
+
+int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]) {
+  if (b == NULL || counts == NULL) return -EINVAL;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    const uint32_t n = nodes_of(b);
+    memset(counts, 0, BEOBOARD_NSTATES * sizeof *counts);
+    if (is_unknown(&e)) {
+      counts[BEOBOARD_UNKNOWN] = (int)n;
+      return (int)n;
+    }
+    bool is_ahead = false;
+    const uint8_t *column = (const uint8_t *)column_of(b, 0);
+    const size_t stride = b->board.header.column_stride;
+    if (stride == BB_COLUMN_ENTRY_BYTES) scan(column, BB_COLUMN_ENTRY_BYTES, n, &e, counts, &is_ahead);
+    else scan(column, stride, n, &e, counts, &is_ahead);
+    if (!is_ahead || again) return (int)n;
+  }
+}

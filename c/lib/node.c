@@ -1,0 +1,247 @@
+/* Names, and copies of nodes and reports. What comes from a slot is whole, by the sequence lock of ../seqlock.h; nothing is
+ * waited for. No system call, no lock, no memory of its own. */
+#include <math.h>
+
+#include "internal.h"
+
+int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(b); }
+
+static const uint64_t *entry_of(const beoboard *b, uint64_t i) {
+  return (const uint64_t *)(b->board.map + b->board.header.index_offset + i * b->board.header.index_stride);
+}
+
+/* bb_board_find() of ../board.c looks at the size of the file first, which is a system call. */
+int64_t bb_find(const beoboard *b, const char *name) {
+  const size_t length = strlen(name);
+  if (length >= BEOBOARD_NAME_MAX) return -1;
+  uint64_t wanted[BEOBOARD_NAME_MAX / 8] = {0};
+  memcpy(wanted, name, length);
+  const uint64_t hash = bb_name_hash(name, b->board.header.index_seed);
+  const uint64_t mask = b->board.header.index_slots - 1;
+  /* Bounded: a spoiled index may have no end. One that is not has as many entries as there are nodes, and one that is being made. */
+  const uint64_t most = (uint64_t)nodes_of(b) + 1;
+  for (uint64_t i = 0; i <= most; i++) {
+    /* Acquire: the name was written before its entry. */
+    const uint64_t entry = bb_load_acquire(entry_of(b, (hash + i) & mask));
+    if (entry == 0) return -1;
+    const uint64_t record = (entry & UINT32_MAX) - 1;
+    if (entry >> 32 != hash >> 32 || record >= b->board.header.capacity) continue;
+    /* A name is padded with zeros: the word with its end is as good as a comparison of the rest. */
+    const uint64_t *there = (const uint64_t *)(record_of(b, record) + offsetof(struct bb_record, name));
+    size_t k = 0;
+    while (k <= length / 8 && bb_load(&there[k]) == wanted[k]) k++;
+    if (k <= length / 8) continue;
+    /* The count is stored after the entry: not yet seen, the record is not there yet either. */
+    return record < nodes_of(b) ? (int64_t)record : -1;
+  }
+  return -1;
+}
+
+int beoboard_index(const beoboard *b, const char *name) {
+  if (b == NULL || name == NULL) return -EINVAL;
+  const int64_t index = bb_find(b, name);
+  return index < 0 ? -ENOENT : (int)index;
+}
+
+/* Names are written before the record can be seen, and never changed. */
+static void copy_name(const uint8_t *record, char name[BEOBOARD_NAME_MAX]) {
+  uint64_t words[BEOBOARD_NAME_MAX / 8];
+  bb_copy_out(words, record + offsetof(struct bb_record, name), sizeof words);
+  memcpy(name, words, sizeof words);
+  name[BEOBOARD_NAME_MAX - 1] = 0;
+}
+
+int beoboard_name(const beoboard *b, int index, char *buf, size_t size) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  if (buf == NULL) return -EINVAL;
+  char name[BEOBOARD_NAME_MAX];
+  copy_name(record_of(b, (uint64_t)index), name);
+  const size_t length = strlen(name);
+  if (length >= size) return -ENOSPC;
+  memcpy(buf, name, length + 1);
+  return (int)length;
+}
+
+static const uint8_t *slot_of(const beoboard *b, uint64_t index, int i) {
+  return record_of(b, index) + b->board.header.slots_offset + (size_t)i * b->board.header.slot_stride;
+}
+
+/* What is newest when we look:
+ *   - both heads even: a slot only ever gets newer, so the higher of the two is no older than what was newest before;
+ *   - one odd: it is being written, and the writer always writes the older one, so the other, loaded after that was seen, is
+ *     the newest. Loaded before, it might have been overtaken twice, and we would go back in time.
+ * Then that slot alone is copied; its head is loaded again for that, and can only have become newer. */
+uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which) {
+  const uint8_t *slots[2] = {slot_of(b, index, 0), slot_of(b, index, 1)};
+  for (int attempt = 0; attempt < BB_SLOT_ATTEMPTS; attempt++) {
+    const uint64_t first = bb_load_acquire((const uint64_t *)slots[0]);
+    const uint64_t second = bb_load_acquire((const uint64_t *)slots[1]);
+    *which = (first & 1) != 0 ? 1 : (second & 1) != 0 ? 0 : first > second ? 0 : 1;
+    bool is_empty = false;
+    const uint64_t sequence = bb_read_block(to, slots[*which], bytes, offsetof(struct bb_slot, tail), 1, &is_empty);
+    if (sequence != 0 || is_empty) return sequence;
+  }
+  return 1;
+}
+
+/* A field of a report, or of a slot, that was copied as words. */
+#define FIELD(words, type, name) field(words, offsetof(type, name), sizeof(((type *)0)->name))
+static inline uint64_t field(const uint64_t *words, size_t offset, size_t bytes) {
+  uint64_t value = 0;
+  memcpy(&value, (const uint8_t *)words + offset, bytes); /* little-endian */
+  return value;
+}
+#define SLOT(name) FIELD(slot, struct bb_slot, name)
+#define REPORT(name) FIELD(slot, struct bb_slot, report.name)
+
+/* How much of a slot is enough for a struct beoboard_node, and how much of an order block for its refusal. */
+#define NODE_BYTES ((offsetof(struct bb_slot, report.health) + 8) / 8 * 8)
+#define ORDER(name) (offsetof(struct bb_record, name) - offsetof(struct bb_record, order_head))
+#define REFUSAL_BYTES (ORDER(refusal_offset_us) + 8)
+_Static_assert(offsetof(struct bb_report, mem_avail_mib) < offsetof(struct bb_report, health), "within NODE_BYTES");
+
+static int32_t milliseconds(int64_t us) {
+  const int64_t ms = us / 1000;
+  return ms > INT32_MAX ? INT32_MAX : ms < INT32_MIN ? INT32_MIN : (int32_t)ms;
+}
+
+/* The last refusal, if it is newer than the newest report. */
+static void add_refusal(const uint8_t *record, uint64_t stamp, struct beoboard_node *node) {
+  uint64_t order[REFUSAL_BYTES / 8];
+  bool is_empty;
+  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), sizeof order, ORDER(order_tail), BB_TRIES,
+                    &is_empty) == 0)
+    return;
+  const uint64_t reason = order[ORDER(refusal_reason) / 8];
+  if (reason == 0 || order[ORDER(refusal_ns) / 8] <= stamp) return;
+  node->refused = reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX;
+  node->skew_ms = milliseconds((int64_t)order[ORDER(refusal_offset_us) / 8]);
+}
+
+static void add_report(const uint64_t *slot, struct beoboard_node *node) {
+  const uint64_t valid = REPORT(valid);
+  node->last_report_wall_ns = (int64_t)SLOT(stamp_real_ns);
+  node->boot_id = REPORT(boot_id);
+  node->valid = valid;
+  node->interval_ms = (uint32_t)REPORT(interval_ms);
+  node->flags = (uint32_t)REPORT(flags);
+  if ((valid & BB_VALID_MEMORY) != 0) {
+    node->mem_total_kib = REPORT(mem_total_mib) * 1024;
+    node->mem_avail_kib = REPORT(mem_avail_mib) * 1024;
+  }
+  if ((valid & BB_VALID_CPUS) != 0) node->cpus = (uint32_t)REPORT(cpus_online);
+  if ((valid & BB_VALID_LOAD) != 0) node->load1 = (float)((double)REPORT(load1_c) / 100);
+  if ((valid & BB_VALID_CPU_SHARE) != 0) node->cpu_busy = (float)((double)REPORT(cpu_busy_pm) / 1000);
+  if ((valid & BB_VALID_HEALTH) != 0) node->health = (uint32_t)REPORT(health);
+}
+
+/* One node by this look. 0, -EAGAIN, or 1: the look has to be repeated. */
+static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index, struct beoboard_node *node) {
+  memset(node, 0, sizeof *node);
+  node->age_ns = -1;
+  node->load1 = node->cpu_busy = NAN;
+  node->state = BEOBOARD_UNKNOWN;
+  const uint8_t *record = record_of(b, index);
+  copy_name(record, node->name);
+  uint64_t slot[NODE_BYTES / 8];
+  int which;
+  const uint64_t sequence = bb_newest(b, index, slot, sizeof slot, &which);
+  if (sequence == 1) return -EAGAIN;
+  const struct bb_record *r = (const struct bb_record *)record;
+  node->reports = bb_load(&r->accepted);
+  node->lost = bb_load(&r->lost);
+  bool is_ahead = false;
+  uint64_t stamp = 0;
+  int state = BEOBOARD_NEVER;
+  if (sequence != 0) {
+    stamp = SLOT(stamp_ns);
+    add_report(slot, node);
+    node->age_ns = age_of(e, stamp);
+    node->skew_ms = milliseconds((int64_t)bb_load((const uint64_t *)&r->offset_us));
+    state = judge(e, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+  }
+  if (!is_unknown(e)) node->state = (uint32_t)state;
+  if (bb_load(&r->refused) != 0) add_refusal(record, stamp, node);
+  return is_ahead;
+}
+
+int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_t size) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  if (out == NULL || size == 0) return -EINVAL;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    struct beoboard_node node;
+    look(b, again, &e);
+    const int result = copy_node(b, &e, (uint64_t)index, &node);
+    if (result < 0) return result;
+    if (result > 0 && !again) continue;
+    give(out, size, &node, sizeof node);
+    return 0;
+  }
+}
+
+int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size, int first, int max) {
+  if (b == NULL || size == 0 || first < 0 || max < 0 || (out == NULL && max > 0)) return -EINVAL;
+  const uint32_t nodes = nodes_of(b);
+  const uint32_t left = (uint32_t)first < nodes ? nodes - (uint32_t)first : 0;
+  const int n = (uint32_t)max < left ? max : (int)left;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    bool is_ahead = false;
+    for (int i = 0; i < n; i++) {
+      struct beoboard_node node;
+      if (copy_node(b, &e, (uint64_t)first + (uint64_t)i, &node) > 0) is_ahead = true;
+      give((uint8_t *)out + (size_t)i * size, size, &node, sizeof node);
+    }
+    if (!is_ahead || again) return n;
+  }
+}
+
+/* In place, for the sake of a handler's stack: a slot of the board and the public one are of the same shape up to the report's end,
+ *     head   stamp  stamp_real  reserved | report
+ *     number age    stamp       wall     | report */
+_Static_assert(offsetof(struct beoboard_slot, report) == offsetof(struct bb_slot, report), "where the report begins");
+static void give_slot(const struct evidence *e, uint64_t *slot, struct beoboard_slot *out, size_t size) {
+  if (out == NULL) return;
+  const uint64_t stamp = SLOT(stamp_ns), wall = SLOT(stamp_real_ns);
+  slot[offsetof(struct beoboard_slot, number) / 8] /= 2;
+  slot[offsetof(struct beoboard_slot, age_ns) / 8] = (uint64_t)age_of(e, stamp);
+  slot[offsetof(struct beoboard_slot, stamp_ns) / 8] = stamp;
+  slot[offsetof(struct beoboard_slot, stamp_wall_ns) / 8] = wall;
+  give(out, size, slot, sizeof *out);
+}
+
+int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 8], int *newest) {
+  int which;
+  *newest = 0;
+  const uint64_t sequence = bb_newest(b, index, pair[0], BB_SLOT_BYTES, &which);
+  if (sequence == 0) return 0;
+  if (sequence == 1) return -EAGAIN;
+  bool is_empty;
+  const uint64_t other =
+      bb_read_block(pair[1], slot_of(b, index, 1 - which), BB_SLOT_BYTES, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
+  if (other == 0) return 1;
+  /* A report may have come meanwhile: then the other one is now the newest. */
+  if (other > sequence) *newest = 1;
+  return 2;
+}
+
+int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before, size_t size) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  if (size == 0) return -EINVAL;
+  struct evidence e;
+  look(b, false, &e);
+  uint64_t pair[2][BB_SLOT_BYTES / 8];
+  int which;
+  const int n = bb_pair(b, (uint64_t)index, pair, &which);
+  if (n < 0) return n;
+  if (newest != NULL) memset(newest, 0, size);
+  if (before != NULL) memset(before, 0, size);
+  if (n > 0) give_slot(&e, pair[which], newest, size);
+  if (n > 1) give_slot(&e, pair[1 - which], before, size);
+  return n;
+}

@@ -1,0 +1,105 @@
+/* The rule of liveness and the scan of the column, apart from any board.
+ *   judge                 reads rows "now heartbeat since uncertain silent flags stamp interval goodbye" (ns, ms), writes a state each;
+ *                         a stamp of -1 is no report. Tried as a stamp, and as a word of the column where it is whole ms.
+ *   judge scan SEED N     compares the scan with N rows judged one by one; prints a line, exits with 0 when they agree */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../live.c"
+
+/* Asked for by what is not tried here. */
+int64_t bb_find(const beoboard *b, const char *name) {
+  (void)b;
+  (void)name;
+  return -1;
+}
+
+static int by_word(const struct evidence *e, uint64_t word) {
+  bool is_ahead = false;
+  return judge_word(e, word, &is_ahead);
+}
+
+static int read_rows(void) {
+  struct evidence e;
+  int64_t stamp, now;
+  uint32_t interval;
+  int goodbye;
+  while (scanf("%" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNu32 " %d", &now, &e.heartbeat,
+               &e.since, &e.uncertain_after, &e.silent_after, &e.flags, &stamp, &interval, &goodbye) == 9) {
+    e.now = (uint64_t)now;
+    const int64_t ahead = from_to(e.now, e.heartbeat);
+    e.is_stalled = ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
+    bool is_ahead = false;
+    int state = stamp < 0 ? BEOBOARD_NEVER : judge(&e, (uint64_t)stamp, interval, goodbye != 0, &is_ahead);
+    if (stamp > 0 && (uint64_t)stamp % NS_PER_MS == 0) {
+      const int other = by_word(&e, (uint64_t)stamp / NS_PER_MS << 21 | (uint64_t)interval << 1 | (uint64_t)goodbye);
+      if (other != state) state = 100 + other;
+    }
+    printf("%d\n", is_unknown(&e) ? BEOBOARD_UNKNOWN : state);
+  }
+  return 0;
+}
+
+static uint64_t seed;
+static uint64_t next_random(void) { /* xorshift64 */
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  return seed ^= seed << 17;
+}
+
+/* A word as boards have them, mostly of a node that is live, sometimes at an edge, sometimes any at all. */
+static uint64_t random_word(const struct evidence *e, unsigned spoiled) {
+  static const uint32_t intervals[] = {100, 250, 999, 1000, 1001, 1023, 2000, 10000, 600000, 0xfffff};
+  uint64_t age = next_random() % 1200;
+  uint64_t interval = 1000, goodbye = 0;
+  if (next_random() % 100 < spoiled) {
+    switch (next_random() % 7) {
+      case 0: return next_random();
+      case 1: return 0;
+      case 2: goodbye = 1; break;
+      case 3: interval = intervals[next_random() % (sizeof intervals / sizeof intervals[0])]; break;
+      case 4: age = e->uncertain_after / NS_PER_MS - 3 + next_random() % 6; break;
+      case 5: age = (uint64_t)0 - next_random() % 1200; break;
+      default: age = next_random() % 20000; break;
+    }
+  }
+  return (e->now / NS_PER_MS - age) << 21 | interval << 1 | goodbye;
+}
+
+static int compare_scans(uint64_t rounds) {
+  static const uint64_t limits[] = {100000000, 500000000, 1000000000, 4500000000, 4096000000, 4097000000, 3600000000000, 86400000000000, 0, UINT64_MAX};
+  enum { MOST = 100 };
+  static uint64_t words[MOST * 2];
+  uint64_t nodes = 0, live = 0;
+  for (uint64_t round = 0; round < rounds; round++) {
+    struct evidence e = {.now = round % 8 == 0 ? next_random() % 20000000000 : next_random() % (UINT64_C(1) << 60)};
+    e.heartbeat = e.now - next_random() % 100000000;
+    e.since = next_random() % 2 == 0 ? 0 : e.now - next_random() % 20000000000;
+    e.uncertain_after = limits[next_random() % (sizeof limits / sizeof limits[0])];
+    e.silent_after = e.uncertain_after * 2;
+    const uint64_t n = next_random() % MOST;
+    const size_t stride = next_random() % 2 == 0 ? 8 : 16;
+    const unsigned spoiled = (unsigned)(next_random() % 4 == 0 ? next_random() % 100 : next_random() % 3);
+    for (uint64_t i = 0; i < n; i++) words[i * stride / 8] = random_word(&e, spoiled);
+    int counts[BEOBOARD_NSTATES] = {0}, wanted[BEOBOARD_NSTATES] = {0};
+    bool is_ahead = false, was_ahead = false;
+    scan((const uint8_t *)words, stride, n, &e, counts, &is_ahead);
+    for (uint64_t i = 0; i < n; i++) wanted[judge_word(&e, words[i * stride / 8], &was_ahead)]++;
+    if (memcmp(counts, wanted, sizeof counts) != 0 || is_ahead != was_ahead) {
+      printf("round %" PRIu64 ": the scan counts %d live, one by one there are %d\n", round, counts[BEOBOARD_LIVE], wanted[BEOBOARD_LIVE]);
+      return 1;
+    }
+    nodes += n;
+    live += (uint64_t)counts[BEOBOARD_LIVE];
+  }
+  printf("%" PRIu64 " nodes, %" PRIu64 " live\n", nodes, live);
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  if (argc == 1) return read_rows();
+  if (argc != 4) return 2;
+  seed = strtoull(argv[2], NULL, 10) * 2 + 1;
+  return compare_scans(strtoull(argv[3], NULL, 10));
+}

@@ -1,0 +1,925 @@
+// The C library as programs see it: its header under every standard, its symbols, what it promises of time, memory and system
+// calls, and its answers held against those of the TypeScript readers.
+
+import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t from 'tap';
+import { generateLibrary } from '../proto/library.js';
+import { decodeReport, type Encodable, REPORT_BYTES, type Report } from '../src/layout/codec.js';
+import { bits, structs } from '../src/layout/layout.gen.js';
+import { CLOCK, clocks, type Writer } from '../src/native/index.js';
+import { type Evidence, judge, type LastReport, type State } from '../src/shm/liveness.js';
+import { rates } from '../src/shm/rates.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { deliver, openWriter } from '../src/shm/writer.js';
+import { boardPath, folder, makeReport, ROOT } from './lib.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+t.comment(`seed ${SEED}`);
+
+const C = join(ROOT, 'c');
+const S = 1_000_000_000n;
+const MS = 1_000_000n;
+const STATES: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
+const LIBRARY = ['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
+const WRITER = ['board_writer.c', 'order.c', 'validate.c'];
+const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
+
+type Message = [] | [string];
+/** What helpers need of tap. */
+interface Tap {
+  teardown(end: () => void): void;
+  fail(...message: Message): boolean;
+  ok(is: unknown, ...message: Message): boolean;
+  equal(is: unknown, wanted: unknown, ...message: Message): boolean;
+  strictSame(is: unknown, wanted: unknown, ...message: Message): boolean;
+}
+
+const has = (program: string) => spawnSync(program, ['--version']).error === undefined;
+/** Why a test cannot run here; in CI it has to. */
+const lacks = (packages: string, ...programs: string[]) => {
+  const missing = programs.filter(program => !has(program));
+  return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
+};
+
+function run(
+  command: string,
+  args: string[],
+  more: { input?: string | Uint8Array; env?: Record<string, string> } = {},
+) {
+  const { env = {}, ...options } = more;
+  return spawnSync(command, args, {
+    encoding: 'utf8',
+    cwd: C,
+    env: { ...process.env, ...env },
+    maxBuffer: 1 << 28,
+    timeout: 240_000,
+    ...options,
+  }) as SpawnSyncReturns<string>;
+}
+
+/** Runs what has to succeed, and gives its stdout. */
+function must(t: Tap, command: string, args: string[], more: Parameters<typeof run>[2] = {}): string {
+  const { status, signal, stdout, stderr, error } = run(command, args, more);
+  if (status !== 0) t.fail(`${command} ${args.join(' ')}: ${status ?? signal} ${error ?? ''}\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A test program of c/lib/test with the library's sources, and those of the writer, in it. */
+function build(t: Tap, name: string, compiler: string, flags: string[], sources: string[], from = C): string {
+  const out = join(folder(t), name);
+  const standard = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+  const paths = [`lib/test/${name}.c`, ...sources].map(path => join(from, path));
+  must(t, compiler, [...standard, ...flags, '-o', out, ...paths, '-lpthread', '-lm']);
+  return out;
+}
+
+// Built once: the shared library, and the program that makes its calls.
+const OUT = folder(t);
+const CALLS = join(OUT, 'calls');
+must(t, 'make', ['-s', '-j2', '-C', C, 'lib', `OUT=${OUT}`]);
+must(t, 'gcc', [
+  '-std=c11',
+  '-D_GNU_SOURCE',
+  '-O1',
+  '-g',
+  '-Wall',
+  '-Wextra',
+  '-Wpedantic',
+  '-Werror',
+  '-o',
+  CALLS,
+  'lib/test/calls.c',
+  `-L${OUT}`,
+  '-lbeoboard',
+  `-Wl,-rpath,${OUT}`,
+]);
+const calls = (t: Tap, ...args: string[]) => must(t, CALLS, args);
+
+function now(): bigint {
+  const into = new BigUint64Array(3);
+  clocks(into);
+  return into[CLOCK.monotonic] ?? 0n;
+}
+
+function open(path: string, nodes: string[] = []): Writer {
+  return openWriter({ path, cluster: 'alpha', capacity: 64, uncertainAfter: 4500, silentAfter: 10_500, nodes });
+}
+
+/** Lays report `seq` of a node on the board, as of `ageNs` ago. */
+function lay(writer: Writer, hostname: string, seq: number, ageNs = 0n, values: Encodable<'report'> = {}): string {
+  const real = 1_800_000_000n * S - ageNs;
+  const times = { t_boot_ns: 100n * S + BigInt(seq) * S, t_real_ns: real - 1_234_567_890n };
+  return deliver(writer, makeReport({ hostname, seq, ...times, ...values }, 'alpha'), now() - ageNs, real);
+}
+
+const header = readFileSync(join(C, 'beoboard.h'), 'utf8');
+const prototypes = [...header.matchAll(/^(?:const )?[a-z][\w ]*?[ *]+(beoboard_[a-z_]+)\(/gm)]
+  .map(match => match[1] ?? '')
+  .sort();
+
+t.test('generated files are those of the documents and of the program', async t => {
+  for (const [path, text] of generateLibrary(ROOT))
+    t.ok(readFileSync(join(ROOT, path), 'utf8') === text, `${path}; if not: node dist/proto/library.js`);
+});
+
+t.test('the header compiles without a warning', async t => {
+  const standards = { c: ['c99', 'c11', 'c17'], 'c++': ['c++11', 'c++14', 'c++17', 'c++20'] };
+  for (const [language, list] of Object.entries(standards))
+    for (const compiler of language === 'c' ? ['gcc', 'clang'] : ['g++', 'clang++'])
+      for (const standard of list) {
+        if (lacks('clang', compiler)) continue;
+        const args = [
+          `-std=${standard}`,
+          '-Wall',
+          '-Wextra',
+          '-Wpedantic',
+          '-Werror',
+          '-x',
+          language,
+          '-c',
+          '-o',
+          '/dev/null',
+          '-',
+        ];
+        // Twice, and from its own folder alone: it is all that a program needs.
+        const { status, stderr } = run(compiler, [`-I${C}`, ...args], {
+          input: `#include <beoboard.h>\n#include <beoboard.h>\nint f(beoboard *b) { return beoboard_count(b); }\n`,
+        });
+        t.equal(status, 0, `${compiler} ${standard}: ${stderr}`);
+      }
+});
+
+t.test('symbols: versioned what the header names, and nothing else', async t => {
+  t.ok(prototypes.length > 15, prototypes.join(' '));
+  const shared = join(OUT, 'libbeoboard.so');
+  const defined = must(t, 'nm', ['-D', '--defined-only', '--with-symbol-versions', shared]).trim().split('\n');
+  const names = defined.map(line => line.split(' ').at(-1) ?? '').filter(name => name !== 'BEOBOARD_1.0');
+  t.strictSame(
+    names.sort(),
+    prototypes.map(name => `${name}@@BEOBOARD_1.0`),
+  );
+  const dynamic = must(t, 'readelf', ['-d', shared]);
+  t.match(dynamic, /SONAME.*\[libbeoboard\.so\.1\]/);
+  t.match(dynamic, /BIND_NOW|FLAGS.*NOW/, 'no first call enters the dynamic linker');
+  t.strictSame(
+    [...dynamic.matchAll(/NEEDED.*\[(.*)\]/g)].map(match => match[1]),
+    ['libc.so.6'],
+    'it needs the C library alone',
+  );
+  const archived = must(t, 'nm', ['-g', '--defined-only', join(OUT, 'libbeoboard.a')]);
+  t.strictSame(
+    [...archived.matchAll(/ [TDBRV] (\S+)/g)].map(match => match[1]).sort(),
+    prototypes,
+    'of the archive, too',
+  );
+  const wanted = [...must(t, 'nm', ['-u', join(OUT, 'libbeoboard.a')]).matchAll(/ U (\S+)/g)].map(
+    match => match[1] ?? '',
+  );
+  t.strictSame(
+    wanted.filter(name =>
+      /^(v?f?printf|puts|perror|abort|exit|_exit|__assert.*|signal|sigaction|pthread.*|mutex.*)$/.test(name),
+    ),
+    [],
+    'it prints nothing, ends nothing and locks nothing',
+  );
+});
+
+t.test('structs grow at their end alone', async t => {
+  const golden = readFileSync(join(C, 'lib', 'abi-1.0.txt'), 'utf8')
+    .trim()
+    .split('\n');
+  const is = new Set(calls(t, 'layout').trim().split('\n'));
+  t.strictSame(
+    golden.filter(line => !is.has(line)),
+    [],
+    'what programs were built against; while v1 of the report is not frozen: build/…/calls layout > c/lib/abi-1.0.txt',
+  );
+});
+
+t.test('make install', async t => {
+  const to = folder(t);
+  must(t, 'make', ['-s', '-C', C, 'install', `OUT=${OUT}`, 'PREFIX=/opt/beo', `DESTDIR=${to}`]);
+  const files = readdirSync(to, { recursive: true, encoding: 'utf8' }).filter(path => /\.\w+$/.test(path));
+  t.strictSame(files.sort(), [
+    'opt/beo/include/beoboard.h',
+    'opt/beo/lib/libbeoboard.a',
+    'opt/beo/lib/libbeoboard.so',
+    'opt/beo/lib/libbeoboard.so.1',
+    'opt/beo/lib/libbeoboard.so.1.0.0',
+    'opt/beo/lib/pkgconfig/beoboard.pc',
+    'opt/beo/share/man/man1/beoboard.1',
+    'opt/beo/share/man/man3/beoboard.3',
+    'opt/beo/share/man/man5/beoboard-stat.5',
+    'opt/beo/share/man/man5/beoboard.5',
+  ]);
+  const env = { PKG_CONFIG_PATH: join(to, 'opt/beo/lib/pkgconfig'), PKG_CONFIG_SYSROOT_DIR: to };
+  const skip = lacks('pkg-config', 'pkg-config');
+  const flags = skip
+    ? [`-I${to}/opt/beo/include`, `-L${to}/opt/beo/lib`, '-lbeoboard']
+    : must(t, 'pkg-config', ['--cflags', '--libs', 'beoboard'], { env }).trim().split(/\s+/);
+  if (!skip) t.match(must(t, 'pkg-config', ['--modversion', 'beoboard'], { env }), /^1\.0\.0$/m);
+  // A program in C++ against what was installed, shared and static: the names are C's.
+  const program = join(to, 'program.cc');
+  writeFileSync(
+    program,
+    '#include <beoboard.h>\n#include <cstdio>\nint main() { std::printf("%06x %s\\n", beoboard_version(), beoboard_strerror(-2)); }\n',
+  );
+  must(t, 'g++', ['-std=c++11', '-o', join(to, 'shared'), program, ...flags]);
+  must(t, 'g++', [
+    '-std=c++11',
+    '-o',
+    join(to, 'static'),
+    program,
+    ...flags.map(flag => (flag === '-lbeoboard' ? '-l:libbeoboard.a' : flag)),
+  ]);
+  for (const kind of ['shared', 'static'])
+    t.match(
+      must(t, join(to, kind), [], { env: { LD_LIBRARY_PATH: join(to, 'opt/beo/lib') } }),
+      /^010000 no such board or node/,
+      kind,
+    );
+});
+
+t.test('manual pages are without fault', async t => {
+  const pages = ['beoboard.1', 'beoboard.3', 'beoboard.5', 'beoboard-stat.5'].map(page => join(C, 'lib', 'man', page));
+  const tools: [what: string, command: string, args: string[]][] = [
+    ['groff', 'groff', ['-man', '-Tutf8', '-ww', '-z']],
+    ['mandoc', 'mandoc', ['-Tlint', '-Wwarning']],
+  ];
+  for (const [what, command, args] of tools)
+    for (const page of pages) {
+      const skip =
+        what === 'mandoc'
+          ? run(command, ['/dev/null']).error !== undefined &&
+            !process.env.CI &&
+            'mandoc missing: apt-get install mandoc'
+          : lacks('groff-base', command);
+      t.test(`${what} ${page.split('/').at(-1)}`, { skip }, async t => {
+        const { status, stdout, stderr } = run(command, [...args, page]);
+        t.strictSame([status, stdout, stderr], [0, '', '']);
+      });
+    }
+  const third = readFileSync(join(C, 'lib', 'man', 'beoboard.3'), 'utf8');
+  for (const name of prototypes) t.match(third, name, `beoboard(3) tells of ${name}`);
+  const fifth = readFileSync(join(C, 'lib', 'man', 'beoboard-stat.5'), 'utf8');
+  for (const name of Object.keys(structs.report.fields))
+    t.ok(fifth.includes(name), `beoboard-stat(5) tells of ${name}`);
+});
+
+t.test('what opening gives', async t => {
+  const fresh = (t: Tap) => {
+    const path = boardPath(t);
+    const writer = open(path);
+    lay(writer, 'node1', 0);
+    writer.close();
+    return path;
+  };
+  const at = (name: keyof typeof structs.board_header.fields) => structs.board_header.fields[name].offset;
+  const poke = (path: string, offset: number, value: bigint) => {
+    const bytes = readFileSync(path);
+    bytes.writeBigUInt64LE(value, offset);
+    writeFileSync(path, bytes);
+  };
+  const shell = (line: string) => must(t, 'sh', ['-c', line]);
+  const rows: [errno: number, what: string, spoil: (path: string) => void][] = [
+    [0, 'a board', () => undefined],
+    [2, 'no file', path => unlinkSync(path)],
+    [
+      2,
+      'no folder',
+      path =>
+        shell(
+          `rm -r ${path}; mv ${path.replace(/\/board$/, '')} ${path.replace(/\/board$/, '')}.gone && rm -r ${path.replace(/\/board$/, '')}.gone`,
+        ),
+    ],
+    [11, 'empty', path => truncateSync(path, 0)],
+    [11, 'shorter than a header', path => truncateSync(path, 100)],
+    [11, 'its version not stored yet', path => poke(path, 8, 0n)],
+    [74, 'another magic', path => poke(path, at('magic'), 1n)],
+    [74, 'another major version', path => poke(path, 8, 0x20000n)],
+    [74, 'other reports', path => poke(path, at('stat_hash'), 1n)],
+    [74, 'a directory', path => shell(`rm ${path}; mkdir ${path}`)],
+    [74, 'a FIFO', path => shell(`rm ${path}; mkfifo ${path}`)],
+    [40, 'a link', path => shell(`mv ${path} ${path}2; ln -s ${path}2 ${path}`)],
+    [117, 'shorter than it says', path => truncateSync(path, 4096)],
+    [117, 'an index that leads out', path => poke(path, at('index_offset'), 1n << 40n)],
+    [117, 'a column that leads out', path => poke(path, at('column_offset'), (1n << 64n) - 8n)],
+    [117, 'records that lead out', path => poke(path, at('records_offset'), 1n << 63n)],
+    [117, 'no stride', path => poke(path, at('record_stride'), 0n)],
+    [116, 'retired', path => poke(path, at('state'), 2n)],
+  ];
+  for (const [errno, what, spoil] of rows) {
+    const path = fresh(t);
+    spoil(path);
+    const result = `${-errno || 0} ${errno === 0 ? 'handle' : 'null'} untouched\n`;
+    t.equal(calls(t, 'errors', path), result, what);
+  }
+});
+
+t.test('whom it believes', { skip: process.getuid?.() !== 0 && 'needs root to give a file away' }, async t => {
+  const path = boardPath(t);
+  open(path).close();
+  const names = join(folder(t), 'names.so');
+  must(t, 'gcc', ['-shared', '-fPIC', '-D_GNU_SOURCE', '-o', names, 'lib/test/names.c']);
+  const rows: [owner: number, named: string | undefined, env: string | undefined, result: string][] = [
+    [0, undefined, undefined, '0 handle'],
+    [1234, undefined, undefined, '-1 null'],
+    [1234, '1234', undefined, '0 handle'],
+    [1234, undefined, '1234', '0 handle'],
+    [1234, '1235', '1234', '-1 null'], // who is named by the caller goes before the environment
+    [1234, undefined, '', '-1 null'],
+    [1234, undefined, 'nobody-of-that-name', '-22 null'],
+    [0, '4294967295', undefined, '-22 null'],
+    [0, '99999999999', undefined, '-22 null'],
+    [4321, undefined, undefined, '0 handle'], // the user beoboard
+    [4322, undefined, undefined, '-1 null'],
+    [4322, 'somebody', undefined, '0 handle'],
+    [4322, undefined, 'somebody', '0 handle'],
+    [4321, 'somebody', undefined, '0 handle'],
+  ];
+  for (const [owner, named, env, result] of rows) {
+    chownSync(path, owner, 0);
+    const got = must(t, CALLS, ['errors', path, ...(named === undefined ? [] : [named])], {
+      env: { LD_PRELOAD: names, ...(env === undefined ? {} : { BEOBOARD_OWNER: env }) },
+    });
+    t.equal(got, `${result} untouched\n`, `owner ${owner}, named ${named}, BEOBOARD_OWNER=${env}`);
+  }
+});
+
+/** A board with a node in each state. */
+function sampler(t: Tap): { path: string; writer: Writer } {
+  const path = boardPath(t);
+  const writer = open(path, [
+    'live',
+    'never',
+    'left',
+    'uncertain',
+    'silent',
+    'slow',
+    'ahead',
+    'refused',
+    'measured',
+    'gap',
+  ]);
+  t.teardown(() => writer.close());
+  writer.listeningSince(now() - 3600n * S);
+  const valid = Object.values(bits.valid).reduce((all, bit) => all | (1n << BigInt(bit)), 0n);
+  lay(writer, 'live', 1);
+  lay(writer, 'left', 1, 30n * S, { flags: 2 ** bits.flags.goodbye });
+  lay(writer, 'uncertain', 1, 7n * S);
+  lay(writer, 'silent', 1, 60n * S);
+  lay(writer, 'slow', 1, 30n * S, { interval_ms: 10_000, t_real_ns: 0n });
+  lay(writer, 'ahead', 1, -30n * S);
+  lay(writer, 'refused', 1, 1n * S);
+  t.equal(lay(writer, 'refused', 2, 0n, { boot_id: 7n, t_real_ns: 1_800_000_005n * S }), 'rival');
+  const measured = {
+    valid,
+    load1_c: 123,
+    cpu_busy_pm: 250,
+    mem_total_mib: 1000,
+    mem_avail_mib: 600,
+    cpus_online: 64,
+    health: 2,
+  };
+  lay(writer, 'measured', 1, 2n * S, { ...measured, cpu_user_ms: 1000, cpu_idle_ms: 5000, tcp_retrans: 7 });
+  lay(writer, 'measured', 2, 1n * S, {
+    ...measured,
+    cpu_user_ms: 1250,
+    cpu_idle_ms: 5750,
+    tcp_retrans: 9,
+    flags: 2 ** bits.flags.held,
+    net: [{ name: 'eth0', rx_bytes: 5 }],
+  });
+  lay(writer, 'gap', 1);
+  lay(writer, 'gap', 4);
+  writer.heartbeat(now());
+  return { path, writer };
+}
+
+t.test('its answers are those of the TypeScript reader', async t => {
+  const { path } = sampler(t);
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  const compare = (t: Tap, shown: string) => {
+    const c = JSON.parse(shown);
+    const snapshot = reader.snapshot();
+    const counts = STATES.map(state => [...snapshot.nodes()].filter(node => node.state === state).length);
+    t.strictSame(c.counts, counts);
+    t.strictSame([c.nodes, c.tally, c.receiver], [10, 10, 0]);
+    t.strictSame([c.cluster, c.capacity, c.pid, c.instance], ['alpha', 64, process.pid, 1]);
+    t.strictSame([c.uncertain_after_ns, c.silent_after_ns], [4_500_000_000, 10_500_000_000]);
+    t.strictSame([c.received, c.accepted], [Number(snapshot.header.received), Number(snapshot.header.accepted)]);
+    t.ok(Math.abs(c.listened_ns / 1e6 - snapshot.listenedMs) < 1, 'listened');
+    t.equal((c.flags & 1) === 1, snapshot.stalled);
+    for (const node of snapshot.nodes()) {
+      const is = c.node.find((other: { name: string }) => other.name === node.name);
+      const { report, previous, record } = node;
+      const stale = snapshot.stalled;
+      t.equal(is.index, c.node.indexOf(is), `${node.name}: found by its name`);
+      t.equal(is.state, stale ? -116 : STATES.indexOf(node.state), `${node.name}: ${node.state}`);
+      t.equal(is.checked, STATES.indexOf(node.state));
+      t.equal(is.check, stale ? -116 : node.state === 'live' ? 0 : 1);
+      t.equal(is.copied.state, node.state);
+      t.equal(is.copied.name, node.name);
+      t.equal(is.reports, [report, previous].filter(Boolean).length);
+      t.equal(is.age < 0 ? is.age : is.age >= 0, stale ? -116 : report === undefined ? -61 : true);
+      if (node.ageMs === undefined) t.equal(is.copied.age_ns, -1);
+      else {
+        // The program ran before the snapshot was taken; the column is rounded to a ms, and the clock to a tick.
+        t.ok(is.copied.age_ns / 1e6 <= node.ageMs && is.copied.age_ns / 1e6 > node.ageMs - 30_000, `${node.name}: age`);
+        t.ok(stale || Math.abs(is.age - is.copied.age_ns) < 100e6, `${node.name}: both ages`);
+        t.equal(is.newest.stamp_ns, String(node.last?.stampNs));
+        t.equal(is.copied.last_report_wall_ns, String(node.lastRealNs));
+      }
+      t.strictSame([is.copied.reports, is.copied.lost], [record.accepted, record.lost]);
+      t.equal(is.copied.boot_id, String(report?.boot_id ?? 0n));
+      t.equal(is.copied.valid, String(report?.valid ?? 0n));
+      t.equal(is.copied.mem_total_kib, (report?.mem_total_mib ?? 0) * 1024);
+      t.equal(is.copied.mem_avail_kib, (report?.mem_avail_mib ?? 0) * 1024);
+      t.equal(is.copied.cpus, report?.cpus_online ?? 0);
+      t.equal(is.copied.load1, report?.load1_c === undefined ? undefined : Math.fround(report.load1_c / 100));
+      t.equal(
+        is.copied.cpu_busy,
+        report?.cpu_busy_pm === undefined ? undefined : Math.fround(report.cpu_busy_pm / 1000),
+      );
+      t.equal(is.copied.health, report?.health ?? 0);
+      t.equal(is.copied.flags, report?.flags ?? 0);
+      t.equal(is.copied.interval_ms, report?.interval_ms ?? 0);
+      t.equal(is.copied.refused, node.name === 'refused' ? 'rival' : 'none');
+      const offset = node.name === 'refused' ? (node.lastRefusal?.offsetUs ?? 0) : (record.offset_us ?? 0);
+      t.equal(is.copied.skew_ms, report === undefined ? 0 : Math.max(-(2 ** 31), Math.trunc(offset / 1000)));
+      t.equal(is.newest.seq, report?.seq ?? 0);
+      t.equal(is.before.seq, previous?.seq ?? 0);
+      t.strictSame(is.rates, node.rates === undefined ? { error: -61 } : { ...node.rates, net: node.rates.net ?? [] });
+    }
+    return c;
+  };
+  t.test('while the receiver listens', async t => {
+    const c = compare(t, calls(t, 'show', path));
+    t.strictSame(c.counts, [1, 5, 2, 1, 1, 0], 'every state but unknown');
+  });
+  t.test(
+    'another processor',
+    { skip: lacks('gcc-aarch64-linux-gnu qemu-user', 'aarch64-linux-gnu-gcc', 'qemu-aarch64') },
+    async t => {
+      const program = build(
+        t,
+        'calls',
+        'aarch64-linux-gnu-gcc',
+        ['-O2', '-static', '-Wno-error'],
+        [...LIBRARY, 'board.c'],
+      );
+      const { path, writer } = sampler(t);
+      const shown = must(t, 'qemu-aarch64', [program, 'show', path]);
+      const native = JSON.parse(calls(t, 'show', path));
+      const other = JSON.parse(shown);
+      const strip = (node: { age: number; copied: { age_ns: number } }) => ({
+        ...node,
+        age: 0,
+        copied: { ...node.copied, age_ns: 0 },
+      });
+      t.strictSame(other.node.map(strip), native.node.map(strip));
+      writer.heartbeat(now());
+    },
+  );
+  t.test('once it is stalled', async t => {
+    const into = open(boardPath(t));
+    into.close();
+    // The heartbeat of an hour ago, as that of a receiver that was killed.
+    const bytes = readFileSync(path);
+    const killed = boardPath(t);
+    bytes.writeBigUInt64LE(now() - 3600n * S, structs.board_header.fields.heartbeat_ns.offset);
+    writeFileSync(killed, bytes);
+    const c = JSON.parse(calls(t, 'show', killed));
+    t.strictSame(c.counts, [0, 0, 0, 0, 0, 10]);
+    t.equal(c.flags & 1, 1);
+    for (const node of c.node) {
+      t.strictSame(
+        [node.state, node.age, node.check, node.checked, node.copied.state],
+        [-116, -116, -116, 5, 'unknown'],
+        node.name,
+      );
+      if (node.name === 'live') t.ok(node.copied.age_ns >= 0, 'its age is told all the same');
+    }
+  });
+});
+
+/** Numbers from a seed. */
+function random(seed: number): (n: number) => number {
+  let state = seed >>> 0;
+  return n => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let x = Math.imul(state ^ (state >>> 15), 1 | state);
+    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
+    return Math.floor((((x ^ (x >>> 14)) >>> 0) / 2 ** 32) * n);
+  };
+}
+
+t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
+  const program = build(t, 'judge', 'gcc', SANITIZED, []);
+  const pick = random(SEED);
+  const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
+  const rows: [Evidence, LastReport | undefined][] = Array.from({ length: 20_000 }, () => {
+    const nowNs = 10_000_000n * S + BigInt(pick(1e9));
+    const uncertainAfterNs = [4500n * MS, 4500n * MS, 100n * MS, 2n * S, 24n * 3600n * S][pick(5)]!;
+    const silentAfterNs = [10_500n * MS, 10_500n * MS, 200n * MS, 5n * S, 48n * 3600n * S][pick(5)]!;
+    const intervalMs = [1000, 1000, 250, 1001, 10_000, 600_000][pick(6)]!;
+    const scale = BigInt(Math.max(1000, intervalMs));
+    const limits = [(uncertainAfterNs * scale) / 1000n, (silentAfterNs * scale) / 1000n];
+    const heartbeatNs = nowNs - near(0n, 0n, 50n * MS, 3n * S, -S, 2900n * MS);
+    const listeningSinceNs = heartbeatNs - near(...limits, 3600n * S, 0n, 9_000_000n * S);
+    const anchor = pick(2) === 0 ? nowNs : heartbeatNs;
+    let stampNs = anchor - near(0n, -S, 500n * MS, ...limits);
+    if (stampNs < 0n) stampNs = 0n;
+    if (pick(2) === 0) stampNs -= stampNs % MS;
+    const evidence = {
+      nowNs,
+      heartbeatNs,
+      listeningSinceNs: listeningSinceNs < 0n ? 0n : listeningSinceNs,
+      uncertainAfterNs,
+      silentAfterNs,
+      retired: pick(20) === 0,
+    };
+    return [evidence, pick(20) === 0 ? undefined : { stampNs, intervalMs, goodbye: pick(10) === 0 }];
+  });
+  const input = rows
+    .map(([e, last]) =>
+      [
+        e.nowNs,
+        e.heartbeatNs,
+        e.listeningSinceNs,
+        e.uncertainAfterNs,
+        e.silentAfterNs,
+        e.retired ? 2 : 0,
+        last?.stampNs ?? -1,
+        last?.intervalMs ?? 0,
+        last?.goodbye ? 1 : 0,
+      ].join(' '),
+    )
+    .join('\n');
+  const got = must(t, program, [], { input: `${input}\n` })
+    .trim()
+    .split('\n')
+    .map(Number);
+  const seen = new Map<State, number>();
+  const wrong = rows.flatMap(([evidence, last], i) => {
+    const wanted = judge(evidence, last);
+    seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
+    return STATES[got[i] ?? -1] === wanted ? [] : [`${input.split('\n')[i]}: ${got[i]}, not ${wanted}`];
+  });
+  t.strictSame(wrong.slice(0, 5), []);
+  t.equal(got.length, rows.length);
+  for (const state of STATES) t.ok((seen.get(state) ?? 0) > 100, `${state}: ${seen.get(state)}`);
+  t.comment(must(t, program, ['scan', String(SEED), '100000']), 'the scan counts as the rule does');
+});
+
+t.test('its rates are those of src/shm/rates.ts', async t => {
+  const pick = random(SEED + 1);
+  const BIG = 2 ** 53;
+  const sets = Object.values(bits.valid);
+  const names = ['eth0', 'eth1', 'eth2', 'ib0', ''];
+  const counterFields = (fields: object) =>
+    Object.entries(fields as Record<string, { type: string; kind: string }>).filter(
+      ([, { kind }]) => kind === 'counter',
+    );
+  const value = (type: string) =>
+    type === 'u32' ? pick(2 ** 32) : pick(2) === 0 ? pick(1e6) : pick(2 ** 32) * 2 ** 20 + pick(2 ** 20);
+  const moved = (type: string, before: number) => {
+    const by = [0, 1, pick(1e6), -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), pick(2 ** 32)][pick(pick(3) === 0 ? 8 : 3)]!;
+    if (type === 'u32') return (before + by + 2 ** 33) % 2 ** 32;
+    return Math.min(BIG - 1, Math.max(0, before + by));
+  };
+  const counters = counterFields(structs.report.fields).filter(([, { type }]) => /^u/.test(type));
+  const inEntry = counterFields(structs.net_if.fields);
+  const entry = (name: string) => ({
+    name,
+    ...Object.fromEntries(inEntry.map(([field, { type }]) => [field, value(type)])),
+    state: pick(4) * 65_536 + pick(4),
+  });
+  type Entry = ReturnType<typeof entry>;
+  const next = (before: Entry): Entry => ({
+    ...before,
+    ...Object.fromEntries(
+      inEntry.map(([field, { type }]) => [
+        field,
+        moved(type, (before as unknown as Record<string, number>)[field] ?? 0),
+      ]),
+    ),
+    state: pick(5) === 0 ? pick(2 ** 32) : before.state,
+  });
+  const validity = () => sets.reduce((all, bit) => (pick(12) === 0 ? all : all | (1n << BigInt(bit))), 0n);
+  const shuffled = <T>(list: T[]) =>
+    list
+      .map(item => [pick(1000), item] as const)
+      .sort((a, b) => a[0] - b[0])
+      .map(([, item]) => item);
+  const pairs = Array.from({ length: 3000 }, () => {
+    const before: Record<string, unknown> = Object.fromEntries(
+      counters.map(([field, { type }]) => [field, value(type)]),
+    );
+    const after: Record<string, unknown> = Object.fromEntries(
+      counters.map(([field, { type }]) => [
+        field,
+        pick(8) > 0 || /^cpu_/.test(field) ? moved(type, Number(before[field])) : value(type),
+      ]),
+    );
+    // Times of CPUs go forward more often than not: else there are no shares to compare.
+    if (pick(2) === 0)
+      for (const [field] of counters)
+        if (/^cpu_.*_ms$/.test(field)) after[field] = Math.min(BIG - 1, Number(before[field]) + pick(1e6));
+    const net = [0, 1, 2].map(() => entry(names[pick(names.length)]!));
+    const later = shuffled(net).map(one => (pick(6) === 0 ? entry(names[pick(names.length)]!) : next(one)));
+    const sums = { net_rest: entry(pick(5) === 0 ? '' : 'rest'), fabric: entry(pick(5) === 0 ? '' : 'fabric') };
+    const t0 = BigInt(pick(1e9)) * 1000n;
+    const ids = { boot_id: 5n, start_boot_ns: 77n, cpus_online: 8, t_boot_ns: t0, slow_boot_ns: t0, valid: validity() };
+    const one = makeReport({ ...before, ...ids, net, ...sums });
+    const two = makeReport({
+      ...after,
+      ...ids,
+      boot_id: pick(20) === 0 ? 6n : 5n,
+      start_boot_ns: pick(6) === 0 ? 78n : 77n,
+      cpus_online: pick(10) === 0 ? 9 : 8,
+      t_boot_ns: t0 + [S, 0n, BigInt(pick(2 ** 32)), -1n][pick(8) > 0 ? 0 : pick(4)]!,
+      slow_boot_ns: t0 + [S, 0n, BigInt(pick(2 ** 32)), -1n][pick(4)]!,
+      valid: validity(),
+      net: later,
+      net_rest: pick(8) === 0 ? entry('') : next(sums.net_rest),
+      fabric: pick(8) === 0 ? entry('') : next(sums.fabric),
+    });
+    return [one, two] as const;
+  });
+  const input = Buffer.concat(pairs.flat());
+  t.equal(input.length, pairs.length * 2 * REPORT_BYTES);
+  const lines = must(t, CALLS, ['rates'], { input }).trim().split('\n');
+  t.equal(lines.length, pairs.length);
+  const read = (bytes: Uint8Array): Report => decodeReport(new DataView(bytes.buffer), 0);
+  let shares = 0;
+  let some = 0;
+  const wrong = pairs.flatMap(([one, two], i) => {
+    const wanted = rates(read(one), read(two));
+    const got = JSON.parse(lines[i] ?? '');
+    if (wanted?.cpu_user_pct !== undefined) shares++;
+    if (wanted?.tcp_retrans !== undefined) some++;
+    const same = wanted === undefined ? { error: -61 } : { ...wanted, net: wanted.net ?? [] };
+    const keys = [...new Set([...Object.keys(same), ...Object.keys(got)])];
+    return keys
+      .filter(key => JSON.stringify(same[key as keyof typeof same]) !== JSON.stringify(got[key]))
+      .map(
+        key => `pair ${i}: ${key}: ${JSON.stringify(got[key])}, not ${JSON.stringify(same[key as keyof typeof same])}`,
+      );
+  });
+  t.strictSame(wrong.slice(0, 5), []);
+  t.ok(shares > 300 && some > 1000, `${shares} with shares, ${some} with retransmissions`);
+  t.test('and go on beyond 2^53, where numbers of JavaScript end', async t => {
+    const at = (tcp_retrans: bigint, t_boot_ns: bigint) =>
+      makeReport({ valid: 1n << BigInt(bits.valid.tcp), tcp_retrans, t_boot_ns });
+    const pair = Buffer.concat([at(2n ** 60n, S), at(2n ** 60n + 8n, 3n * S)]);
+    t.strictSame(JSON.parse(must(t, CALLS, ['rates'], { input: pair })), { tcp_retrans: 4, net: [] });
+  });
+});
+
+t.test('older and newer programs', async t => {
+  const { path } = sampler(t);
+  t.equal(calls(t, 'sizes', path), 'as promised\n', 'structs of every smaller and some larger sizes');
+  // A program from before some fields were added: the header as it was agreed upon.
+  const old = folder(t);
+  let text = header;
+  for (const first of ['    uint64_t received, accepted;', '    uint32_t interval_ms;              /* the']) {
+    const from = text.indexOf(first);
+    t.ok(from > 0, first);
+    text = text.slice(0, from) + text.slice(text.indexOf('\n};', from) + 1);
+  }
+  writeFileSync(join(old, 'beoboard.h'), text);
+  writeFileSync(
+    join(old, 'old.c'),
+    `#include <beoboard.h>
+     #include <stdio.h>
+     int main(int argc, char **argv) {
+       beoboard *b;
+       struct { struct beoboard_receiver it; int64_t canary; } r = {.canary = 42};
+       struct { struct beoboard_node it[2]; int64_t canary; } n = {.canary = 42};
+       (void)argc;
+       if (beoboard_open(&b, argv[1], 0) < 0 || beoboard_receiver(b, &r.it, sizeof r.it) < 0) return 1;
+       if (beoboard_read_all(b, n.it, sizeof n.it[0], 0, 2) != 2) return 1;
+       printf("%zu %zu %u %s %s %d %d\\n", sizeof r.it, sizeof n.it[0], r.it.nodes, n.it[0].name, n.it[1].name, (int)r.canary, (int)n.canary);
+       beoboard_close(b);
+       return 0;
+     }`,
+  );
+  must(t, 'gcc', [
+    '-std=c99',
+    '-Wall',
+    '-Werror',
+    `-I${old}`,
+    '-o',
+    join(old, 'old'),
+    join(old, 'old.c'),
+    `-L${OUT}`,
+    '-lbeoboard',
+    `-Wl,-rpath,${OUT}`,
+  ]);
+  t.equal(must(t, join(old, 'old'), [path]), '56 152 10 live never 42 42\n');
+});
+
+t.test('read calls make no system call', async t => {
+  const { path } = sampler(t);
+  const first = run(CALLS, ['quiet', path, '1000']);
+  if (first.status === 3 && !process.env.CI) t.comment('no seccomp here');
+  else {
+    t.strictSame([first.status, first.stdout], [0, 'no system call\n'], 'under a filter that kills at any');
+    t.equal(run(CALLS, ['quiet', path, '0']).signal, 'SIGSYS', 'which does kill');
+  }
+  const traced = join(folder(t), 'trace');
+  const skip =
+    lacks('strace', 'strace') ||
+    (run('strace', ['-o', '/dev/null', 'true']).status !== 0 && 'strace may not trace here');
+  t.test('nor does strace see one', { skip }, async t => {
+    must(t, 'strace', ['-f', '-o', traced, CALLS, 'marked', path]);
+    const lines = readFileSync(traced, 'utf8').split('\n');
+    const marks = lines.flatMap((line, i) => (/write\(2, "mark/.test(line) ? [i] : []));
+    t.equal(marks.length, 2);
+    t.equal((marks[1] ?? 0) - (marks[0] ?? 0), 1, lines.slice(marks[0], (marks[1] ?? 0) + 1).join('\n'));
+  });
+  t.test('nor do they need more stack than was said', async t => {
+    const usage = folder(t);
+    // Each source's own functions in a row is more than any call can be; what the kernel's clock takes comes to it.
+    const deepest = ['about', 'live', 'node', 'rates'].map(name => {
+      const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O2', '-fstack-usage'];
+      must(t, 'gcc', [...flags, '-c', `lib/${name}.c`, '-o', join(usage, `${name}.o`)]);
+      const lines = readFileSync(join(usage, `${name}.su`), 'utf8')
+        .trim()
+        .split('\n');
+      const bytes = lines.map(line => Number(line.split('\t')[1])).sort((a, b) => b - a);
+      return bytes.slice(0, 3).reduce((sum, one) => sum + one, 0);
+    });
+    t.ok(
+      deepest.every(bytes => bytes < 4096),
+      `the three deepest functions of each source: ${deepest.join(', ')} bytes`,
+    );
+  });
+});
+
+t.test('a board that its owner cut short', async t => {
+  const { path } = sampler(t);
+  const copy = boardPath(t);
+  writeFileSync(copy, readFileSync(path));
+  // -EUCLEAN, then -EAGAIN (it is shorter than a header now), and from then on answers as of a stalled board without nodes.
+  t.equal(calls(t, 'cut', copy), '-117 -11 0 0 0 1 1\n');
+});
+
+t.test('it follows from board to board', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  for (const name of ['a', 'b', 'c']) lay(writer, name, 1);
+  writer.heartbeat(now());
+  const child = spawn(CALLS, ['follow', path], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill());
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const refresh = async () => {
+    child.stdin.write('\n');
+    writer.heartbeat(now());
+    return (await lines.next()).value;
+  };
+  t.equal(await refresh(), '0 3 1', 'the same board');
+  writer.forget(['a']);
+  t.equal(await refresh(), '1 2 1', 'another took its place');
+  t.equal(await refresh(), '0 2 1');
+  const aside = `${path}.aside`;
+  must(t, 'mv', [path, aside]);
+  t.equal(await refresh(), '-2 2 1', 'gone: what it has is what it answers from');
+  must(t, 'mv', [aside, path]);
+  t.equal(await refresh(), '0 2 1', 'back');
+  writer.close();
+  rmSync(path);
+  mkdirSync(path);
+  child.stdin.write('\n');
+  t.equal((await lines.next()).value, '-74 2 1');
+  child.stdin.end();
+});
+
+t.test('spoiled boards: no crash, no hang, no answer that was not promised', async t => {
+  const program = build(t, 'spoil', 'gcc', SANITIZED, [...LIBRARY, 'board.c', ...WRITER]);
+  const { status, stdout, stderr } = run(program, [join(folder(t), 'board'), '4000', String(SEED)]);
+  t.match(stdout, /^\d+ opened, \d+ refused, 0 faults\n$/, stderr);
+  t.equal(status, 0);
+});
+
+interface Fire {
+  what: string;
+  compiler: string;
+  flags: string[];
+  under?: string;
+  packages: string;
+  rounds: number;
+  signals: number;
+}
+
+const fires: Fire[] = [
+  {
+    what: 'gcc, address and undefined behaviour',
+    compiler: 'gcc',
+    flags: SANITIZED,
+    packages: 'gcc',
+    rounds: 10_000,
+    signals: 1000,
+  },
+  // -Wno-tsan: gcc warns that it does not model fences; every shared word is atomic, so it needs them for no verdict.
+  {
+    what: 'gcc, threads',
+    compiler: 'gcc',
+    flags: ['-O1', '-g', '-fsanitize=thread', '-Wno-tsan'],
+    packages: 'gcc',
+    rounds: 5000,
+    signals: 500,
+  },
+  { what: 'clang', compiler: 'clang', flags: ['-O2'], packages: 'clang', rounds: 20_000, signals: 1000 },
+  {
+    what: 'gcc for aarch64, run by qemu',
+    compiler: 'aarch64-linux-gnu-gcc',
+    flags: ['-O2', '-static'],
+    under: 'qemu-aarch64',
+    packages: 'gcc-aarch64-linux-gnu qemu-user',
+    rounds: 2000,
+    signals: 200,
+  },
+];
+
+for (const { what, compiler, flags, under, packages, rounds, signals } of fires) {
+  const skip = lacks(packages, compiler, ...(under === undefined ? [] : [under]));
+  t.test(`under fire: ${what}`, { skip }, async t => {
+    const program = build(t, 'threads', compiler, flags, [...LIBRARY, 'board.c', ...WRITER]);
+    const command = under === undefined ? [program] : [under, program];
+    for (const [mode, n] of [
+      ['threads', rounds],
+      ['signals', signals],
+    ] as const) {
+      const { status, stdout, stderr } = run(command[0] ?? '', [
+        ...command.slice(1),
+        join(folder(t), 'board'),
+        String(n),
+        mode,
+      ]);
+      t.match(stdout, /^\d+ looks, \d+ in a handler, 0 faults\n$/, `${mode}: ${stderr}`);
+      t.strictSame([status, stderr], [0, '']);
+      t.comment(`${mode}: ${stdout.trim()}`);
+    }
+  });
+}
+
+t.test('the fire can hit: with a lock that believes every copy, torn reports are found', async t => {
+  const broken = folder(t);
+  must(t, 'cp', ['-r', C, broken]);
+  const lock = join(broken, 'c', 'seqlock.h');
+  const text = readFileSync(lock, 'utf8');
+  const check = 'if (bb_load(tail) == sequence)';
+  t.ok(text.includes(check));
+  writeFileSync(lock, text.replace(check, 'if (bb_load(tail) != 0)'));
+  const program = build(t, 'threads', 'gcc', ['-O1', '-g'], [...LIBRARY, 'board.c', ...WRITER], join(broken, 'c'));
+  const { status, stderr } = run(program, [join(folder(t), 'board'), '100000', 'threads']);
+  t.equal(status, 1, stderr);
+  t.match(stderr, /fault: (torn|r->)/);
+});
+
+t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+  const out = folder(t);
+  must(t, 'make', ['-s', '-C', C, 'lib', `OUT=${out}`, 'CC=musl-gcc']);
+  must(t, 'musl-gcc', [
+    '-std=c99',
+    '-D_POSIX_C_SOURCE=200809L',
+    '-static',
+    '-I.',
+    '-o',
+    join(out, 'may-start'),
+    'examples/may-start.c',
+    join(out, 'libbeoboard.a'),
+  ]);
+  // Made last: nobody beats its heart while a compiler runs.
+  const { path } = sampler(t);
+  t.strictSame(
+    [run(join(out, 'may-start'), ['-b', path, 'live', 'measured']).stdout],
+    ['measured: held out of service\n'],
+  );
+});
+
+t.test('what schedulers link knows nothing of the writer', async t => {
+  const allowed = new Set(['beoboard.h', 'board.h', 'seqlock.h', 'layout.gen.h', 'lib/internal.h', 'lib/header.gen.h']);
+  for (const path of [...LIBRARY, 'lib/internal.h', 'lib/header.gen.h'])
+    for (const [, included = ''] of readFileSync(join(C, path), 'utf8').matchAll(/^#include "(.*)"/gm)) {
+      const target = included.startsWith('../') ? included.slice(3) : `lib/${included}`;
+      t.ok(allowed.has(target), `${path} includes ${included}`);
+    }
+  t.ok(existsSync(join(C, 'lib', 'beoboard.map')));
+});

@@ -1,0 +1,340 @@
+// The examples as a reader of the documentation would run them: against a receiver and a simulated cluster, and those that read
+// the layout by themselves against a writer at full speed.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { bits } from '../src/layout/layout.gen.js';
+import { CLOCK, clocks } from '../src/native/index.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { deliver, openWriter } from '../src/shm/writer.js';
+import { boardPath, folder, makeReport, ROOT, start, startReceiver, until } from './lib.js';
+
+const OUT = folder(t);
+const EXAMPLES = join(ROOT, 'examples');
+const NODES = 20;
+
+function run(command: string, args: string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    timeout: 120_000,
+  });
+  return { status, stdout: stdout ?? '', stderr: stderr ?? String(error) };
+}
+
+const make = run('make', ['-s', '-C', join(ROOT, 'c'), 'lib', 'examples', `OUT=${OUT}`]);
+t.equal(make.status, 0, make.stderr);
+const example = (name: string, ...args: string[]) => run(join(OUT, name), args);
+
+/** How to run a reader in another language, or why not. Python has to be there in CI; who has no Go or Rust misses nothing else. */
+interface Reader {
+  what: string;
+  skip: string | false;
+  command: string[];
+  env?: Record<string, string>;
+  /** A line is NAME STATE AGE_MS SEQ LOAD1; without SEQ where the library is used. */
+  fields: number;
+}
+
+const has = (program: string, ...args: string[]) => spawnSync(program, args).error === undefined;
+const python = !has('python3', '--version') && !process.env.CI && 'python3 missing: apt-get install python3';
+const withoutNumpy = join(OUT, 'without');
+mkdirSync(withoutNumpy);
+writeFileSync(join(withoutNumpy, 'numpy.py'), 'raise ImportError("not for this test")\n');
+
+function compiled(
+  what: string,
+  program: string,
+  packages: string,
+  command: string,
+  args: string[],
+  env: Record<string, string> = {},
+): Reader {
+  const to = join(OUT, `board-${program}`);
+  if (!has(command, program === 'go' ? 'version' : '--version'))
+    return { what, skip: `${command} missing: apt-get install ${packages}`, command: [], fields: 5 };
+  const { status, stderr } = run(
+    command,
+    args.map(arg => arg.replace('TO', to)),
+    env,
+  );
+  t.strictSame([status, stderr], [0, ''], `${what} is compiled without a word`);
+  return { what, skip: false, command: [to], fields: 5 };
+}
+
+const readers: Reader[] = [
+  { what: 'Python', skip: python, command: ['python3', join(EXAMPLES, 'python', 'board.py')], fields: 5 },
+  {
+    what: 'Python without numpy',
+    skip: python,
+    command: ['python3', join(EXAMPLES, 'python', 'board.py')],
+    env: { PYTHONPATH: withoutNumpy },
+    fields: 5,
+  },
+  {
+    what: 'Python with the library',
+    skip: python,
+    command: ['python3', join(EXAMPLES, 'python', 'with_library.py')],
+    env: { BEOBOARD_LIBRARY: join(OUT, 'libbeoboard.so.1') },
+    fields: 4,
+  },
+  compiled('Go', 'go', 'golang-go', 'go', ['build', '-o', 'TO', join(EXAMPLES, 'go', 'board.go')], {
+    GOFLAGS: '-mod=mod',
+    CGO_ENABLED: '0',
+  }),
+  compiled('Rust', 'rust', 'rustc', 'rustc', [
+    '-O',
+    '--edition',
+    '2021',
+    '-D',
+    'warnings',
+    '-o',
+    'TO',
+    join(EXAMPLES, 'rust', 'board.rs'),
+  ]),
+];
+
+function read(reader: Reader, ...args: string[]) {
+  const [command = '', ...first] = reader.command;
+  const { status, stdout, stderr } = run(command, [...first, ...args], reader.env);
+  const lines = stdout.split('\n').filter(line => line !== '');
+  return { status, stderr, rows: lines.map(line => line.split(' ')) };
+}
+
+t.test('the least loaded node, of a board whose loads are known', async t => {
+  const path = boardPath(t);
+  const writer = openWriter({
+    path,
+    cluster: '',
+    capacity: 16,
+    uncertainAfter: 4500,
+    silentAfter: 10_500,
+    nodes: ['busy', 'small', 'good', 'unmeasured', 'held', 'ill', 'gone', 'silent', 'uncertain', 'never'],
+  });
+  t.teardown(() => writer.close());
+  const time = new BigUint64Array(3);
+  clocks(time);
+  const now = time[CLOCK.monotonic] ?? 0n;
+  const valid = (['load', 'cpus', 'memory', 'health'] as const).reduce(
+    (all, set) => all | (1n << BigInt(bits.valid[set])),
+    0n,
+  );
+  const lay = (hostname: string, ageS: bigint, values: object) =>
+    deliver(
+      writer,
+      makeReport({ hostname, valid, cpus_online: 64, mem_avail_mib: 1000, ...values }),
+      now - ageS * 1_000_000_000n,
+      0n,
+    );
+  writer.listeningSince(now - 1_000_000_000_000n);
+  lay('busy', 0n, { load1_c: 3200 });
+  lay('small', 0n, { load1_c: 100, cpus_online: 1 });
+  lay('good', 0n, { load1_c: 640, mem_avail_mib: 2000 });
+  lay('unmeasured', 0n, { valid: 0n });
+  lay('held', 0n, { load1_c: 0, flags: 2 ** bits.flags.held });
+  lay('ill', 0n, { load1_c: 0, health: 3 });
+  lay('gone', 0n, { load1_c: 0, flags: 2 ** bits.flags.goodbye });
+  lay('silent', 60n, { load1_c: 0 });
+  lay('uncertain', 6n, { load1_c: 0 });
+  writer.heartbeat(now);
+  t.strictSame(example('least-loaded', '-b', path), {
+    status: 0,
+    stdout: 'good 6.40 of 64 CPUs, 2000 MiB free\n',
+    stderr: '',
+  });
+  t.equal(example('least-loaded', '-b', path, '3000').status, 1, 'with more memory than any has free');
+  t.strictSame(example('may-start', '-b', path, 'good', 'busy'), { status: 0, stdout: '', stderr: '' });
+  t.strictSame(
+    example('may-start', '-b', path, 'good', 'held', 'ill', 'gone', 'silent', 'uncertain', 'never', 'nobody'),
+    {
+      status: 1,
+      stdout:
+        'held: held out of service\nill: its health check says bad\ngone: left\nsilent: silent\nuncertain: uncertain\nnever: never\nnobody: not on the board\n',
+      stderr: '',
+    },
+  );
+  t.equal(example('may-start', '-b', path).status, 2);
+  t.equal(example('may-start', '-b', `${path}.nothing`, 'good').status, 4);
+});
+
+t.test('a receiver and a simulated cluster', async t => {
+  const path = boardPath(t);
+  // Asked for before there is a board, a receiver, or a node of that name.
+  const waiting = spawn(join(OUT, 'wait-for-node'), ['-b', path, 'back1', '120']);
+  t.teardown(() => waiting.kill());
+  let told = '';
+  waiting.stdout.on('data', (data: Buffer) => {
+    told += data.toString();
+  });
+  const ended = new Promise<number | null>(resolve => waiting.once('close', resolve));
+  await until('it has said that there is no board', () => told.includes('no such board'));
+
+  const receiver = await startReceiver(t, path, ['--uncertain-after', '2s', '--silent-after', '4s']);
+  const to = `127.0.0.1:${receiver.port}`;
+  const load = start(t, ['load', '--to', to, '--count', String(NODES), '--prefix', 'n', '--interval', '500ms']);
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  const look = () => {
+    const snapshot = existsSync(path) ? reader.snapshot() : undefined;
+    return snapshot === undefined
+      ? []
+      : [...snapshot.nodes()].map(node => ({
+          name: node.name,
+          state: node.state,
+          seq: node.report?.seq ?? -1,
+          previous: node.previous?.seq ?? -1,
+        }));
+  };
+  await until(
+    'all nodes have reported twice',
+    () => look().filter(node => node.state === 'live' && node.previous >= 0).length === NODES,
+  );
+  const names = look().map(node => node.name);
+
+  await t.test('the least loaded', async t => {
+    const { status, stdout } = example('least-loaded', '-b', path, '1000');
+    t.equal(status, 0);
+    const [, name = '', shown = ''] = /^(\S+) (\d+\.\d+) of 64 CPUs, \d+ MiB free\n$/.exec(stdout) ?? [];
+    t.ok(names.includes(name), stdout);
+    t.ok(Number(shown) <= 64);
+  });
+
+  await t.test('may a job start', async t => {
+    t.strictSame(example('may-start', '-b', path, ...names), { status: 0, stdout: '', stderr: '' });
+    t.strictSame(example('may-start', '-b', path, ...names, 'n99'), {
+      status: 1,
+      stdout: 'n99: not on the board\n',
+      stderr: '',
+    });
+  });
+
+  for (const one of readers)
+    await t.test(one.what, { skip: one.skip }, async t => {
+      const before = look();
+      const { status, rows, stderr } = read(one, path);
+      const after = look();
+      t.equal(status, 0, stderr);
+      if (one.what.startsWith('Python') && one.fields === 5) t.equal(stderr, `${NODES} of ${NODES} live\n`);
+      t.strictSame(
+        rows.map(row => row[0]),
+        names,
+      );
+      rows.forEach((row, i) => {
+        t.equal(row.length, one.fields);
+        t.equal(row[1], 'live');
+        t.ok(Number(row[2]) >= 0 && Number(row[2]) < 2000, `age ${row[2]}`);
+        const seq = Number(row[3]);
+        if (one.fields === 5)
+          t.ok(
+            seq >= (before[i]?.seq ?? 0) && seq <= (after[i]?.seq ?? 0),
+            `${row[0]}: report ${seq}, between ${before[i]?.seq} and ${after[i]?.seq}`,
+          );
+        t.ok(Number(row.at(-1)) <= 64);
+      });
+      if (one.what !== 'Python') return;
+      t.strictSame(
+        read(one, path, 'n07').rows.map(row => row.slice(0, 2)),
+        [['n07', 'live']],
+        'found by its name',
+      );
+      t.equal(read(one, path, 'n99').status, 1);
+      t.equal(read(one, `${path}.nothing`).status, 4);
+    });
+
+  await t.test('a node comes back', async t => {
+    await until('it has said that the node is not there', () => told.includes('back1: not on the board'));
+    start(t, ['load', '--to', to, '--count', '1', '--prefix', 'back', '--interval', '500ms']);
+    t.equal(await ended, 0);
+    t.match(told, /^back1: no such board.*\n(back1: the board is.*\n)*back1: not on the board\nback1: live\n$/);
+  });
+
+  await t.test('the cluster falls silent', async t => {
+    load.child.kill('SIGKILL');
+    await load.exit;
+    await until('all are silent', () =>
+      look()
+        .filter(node => node.name.startsWith('n'))
+        .every(node => node.state === 'silent'),
+    );
+    const { status, stdout } = example('may-start', '-b', path, ...names);
+    t.strictSame([status, stdout], [1, names.map(name => `${name}: silent\n`).join('')]);
+    t.equal(example('least-loaded', '-b', path).status, 1);
+    for (const one of readers.filter(({ skip }) => skip === false))
+      t.strictSame(
+        [
+          ...new Set(
+            read(one, path)
+              .rows.filter(row => row[0] !== 'back1')
+              .map(row => row[1]),
+          ),
+        ],
+        ['silent'],
+        one.what,
+      );
+    t.equal(example('wait-for-node', '-b', path, names[0] ?? '', '0').status, 1, 'whose time is over at once');
+  });
+
+  await t.test('the receiver is killed: nobody is blamed', async t => {
+    receiver.child.kill('SIGKILL');
+    await receiver.exit;
+    await until('the board is stalled', () => reader.snapshot().stalled);
+    t.strictSame(
+      [example('may-start', '-b', path, ...names).status, example('least-loaded', '-b', path).status],
+      [4, 4],
+    );
+    for (const one of readers.filter(({ skip }) => skip === false)) {
+      const { status, rows } = read(one, path);
+      t.strictSame([status, [...new Set(rows.map(row => row[1]))]], [4, ['unknown']], one.what);
+    }
+  });
+});
+
+t.test('a writer at full speed tears nothing', async t => {
+  const path = boardPath(t);
+  const c = (name: string) => join(ROOT, 'c', name);
+  const sources = [
+    'lib/test/threads.c',
+    ...['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
+    'board.c',
+    'board_writer.c',
+    'order.c',
+    'validate.c',
+  ];
+  const built = run('gcc', [
+    '-std=c11',
+    '-D_GNU_SOURCE',
+    '-fno-strict-aliasing',
+    '-O2',
+    '-o',
+    join(OUT, 'threads'),
+    ...sources.map(c),
+    '-lpthread',
+    '-lm',
+  ]);
+  t.equal(built.status, 0, built.stderr);
+  const writer = spawn(join(OUT, 'threads'), [path, '2000000000', 'threads'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const gone = new Promise(resolve => writer.once('close', resolve));
+  t.teardown(async () => {
+    writer.kill('SIGKILL');
+    await gone;
+  });
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  await until('there is a board', () => existsSync(path) && reader.snapshot().count >= 4);
+  for (const one of readers.filter(({ skip, fields }) => skip === false && fields === 5)) {
+    const seen = new Set<string>();
+    for (let i = 0; i < 4; i++) {
+      for (const [name, , , seq, load] of read(one, path).rows) {
+        if (name === 'guest') continue;
+        // Of this writer's reports the load is the number, in hundredths.
+        if (load !== (Number(seq) / 100).toFixed(2)) t.fail(`${one.what}: report ${seq} with the load ${load}`);
+        seen.add(seq ?? '');
+      }
+    }
+    t.ok(seen.size > 2, `${one.what}: ${seen.size} different reports`);
+  }
+});
