@@ -1,0 +1,122 @@
+/* /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any line
+ * that it does not understand: a sum over the rest would be wrong. */
+#include "parse.h"
+
+/* Numbers behind the name: 11 since 2.6.25, more with discards since 4.18 and with flushes since 5.5. */
+enum { READS, SECTORS_READ = 2, WRITES = 4, SECTORS_WRITTEN = 6, INFLIGHT = 8, BUSY, WEIGHTED, COLUMNS };
+
+static bool parse_line(struct span line, struct disk *disk) {
+  struct span left = line, word;
+  uint64_t number, value[COLUMNS] = {0};
+  for (unsigned i = 0; i < 2; i++)
+    if (!next_word(&left, &word) || !text_u64(word, &number)) return false;
+  if (!next_word(&left, &disk->name)) return false;
+  for (unsigned i = 0; i < COLUMNS; i++) {
+    if (!next_word(&left, &word)) return false;
+    const bool wanted = i % 2 == 0 || i >= INFLIGHT;
+    if (wanted && !text_u64(word, &value[i])) return false;
+  }
+  disk->reads = value[READS];
+  disk->sectors_read = value[SECTORS_READ];
+  disk->writes = value[WRITES];
+  disk->sectors_written = value[SECTORS_WRITTEN];
+  disk->inflight = value[INFLIGHT];
+  disk->busy_ms = value[BUSY];
+  disk->weighted_ms = value[WEIGHTED];
+  return true;
+}
+
+/* All block devices, partitions too. An empty text is a node without any, and no failure. Leaves `whole` as it was. */
+bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, uint64_t *names) {
+  *count = 0;
+  *names = FINGERPRINT;
+  if (text.len > 0 && !ends(text, SPAN("\n"))) return false;
+  for (struct span left = text, line; next_line(&left, &line);) {
+    if (*count == MOST_DISKS || !parse_line(line, &all[*count].now)) return false;
+    *names = fingerprint(fingerprint(*names, all[*count].now.name), SPAN("\n"));
+    ++*count;
+  }
+  return true;
+}
+
+/* The kernel counts sectors of 512 bytes, whatever those of the disk are. */
+#define SECTOR 512u
+
+void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *report) {
+  bb_wide reads = 0, sectors_read = 0, writes = 0, sectors_written = 0, inflight = 0, busy = 0, weighted = 0;
+  unsigned disks = 0;
+  for (unsigned i = 0; i < count; i++) {
+    const struct disk *disk = &all[i].now;
+    if (!disk->whole) continue;
+    reads += disk->reads;
+    sectors_read += disk->sectors_read;
+    writes += disk->writes;
+    sectors_written += disk->sectors_written;
+    inflight += disk->inflight;
+    busy += disk->busy_ms;
+    weighted += disk->weighted_ms;
+    disks++;
+  }
+  report->disk_read_bytes = saturated_64(sectors_read * SECTOR);
+  report->disk_write_bytes = saturated_64(sectors_written * SECTOR);
+  report->disk_reads = saturated_64(reads);
+  report->disk_writes = saturated_64(writes);
+  report->disk_busy_ms = saturated_64(busy);
+  report->disk_weighted_ms = saturated_64(weighted);
+  report->disk_inflight = saturated_32(inflight);
+  report->disks = saturated_16(disks);
+}
+
+/* Of the tick before. */
+static unsigned disks_before;
+static int64_t boot_ns_before;
+static bool is_before, doubles_before;
+
+void disks_forget(void) { is_before = false; }
+
+/* The kernel shows this time modulo 2^32 ms. What grew by half of that or more began anew, under an old name. */
+static uint64_t grown(uint64_t from, uint64_t to) {
+  const uint64_t by = to >= from ? to - from : from - to <= UINT32_MAX ? to + (UINT64_C(1) << 32) - from : UINT64_MAX;
+  return by < UINT64_C(1) << 31 ? by : 0;
+}
+
+static const uint64_t *busy_before(const struct disk_row *all, uint64_t name, unsigned near) {
+  if (!doubles_before && near < disks_before && all[near].before_name == name) return &all[near].before_busy_ms;
+  for (unsigned i = disks_before; i-- > 0;)
+    if (all[i].before_name == name) return &all[i].before_busy_ms; /* of the same name twice, the last */
+  return NULL;
+}
+
+/* Whether a name is there twice; asked only when the names change. */
+static bool has_doubles(const struct disk_row *all) {
+  for (unsigned i = 0; i < disks_before; i++)
+    for (unsigned k = 0; k < i; k++)
+      if (all[i].before_name == all[k].before_name) return true;
+  return false;
+}
+
+bool busiest_disk(struct disk_row *all, unsigned count, bool changed, int64_t now_boot_ns, struct bb_report *report) {
+  const bool passed = is_before && now_boot_ns > boot_ns_before;
+  bool found = false;
+  uint64_t busiest = 0;
+  unsigned place = 0;
+  for (unsigned i = 0; i < count && passed; i++) {
+    if (!all[i].now.whole) continue;
+    const uint64_t *from = busy_before(all, fingerprint(FINGERPRINT, all[i].now.name), place++);
+    if (from == NULL) continue;
+    found = true;
+    const uint64_t by = grown(*from, all[i].now.busy_ms);
+    if (by > busiest) busiest = by;
+  }
+  if (found) report->disk_busiest_pm = thousandths((bb_wide)busiest * 1000000, (bb_wide)(now_boot_ns - boot_ns_before));
+  disks_before = 0;
+  for (unsigned i = 0; i < count; i++) {
+    if (!all[i].now.whole) continue;
+    all[disks_before].before_name = fingerprint(FINGERPRINT, all[i].now.name);
+    all[disks_before++].before_busy_ms = all[i].now.busy_ms;
+  }
+  if (changed) doubles_before = has_doubles(all);
+  boot_ns_before = now_boot_ns;
+  is_before = true;
+  return found;
+}

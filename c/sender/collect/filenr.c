@@ -1,0 +1,13 @@
+/* /proc/sys/fs/file-nr: open files of the whole node. Refuses the limit behind them. */
+#include "parse.h"
+
+/* Allocated less unused; 0 when a race makes that negative. All three numbers are required. */
+bool parse_file_nr(struct span text, struct bb_report *report) {
+  struct span left = text, first, second;
+  uint64_t allocated, unused;
+  if (!eat_digits(&left, 1, 20, &first) || !eat(&left, SPAN("\t")) || !eat_digits(&left, 1, 20, &second)) return false;
+  if (!eat(&left, SPAN("\t")) || !eat_digits(&left, 1, 20, NULL) || !span_is(left, SPAN("\n"))) return false;
+  if (!text_u64(first, &allocated) || !text_u64(second, &unused)) return false;
+  report->files_open = saturated_32(allocated > unused ? allocated - unused : 0);
+  return true;
+}

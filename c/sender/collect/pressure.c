@@ -1,0 +1,60 @@
+/* /proc/pressure/...: how long tasks waited. Refuses avg300; kernels without it (before 4.20, or psi=0) have no file. */
+#include "parse.h"
+
+struct pressure {
+  bb_wide avg10, avg60; /* hundredths of a per cent */
+  uint64_t total;       /* microseconds */
+};
+
+static bool parse_line(struct span text, struct span who, struct pressure *pressure) {
+  struct span left, avg10, avg60, avg300, total;
+  if (!line_after(text, who, &left)) return false;
+  if (!eat(&left, SPAN("avg10=")) || !eat_token(&left, &avg10) || !eat(&left, SPAN(" avg60="))) return false;
+  if (!eat_token(&left, &avg60) || !eat(&left, SPAN(" avg300=")) || !eat_token(&left, &avg300)) return false;
+  if (!eat(&left, SPAN(" total=")) || !eat_digits(&left, 1, 20, &total) || left.len > 0) return false;
+  return text_hundredths(avg10, &pressure->avg10) && text_hundredths(avg60, &pressure->avg60) &&
+         text_u64(total, &pressure->total);
+}
+
+/* `some` alone is required: `full` came to this file with 5.13 and means nothing there. */
+bool parse_cpu_pressure(struct span text, struct bb_report *report) {
+  struct pressure some;
+  if (!parse_line(text, SPAN("some "), &some)) return false;
+  report->psi_cpu_some10 = saturated_16(some.avg10);
+  report->psi_cpu_some60 = saturated_16(some.avg60);
+  report->psi_cpu_some_us = some.total;
+  return true;
+}
+
+bool parse_memory_pressure(struct span text, struct bb_report *report) {
+  struct pressure some, full;
+  if (!parse_line(text, SPAN("some "), &some) || !parse_line(text, SPAN("full "), &full)) return false;
+  report->psi_mem_some10 = saturated_16(some.avg10);
+  report->psi_mem_some60 = saturated_16(some.avg60);
+  report->psi_mem_some_us = some.total;
+  report->psi_mem_full10 = saturated_16(full.avg10);
+  report->psi_mem_full60 = saturated_16(full.avg60);
+  report->psi_mem_full_us = full.total;
+  return true;
+}
+
+bool parse_io_pressure(struct span text, struct bb_report *report) {
+  struct pressure some, full;
+  if (!parse_line(text, SPAN("some "), &some) || !parse_line(text, SPAN("full "), &full)) return false;
+  report->psi_io_some10 = saturated_16(some.avg10);
+  report->psi_io_some60 = saturated_16(some.avg60);
+  report->psi_io_some_us = some.total;
+  report->psi_io_full10 = saturated_16(full.avg10);
+  report->psi_io_full60 = saturated_16(full.avg60);
+  report->psi_io_full_us = full.total;
+  return true;
+}
+
+/* This file has `full` alone. */
+bool parse_irq_pressure(struct span text, struct bb_report *report) {
+  struct pressure full;
+  if (!parse_line(text, SPAN("full "), &full)) return false;
+  report->psi_irq_full10 = saturated_16(full.avg10);
+  report->psi_irq_full_us = full.total;
+  return true;
+}

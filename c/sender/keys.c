@@ -1,0 +1,137 @@
+#include "keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernelfile.h"
+
+#define MOST_KEYS_BYTES 4096
+#define MOST_LINES 2u
+#define SECRET_BYTES 32u
+
+static unsigned hex(char c) {
+  if (is_digit(c)) return (unsigned)(c - '0');
+  const char lower = (char)(c | 0x20);
+  return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
+}
+
+/* A node's name up to the next blank. */
+static bool eat_name(struct span *left, struct span *name) {
+  size_t length = 0;
+  for (; length < left->len && length < 63; length++) {
+    const char c = left->at[length];
+    if (!is_digit(c) && (c < 'a' || c > 'z') && (length == 0 || (c != '.' && c != '_' && c != '-'))) break;
+  }
+  *name = (struct span){left->at, length};
+  *left = without(*left, length);
+  return length > 0;
+}
+
+/* `KEY_ID cluster HEX64` or `KEY_ID node NAME HEX64`. */
+static bool parse_line(struct span line, struct key *key, struct span *node) {
+  struct span left = line, digits;
+  uint64_t id;
+  uint8_t secret[SECRET_BYTES];
+  *node = (struct span){NULL, 0};
+  if (!eat_digits(&left, 1, 5, &digits) || !text_u64(digits, &id) || id > UINT16_MAX) return false;
+  if (eat(&left, SPAN(" node "))) {
+    if (!eat_name(&left, node) || !eat(&left, SPAN(" "))) return false;
+  } else if (!eat(&left, SPAN(" cluster "))) {
+    return false;
+  }
+  if (left.len != 2 * SECRET_BYTES) return false;
+  for (size_t i = 0; i < SECRET_BYTES; i++) {
+    const unsigned high = hex(left.at[2 * i]), low = hex(left.at[2 * i + 1]);
+    if (high > 15 || low > 15) return false;
+    secret[i] = (uint8_t)(high << 4 | low);
+  }
+  key->id = (uint16_t)id;
+  key->alg = node->at == NULL ? BB_AUTH_ALG_CLUSTER : BB_AUTH_ALG_NODE;
+  bb_hmac_key(&key->hmac, secret, sizeof secret);
+  explicit_bzero(secret, sizeof secret);
+  return true;
+}
+
+/* One or two lines; the first signs, all verify. */
+static bool parse_keys(struct span text, const char *name, struct key *key, struct words *why) {
+  struct span left = text, line, node = {NULL, 0};
+  if (ends(left, SPAN("\n"))) left.len--;
+  if (text.len == 0) {
+    add_text(why, "holds no key; write \"KEY_ID cluster HEX64\" or \"KEY_ID node NAME HEX64\"");
+    return false;
+  }
+  unsigned lines = 1;
+  for (size_t i = 0; i < left.len; i++) lines += left.at[i] == '\n';
+  if (lines > MOST_LINES) {
+    add_text(why, "holds more than 2 keys");
+    return false;
+  }
+  struct key keys[MOST_LINES];
+  bool good = true;
+  for (unsigned i = 0; good && next_part(&left, '\n', &line); i++) {
+    struct span its;
+    good = parse_line(line, &keys[i], &its);
+    if (i == 0) node = its;
+    if (good) continue;
+    add_text(why, "line "); /* which itself may hold a secret */
+    add_number(why, i + 1);
+    add_text(why, " is not \"KEY_ID cluster HEX64\" or \"KEY_ID node NAME HEX64\"");
+  }
+  *key = keys[0];
+  explicit_bzero(keys, sizeof keys);
+  if (!good) return false;
+  if (node.at == NULL || span_is(node, span_of(name))) return true;
+  add_text(why, "is the key of ");
+  add_span(why, node);
+  add_text(why, ", and this node is ");
+  add_text(why, name);
+  return false;
+}
+
+static bool take(int fd, const char *name, uid_t other, struct key *key, struct words *why) {
+  struct stat stats;
+  static char text[MOST_KEYS_BYTES + 1] LARGE;
+  size_t length = 0;
+  if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
+    add_text(why, "is no key file");
+  } else if (stats.st_uid != 0 && stats.st_uid != geteuid() && stats.st_uid != other) {
+    add_text(why, "belongs to user ");
+    add_number(why, stats.st_uid);
+    add_text(why, "; give it to this user");
+  } else if ((stats.st_mode & 077) != 0) {
+    add_text(why, "can be read by others; chmod 600 it, and make a new key");
+  } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, sizeof text, &length) != 0) {
+    add_text(why, "is no key file");
+  } else {
+    const bool good = parse_keys((struct span){text, length}, name, key, why);
+    explicit_bzero(text, sizeof text);
+    return good;
+  }
+  return false;
+}
+
+bool read_signing_key(const char *path, const char *name, uid_t other, struct key *key, struct words *fault) {
+  *key = (struct key){.alg = BB_AUTH_ALG_NONE};
+  const int fd = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  add_one_line(fault, span_of(path));
+  add_text(fault, ": ");
+  if (fd == -1) {
+    add_text(fault, error_name(errno));
+    add_text(fault, ": cannot be read");
+    return false;
+  }
+  char reason[300];
+  struct words why = WORDS(reason);
+  const bool good = take(fd, name, other, key, &why);
+  close(fd);
+  add_one_line(fault, (struct span){reason, why.len});
+  return good;
+}
+
+void sign(struct bb_report *report, const struct key *key) {
+  uint8_t tag[BB_SHA256_BYTES];
+  bb_hmac(&key->hmac, report, offsetof(struct bb_report, tag), tag);
+  memcpy(report->tag, tag, sizeof report->tag);
+}

@@ -1,0 +1,22 @@
+/* The key that signs reports. Refuses files that others can read, and to show a key in any message. */
+#ifndef BB_SENDER_KEYS_H
+#define BB_SENDER_KEYS_H
+#include <sys/types.h>
+
+#include "../layout.gen.h"
+#include "../sha256.h"
+#include "say.h"
+
+struct key {
+  uint16_t id;
+  uint8_t alg; /* BB_AUTH_ALG_NONE: there is none */
+  struct bb_hmac hmac;
+};
+
+/* The key with which the node of this name signs, from a file of ours, of root's or of the user whom we will become. False
+ * with the reason in `fault`. */
+bool read_signing_key(const char *path, const char *name, uid_t other, struct key *key, struct words *fault);
+/* Writes the tag over all that stands before it. */
+void sign(struct bb_report *report, const struct key *key);
+
+#endif

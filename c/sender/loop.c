@@ -1,0 +1,147 @@
+#include "loop.h"
+
+#include "forget.h"
+#include "outlets.h"
+#include "schedule.h"
+#include "slow/rounds.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MS_NS UINT64_C(1000000)
+
+static struct course course;
+static bool changed; /* the grid is another one */
+static uint64_t seq;
+static uint32_t missed;
+static sigset_t waited_for;
+static struct bb_report report;
+
+/* When rounds of the slow side begin: a second before the report, so that it tells of now also where the interval is long; and
+ * that is, where it is a second, with the report before. */
+static uint64_t round_due_ns, round_begun_ns, between_due_ns;
+
+void loop_open(bool once) {
+  static const int signals[] = {SIGALRM, SIGNAL_ANSWER, SIGTERM, SIGINT, SIGHUP};
+  sigemptyset(&waited_for);
+  for (size_t i = 0; i < (once ? 2 : sizeof signals / sizeof signals[0]); i++) sigaddset(&waited_for, signals[i]);
+  sigprocmask(SIG_BLOCK, &waited_for, NULL);
+}
+
+void loop_change(const struct course *to) {
+  changed |= to->identity.interval_ms != course.identity.interval_ms || to->aligned != course.aligned;
+  course = *to;
+}
+
+static uint64_t interval_ns(void) { return course.identity.interval_ms * MS_NS; }
+
+/* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the other: a
+ * step of the wall clock moves the grid, and neither makes a report late nor skips one. */
+static uint64_t next_due(void) {
+  const struct clocks now = world_clocks();
+  if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
+  return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
+}
+
+static unsigned send_report(struct tick tick) {
+  tick.seq = seq++;
+  tick.missed = missed;
+  tick.clocks = world_clocks();
+  pack(&report, &course.identity, &tick);
+  return outlets_send(&report, sizeof report);
+}
+
+static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }
+
+static void begin_round(uint64_t now_ns) {
+  round_begun_ns = now_ns;
+  between_due_ns = now_ns + rounds_between_ms() * MS_NS;
+  rounds_begin();
+}
+
+/* Plans the next round for the report that is due then. */
+static void plan_round(uint64_t report_due_ns) {
+  if (interval_ns() < SECOND_NS) {
+    round_due_ns = round_begun_ns + round_ns();
+    return;
+  }
+  round_due_ns = report_due_ns - SECOND_NS;
+  /* At most once a second: the first report may be due soon. */
+  if (round_due_ns < round_begun_ns + round_ns() - round_ns() / 10) round_due_ns = UINT64_MAX;
+}
+
+/* Does what is due on the slow side; gives when there is more to do. */
+static uint64_t go_round(void) {
+  const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+  if (now_ns >= round_due_ns) {
+    begin_round(now_ns);
+    /* A long interval's next one is planned with its report. */
+    round_due_ns = interval_ns() < SECOND_NS ? now_ns + round_ns() : UINT64_MAX;
+  }
+  const uint64_t between_ns = rounds_between_ms() * MS_NS;
+  if (between_ns == 0) return round_due_ns;
+  if (now_ns >= between_due_ns) {
+    rounds_between();
+    between_due_ns = now_ns + between_ns;
+  }
+  return between_due_ns < round_due_ns ? between_due_ns : round_due_ns;
+}
+
+/* Waits until a report is due, and does all else meanwhile. False: it is time to end. `due` is UINT64_MAX when the grid
+ * changed: then one is due at once, and it is not late. */
+static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
+  for (;;) {
+    uint64_t next = go_round();
+    const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+    if (now_ns >= *due) return true;
+    if (*due < next) next = *due;
+    const uint64_t left = next > now_ns ? next - now_ns : 0;
+    const struct timespec timeout = {.tv_sec = (time_t)(left / SECOND_NS), .tv_nsec = (long)(left % SECOND_NS)};
+    switch (sigtimedwait(&waited_for, NULL, &timeout)) {
+      case SIGTERM:
+      case SIGINT: return false;
+      case SIGHUP:
+        calls->hangup();
+        if (!changed) break;
+        changed = false;
+        *due = UINT64_MAX;
+        return true;
+      case SIGALRM: rounds_overdue(); break;
+      case SIGNAL_ANSWER: outlets_answered(); break;
+      default: break; /* the time has come, or a debugger */
+    }
+  }
+}
+
+unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
+  begin_round(clock_ns(CLOCK_BOOTTIME));
+  changed = false;
+  send_report((struct tick){0});
+  bool told = false;
+  int error;
+  while (outlets_stdout(&error) == STDOUT_GOOD) {
+    if (!told && outlets_waiting() == 0) {
+      calls->ready();
+      told = true;
+      forget_start();
+    }
+    uint64_t due = next_due();
+    plan_round(due);
+    if (!wait_until(&due, calls)) break;
+    const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME), late_ns = due == UINT64_MAX ? 0 : now_ns - due;
+    /* Woken more than an interval late: the ticks between brought no report. */
+    const uint64_t skipped = late_ns / interval_ns();
+    missed += (uint32_t)skipped;
+    send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
+  }
+  const unsigned goodbyes = send_report((struct tick){.goodbye = true});
+  *reports = seq;
+  return goodbyes;
+}
+
+unsigned loop_once(uint64_t first_seq, uint32_t missed_before, uint64_t late_ns) {
+  seq = first_seq;
+  missed = missed_before;
+  unsigned sent = send_report((struct tick){.goodbye = true, .late_ns = late_ns});
+  while (outlets_waiting() > 0)
+    if (sigwaitinfo(&waited_for, NULL) == SIGNAL_ANSWER) sent += outlets_answered();
+  return sent;
+}

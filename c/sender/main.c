@@ -1,0 +1,207 @@
+/* The sender: one report per tick, to every master. Reads this machine and listens to nobody. Memory is taken at the start
+ * and never again. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collect.h"
+#include "loop.h"
+#include "options.h"
+#include "outlets.h"
+#include "pretend.h"
+#include "privileges.h"
+#include "schedule.h"
+#include "slow/rounds.h"
+
+/* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
+enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
+
+static struct options options LARGE; /* as they were at the start, but for what SIGHUP changes */
+static struct course course;
+static int arguments;
+static char *const *argument;
+static uid_t other_user; /* whom we will become */
+static char fault_text[1024];
+
+/* One line for somebody who called us, whatever the log looks like. */
+static int refuse(struct words *fault) {
+  char line[1200];
+  struct words words = WORDS(line);
+  add_text(&words, PROGRAM ": ");
+  add_span(&words, (struct span){fault->text, fault->len});
+  add_text(&words, "\n");
+  const ssize_t written = write(STDERR_FILENO, words.text, words.len);
+  (void)written;
+  return USAGE;
+}
+
+static int show(const char *text) {
+  for (size_t left = strlen(text); left > 0;) {
+    const ssize_t written = write(STDOUT_FILENO, text, left);
+    if (written < 0) return errno == EPIPE ? DONE : WRITE_FAILED;
+    text += written;
+    left -= (size_t)written;
+  }
+  return DONE;
+}
+
+/* What of the course follows from the options, and may change while the sender runs. */
+static bool set_course(const struct options *from, struct course *to, struct words *fault) {
+  struct identity *identity = &to->identity;
+  memcpy(identity->name, from->name, sizeof identity->name);
+  identity->cluster_id = cluster_id_of(from->cluster);
+  identity->interval_ms = from->interval_ms;
+  to->aligned = from->aligned;
+  identity->key = (struct key){.alg = BB_AUTH_ALG_NONE};
+  return from->key_file == NULL || read_signing_key(from->key_file, from->name, other_user, &identity->key, fault);
+}
+
+/* Reads the trees of the ticks before, if there are any; goes on with the last. */
+static void open_collector(void) {
+  static struct bb_report before;
+  collect_from(options.proc[0], options.sys[0]);
+  if (options.trees == 1) return;
+  const int64_t now = (int64_t)world_clocks().boot_ns;
+  const bool told = pretence.on && pretence.has_before;
+  collect(&before, told ? pretence.before_boot_ns : now - (int64_t)options.interval_ms * 1000000, &(struct details){0});
+  collect_from(options.proc[1], options.sys[1]);
+}
+
+static struct slow_world world_of(unsigned tree) {
+  return (struct slow_world){
+    .proc = options.proc[tree],
+    .sys = options.sys[tree],
+    .run = pretence.on ? pretence.run : "/run/beoboard",
+    .etc = pretence.on ? pretence.etc : "/etc",
+    .scratch = options.scratch,
+  };
+}
+
+static void describe(struct words *words, const struct options *of) {
+  add_text(words, of->name);
+  add_text(words, " reports every ");
+  add_duration(words, of->interval_ms);
+  add_text(words, " to ");
+  add_outlets(words);
+}
+
+static void tell_ready(void) {
+  char text[800];
+  struct words words = WORDS(text);
+  describe(&words, &options);
+  say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
+}
+
+/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing. */
+static void read_again(void) {
+  static struct options fresh LARGE;
+  static struct course to;
+  struct words fault = WORDS(fault_text);
+  to = course;
+  if (options_read(arguments, argument, &fresh, &fault) != OPTIONS_GOOD || !set_course(&fresh, &to, &fault)) {
+    say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
+    return;
+  }
+  course = to;
+  outlets_change(&fresh);
+  loop_change(&course);
+  rounds_change(fresh.interval_ms);
+  char text[800];
+  struct words words = WORDS(text);
+  describe(&words, &fresh);
+  say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
+}
+
+/* Whether somebody still reads stdout; a full disk ends the program. */
+static bool has_stdout(void) {
+  int error;
+  const enum stdout_state state = outlets_stdout(&error);
+  if (state == STDOUT_BROKEN) {
+    say(SAY_ERROR, "cannot write to stdout: ", error_name(error), (char *)NULL);
+    exit(WRITE_FAILED);
+  }
+  return state == STDOUT_GOOD;
+}
+
+static int run(void) {
+  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready};
+  uint64_t reports;
+  const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
+  has_stdout();
+  char text[200];
+  struct words words = WORDS(text);
+  if (goodbyes != count) {
+    add_text(&words, " to ");
+    add_number(&words, goodbyes);
+    add_text(&words, " of ");
+    add_number(&words, count);
+  }
+  add_text(&words, " after ");
+  add_number(&words, reports);
+  add_text(&words, " reports");
+  if (outlets_failed() > 0) {
+    add_text(&words, ", ");
+    add_number(&words, outlets_failed());
+    add_text(&words, " could not be delivered");
+  }
+  say(SAY_INFO, "said goodbye", text_of(&words), (char *)NULL);
+  return DONE;
+}
+
+static int once(void) {
+  const struct slow_world worlds[2] = {world_of(0), world_of(1)};
+  if (pretence.on) {
+    rounds_pretend(worlds + (2 - options.trees), options.trees);
+  } else {
+    rounds_begin();
+    rounds_wait();
+  }
+  outlets_be_patient();
+  const unsigned sent = loop_once(pretence.seq, pretence.missed_ticks, (uint64_t)pretence.late_us * 1000);
+  if (!has_stdout()) return DONE;
+  return sent == outlets_count() ? DONE : NOT_SO;
+}
+
+/* Gives up what is not needed any more, when all is open. */
+static bool settle(const struct user *user, struct words *fault) {
+  if (options.user != NULL && !become(user, fault)) return false;
+  no_new_privileges();
+  return !options.seccomp || confine(fault);
+}
+
+int main(int argc, char *argv[]) {
+  struct words fault = WORDS(fault_text);
+  struct user user = {(uid_t)-1, (gid_t)-1};
+  arguments = argc;
+  argument = argv;
+  signal(SIGPIPE, SIG_IGN);
+  switch (options_read(argc, argv, &options, &fault)) {
+    case OPTIONS_HELP: return show(help_text);
+    case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;
+    case OPTIONS_BAD: return refuse(&fault);
+    case OPTIONS_GOOD: break;
+  }
+  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse(&fault);
+  if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse(&fault);
+  other_user = options.user != NULL ? user.uid : geteuid();
+  if (!read_boot_id(options.proc[1], &course.identity.boot_id))
+    tell("cannot read the boot id: reboots of this node will not be seen");
+  course.identity.agent_version = pretence.on ? pretence.version : version_number();
+  course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
+  if (!set_course(&options, &course, &fault)) return refuse(&fault);
+
+  loop_open(options.once);
+  if (!outlets_open(SIGNAL_ANSWER)) return refuse((add_text(&fault, "there is not enough memory"), &fault));
+  outlets_change(&options);
+  open_collector();
+  const struct slow_world world = world_of(1);
+  if (!pretence.on) {
+    if (!rounds_open(&world, options.interval_ms, !options.once))
+      return refuse((add_text(&fault, "there is not enough memory"), &fault));
+    rounds_open_privileged();
+  }
+  if (!settle(&user, &fault)) return refuse(&fault);
+  loop_change(&course);
+  return options.once ? once() : run();
+}

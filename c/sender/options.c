@@ -1,0 +1,561 @@
+#include "options.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "collect/parse.h"
+#include "toml.h"
+
+#ifndef BEOBOARD_VERSION
+#define BEOBOARD_VERSION "0.0.0"
+#endif
+const char version_text[] = BEOBOARD_VERSION;
+
+/* Trees and files are named by paths of which others are made: these must all fit. */
+#define MOST_PATH 512u
+
+const char help_text[] =
+  "Usage: " PROGRAM " [options]\n"
+  "\n"
+  "report how this machine is, once per interval\n"
+  "\n"
+  "Options:\n"
+  "  --to ADDR[:PORT]  where reports go: names, [V6]:PORT, port 8677; - writes the\n"
+  "                    datagram to stdout; may be repeated\n"
+  "  --interface IF    the interface for multicasts, by name\n"
+  "  --ttl N           routers that multicasts may pass, plus one, 0 to 255\n"
+  "                    (default: 1)\n"
+  "  --name NAME       the node's name (default: the host name up to its first dot,\n"
+  "                    in lower case)\n"
+  "  --cluster NAME    the cluster's name\n"
+  "  --key-file FILE   the key, in a file that only its owner can read; without it\n"
+  "                    reports have no tag\n"
+  "  --interval TIME   from one report to the next, 100ms to 600s (default: 1s)\n"
+  "  --once            send one report, flagged as the last, and end\n"
+  "  --aligned         send on the wall clock, all nodes at once, instead of spread\n"
+  "                    over the interval\n"
+  "  --proc DIR        another /proc; given twice: the tick before, and the report\n"
+  "                    (default: /proc)\n"
+  "  --sys DIR         another /sys; given twice: the tick before, and the report\n"
+  "                    (default: /sys)\n"
+  "  --scratch DIR     the local scratch of which space is reported; never a\n"
+  "                    network file system (default: /tmp)\n"
+  "  --pretend FILE    TOML with what no tree holds (clocks, number \xe2\x80\xa6): repeats a\n"
+  "                    report to the byte\n"
+  "  --user USER       become this user, by name or id, when all is open that needs\n"
+  "                    another\n"
+  "  --seccomp         let the kernel refuse every system call that is not needed\n"
+  "  --config FILE     TOML with the same names; the command line goes before it\n"
+  "  -h, --help        show this help\n"
+  "  -V, --version     show the version\n"
+  "\n"
+  "SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and "
+  "tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost.\n"
+  "\n"
+  "Examples:\n"
+  "  " PROGRAM " --to master\n"
+  "  " PROGRAM " --to 10.0.0.1 --to 10.0.0.2:9000 --interval 5s --user nobody\n"
+  "  " PROGRAM " --to 239.255.86.77 --interface eth0\n"
+  "  " PROGRAM " --once --to - | xxd | head -4\n";
+
+uint32_t version_number(void) {
+  uint32_t number = 0;
+  struct span left = span_of(version_text), digits;
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t part = 0;
+    if (eat_digits(&left, 1, 3, &digits)) text_u64(digits, &part);
+    eat(&left, SPAN("."));
+    number = number << 8 | (uint32_t)part;
+  }
+  return number;
+}
+
+typedef bool reader(struct span text, struct options *options, struct words *why);
+
+static bool wrong(struct words *why, struct span text, const char *what) {
+  add_quoted(why, text);
+  add_text(why, what);
+  return false;
+}
+
+static bool read_to(struct span text, struct options *options, struct words *why) {
+  struct address address;
+  if (span_is(text, SPAN("-"))) return options->to_stdout = true;
+  if (!parse_address(text, &address, why)) return false;
+  if (address.port == 0) return wrong(why, text, " has port 0; write the port that the receiver listens on");
+  options->to[options->to_count++] = address;
+  return true;
+}
+
+static bool read_interface(struct span text, struct options *options, struct words *why) {
+  if (!is_interface_name(text) || text.len >= sizeof options->interface)
+    return wrong(why, text, " is no interface; write a name as in /sys/class/net");
+  memcpy(options->interface, text.at, text.len);
+  return true;
+}
+
+/* A whole number; 10k is 10000, 2M is 2000000. */
+static bool read_ttl(struct span text, struct options *options, struct words *why) {
+  struct span left = text, digits;
+  uint64_t number;
+  if (!eat_digits(&left, 1, 15, &digits) || !text_u64(digits, &number) ||
+      (left.len > 0 && !span_is(left, SPAN("k")) && !span_is(left, SPAN("M"))))
+    return wrong(why, text, " is no whole number; write it as 10000 or 10k");
+  if (number > 255 || (left.len > 0 && number > 0)) return wrong(why, text, " is out of bounds; write 0 to 255");
+  options->ttl = (uint8_t)number;
+  return true;
+}
+
+static bool is_node_name(struct span text, bool upper) {
+  for (size_t i = 0; i < text.len; i++) {
+    const char c = text.at[i];
+    const bool letter = is_digit(c) || (c >= 'a' && c <= 'z') || (upper && c >= 'A' && c <= 'Z');
+    if (!letter && (i == 0 || c == 0 || strchr("._-", c) == NULL)) return false;
+  }
+  return text.len >= 1 && text.len <= 63;
+}
+
+static bool read_name(struct span text, struct options *options, struct words *why) {
+  if (is_node_name(text, false)) {
+    memcpy(options->name, text.at, text.len);
+    return true;
+  }
+  wrong(why, text, " is no node name; write ");
+  if (!is_node_name(text, true)) {
+    add_text(why, "1 to 63 of a-z 0-9 . _ - that begin with a letter or digit");
+    return false;
+  }
+  for (size_t i = 0; i < text.len; i++) {
+    const char c = text.at[i];
+    add_span(why, (struct span){&(char){c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c}, 1});
+  }
+  return false;
+}
+
+static bool read_cluster(struct span text, struct options *options, struct words *why) {
+  if (!is_node_name(text, true))
+    return wrong(why, text, " is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
+  memcpy(options->cluster, text.at, text.len);
+  return true;
+}
+
+/* The whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else, a bare number included. */
+static bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
+  static const struct {
+    struct span name;
+    uint32_t ms;
+  } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}};
+  struct span left = text, whole, part = {"", 0};
+  if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
+    return wrong(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+  uint32_t scale = 0;
+  for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    if (span_is(left, units[i].name)) scale = units[i].ms;
+  if (scale == 0 && left.len > 0)
+    return wrong(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+  if (scale == 0) {
+    wrong(why, text, " has no unit; write ");
+    for (unsigned i = 0; i < 2; i++) {
+      add_span(why, text);
+      add_text(why, i == 0 ? "s or " : "ms");
+    }
+    return false;
+  }
+  uint64_t number;
+  if (whole.len > 15 || !text_u64(whole, &number) || number > (UINT64_C(1) << 53) / scale)
+    return wrong(why, text, " is too long; write a shorter time");
+  *ms = number * scale;
+  uint64_t over = 0, divisor = 1; /* what the decimals come to; beyond ten they cannot be seen */
+  for (size_t i = 0; i < part.len && i < 10; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
+  const uint64_t parts = over * scale, left_over = parts % divisor;
+  *ms += parts / divisor;
+  if (left_over * 1000000 <= divisor) return true;
+  const bool up = left_over * 2 >= divisor;
+  *ms += up;
+  if ((divisor - left_over) * 1000000 <= divisor) return true;
+  wrong(why, text, " is no whole number of ms; write ");
+  add_number(why, *ms > 0 ? *ms : 1);
+  add_text(why, "ms");
+  return false;
+}
+
+static bool read_interval(struct span text, struct options *options, struct words *why) {
+  uint64_t ms = 0;
+  if (!parse_duration(text, &ms, why)) return false;
+  if (ms < 100 || ms > 600000) return wrong(why, text, " is out of bounds; write 100ms to 600s");
+  options->interval_ms = (uint32_t)ms;
+  return true;
+}
+
+static bool is_path(struct span text, struct words *why) {
+  if (text.len == 0) return wrong(why, text, " names no file; write a path");
+  return text.len <= MOST_PATH || wrong(why, text, " is longer than 512 bytes; write a shorter path");
+}
+
+static bool read_key_file(struct span text, struct options *options, struct words *why) {
+  options->key_file = text.at;
+  return is_path(text, why);
+}
+
+static bool read_proc(struct span text, struct options *options, struct words *why) {
+  options->proc[options->proc[0] != NULL] = text.at;
+  return is_path(text, why);
+}
+
+static bool read_sys(struct span text, struct options *options, struct words *why) {
+  options->sys[options->sys[0] != NULL] = text.at;
+  return is_path(text, why);
+}
+
+static bool read_scratch(struct span text, struct options *options, struct words *why) {
+  options->scratch = text.at;
+  return is_path(text, why);
+}
+
+static bool read_pretend(struct span text, struct options *options, struct words *why) {
+  options->pretend = text.at;
+  return is_path(text, why);
+}
+
+static bool read_config(struct span text, struct options *options, struct words *why) {
+  (void)options; /* it was read before the others */
+  return is_path(text, why);
+}
+
+static bool read_user(struct span text, struct options *options, struct words *why) {
+  struct span left = text;
+  uint64_t id;
+  options->user = text.at;
+  if (text_u64(text, &id) && text.len <= 10 && id < UINT32_MAX) return true;
+  const bool first = left.len > 0 && (((left.at[0] | 0x20) >= 'a' && (left.at[0] | 0x20) <= 'z') || left.at[0] == '_');
+  if (ends(left, SPAN("$"))) left.len--;
+  for (size_t i = 0; first && i < left.len; i++) {
+    const char c = left.at[i];
+    if (!is_digit(c) && ((c | 0x20) < 'a' || (c | 0x20) > 'z') && strchr("_.@-", c) == NULL)
+      return wrong(why, text, " is no user; write a user name or a user id");
+  }
+  return first || wrong(why, text, " is no user; write a user name or a user id");
+}
+
+enum {
+  TO, INTERFACE, TTL, NAME, CLUSTER, KEY_FILE, INTERVAL, ONCE, ALIGNED, PROC, SYS, SCRATCH, PRETEND, USER, SECCOMP, CONFIG,
+  OPTIONS
+};
+
+static const struct option {
+  const char *name;
+  const char *value; /* what stands for it in help and errors; NULL: a flag */
+  unsigned most;     /* how many times it may be given */
+  const char *fallback;
+  reader *read;
+} table[OPTIONS] = {
+  [TO] = {"to", "ADDR[:PORT]", MOST_TO, NULL, read_to},
+  [INTERFACE] = {"interface", "IF", 1, NULL, read_interface},
+  [TTL] = {"ttl", "N", 1, "1", read_ttl},
+  [NAME] = {"name", "NAME", 1, NULL, read_name},
+  [CLUSTER] = {"cluster", "NAME", 1, NULL, read_cluster},
+  [KEY_FILE] = {"key-file", "FILE", 1, NULL, read_key_file},
+  [INTERVAL] = {"interval", "TIME", 1, "1s", read_interval},
+  [ONCE] = {"once", NULL, 0, NULL, NULL},
+  [ALIGNED] = {"aligned", NULL, 0, NULL, NULL},
+  [PROC] = {"proc", "DIR", 2, "/proc", read_proc},
+  [SYS] = {"sys", "DIR", 2, "/sys", read_sys},
+  [SCRATCH] = {"scratch", "DIR", 1, "/tmp", read_scratch},
+  [PRETEND] = {"pretend", "FILE", 1, NULL, read_pretend},
+  [USER] = {"user", "USER", 1, NULL, read_user},
+  [SECCOMP] = {"seccomp", NULL, 0, NULL, NULL},
+  [CONFIG] = {"config", "FILE", 1, NULL, read_config},
+};
+
+/* A text given for an option; several make the value of one that may be repeated. On the command line or in the file, of which
+ * the former goes before. */
+struct given {
+  const char *text; /* NULL: a flag that is off */
+  unsigned line;    /* of the file; 0: it is from the command line */
+  int option;
+};
+
+#define MOST_GIVEN 256u
+static struct given given[MOST_GIVEN] AT_START;
+static unsigned givens;
+/* Of the file that was read last and of the one before, whose texts may still be in use. */
+static struct toml files[2] LARGE;
+static unsigned last_file;
+static const char *file_name;
+
+static int find(struct span name) {
+  for (int i = 0; i < OPTIONS; i++)
+    if (span_is(name, span_of(table[i].name))) return i;
+  return -1;
+}
+
+static bool give(int option, const char *text, unsigned line) {
+  if (givens == MOST_GIVEN) return false;
+  given[givens++] = (struct given){text, line, option};
+  return true;
+}
+
+static unsigned times_given(int option, bool in_file) {
+  unsigned count = 0;
+  for (unsigned i = 0; i < givens; i++) count += given[i].option == option && (given[i].line > 0) == in_file;
+  return count;
+}
+
+static const char *nearest_option(struct span name, bool help) {
+  const char *names[OPTIONS + 1];
+  for (unsigned i = 0; i < OPTIONS; i++) names[i] = table[i].name;
+  names[OPTIONS] = "help";
+  return nearest_word(name, names, help ? OPTIONS + 1 : OPTIONS - 1); /* a file takes no other file */
+}
+
+static void add_spelled(struct words *words, int option) {
+  add_text(words, "--");
+  add_text(words, table[option].name);
+  if (table[option].value == NULL) return;
+  add_text(words, " ");
+  add_text(words, table[option].value);
+}
+
+static bool refuse_no_value(int option, const char *follows, struct words *fault) {
+  add_text(fault, "--");
+  add_text(fault, table[option].name);
+  add_text(fault, " has no value");
+  if (follows != NULL) {
+    add_text(fault, ", ");
+    add_text(fault, follows);
+    add_text(fault, " follows it");
+  }
+  add_text(fault, "; write ");
+  add_spelled(fault, option);
+  return false;
+}
+
+/* An argument that begins with - and is no option of ours, or a flag with a value. */
+static void refuse_unknown(const char *argument, struct words *fault) {
+  struct span given = span_of(argument), name;
+  const char *equals = strchr(argument, '=');
+  if (equals != NULL) given.len = (size_t)(equals - argument);
+  for (name = given; begins(name, SPAN("-"));) name = without(name, 1);
+  const int option = find(name);
+  if (option >= 0 && table[option].value == NULL) {
+    add_one_line(fault, given);
+    add_text(fault, " takes no value; write ");
+    add_one_line(fault, given);
+    return;
+  }
+  add_text(fault, "unknown option ");
+  add_quoted(fault, given);
+  if (option >= 0) {
+    add_text(fault, "; write ");
+    add_spelled(fault, option);
+    return;
+  }
+  const char *meant = nearest_option(name, true);
+  add_text(fault, meant != NULL ? "; did you mean --" : "; see " PROGRAM " --help");
+  if (meant == NULL) return;
+  add_text(fault, meant);
+  add_text(fault, "?");
+}
+
+/* What the command line says, as it stands there. */
+static enum outcome read_command(int argc, char *const argv[], struct words *fault) {
+  const char *unknown = NULL, *too_many = NULL;
+  enum outcome asked = OPTIONS_GOOD;
+  givens = 0;
+  for (int i = 1; i < argc; i++) {
+    const struct span argument = span_of(argv[i]);
+    if (span_is(argument, SPAN("--"))) {
+      if (i + 1 < argc && too_many == NULL) too_many = argv[i + 1];
+      break;
+    }
+    if (argument.len < 2 || argument.at[0] != '-') {
+      if (too_many == NULL) too_many = argv[i];
+      continue;
+    }
+    if (span_is(argument, SPAN("-h")) || span_is(argument, SPAN("--help"))) {
+      asked = OPTIONS_HELP;
+      continue;
+    }
+    if (span_is(argument, SPAN("-V")) || span_is(argument, SPAN("--version"))) {
+      if (asked == OPTIONS_GOOD) asked = OPTIONS_VERSION;
+      continue;
+    }
+    const char *equals = strchr(argv[i], '=');
+    const struct span name = {argv[i] + 2, equals == NULL ? argument.len - 2 : (size_t)(equals - argv[i]) - 2};
+    const int option = begins(argument, SPAN("--")) ? find(name) : -1;
+    if (option < 0 || (table[option].value == NULL && equals != NULL)) {
+      if (unknown == NULL) unknown = argv[i];
+      continue;
+    }
+    const bool flag = table[option].value == NULL;
+    if (!flag && equals == NULL && i + 1 == argc) {
+      refuse_no_value(option, NULL, fault);
+      return OPTIONS_BAD;
+    }
+    if (!give(option, flag ? "true" : equals != NULL ? equals + 1 : argv[i + 1], 0)) {
+      add_text(fault, "there are more than 256 values; write fewer");
+      return OPTIONS_BAD;
+    }
+    if (!flag && equals == NULL) i++;
+  }
+  if (asked != OPTIONS_GOOD) return asked;
+  if (unknown != NULL) {
+    refuse_unknown(unknown, fault);
+  } else if (too_many != NULL) {
+    add_quoted(fault, span_of(too_many));
+    add_text(fault, " is one argument too many; see " PROGRAM " --help");
+  } else {
+    return OPTIONS_GOOD;
+  }
+  return OPTIONS_BAD;
+}
+
+/* A value that is the name of an option was forgotten. */
+static bool is_swallowed(int option, struct words *fault) {
+  for (unsigned i = 0; i < givens; i++) {
+    struct span name = given[i].option == option ? span_of(given[i].text) : SPAN("");
+    if (eat(&name, SPAN("--")) && find(name) >= 0) return !refuse_no_value(option, given[i].text, fault);
+  }
+  return false;
+}
+
+/* Takes one key of the file. */
+static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
+  (void)context;
+  const int option = find(span_of(path[0]));
+  if (option < 0 || option == CONFIG || depth > 1) {
+    if (option == CONFIG) {
+      add_text(why, "config is an option that is taken from no file; remove it");
+      return false;
+    }
+    add_text(why, "unknown name ");
+    add_quoted(why, span_of(path[0]));
+    const char *meant = nearest_option(span_of(path[0]), false);
+    add_text(why, meant != NULL ? "; did you mean " : "; see " PROGRAM " --help");
+    if (meant == NULL) return false;
+    add_text(why, meant);
+    add_text(why, "?");
+    return false;
+  }
+  const bool flag = table[option].value == NULL, many = table[option].most > 1;
+  const char *instead = NULL;
+  if (times_given(option, true) > 0) instead = "given twice; write it once";
+  else if (flag && value->kind != TOML_TRUTH) instead = "not a value for it; write true or false";
+  else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY))
+    instead = "not a value for it; write one text in quotes";
+  else if (many && (value->kind == TOML_TRUTH || value->count == 0))
+    instead = "not a value for it; write an array of one or more texts in quotes";
+  for (unsigned i = 0; instead == NULL && i < value->count; i++)
+    if (!give(option, flag && !value->truth ? NULL : value->texts[i], value->line)) instead = "too many values; write fewer";
+  if (instead == NULL) return true;
+  add_text(why, path[0]);
+  add_text(why, ": ");
+  add_text(why, instead);
+  return false;
+}
+
+static void add_where(struct words *words, int option, unsigned line) {
+  if (line > 0) {
+    add_one_line(words, span_of(file_name));
+    add_text(words, ":");
+    add_number(words, line);
+    add_text(words, ": ");
+  } else {
+    add_text(words, "--");
+  }
+  add_text(words, table[option].name);
+}
+
+static bool read_one(int option, const char *text, const char *where, unsigned line, struct options *options,
+                     struct words *fault) {
+  char reason[700];
+  struct words why = WORDS(reason);
+  if (table[option].read(span_of(text), options, &why)) return true;
+  add_text(fault, where);
+  if (where[0] == 0) add_where(fault, option, line);
+  else add_text(fault, table[option].name);
+  add_text(fault, ": ");
+  add_span(fault, (struct span){reason, why.len});
+  return false;
+}
+
+/* The host name up to its first dot, in lower case. */
+static const char *host_name(void) {
+  static char host[256];
+  size_t length = 0;
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+  for (; host[length] != 0 && host[length] != '.'; length++)
+    if (host[length] >= 'A' && host[length] <= 'Z') host[length] = (char)(host[length] | 0x20);
+  host[length] = 0;
+  return host;
+}
+
+static bool read_flag(int option, bool on, struct options *options) {
+  if (option == ONCE) options->once = on;
+  if (option == ALIGNED) options->aligned = on;
+  if (option == SECCOMP) options->seccomp = on;
+  return true;
+}
+
+static bool evaluate(int option, struct options *options, struct words *fault) {
+  if (is_swallowed(option, fault)) return false;
+  const bool in_file = times_given(option, false) == 0;
+  const unsigned times = times_given(option, in_file), most = table[option].most;
+  if (times == 0) {
+    const char *text = option == NAME ? host_name() : table[option].fallback;
+    return text == NULL || read_one(option, text, "the default of --", 0, options, fault);
+  }
+  bool again = false;
+  for (unsigned i = 0; i < givens; i++) {
+    const struct given *one = &given[i];
+    if (one->option != option || (one->line > 0) != in_file) continue;
+    if (table[option].value == NULL) return read_flag(option, one->text != NULL, options);
+    if (times > most && !again) {
+      add_where(fault, option, one->line);
+      add_text(fault, " is given ");
+      add_number(fault, times);
+      add_text(fault, " times; give it ");
+      add_text(fault, most == 1 ? "once" : "at most ");
+      if (most == 1) return false;
+      add_number(fault, most);
+      add_text(fault, " times");
+      return false;
+    }
+    again = true;
+    if (!read_one(option, one->text, "", one->line, options, fault)) return false;
+  }
+  return true;
+}
+
+static bool refuse(struct words *fault, const char *why) {
+  add_text(fault, why);
+  return false;
+}
+
+static bool read_all(struct options *options, struct words *fault) {
+  memset(options, 0, offsetof(struct options, to));
+  if (is_swallowed(CONFIG, fault)) return false;
+  file_name = NULL;
+  for (unsigned i = 0; i < givens; i++)
+    if (given[i].option == CONFIG) file_name = given[i].text;
+  if (file_name != NULL) {
+    if (!evaluate(CONFIG, options, fault)) return false;
+    last_file ^= 1;
+    if (!toml_read(&files[last_file], file_name, take, NULL, fault)) return false;
+  }
+  for (int i = 0; i < OPTIONS; i++)
+    if (!evaluate(i, options, fault)) return false;
+  options->trees = options->proc[1] != NULL || options->sys[1] != NULL ? 2 : 1;
+  if (options->proc[1] == NULL) options->proc[1] = options->proc[0];
+  if (options->sys[1] == NULL) options->sys[1] = options->sys[0];
+  if (options->to_count == 0 && !options->to_stdout)
+    return refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
+  if (options->pretend != NULL && !options->once) return refuse(fault, "--pretend makes one report; add --once");
+  return true;
+}
+
+enum outcome options_read(int argc, char *const argv[], struct options *options, struct words *fault) {
+  const enum outcome outcome = read_command(argc, argv, fault);
+  if (outcome != OPTIONS_GOOD) return outcome;
+  return read_all(options, fault) ? OPTIONS_GOOD : OPTIONS_BAD;
+}

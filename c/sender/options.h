@@ -1,0 +1,45 @@
+/* Every option of this program, each defined once, and how its command line and its file are read. Does nothing with the
+ * values and never ends the process. */
+#ifndef BB_SENDER_OPTIONS_H
+#define BB_SENDER_OPTIONS_H
+#include "say.h"
+
+#define MOST_TO 32u
+#define DEFAULT_PORT 8677u
+
+/* A name, an IPv4 address, or an IPv6 address without brackets. */
+struct address {
+  char host[256];
+  uint16_t port;
+  uint8_t family; /* AF_INET, AF_INET6; AF_UNSPEC: a name */
+};
+
+struct options {
+  unsigned to_count;
+  bool to_stdout;
+  char interface[16]; /* empty: the routing table decides */
+  uint8_t ttl;
+  char name[64];
+  char cluster[64]; /* empty: none */
+  uint32_t interval_ms;
+  bool once, aligned, seccomp;
+  unsigned trees; /* the tick before first, when there are two */
+  const char *proc[2], *sys[2];
+  const char *scratch;
+  const char *key_file, *pretend, *user; /* NULL: none */
+  struct address to[MOST_TO];            /* last, so that only those in use cost memory */
+};
+
+enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
+
+/* Reads them; of OPTIONS_BAD the reason is in `fault`. What they point to lives until the next but one call. */
+enum outcome options_read(int argc, char *const argv[], struct options *options, struct words *fault);
+
+/* ADDR[:PORT]; false with the reason in `why`. */
+bool parse_address(struct span text, struct address *address, struct words *why);
+void add_address(struct words *words, const struct address *address);
+
+extern const char help_text[], version_text[];
+uint32_t version_number(void);
+
+#endif

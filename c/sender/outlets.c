@@ -1,0 +1,384 @@
+#include "outlets.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../layout.gen.h"
+#include "resolve.h"
+#include "world.h"
+
+/* The shortest time between two attempts at a master that cannot be reached: a resolver that is down is not asked every
+ * tick. */
+#define RETRY_MS 5000u
+/* How long a name that works is believed: over UDP nobody tells that a master has moved. */
+#define BELIEVE_MS 60000u
+
+/* One master or group. Its socket is connected: only so does it learn that nobody listens at the other end. */
+struct destination {
+  struct address address;
+  char interface[16];
+  uint8_t ttl;
+  int fd; /* -1: not connected */
+  struct sockaddr_storage at; /* to where */
+  bool tried;
+  uint64_t tried_ms;
+  bool failing;
+  uint64_t failed, failed_before;
+  struct lookup lookup;
+  /* The report that found no connection and waits for the attempt that it began; later ones are lost, so that none pile up. */
+  bool waiting;
+  char pending[BB_REPORT_BYTES];
+};
+
+static struct destination destinations[MOST_DESTINATIONS] LARGE;
+/* Which of them are in use, and of which an answer is still out, as bits: the others cost no memory. */
+static uint64_t used, asking;
+_Static_assert(MOST_DESTINATIONS <= 64, "bits of a word");
+#define BIT(i) (UINT64_C(1) << (i))
+#define EACH(i, bits) (unsigned i = 0; i < MOST_DESTINATIONS; i++) if (((bits) & BIT(i)) != 0)
+static bool to_stdout, patient;
+static int stdout_error; /* 0: it works */
+
+static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+
+static void say_of(enum level level, const struct destination *destination, const char *what, const char *more) {
+  char label[300];
+  struct words words = WORDS(label);
+  add_address(&words, &destination->address);
+  say(level, text_of(&words), " ", what, more, (char *)NULL);
+}
+
+static const char *reason_of(int error) {
+  switch (error) {
+    case ECONNREFUSED: return "is there, but nobody listens";
+    case ENETUNREACH: return "cannot be reached: no route";
+    case EHOSTUNREACH: return "cannot be reached: no such host on the network";
+    case ENETDOWN: return "cannot be reached: the network is down";
+    case EPERM: return "cannot be reached: a firewall of this machine forbids it";
+    case EACCES: return "cannot be reached: it is a broadcast address or forbidden";
+    case ENODEV: return "cannot be reached: there is no such interface";
+    case EAGAIN: return "cannot be reached: its queue is full";
+    case EMSGSIZE: return "cannot be reached: a report is too large for the way there";
+    default: return "cannot be reached: ";
+  }
+}
+
+/* Counts a report that nobody took, and tells of the first of a row. */
+static void failure(struct destination *destination, const char *why, const char *more) {
+  destination->failed++;
+  if (destination->failing) return;
+  destination->failing = true;
+  destination->failed_before = destination->failed - 1;
+  char text[160];
+  struct words words = WORDS(text);
+  add_text(&words, why);
+  add_text(&words, more);
+  say_of(SAY_WARN, destination, text_of(&words), "; reports to it are lost until it answers");
+}
+
+static void failure_of(struct destination *destination, int error) {
+  const char *why = reason_of(error);
+  failure(destination, why, ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
+}
+
+static void success(struct destination *destination) {
+  if (!destination->failing) return;
+  destination->failing = false;
+  char text[64];
+  struct words words = WORDS(text);
+  add_number(&words, destination->failed - destination->failed_before);
+  say_of(SAY_INFO, destination, "takes reports again, ", (add_text(&words, " were missed"), text_of(&words)));
+}
+
+static void disconnect(struct destination *destination) {
+  if (destination->fd != -1) close(destination->fd);
+  destination->fd = -1;
+}
+
+static bool deliver(struct destination *destination, const void *report, size_t bytes) {
+  ssize_t sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const int error = errno;
+  if (sent == (ssize_t)bytes) {
+    success(destination);
+    return true;
+  }
+  /* ECONNREFUSED tells of the report before: this one has not left yet. */
+  if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+  else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
+  failure_of(destination, error);
+  return false;
+}
+
+/* An address without its port; of IPv6 all eight groups. */
+static void add_host(struct words *words, const struct sockaddr_storage *at) {
+  if (at->ss_family == AF_INET) {
+    const uint32_t v4 = ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr);
+    for (unsigned i = 0; i < 4; i++) {
+      if (i > 0) add_text(words, ".");
+      add_number(words, v4 >> (24 - 8 * i) & 255);
+    }
+    return;
+  }
+  const uint8_t *v6 = ((const struct sockaddr_in6 *)(const void *)at)->sin6_addr.s6_addr;
+  for (unsigned i = 0; i < 16; i++) {
+    if (i > 0 && i % 2 == 0) add_text(words, ":");
+    add_span(words, (struct span){&"0123456789abcdef"[v6[i] >> 4], 1});
+    add_span(words, (struct span){&"0123456789abcdef"[v6[i] & 15], 1});
+  }
+}
+
+static bool is_multicast(const struct sockaddr_storage *at) {
+  if (at->ss_family == AF_INET6) return IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr);
+  return IN_MULTICAST(ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr));
+}
+
+/* The number of an interface; 0: there is none. */
+static int index_of(int fd, const char *name) {
+  struct ifreq request = {0};
+  if (name[0] == 0 || strlen(name) >= sizeof request.ifr_name) return 0;
+  memcpy(request.ifr_name, name, strlen(name));
+  return ioctl(fd, SIOCGIFINDEX, &request) == 0 ? request.ifr_ifindex : 0;
+}
+
+/* How multicasts leave this machine. IPv6 groups of link scope need the interface in their address, too. */
+static int set_multicast(const struct destination *destination, int fd, struct sockaddr_storage *at) {
+  const bool v6 = at->ss_family == AF_INET6;
+  const int hops = destination->ttl, index = index_of(fd, destination->interface);
+  if (setsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MULTICAST_HOPS : IP_MULTICAST_TTL, &hops, sizeof hops) != 0)
+    return errno;
+  if (destination->interface[0] == 0) return 0;
+  if (index == 0) return ENODEV;
+  if (v6) {
+    ((struct sockaddr_in6 *)(void *)at)->sin6_scope_id = (uint32_t)index;
+    return setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, &index, sizeof index) == 0 ? 0 : errno;
+  }
+  const struct ip_mreqn through = {.imr_ifindex = index};
+  return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &through, sizeof through) == 0 ? 0 : errno;
+}
+
+/* Connects to an address; 0, or an error number. One that is connected to it already stays so. */
+static int connect_to(struct destination *destination, struct sockaddr_storage *at, socklen_t length) {
+  if (destination->fd != -1 && memcmp(at, &destination->at, sizeof *at) == 0) return 0;
+  const struct sockaddr_storage address = *at;
+  const int fd = socket(at->ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd == -1) return errno;
+  int error = is_multicast(at) ? set_multicast(destination, fd, at) : 0;
+  if (error == 0 && connect(fd, (const struct sockaddr *)at, length) != 0) error = errno;
+  if (error != 0) {
+    close(fd);
+    return error;
+  }
+  const bool moved = destination->fd != -1;
+  disconnect(destination);
+  destination->fd = fd;
+  destination->at = address;
+  if (!moved) return 0;
+  char text[64];
+  struct words words = WORDS(text);
+  add_text(&words, "is at ");
+  add_host(&words, &address);
+  say_of(SAY_INFO, destination, text_of(&words), " now");
+  return 0;
+}
+
+static socklen_t make_v4(struct sockaddr_storage *at, struct in_addr address, uint16_t port) {
+  memset(at, 0, sizeof *at);
+  const struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr = address, .sin_port = htons(port)};
+  memcpy(at, &to, sizeof to);
+  return sizeof to;
+}
+
+static socklen_t make_v6(struct sockaddr_storage *at, const struct in6_addr *address, uint16_t port, uint32_t scope) {
+  memset(at, 0, sizeof *at);
+  const struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr = *address, .sin6_port = htons(port), .sin6_scope_id = scope};
+  memcpy(at, &to, sizeof to);
+  return sizeof to;
+}
+
+/* Of an address that was written as one. */
+static int connect_literal(struct destination *destination) {
+  struct sockaddr_storage at;
+  const struct address *address = &destination->address;
+  if (address->family == AF_INET) {
+    struct in_addr v4;
+    if (inet_pton(AF_INET, address->host, &v4) != 1) return EINVAL;
+    return connect_to(destination, &at, make_v4(&at, v4, address->port));
+  }
+  char host[64];
+  struct in6_addr v6;
+  struct words words = WORDS(host);
+  uint32_t scope = 0;
+  const char *percent = strchr(address->host, '%');
+  add_span(&words, (struct span){address->host, percent == NULL ? strlen(address->host) : (size_t)(percent - address->host)});
+  if (percent != NULL && (scope = if_nametoindex(percent + 1)) == 0) return ENODEV;
+  if (inet_pton(AF_INET6, text_of(&words), &v6) != 1) return EINVAL;
+  return connect_to(destination, &at, make_v6(&at, &v6, address->port, scope));
+}
+
+/* Of a name, as it was answered. */
+static void connect_answer(struct destination *destination, const struct lookup *answer) {
+  int error = 0;
+  if (answer->problem != NULL) {
+    failure(destination, answer->problem, "");
+    return;
+  }
+  for (unsigned i = 0; i < answer->count; i++) {
+    struct sockaddr_storage at;
+    const uint16_t port = destination->address.port;
+    const socklen_t length = answer->family[i] == AF_INET ? make_v4(&at, answer->v4, port) : make_v6(&at, &answer->v6, port, 0);
+    if ((error = connect_to(destination, &at, length)) == 0) return;
+  }
+  failure_of(destination, error);
+}
+
+/* Whether to look the master up now: for the first time, because it does not answer, or because that was long ago. */
+static bool is_due(struct destination *destination, uint64_t now) {
+  const bool name = destination->address.family == AF_UNSPEC;
+  if (!destination->tried) return true;
+  const uint64_t since = now - destination->tried_ms;
+  if (destination->fd == -1 || destination->failing) return since >= RETRY_MS && !(name && lookup_is_out(&destination->lookup));
+  return name && since >= BELIEVE_MS && !lookup_is_out(&destination->lookup);
+}
+
+static bool send_one(struct destination *destination, const void *report, size_t bytes, uint64_t now) {
+  if (is_due(destination, now)) {
+    destination->tried = true;
+    destination->tried_ms = now;
+    if (destination->address.family == AF_UNSPEC) {
+      asking |= BIT(destination - destinations);
+      lookup_ask(&destination->lookup, destination->address.host);
+      if (destination->fd == -1) {
+        memcpy(destination->pending, report, bytes);
+        destination->waiting = true;
+        return false;
+      }
+    } else {
+      const int error = connect_literal(destination);
+      if (error != 0) {
+        failure_of(destination, error);
+        return false;
+      }
+    }
+  }
+  if (destination->fd != -1) return deliver(destination, report, bytes);
+  destination->failed++; /* and told of when the attempt has ended */
+  return false;
+}
+
+/* While nobody reads stdout, reports are dropped, not gathered; where there is room for one, writing it does not wait. */
+static bool print(const char *report, size_t bytes) {
+  struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  if (stdout_error != 0 || poll(&ready, 1, patient ? -1 : 0) != 1) return false;
+  while (bytes > 0) {
+    const ssize_t written = write(STDOUT_FILENO, report, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno != EAGAIN) stdout_error = errno;
+    if (written < 0) return false;
+    report += written;
+    bytes -= (size_t)written;
+  }
+  return true;
+}
+
+bool outlets_open(int answer_signal) { return resolver_open(answer_signal); }
+
+void outlets_be_patient(void) { patient = true; }
+
+static bool is_same(const struct destination *destination, const struct address *address, const struct options *options) {
+  return strcmp(destination->address.host, address->host) == 0 && destination->address.port == address->port &&
+         destination->ttl == options->ttl && strcmp(destination->interface, options->interface) == 0;
+}
+
+/* Where a destination is, or can be: one whose last question is out is not taken, there are enough. */
+static unsigned place_of(const struct address *address, const struct options *options) {
+  for EACH(i, used) if (is_same(&destinations[i], address, options)) return i;
+  for EACH(i, ~(used | asking)) return i;
+  return MOST_DESTINATIONS;
+}
+
+void outlets_change(const struct options *options) {
+  uint64_t stays = 0;
+  for (unsigned k = 0; k < options->to_count; k++) {
+    const unsigned at = place_of(&options->to[k], options);
+    if (at == MOST_DESTINATIONS) continue;
+    stays |= BIT(at);
+    if ((used & BIT(at)) != 0) continue;
+    struct destination *destination = &destinations[at];
+    destination->address = options->to[k];
+    memcpy(destination->interface, options->interface, sizeof destination->interface);
+    destination->ttl = options->ttl;
+    destination->fd = -1;
+    destination->tried = destination->failing = destination->waiting = false;
+    destination->failed = destination->failed_before = 0;
+    used |= BIT(at);
+  }
+  to_stdout = options->to_stdout;
+  for EACH(i, used & ~stays) {
+    disconnect(&destinations[i]);
+    used &= ~BIT(i);
+  }
+}
+
+unsigned outlets_send(const void *report, size_t bytes) {
+  unsigned sent = 0;
+  const uint64_t now = now_ms();
+  for EACH(i, used) sent += send_one(&destinations[i], report, bytes, now);
+  if (to_stdout) sent += print(report, bytes);
+  return sent;
+}
+
+unsigned outlets_answered(void) {
+  static struct lookup answer;
+  unsigned sent = 0;
+  for EACH(i, asking) {
+    struct destination *destination = &destinations[i];
+    if (!lookup_take(&destination->lookup, &answer)) continue;
+    asking &= ~BIT(i);
+    if ((used & BIT(i)) == 0 || strcmp(answer.host, destination->address.host) != 0) continue;
+    connect_answer(destination, &answer);
+    if (!destination->waiting) continue;
+    destination->waiting = false;
+    if (destination->fd != -1) sent += deliver(destination, destination->pending, sizeof destination->pending);
+  }
+  return sent;
+}
+
+unsigned outlets_waiting(void) {
+  unsigned waiting = 0;
+  for EACH(i, used) waiting += destinations[i].waiting;
+  return waiting;
+}
+
+unsigned outlets_count(void) {
+  unsigned count = to_stdout;
+  for EACH(i, used) count++;
+  return count;
+}
+
+uint64_t outlets_failed(void) {
+  uint64_t failed = 0;
+  for EACH(i, used) failed += destinations[i].failed;
+  return failed;
+}
+
+void add_outlets(struct words *words) {
+  const char *comma = "";
+  for EACH(i, used) {
+    add_text(words, comma);
+    add_address(words, &destinations[i].address);
+    comma = ", ";
+  }
+  if (!to_stdout) return;
+  add_text(words, comma);
+  add_text(words, "stdout");
+}
+
+enum stdout_state outlets_stdout(int *error) {
+  *error = stdout_error;
+  return stdout_error == 0 ? STDOUT_GOOD : stdout_error == EPIPE ? STDOUT_GONE : STDOUT_BROKEN;
+}

@@ -1,0 +1,44 @@
+#include "pack.h"
+
+#include "collect.h"
+#include "pretend.h"
+#include "slow/rounds.h"
+
+#define MAGIC UINT32_C(0x31525342) /* the bytes BSR1 */
+
+static uint32_t flags_of(const struct identity *identity, const struct tick *tick) {
+  uint64_t flags = 0;
+  if (tick->seq == 0) flags |= BB_FLAGS_FIRST;
+  if (tick->goodbye) flags |= BB_FLAGS_GOODBYE;
+  if (tick->late_ns > (uint64_t)identity->interval_ms * 500000) flags |= BB_FLAGS_LATE;
+  if (tick->skipped) flags |= BB_FLAGS_SKIPPED;
+  return (uint32_t)flags;
+}
+
+void pack(struct bb_report *report, const struct identity *identity, const struct tick *tick) {
+  struct details details;
+  const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+  rounds_fill(report, &details);
+  report->magic = MAGIC;
+  report->version = 1;
+  report->length = BB_REPORT_BYTES;
+  report->cluster_id = identity->cluster_id;
+  report->boot_id = identity->boot_id;
+  report->seq = (uint32_t)tick->seq; /* for one that runs for ever it counts modulo 2^32 */
+  report->interval_ms = identity->interval_ms;
+  report->t_real_ns = tick->clocks.real_ns;
+  report->t_boot_ns = tick->clocks.boot_ns;
+  report->valid |= BB_VALID_SENDER;
+  report->flags |= flags_of(identity, tick);
+  report->key_id = identity->key.id;
+  report->auth_alg = identity->key.alg;
+  memcpy(report->hostname, identity->name, sizeof report->hostname);
+  report->agent_version = identity->agent_version;
+  report->start_boot_ns = identity->start_boot_ns;
+  collect(report, (int64_t)tick->clocks.boot_ns, &details);
+  report->late_us = saturated_32(tick->late_ns / 1000);
+  report->collect_us = pretence.on ? pretence.collect_us : saturated_32((clock_ns(CLOCK_MONOTONIC) - began_ns) / 1000);
+  report->agent_cpu_ms = (uint32_t)world_cpu_ms();
+  report->missed_ticks = tick->missed;
+  if (identity->key.alg != BB_AUTH_ALG_NONE) sign(report, &identity->key);
+}

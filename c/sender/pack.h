@@ -1,0 +1,27 @@
+/* Makes one report: the header, the sender's own readings, and what the collectors bring. Sends nothing and keeps no time. */
+#ifndef BB_SENDER_PACK_H
+#define BB_SENDER_PACK_H
+#include "keys.h"
+#include "world.h"
+
+/* What stays the same from one report to the next. */
+struct identity {
+  char name[64];
+  uint32_t cluster_id, interval_ms, agent_version;
+  uint64_t boot_id, start_boot_ns;
+  struct key key;
+};
+
+/* The tick for which a report is made. */
+struct tick {
+  uint64_t seq;
+  uint32_t missed;
+  struct clocks clocks;
+  uint64_t late_ns; /* how late the timer fired */
+  bool goodbye;
+  bool skipped; /* at least one tick just before this one brought no report */
+};
+
+void pack(struct bb_report *report, const struct identity *identity, const struct tick *tick);
+
+#endif

@@ -1,0 +1,166 @@
+#include "privileges.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* NAME:x:UID:GID:… Whether it is who is asked for, by name or id. */
+static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t id, struct user *user) {
+  struct span left = line, login, password, uid, gid;
+  uint64_t numbers[2];
+  if (!next_part(&left, ':', &login) || !next_part(&left, ':', &password) || !next_part(&left, ':', &uid)) return false;
+  if (!next_part(&left, ':', &gid) || !text_u64(uid, &numbers[0]) || !text_u64(gid, &numbers[1])) return false;
+  if (is_id ? numbers[0] != id : !span_is(login, name)) return false;
+  *user = (struct user){(uid_t)numbers[0], (gid_t)numbers[1]};
+  return true;
+}
+
+/* In /etc/passwd alone: a static program can ask no directory service, and a daemon's user is a local one. */
+static bool find_line(struct span name, bool is_id, uint64_t id, struct user *user) {
+  struct stat stats;
+  bool found = false;
+  const int fd = openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC);
+  if (fd == -1) return false;
+  if (fstat(fd, &stats) == 0 && stats.st_size > 0) {
+    const size_t size = (size_t)stats.st_size;
+    void *text = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (text != MAP_FAILED) {
+      struct span left = {text, size}, line;
+      while (!found && next_line(&left, &line)) found = is_line_of(line, name, is_id, id, user);
+      munmap(text, size);
+    }
+  }
+  close(fd);
+  return found;
+}
+
+bool find_user(const char *name, struct user *user, struct words *fault) {
+  const struct span text = span_of(name);
+  uint64_t id = 0;
+  const bool is_id = text_u64(text, &id) && id < UINT32_MAX;
+  if (find_line(text, is_id, id, user)) return true;
+  if (is_id) { /* as in containers, which need not know their users */
+    *user = (struct user){(uid_t)id, (gid_t)id};
+    return true;
+  }
+  add_text(fault, "--user: there is no user ");
+  add_quoted(fault, text);
+  add_text(fault, " in /etc/passwd; name one that is there, or write an id");
+  return false;
+}
+
+static bool refuse(struct words *fault, const char *what) {
+  const int error = errno;
+  add_text(fault, what);
+  add_text(fault, ": ");
+  add_text(fault, error_name(error));
+  return false;
+}
+
+/* The groups first: who is no longer root can change none of them. */
+bool become(const struct user *user, struct words *fault) {
+  const bool root = geteuid() == 0;
+  if (!root && geteuid() == user->uid) return true;
+  if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
+      setresuid(user->uid, user->uid, user->uid) != 0)
+    return refuse(fault, "--user: cannot become this user; start it as root");
+  if (user->uid != 0 && setresuid(0, 0, 0) == 0) {
+    add_text(fault, "--user: this user could become root again");
+    return false;
+  }
+  /* The kernel takes this away with the user, and then /proc/self belongs to root. */
+  prctl(PR_SET_DUMPABLE, 0);
+  return true;
+}
+
+void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+
+/* How the kernel calls the architecture; see linux/audit.h, which musl does not have. */
+#if defined(__x86_64__)
+#define OUR_ARCH 0xc000003eu
+#elif defined(__aarch64__)
+#define OUR_ARCH 0xc00000b7u
+#elif defined(__riscv) && __riscv_xlen == 64
+#define OUR_ARCH 0xc00000f3u
+#elif defined(__powerpc64__)
+#define OUR_ARCH 0xc0000015u
+#endif
+
+#ifdef OUR_ARCH
+/* What the loop, the sources and the resolver of the C library need when all is set up; the frequent ones first. No exec, no
+ * kill of others, no listening, no file that is made or changed. */
+static const uint16_t allowed[] = {
+  __NR_pread64, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_openat, __NR_close, __NR_fstat, __NR_read,
+  __NR_setitimer, __NR_getrusage, __NR_adjtimex, __NR_getdents64, __NR_faccessat, __NR_statfs, __NR_newfstatat,
+  __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_ppoll, __NR_fstatfs, __NR_socket, __NR_connect,
+  __NR_setsockopt, __NR_getsockopt, __NR_getsockname, __NR_bind, __NR_recvfrom, __NR_recvmsg, __NR_sendmsg, __NR_ioctl,
+  __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk, __NR_clone,
+  __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,
+  __NR_gettid, __NR_getpid, __NR_tkill, __NR_tgkill, __NR_geteuid, __NR_uname, __NR_clock_nanosleep, __NR_nanosleep,
+  __NR_clock_adjtime, __NR_gettimeofday, __NR_sched_yield, __NR_sched_getaffinity, __NR_restart_syscall, __NR_exit,
+  __NR_exit_group,
+#ifdef __NR_clone3
+  __NR_clone3,
+#endif
+#ifdef __NR_rseq
+  __NR_rseq,
+#endif
+#ifdef __NR_faccessat2
+  __NR_faccessat2,
+#endif
+#ifdef __NR_statx
+  __NR_statx,
+#endif
+#ifdef __NR_open /* what only older architectures have */
+  __NR_open, __NR_stat, __NR_lstat, __NR_access, __NR_readlink, __NR_poll, __NR_time,
+#endif
+};
+
+enum { CALLS = sizeof allowed / sizeof allowed[0] };
+
+/* Of linux/filter.h and linux/seccomp.h: the kernel's interface, which never changes. */
+struct instruction {
+  uint16_t code;
+  uint8_t if_true, if_false; /* how many instructions to skip */
+  uint32_t value;
+};
+struct program {
+  uint16_t length;
+  const struct instruction *instructions;
+};
+enum { LOAD = 0x20, JUMP_IF_EQUAL = 0x15, RETURN = 0x06 };
+enum { OFFSET_OF_CALL = 0, OFFSET_OF_ARCH = 4 }; /* of struct seccomp_data */
+#define SET_MODE_FILTER 1
+#define FOR_ALL_THREADS 1
+#define KILL_PROCESS 0x80000000u
+#define GIVE_ERROR 0x00050000u
+#define ALLOW 0x7fff0000u
+
+bool confine(struct words *fault) {
+  struct instruction filter[CALLS + 6] = {
+    {LOAD, 0, 0, OFFSET_OF_ARCH},
+    {JUMP_IF_EQUAL, 1, 0, OUR_ARCH},
+    {RETURN, 0, 0, KILL_PROCESS},
+    {LOAD, 0, 0, OFFSET_OF_CALL},
+  };
+  for (unsigned i = 0; i < CALLS; i++) filter[4 + i] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
+  /* An error and no end: a reading is lost, not the node. */
+  filter[4 + CALLS] = (struct instruction){RETURN, 0, 0, GIVE_ERROR | EPERM};
+  filter[5 + CALLS] = (struct instruction){RETURN, 0, 0, ALLOW};
+  const struct program program = {.length = CALLS + 6, .instructions = filter};
+  no_new_privileges();
+  if (syscall(SYS_seccomp, SET_MODE_FILTER, FOR_ALL_THREADS, &program) == 0) return true;
+  return refuse(fault, "--seccomp: the kernel takes no filter; leave it out");
+}
+#else
+bool confine(struct words *fault) {
+  add_text(fault, "--seccomp: not known for this architecture; leave it out");
+  return false;
+}
+#endif

@@ -1,0 +1,141 @@
+#include "resolve.h"
+
+#include <netdb.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#define STACK_BYTES (128u << 10) /* the resolver of the C library keeps whole answers there */
+#define GUARD_BYTES (64u << 10)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_STACK 0
+#else
+#define OWN_STACK 1
+#endif
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t asked;
+static struct lookup *questions[MOST_DESTINATIONS] LARGE; /* a ring: each destination has one question at most */
+static unsigned first, count;
+static pthread_t asker;
+static int answer_signal;
+static char *stack;
+static bool started;
+
+/* Not getaddrinfo, which allocates. */
+static const char *look_up(const char *host, int family, void *address, size_t size) {
+  static char buffer[4096] LARGE;
+  struct hostent entry, *found = NULL;
+  int error = 0;
+  if (gethostbyname2_r(host, family, &entry, buffer, sizeof buffer, &found, &error) == 0 && found != NULL &&
+      found->h_addr_list[0] != NULL) {
+    memcpy(address, found->h_addr_list[0], size);
+    return NULL;
+  }
+  return error == TRY_AGAIN ? "cannot be looked up: the name service does not answer" : "is not known to the name service";
+}
+
+/* Local addresses of IPv6 sites come behind IPv4, others before it (RFC 6724). */
+static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xfe) == 0xfc; }
+
+static void answer(struct lookup *question) {
+  struct lookup told = {.count = 0};
+  const char *problem4 = look_up(question->host, AF_INET, &told.v4, sizeof told.v4);
+  const char *problem6 = look_up(question->host, AF_INET6, &told.v6, sizeof told.v6);
+  const bool v4_first = problem6 != NULL || comes_last(&told.v6);
+  if (problem4 == NULL && v4_first) told.family[told.count++] = AF_INET;
+  if (problem6 == NULL) told.family[told.count++] = AF_INET6;
+  if (problem4 == NULL && !v4_first) told.family[told.count++] = AF_INET;
+  pthread_mutex_lock(&lock);
+  question->problem = told.count == 0 ? problem4 : NULL;
+  question->count = told.count;
+  question->v4 = told.v4;
+  question->v6 = told.v6;
+  memcpy(question->family, told.family, sizeof told.family);
+  question->state = LOOKUP_ANSWERED;
+  pthread_mutex_unlock(&lock);
+  pthread_kill(asker, answer_signal);
+}
+
+static void *resolve(void *unused) {
+  (void)unused;
+  for (;;) {
+    while (sem_wait(&asked) != 0) continue; /* EINTR */
+    pthread_mutex_lock(&lock);
+    struct lookup *question = count > 0 ? questions[first] : NULL;
+    if (question != NULL) {
+      first = (first + 1) % MOST_DESTINATIONS;
+      count--;
+      question->state = LOOKUP_RUNNING;
+    }
+    pthread_mutex_unlock(&lock);
+    if (question != NULL) answer(question);
+  }
+  return NULL;
+}
+
+bool resolver_open(int signal) {
+  asker = pthread_self();
+  answer_signal = signal;
+  if (sem_init(&asked, 0, 0) != 0) return false;
+#if OWN_STACK
+  void *memory = mmap(NULL, GUARD_BYTES + STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  mprotect(memory, GUARD_BYTES, PROT_NONE);
+  stack = (char *)memory + GUARD_BYTES;
+#endif
+  return true;
+}
+
+/* The thread begins with the first name: whoever writes addresses has none. */
+static void start(void) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+#if OWN_STACK
+  pthread_attr_setstack(&attributes, stack, STACK_BYTES);
+#endif
+  started = pthread_create(&thread, &attributes, resolve, NULL) == 0;
+  pthread_attr_destroy(&attributes);
+}
+
+void lookup_ask(struct lookup *lookup, const char *host) {
+  if (!started) start();
+  pthread_mutex_lock(&lock);
+  if (lookup->state == LOOKUP_IDLE && !started) {
+    lookup->state = LOOKUP_ANSWERED;
+    lookup->count = 0;
+    lookup->problem = "cannot be looked up: there can be no thread for that";
+    pthread_kill(asker, answer_signal);
+  } else if (lookup->state == LOOKUP_IDLE) {
+    struct words words = WORDS(lookup->host);
+    add_text(&words, host);
+    text_of(&words);
+    lookup->state = LOOKUP_ASKED;
+    questions[(first + count++) % MOST_DESTINATIONS] = lookup;
+    sem_post(&asked);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+bool lookup_take(struct lookup *lookup, struct lookup *told) {
+  pthread_mutex_lock(&lock);
+  const bool is_answered = lookup->state == LOOKUP_ANSWERED;
+  if (is_answered) {
+    *told = *lookup;
+    lookup->state = LOOKUP_IDLE;
+  }
+  pthread_mutex_unlock(&lock);
+  return is_answered;
+}
+
+bool lookup_is_out(struct lookup *lookup) {
+  pthread_mutex_lock(&lock);
+  const bool out = lookup->state != LOOKUP_IDLE;
+  pthread_mutex_unlock(&lock);
+  return out;
+}

@@ -1,0 +1,31 @@
+/* Looks names up in a thread of its own, so that no report ever waits for a name service. */
+#ifndef BB_SENDER_RESOLVE_H
+#define BB_SENDER_RESOLVE_H
+#include <netinet/in.h>
+
+#include "options.h"
+
+#define MOST_CANDIDATES 2u
+/* Destinations of now, and those of before that still wait for an answer. */
+#define MOST_DESTINATIONS (2 * MOST_TO)
+
+/* A question, and in the end its answer. */
+struct lookup {
+  enum { LOOKUP_IDLE, LOOKUP_ASKED, LOOKUP_RUNNING, LOOKUP_ANSWERED } state; /* under the resolver's lock */
+  char host[256];
+  const char *problem; /* why there is no answer; NULL: there is */
+  unsigned count;      /* in the order in which they are to be tried */
+  struct in6_addr v6;
+  struct in_addr v4;
+  uint8_t family[MOST_CANDIDATES];
+};
+
+/* Memory for the thread; before any question. `signal` is sent to this thread when a question is answered. */
+bool resolver_open(int signal);
+/* Asks; nothing happens when the answer of the last question is still out. */
+void lookup_ask(struct lookup *lookup, const char *host);
+/* Whether it is answered; takes the answer, so that it can be asked again. */
+bool lookup_take(struct lookup *lookup, struct lookup *answer);
+bool lookup_is_out(struct lookup *lookup);
+
+#endif

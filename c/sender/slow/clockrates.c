@@ -1,0 +1,54 @@
+/* Clock rates of the CPU groups, from a few CPUs of each: on older kernels each question interrupts the CPU that it is about,
+ * and a mean needs no more. */
+#include "source.h"
+
+/* CPUs that are asked of each group. */
+#define MOST_ASKED 8u
+
+static bool take_rate(struct reading *now, unsigned cpu, uint64_t *khz) {
+  path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
+  path_number(now, cpu);
+  path_text(now, "/cpufreq/scaling_cur_freq");
+  return take_count(now, MAYBE, khz);
+}
+
+/* Which CPUs of a group to ask: at most eight, evenly spread. */
+struct asked {
+  unsigned count;
+  uint16_t cpu[MOST_ASKED];
+};
+
+static void choose(const struct topology *topology, unsigned group, struct asked *asked) {
+  unsigned size = 0, place = 0;
+  for (unsigned i = 0; i < topology->online; i++) size += topology->cpu[i].group == group;
+  const unsigned most = size < MOST_ASKED ? size : MOST_ASKED;
+  asked->count = 0;
+  for (unsigned i = 0; i < topology->online && asked->count < most; i++) {
+    if (topology->cpu[i].group != group) continue;
+    const unsigned next = size <= MOST_ASKED ? asked->count : asked->count * size / MOST_ASKED;
+    if (place++ == next) asked->cpu[asked->count++] = topology->cpu[i].number;
+  }
+}
+
+/* Their mean in MHz, rounded down; 0, which is "not known", when one does not tell. */
+static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
+  bb_wide sum = 0;
+  bool whole = asked->count > 0;
+  for (unsigned i = 0; i < asked->count; i++) {
+    uint64_t khz = 0;
+    whole &= take_rate(now, asked->cpu[i], &khz);
+    sum += khz;
+  }
+  return whole ? saturated_64(sum / (1000 * asked->count)) : 0;
+}
+
+void read_clock_rates(struct reading *now) {
+  struct asked asked[MOST_GROUPS];
+  const struct topology *topology = take_packages(now);
+  if (topology == NULL) return;
+  const unsigned groups = topology->groups;
+  for (unsigned g = 0; g < groups; g++) choose(topology, g, &asked[g]);
+  give_packages(); /* before the first question: it may hang */
+  for (unsigned g = 0; g < groups; g++) now->mhz[g] = mean_mhz(now, &asked[g]);
+  now->mhz_groups = groups;
+}

@@ -1,0 +1,220 @@
+/* /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones that
+ * measure something else (the platform, parts of a package, the same package by another road).
+ *
+ * The counters are root's alone since CVE-2020-8694, and are read in every round: they stay open, so that they are opened
+ * while we still may. Which zones there are is looked up seldom. */
+#include <unistd.h>
+
+#include "source.h"
+
+#define MOST_ZONES 64u
+/* Readings after which zones are looked up again: always, and when one failed. */
+#define SELDOM 60u
+#define AFTER_FAILURE 10u
+
+struct zone {
+  char name[48]; /* of its folder */
+  int fd;        /* of its counter; -1: it cannot be opened */
+  uint64_t range; /* where it begins anew, microjoules */
+  bool has_range;
+};
+
+/* Zones of one kind, and the sum over them. */
+struct kind {
+  unsigned count;
+  bool whole; /* all of them are known */
+  struct zone *zone;
+  /* The sum of wrapping counters. The first one is what they show, so that a new process never begins higher than the old one
+   * would have gone on: its sum goes back, of which readers make no rate, or is right. */
+  bool begun;
+  unsigned lasts;
+  struct last {
+    uint64_t name, uj;
+  } *last;
+  bb_wide sum;
+};
+
+enum { CPU, DRAM, KINDS };
+
+static struct zone zones[KINDS][MOST_ZONES] LARGE;
+static struct last lasts[KINDS][MOST_ZONES] LARGE;
+static struct kind kinds[KINDS] = {
+  [CPU] = {.zone = zones[CPU], .last = lasts[CPU]},
+  [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},
+};
+static const char *listed; /* the tree whose zones are known */
+static unsigned left;      /* readings up to the next look */
+
+/* `package-N` or `package-N-die-N`. */
+static bool is_package(struct span name) {
+  struct span rest = name;
+  if (!eat(&rest, SPAN("package-")) || !eat_digits(&rest, 1, SIZE_MAX, NULL)) return false;
+  if (eat(&rest, SPAN("-die-")) && !eat_digits(&rest, 1, SIZE_MAX, NULL)) return false;
+  return span_is(rest, SPAN("\n"));
+}
+
+static bool is_dram(struct span name) { return span_is(name, SPAN("dram\n")); }
+
+static bool is_zone(struct span name) { return is_numbered(name, SPAN("intel-rapl:"), SPAN("")); }
+
+static bool is_subzone(struct span name) {
+  return eat(&name, SPAN("intel-rapl:")) && eat_digits(&name, 1, SIZE_MAX, NULL) && is_numbered(name, SPAN(":"), SPAN(""));
+}
+
+/* The counter of a zone whose folder is the path; what is open already stays open. */
+static int open_counter(struct reading *now, struct zone *old, unsigned olds, struct span name) {
+  for (unsigned i = 0; i < olds; i++) {
+    if (old[i].fd == -1 || !span_is(name, span_of(old[i].name))) continue;
+    const int fd = old[i].fd;
+    old[i].fd = -1;
+    return fd;
+  }
+  int error = 0;
+  path_text(now, "/energy_uj");
+  const int fd = open_regular(now->path, &error);
+  if (fd == -1) {
+    char why[1024];
+    struct words words = WORDS(why);
+    add_unreadable(&words, now->path, error, 0);
+    complain(now, text_of(&words), (char *)NULL);
+  }
+  return fd;
+}
+
+static void close_all(struct zone *zones, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    if (zones[i].fd != -1) close(zones[i].fd);
+}
+
+static void list(struct reading *now, struct kind *kind, name_filter *filter, bool (*is_kind)(struct span)) {
+  static struct zone old[MOST_ZONES] LARGE;
+  const unsigned olds = kind->count;
+  memcpy(old, kind->zone, olds * sizeof old[0]);
+  kind->count = 0;
+  kind->whole = true;
+  path_begin(now, now->world->sys, "/class/powercap");
+  const struct names names = take_names(now, filter);
+  const size_t root = path_text(now, "/");
+  /* All names first: one that cannot be read might be of this kind. */
+  for (unsigned i = 0; i < names.count; i++) {
+    struct span name;
+    path_cut(now, root + 1);
+    path_add(now, name_at(&names, i));
+    kind->whole &= leaf_text(now, "/name", PARSE, &name);
+  }
+  for (unsigned i = 0; i < names.count && kind->whole; i++) {
+    struct span name;
+    path_cut(now, root + 1);
+    path_add(now, name_at(&names, i));
+    if (!leaf_text(now, "/name", QUIETLY, &name) || !is_kind(name)) continue;
+    if (kind->count == MOST_ZONES || name_at(&names, i).len >= sizeof zones[0][0].name) {
+      kind->whole = false;
+      break;
+    }
+    struct zone *zone = &kind->zone[kind->count++];
+    *zone = (struct zone){.fd = -1};
+    memcpy(zone->name, name_at(&names, i).at, name_at(&names, i).len);
+    zone->has_range = leaf_count(now, "/max_energy_range_uj", PARSE, &zone->range);
+    zone->fd = open_counter(now, old, olds, name_at(&names, i));
+  }
+  drop_names(now, &names);
+  close_all(old, olds);
+}
+
+/* The zones of one kind, looked up anew. */
+static void list_kind(struct reading *now, unsigned k) {
+  if (k == CPU) list(now, &kinds[CPU], is_zone, is_package);
+  else list(now, &kinds[DRAM], is_subzone, is_dram);
+}
+
+/* Whether it is time to look up the zones; those of another tree are none of this one. */
+static bool is_due(const struct reading *now) {
+  if (listed == now->world->sys && left > 0) return false;
+  for (unsigned k = 0; k < KINDS && listed != now->world->sys; k++) {
+    close_all(kinds[k].zone, kinds[k].count);
+    kinds[k].count = 0;
+  }
+  listed = now->world->sys;
+  left = SELDOM;
+  return true;
+}
+
+void open_energy(struct reading *now) {
+  if (!is_due(now)) return;
+  for (unsigned k = 0; k < KINDS; k++) list_kind(now, k);
+}
+
+/* What one counter shows now. */
+static bool take_zone(struct reading *now, const struct zone *zone, uint64_t *uj) {
+  size_t length = 0;
+  if (zone->fd == -1) return false;
+  path_begin(now, now->world->sys, "/class/powercap/");
+  path_text(now, zone->name);
+  path_text(now, "/energy_uj");
+  const int error = read_whole(zone->fd, 0, 4096, now->text, sizeof now->text, &length);
+  if (error == 0) return parse_count((struct span){now->text, length}, uj) || not_understood(now, PARSE);
+  char why[1024];
+  struct words words = WORDS(why);
+  add_unreadable(&words, now->path, error, sizeof now->text);
+  complain(now, text_of(&words), (char *)NULL);
+  return false;
+}
+
+/* What the zones grew by; false when that cannot be said: zones came or went, or a counter did not just wrap. */
+static bool growth(const struct kind *kind, const uint64_t *uj, bb_wide *grown) {
+  *grown = 0;
+  if (!kind->begun || kind->count != kind->lasts) return false;
+  for (unsigned i = 0; i < kind->count; i++) {
+    const struct zone *zone = &kind->zone[i];
+    unsigned at = 0;
+    while (at < kind->lasts && kind->last[at].name != fingerprint(FINGERPRINT, span_of(zone->name))) at++;
+    if (at == kind->lasts) return false;
+    const uint64_t from = kind->last[at].uj;
+    const bb_wide by = uj[i] >= from ? (bb_wide)(uj[i] - from) : (bb_wide)(zone->range > from ? zone->range - from : 0) + uj[i];
+    /* Half of its range within a round: it was set back, and by how much it grew is not known. */
+    if (by * 2 >= zone->range) return false;
+    *grown += by;
+  }
+  return true;
+}
+
+/* The sum as of now. False once when it had to begin anew: a round that was not measured lies then between the old sum and
+ * the new, over which nobody takes a rate. */
+static bool add_up(struct kind *kind, const uint64_t *uj) {
+  bb_wide grown;
+  const bool first = !kind->begun, good = growth(kind, uj, &grown);
+  if (!good) kind->sum = 0;
+  for (unsigned i = 0; i < kind->count; i++) {
+    if (!good) kind->sum += uj[i];
+    kind->last[i].name = fingerprint(FINGERPRINT, span_of(kind->zone[i].name));
+    kind->last[i].uj = uj[i];
+  }
+  if (good) kind->sum += grown;
+  kind->lasts = kind->count;
+  kind->begun = true;
+  return good || first;
+}
+
+/* Whole joules, in mJ: what is finer tells an attacker what the CPU computes. */
+static bool take_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
+  uint64_t uj[MOST_ZONES];
+  bool whole = kind->whole;
+  for (unsigned i = 0; i < kind->count && kind->whole; i++) {
+    const struct zone *zone = &kind->zone[i];
+    const bool taken = take_zone(now, zone, &uj[i]);
+    whole &= taken && zone->has_range && uj[i] <= zone->range;
+  }
+  if (!whole && left > AFTER_FAILURE) left = AFTER_FAILURE;
+  if (!whole || kind->count == 0 || !add_up(kind, uj)) return false;
+  *mj = saturated_64(kind->sum / 1000000 * 1000);
+  return true;
+}
+
+void read_energy(struct reading *now) {
+  const bool due = is_due(now);
+  left--;
+  if (due) list_kind(now, CPU);
+  if (take_kind(now, &kinds[CPU], &now->fields.energy_cpu_mj)) now->sets |= BB_VALID_ENERGY_CPU;
+  if (due) list_kind(now, DRAM);
+  if (take_kind(now, &kinds[DRAM], &now->fields.energy_dram_mj)) now->sets |= BB_VALID_ENERGY_DRAM;
+}

@@ -1,0 +1,109 @@
+/* /sys/class/infiniband: traffic of all RDMA ports, added together. Refuses ports without counters (they are software upon a
+ * network interface, or count elsewhere), and a sum that lacks a port. */
+#include "source.h"
+
+/* What old kernels write in the place of a counter that a port does not have. */
+#define NO_COUNTER SPAN("N/A (no PMA)\n")
+
+struct sums {
+  bb_wide rx_bytes, tx_bytes, rx_packets, tx_packets, mbps;
+  uint32_t errors, drops, ports; /* the first two count modulo 2^32 */
+  bool active;
+};
+
+/* Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 when it is not understood. */
+static uint32_t parse_rate(struct span text) {
+  struct span left = text, whole, tenth = SPAN("0");
+  uint64_t gigabits, tenths;
+  if (!eat_digits(&left, 1, 6, &whole)) return 0;
+  if (eat(&left, SPAN(".")) && !eat_digits(&left, 1, 1, &tenth)) return 0;
+  if (!eat(&left, SPAN(" Gb/sec")) || left.len == 0 || (left.at[0] != ' ' && left.at[0] != '\n')) return 0;
+  return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
+}
+
+/* Counters that a port may lack: these add nothing then. One that is there and is no number is a fault. */
+static bool sum_optional(struct reading *now, const char *const *leaves, unsigned count, uint32_t *sum) {
+  bool whole = true;
+  for (unsigned i = 0; i < count; i++) {
+    struct span text;
+    uint64_t value = 0;
+    if (leaf_text(now, leaves[i], QUIETLY, &text) && !span_is(text, NO_COUNTER)) whole &= parse_count(text, &value);
+    *sum += (uint32_t)value;
+  }
+  if (whole) return true;
+  complain(now, "an error counter in ", now->path, "/counters does not read as expected", (char *)NULL);
+  return false;
+}
+
+static bool take_port(struct reading *now, struct sums *sums) {
+  /* The packets hold unicasts and multicasts both. The data are counted in words of four bytes. */
+  static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data", "/counters/port_rcv_packets",
+                                       "/counters/port_xmit_packets"};
+  /* Each is a fault of its own; what lies within another of them (remote and overrun errors) would count twice. */
+  static const char *const errors[] = {"/counters/symbol_error", "/counters/link_error_recovery", "/counters/link_downed",
+                                       "/counters/port_rcv_errors", "/counters/local_link_integrity_errors"};
+  static const char *const drops[] = {"/counters/port_xmit_discards"};
+  uint64_t value[4] = {0};
+  bool whole = true;
+  for (unsigned i = 0; i < 4; i++) whole &= leaf_count(now, leaves[i], PARSE, &value[i]);
+  whole &= sum_optional(now, errors, 5, &sums->errors);
+  whole &= sum_optional(now, drops, 1, &sums->drops);
+  if (!whole) return false;
+  sums->rx_bytes += (bb_wide)value[0] * 4;
+  sums->tx_bytes += (bb_wide)value[1] * 4;
+  sums->rx_packets += value[2];
+  sums->tx_packets += value[3];
+  sums->ports++;
+  struct span text;
+  if (!leaf_text(now, "/state", QUIETLY, &text) || !begins(text, SPAN("4: "))) return true;
+  sums->active = true;
+  /* A port that is down tells the speed that it might have. */
+  if (leaf_text(now, "/rate", QUIETLY, &text)) sums->mbps += parse_rate(text);
+  return true;
+}
+
+/* Whether the port at the path counts at all. */
+static bool counts(struct reading *now) {
+  struct span text;
+  const size_t dir = path_text(now, "/counters");
+  const bool is_there = path_exists(now);
+  path_cut(now, dir);
+  return is_there && !(leaf_text(now, "/counters/port_xmit_data", QUIETLY, &text) && span_is(text, NO_COUNTER));
+}
+
+static bool is_device(struct span name) { return name.len > 0 && name.at[0] != '.'; }
+static bool is_port(struct span name) { return is_numbered(name, SPAN(""), SPAN("")); }
+
+void read_fabric(struct reading *now) {
+  struct sums sums = {0};
+  bool whole = true;
+  path_begin(now, now->world->sys, "/class/infiniband");
+  const struct names devices = take_names(now, is_device);
+  path_text(now, "/");
+  for (unsigned i = 0; i < devices.count; i++) {
+    const size_t root = path_add(now, name_at(&devices, i));
+    path_text(now, "/ports");
+    const struct names ports = take_names(now, is_port);
+    path_text(now, "/");
+    for (unsigned k = 0; k < ports.count; k++) {
+      const size_t dir = path_add(now, name_at(&ports, k));
+      if (counts(now)) whole &= take_port(now, &sums);
+      path_cut(now, dir);
+    }
+    drop_names(now, &ports);
+    path_cut(now, root);
+  }
+  if (!whole || sums.ports == 0) return;
+  struct bb_net_if *entry = &now->fields.fabric;
+  memcpy(entry->name, "fabric", 6);
+  entry->rx_bytes = saturated_64(sums.rx_bytes);
+  entry->tx_bytes = saturated_64(sums.tx_bytes);
+  entry->rx_packets = saturated_64(sums.rx_packets);
+  entry->tx_packets = saturated_64(sums.tx_packets);
+  entry->errors = sums.errors;
+  entry->drops = sums.drops;
+  entry->mbps = saturated_32(sums.mbps);
+  entry->state = (uint32_t)(sums.active ? BB_NET_STATE_UP | BB_NET_STATE_CARRIER : 0) +
+                 (sums.ports < 0xffff ? sums.ports : 0xffff) * UINT32_C(0x10000);
+  now->sets = BB_VALID_FABRIC;
+}

@@ -1,0 +1,103 @@
+/* Space and inodes by statvfs: of the root, the scratch, and all local file systems. A source each, because each can hang
+ * alone. Refuses network file systems before asking them anything, and sizes that cannot be. */
+#include "mounts.h"
+
+static uint32_t mib(bb_wide bytes) { return saturated_32(bytes >> 20); }
+
+/* Thousandths of the inodes that are left: all of them where the file system makes them as it needs them. */
+static uint16_t inodes_free(const struct file_system *fs) {
+  return fs->inodes == 0 ? 1000 : thousandths(fs->inodes_free, fs->inodes);
+}
+
+void read_root(struct reading *now) {
+  static struct mounts mounts LARGE;
+  struct mount mount;
+  struct file_system fs;
+  if (take_mounts(now, PARSE, &mounts))
+    for (size_t at = 0; next_mount(&mounts, &at, &mount);) {
+      if (!is_mounted_at(&mount, SPAN("/"))) continue;
+      if (mount.read_only) now->flags |= (uint32_t)BB_FLAGS_ROOT_READONLY;
+      break;
+    }
+  give_mounts(&mounts);
+  if (!ask_file_system(now, "/", &fs)) return;
+  now->fields.root_total_mib = mib(fs.total);
+  now->fields.root_avail_mib = mib(fs.available);
+  now->fields.root_inodes_free_pm = inodes_free(&fs);
+  now->sets = BB_VALID_ROOT;
+}
+
+static bool is_on_local(struct reading *now, const struct mounts *mounts, const char *path) {
+  struct mount mount;
+  if (!mount_of(mounts, span_of(path), &mount)) return false;
+  if (is_local(&mount)) return true;
+  char type[64];
+  struct words words = WORDS(type);
+  add_span(&words, mount.type);
+  complain(now, "the scratch ", now->world->scratch, " is on ", text_of(&words),
+           ", which is not known to be local: it is left out", (char *)NULL);
+  return false;
+}
+
+/* The scratch without links, when it lies on a local file system. */
+static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
+  static struct mounts mounts LARGE;
+  /* Before its links are followed, too: already that would ask the network. */
+  const bool found = path != NULL && take_mounts(now, PARSE, &mounts) && is_on_local(now, &mounts, now->world->scratch) &&
+                     resolve(now, now->world->scratch, path) && is_on_local(now, &mounts, path);
+  give_mounts(&mounts);
+  return found;
+}
+
+void read_scratch(struct reading *now) {
+  char *path = take_memory(now, REAL_PATH);
+  struct file_system fs;
+  if (!find_scratch(now, path) || !ask_file_system(now, path, &fs)) return;
+  now->fields.scratch_total_mib = mib(fs.total);
+  now->fields.scratch_avail_mib = mib(fs.available);
+  now->fields.scratch_inodes_free_pm = inodes_free(&fs);
+  now->sets = BB_VALID_SCRATCH;
+}
+
+/* Devices of which one mount has answered. */
+#define MOST_DEVICES 440u /* they share a page with the path */
+
+static bool is_known(const uint64_t *devices, unsigned count, uint64_t device) {
+  for (unsigned i = 0; i < count; i++)
+    if (devices[i] == device) return true;
+  return false;
+}
+
+static bb_wide plus(bb_wide a, bb_wide b) {
+  const bb_wide sum = a + b;
+  return sum < a ? ~(bb_wide)0 : sum;
+}
+
+/* Every device once, by the first of its mounts that answers. One that does not let us ask is left out. */
+void read_filesystems(struct reading *now) {
+  static struct mounts mounts LARGE;
+  uint64_t *devices = take_memory(now, MOST_DEVICES * sizeof *devices);
+  char *path = take_memory(now, REAL_PATH);
+  unsigned count = 0;
+  bb_wide total = 0, available = 0;
+  uint16_t fullest = 0;
+  struct mount mount;
+  struct file_system fs;
+  if (path == NULL || devices == NULL || !take_mounts(now, PARSE, &mounts)) return;
+  for (size_t at = 0; next_mount(&mounts, &at, &mount) && count < MOST_DEVICES;) {
+    const uint64_t device = fingerprint(FINGERPRINT, mount.device);
+    if (!has_disk(&mount) || is_known(devices, count, device)) continue;
+    if (!plain_point(&mount, path) || !ask_file_system(now, path, &fs)) continue;
+    devices[count++] = device;
+    total = plus(total, fs.total);
+    available = plus(available, fs.available);
+    const uint16_t full = thousandths(fs.total - fs.available, fs.total);
+    if (full > fullest) fullest = full;
+  }
+  give_mounts(&mounts);
+  if (count == 0) return;
+  now->fields.fs_total_mib = mib(total);
+  now->fields.fs_avail_mib = mib(available);
+  now->fields.fs_fullest_pm = fullest;
+  now->sets = BB_VALID_FILESYSTEMS;
+}

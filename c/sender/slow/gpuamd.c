@@ -1,0 +1,144 @@
+/* AMD's GPUs from /sys/class/drm, where their driver tells all that the report wants. Refuses other makers' cards, and to
+ * guess a leaf: what cannot be read, or cannot be, is not known. */
+#include "gpu.h"
+
+/* Per cent; none beyond 100. */
+static bool parse_busy(struct span text, uint64_t *percent) { return parse_count(text, percent) && *percent <= 100; }
+
+/* Whole degrees from thousandths, rounded down; none beyond 0 to 150 °C. */
+static bool parse_celsius(struct span text, uint64_t *degrees) {
+  int64_t milli;
+  if (!parse_integer(text, &milli) || milli < 0 || milli > 150000) return false;
+  *degrees = (uint64_t)milli / 1000;
+  return true;
+}
+
+static bool take_leaf(struct reading *now, const char *leaf, bool (*parser)(struct span, uint64_t *), uint64_t *value) {
+  struct span text;
+  const size_t dir = path_text(now, leaf);
+  const bool good = take_text(now, MAYBE, &text) && (parser(text, value) || not_understood(now, MAYBE));
+  path_cut(now, dir);
+  return good;
+}
+
+/* What RAS counts of one block: `ue: N`, `ce: N`, and on new kernels more. */
+static bool parse_ras(struct span text, bb_wide *ue, bb_wide *ce) {
+  struct span left = text, first, second;
+  uint64_t uncorrected, corrected;
+  if (!eat(&left, SPAN("ue: ")) || !eat_digits(&left, 1, 19, &first) || !eat(&left, SPAN("\nce: "))) return false;
+  if (!eat_digits(&left, 1, 19, &second) || !eat(&left, SPAN("\n"))) return false;
+  if (!text_u64(first, &uncorrected) || !text_u64(second, &corrected)) return false;
+  *ue = uncorrected;
+  *ce = corrected;
+  return true;
+}
+
+static bool is_block(struct span name) {
+  if (!ends(name, SPAN("_err_count"))) return false;
+  const size_t length = name.len - 10;
+  for (size_t i = 0; i < length; i++) {
+    const char c = name.at[i];
+    if (!is_digit(c) && (c < 'a' || c > 'z') && c != '_') return false;
+  }
+  return length >= 1 && length <= 32;
+}
+
+/* Errors of all blocks, corrected ones too, and the uncorrected of the memory; unknown when RAS does not answer. */
+static void take_ras(struct reading *now, struct gpu *gpu) {
+  bool whole = true, memory = false;
+  path_text(now, "/ras");
+  const struct names blocks = take_names(now, is_block);
+  path_text(now, "/");
+  for (unsigned i = 0; i < blocks.count; i++) {
+    struct span text;
+    bb_wide ue = 0, ce = 0;
+    const size_t dir = path_add(now, name_at(&blocks, i));
+    whole &= take_text(now, PARSE, &text) && (parse_ras(text, &ue, &ce) || not_understood(now, PARSE));
+    path_cut(now, dir);
+    gpu->errors += ue + ce;
+    if (!span_is(name_at(&blocks, i), SPAN("umc_err_count"))) continue;
+    memory = true;
+    gpu->ecc_ue = ue;
+  }
+  drop_names(now, &blocks);
+  if (whole && memory) {
+    gpu->known |= GPU_ERRORS | GPU_ECC;
+  } else {
+    gpu->errors = gpu->ecc_ue = 0;
+  }
+}
+
+static void take_sensors(struct reading *now, struct gpu *gpu) {
+  uint64_t value;
+  const size_t device = path_text(now, "/hwmon");
+  const struct names chips = take_names(now, is_hwmon);
+  if (chips.count > 0) {
+    path_text(now, "/");
+    path_add(now, name_at(&chips, 0));
+    /* The edge; the large ones have only the junction. */
+    if (take_leaf(now, "/temp1_input", parse_celsius, &value) || take_leaf(now, "/temp2_input", parse_celsius, &value)) {
+      gpu->known |= GPU_TEMP;
+      gpu->temp_c = value;
+    }
+    if (take_leaf(now, "/power1_average", parse_power, &value) || take_leaf(now, "/power1_input", parse_power, &value)) {
+      gpu->known |= GPU_POWER;
+      gpu->power_w = value;
+    }
+  }
+  drop_names(now, &chips);
+  path_cut(now, device);
+}
+
+/* SPX is the whole GPU as one. */
+static bool is_partitioned(struct reading *now) {
+  struct span text;
+  if (!leaf_text(now, "/current_compute_partition", MAYBE, &text)) return false;
+  const struct span word = trimmed(text);
+  return word.len == 3 && memchr("DTQC", word.at[0], 4) != NULL && ends(word, SPAN("PX"));
+}
+
+static void take_card(struct reading *now, struct gpu *gpu) {
+  uint64_t used, total;
+  *gpu = (struct gpu){.flags = (uint8_t)BB_GPU_FLAGS_PRESENT};
+  const size_t device = now->path_len;
+  if (take_leaf(now, "/gpu_busy_percent", parse_busy, &gpu->util_pct)) gpu->known |= GPU_UTIL;
+  else gpu->util_pct = 0;
+  if (is_partitioned(now)) gpu->flags |= (uint8_t)BB_GPU_FLAGS_PARTITIONED;
+  const size_t dir = path_text(now, "/ras");
+  const bool has_ras = path_exists(now);
+  path_cut(now, dir);
+  if (has_ras) take_ras(now, gpu);
+  path_cut(now, device);
+  take_sensors(now, gpu);
+  const bool has_used = leaf_count(now, "/mem_info_vram_used", MAYBE, &used);
+  const bool has_total = leaf_count(now, "/mem_info_vram_total", MAYBE, &total);
+  /* Both or none; more in use than there is, or nothing there, is no reading. */
+  if (has_used && has_total && total > 0 && used <= total) {
+    gpu->known |= GPU_MEM_USED | GPU_MEM_TOTAL;
+    gpu->mem_used_mib = used >> 20;
+    gpu->mem_total_mib = total >> 20;
+  }
+  if (gpu->util_pct > 0) gpu->flags |= (uint8_t)BB_GPU_FLAGS_IN_USE;
+  if (gpu->ecc_ue > 0) gpu->flags |= (uint8_t)BB_GPU_FLAGS_ECC_ERROR;
+}
+
+/* Not connectors like card0-DP-1, nor what has no vendor: the parts of a GPU that was partitioned. */
+static bool is_card(struct span name) { return is_numbered(name, SPAN("card"), SPAN("")); }
+
+void take_amd(struct reading *now, struct gpus *gpus) {
+  path_begin(now, now->world->sys, "/class/drm");
+  const struct names cards = take_names(now, is_card);
+  path_text(now, "/");
+  for (unsigned i = 0; i < cards.count; i++) {
+    struct span vendor;
+    const size_t root = path_add(now, name_at(&cards, i));
+    path_text(now, "/device");
+    if (leaf_text(now, "/vendor", QUIETLY, &vendor) && span_is(vendor, SPAN("0x1002\n"))) {
+      struct gpu gpu;
+      take_card(now, &gpu);
+      gpus_add(gpus, &gpu);
+    }
+    path_cut(now, root);
+  }
+  drop_names(now, &cards);
+}

@@ -1,0 +1,241 @@
+/* Two numbers that are equal on equal nodes: one of the hardware, one of the system software. The texts are those of the
+ * contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has. */
+#include "source.h"
+
+/* The first CPU's text has about 2 KiB. */
+#define CPUINFO_HEAD (16u << 10)
+
+static bool is_plain(struct span text) {
+  for (size_t i = 0; i < text.len; i++)
+    if (text.at[i] < 0x20 || text.at[i] > 0x7e) return false;
+  return true;
+}
+
+static void hash(uint32_t *crc, struct span text) { *crc = crc32(*crc, text); }
+
+static void hash_number(uint32_t *crc, bb_wide number) {
+  char digits[44];
+  struct words words = WORDS(digits);
+  add_number(&words, number);
+  hash(crc, (struct span){digits, words.len});
+}
+
+static void hash_line(uint32_t *crc, struct span key, bb_wide number) {
+  hash(crc, key);
+  hash_number(crc, number);
+  hash(crc, SPAN("\n"));
+}
+
+/* The lines `cpu KEY: VALUE` of the first CPU. Keys that tell the model, on all architectures, in the order of the text. */
+static bool hash_model(struct reading *now, uint32_t *crc) {
+  static const struct span keys[] = {SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"), SPAN_TEXT("CPU implementer"),
+                                     SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"), SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
+  struct span text = {NULL, 0}, value[sizeof keys / sizeof keys[0]] = {{0}}, line;
+  path_begin(now, now->world->proc, "/cpuinfo");
+  if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, sizeof now->text, &text) != 0) text.len = 0;
+  while (next_line(&text, &line) && line.len > 0) {
+    const char *colon = memchr(line.at, ':', line.len);
+    const struct span key = trimmed((struct span){line.at, colon == NULL ? 0 : (size_t)(colon - line.at)});
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+      if (value[i].at == NULL && span_is(key, keys[i])) value[i] = trimmed(without(line, (size_t)(colon - line.at) + 1));
+  }
+  bool any = false, plain = true;
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    if (value[i].at == NULL) continue;
+    any = true;
+    plain &= is_plain(value[i]);
+    hash(crc, SPAN("cpu "));
+    hash(crc, keys[i]);
+    hash(crc, SPAN(": "));
+    hash(crc, value[i]);
+    hash(crc, SPAN("\n"));
+  }
+  if (any && plain) return true;
+  complain(now, now->world->proc, "/cpuinfo tells no model: hw_hash is left out", (char *)NULL);
+  return false;
+}
+
+static bool is_block(struct span name) { return is_numbered(name, SPAN("memory"), SPAN("")); }
+
+/* Bytes of memory that are plugged in. MemTotal differs from boot to boot. */
+static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
+  path_begin(now, now->world->sys, "/devices/system/memory");
+  const unsigned blocks = count_names(now, is_block);
+  struct span text;
+  uint64_t size = 0;
+  *has_blocks = blocks > 0;
+  if (blocks == 0) return true;
+  path_text(now, "/block_size_bytes");
+  if (!take_text(now, PARSE, &text)) return false;
+  size_t digits = 0;
+  for (; digits < text.len; digits++) { /* the kernel writes it in bare hexadecimal */
+    const char c = text.at[digits];
+    if (!is_digit(c) && (c < 'a' || c > 'f')) break;
+    size = size << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
+  }
+  if (digits < 1 || digits > 16 || !span_is(without(text, digits), SPAN("\n"))) return not_understood(now, PARSE);
+  *bytes = (bb_wide)size * blocks;
+  return true;
+}
+
+static bool is_any(struct span name) { return name.len > 0; }
+
+/* The lines `nic NAME: MBPS` of the interfaces that have a device, by the bytes of their names. */
+static bool hash_nics(struct reading *now, uint32_t *crc) {
+  path_begin(now, now->world->sys, "/class/net");
+  const struct names all = take_names(now, is_any);
+  const size_t root = path_text(now, "/");
+  struct span last = {NULL, 0};
+  bool plain = true;
+  for (;;) { /* few have one: each is found by looking for the next name */
+    struct span next = {NULL, 0};
+    for (unsigned i = 0; i < all.count; i++) {
+      const struct span name = name_at(&all, i);
+      if ((last.at != NULL && strcmp(name.at, last.at) <= 0) || (next.at != NULL && strcmp(name.at, next.at) >= 0)) continue;
+      path_cut(now, root + 1);
+      path_add(now, name);
+      path_text(now, "/device");
+      if (path_exists(now)) next = name;
+    }
+    if (next.at == NULL) break;
+    last = next;
+    plain &= is_plain(next);
+    struct span text;
+    uint32_t mbps = 0;
+    path_cut(now, root + 1);
+    path_add(now, next);
+    if (leaf_text(now, "/speed", QUIETLY, &text)) parse_speed(text, &mbps);
+    hash(crc, SPAN("nic "));
+    hash(crc, next);
+    hash_line(crc, SPAN(": "), mbps);
+  }
+  drop_names(now, &all);
+  if (plain) return true;
+  complain(now, "an interface below ", now->world->sys, " has no plain name: hw_hash is left out", (char *)NULL);
+  return false;
+}
+
+static bool is_device(struct span name) {
+  for (size_t i = 0; i < name.len; i++) {
+    const char c = name.at[i];
+    if (!is_digit(c) && (c < 'a' || c > 'f') && c != ':' && c != '.') return false;
+  }
+  return name.len >= 1 && name.len <= 20;
+}
+
+/* PCI devices that are GPUs: display controllers (03) and accelerators (12) of those who make GPUs; `-` without PCI. */
+static void hash_gpus(struct reading *now, uint32_t *crc) {
+  unsigned gpus = 0;
+  path_begin(now, now->world->sys, "/bus/pci/devices");
+  const struct names devices = take_names(now, is_device);
+  path_text(now, "/");
+  for (unsigned i = 0; i < devices.count; i++) {
+    struct span text;
+    const size_t root = path_add(now, name_at(&devices, i));
+    if (leaf_text(now, "/class", QUIETLY, &text) && (begins(text, SPAN("0x03")) || begins(text, SPAN("0x12"))) &&
+        leaf_text(now, "/vendor", QUIETLY, &text))
+      gpus += span_is(text, SPAN("0x10de\n")) || span_is(text, SPAN("0x1002\n")) || span_is(text, SPAN("0x8086\n"));
+    path_cut(now, root);
+  }
+  drop_names(now, &devices);
+  if (devices.count == 0) hash(crc, SPAN("gpus: -\n"));
+  else hash_line(crc, SPAN("gpus: "), gpus);
+}
+
+static bool take_list(struct reading *now, const char *leaf, unsigned *count, struct topology *topology) {
+  struct span text;
+  path_begin(now, now->world->sys, leaf);
+  if (!take_text(now, PARSE, &text)) return false;
+  if (!parse_cpu_list(text, NULL, NULL, count)) return not_understood(now, PARSE);
+  return topology == NULL || list_cpus(text, topology);
+}
+
+void read_hw_hash(struct reading *now) {
+  static _Alignas(4096) struct topology topology LARGE; /* of once a minute */
+  uint32_t crc = 0;
+  unsigned online, present = 0;
+  bb_wide bytes = 0;
+  bool has_blocks;
+  bool whole = hash_model(now, &crc);
+  const bool is_online = take_list(now, "/devices/system/cpu/online", &online, &topology);
+  whole &= take_list(now, "/devices/system/cpu/present", &present, NULL);
+  whole &= is_online && read_topology(now->world->sys, &topology, now->text, sizeof now->text);
+  whole &= take_blocks(now, &bytes, &has_blocks);
+  hash_line(&crc, SPAN("packages: "), is_online ? topology.packages : 0);
+  hash_line(&crc, SPAN("cpus: "), present);
+  if (has_blocks) hash_line(&crc, SPAN("memory: "), bytes);
+  else hash(&crc, SPAN("memory: -\n"));
+  release(&topology, sizeof topology);
+  whole &= hash_nics(now, &crc);
+  if (!whole) return;
+  hash_gpus(now, &crc);
+  now->fields.hw_hash = crc;
+  now->sets = BB_VALID_HW_HASH;
+}
+
+enum { ID, VERSION_ID, IMAGE_ID, KEYS };
+
+static bool is_bare(char c) {
+  return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c != 0 && strchr("._+:,/@%~^-", c) != NULL);
+}
+
+/* A value of os-release without its quotes, where it stands; false for what a shell would not take, or not as plain text. */
+static bool unquote(struct span value, struct span *text) {
+  size_t bare = 0;
+  while (bare < value.len && is_bare(value.at[bare])) bare++;
+  *text = value;
+  if (bare == value.len) return true;
+  if (value.len < 2 || value.at[0] != value.at[value.len - 1]) return false;
+  const struct span inner = {value.at + 1, value.len - 2};
+  *text = inner;
+  if (value.at[0] == '\'') return memchr(inner.at, '\'', inner.len) == NULL && is_plain(inner);
+  if (value.at[0] != '"') return false;
+  char *to = (char *)(uintptr_t)inner.at; /* in our own buffer: it gets shorter */
+  text->len = 0;
+  for (size_t i = 0; i < inner.len; i++) {
+    char c = inner.at[i];
+    if (c == '"' || c == '$' || c == '`') return false;
+    if (c == '\\' && (++i == inner.len || (c = inner.at[i]) == 0 || strchr("\"\\$`", c) == NULL)) return false;
+    to[text->len++] = c;
+  }
+  return is_plain(*text);
+}
+
+/* The three values; every system has an ID, the others are empty where there are none. The last line of a key counts. */
+static bool parse_os_release(struct span text, struct span value[KEYS]) {
+  static const struct span keys[KEYS] = {SPAN_TEXT("ID="), SPAN_TEXT("VERSION_ID="), SPAN_TEXT("IMAGE_ID=")};
+  struct span line;
+  if (!ends(text, SPAN("\n"))) return false;
+  while (next_line(&text, &line))
+    for (unsigned i = 0; i < KEYS; i++)
+      if (begins(line, keys[i]) && !unquote(trimmed_end(without(line, keys[i].len)), &value[i])) return false;
+  return value[ID].len > 0;
+}
+
+void read_sw_hash(struct reading *now) {
+  struct span text, release, value[KEYS] = {{"", 0}, {"", 0}, {"", 0}};
+  uint32_t crc = 0;
+  path_begin(now, now->world->proc, "/sys/kernel/osrelease");
+  bool whole = take_text(now, PARSE, &text);
+  if (whole && !parse_release(text, &release)) whole = not_understood(now, PARSE);
+  if (whole) {
+    hash(&crc, SPAN("kernel: "));
+    hash(&crc, release);
+  }
+  path_begin(now, now->world->etc, "/os-release");
+  if (!take_text(now, PARSE, &text)) return;
+  if (!parse_os_release(text, value)) {
+    not_understood(now, PARSE);
+    return;
+  }
+  if (!whole) return;
+  hash(&crc, SPAN("\nid: "));
+  hash(&crc, value[ID]);
+  hash(&crc, SPAN("\nversion_id: "));
+  hash(&crc, value[VERSION_ID]);
+  hash(&crc, SPAN("\nimage_id: "));
+  hash(&crc, value[IMAGE_ID]);
+  hash(&crc, SPAN("\n"));
+  now->fields.sw_hash = crc;
+  now->sets = BB_VALID_SW_HASH;
+}

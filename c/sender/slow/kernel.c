@@ -1,0 +1,24 @@
+/* Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit. */
+#include "source.h"
+
+/* Bits: a number that its field cannot hold is no reading. */
+void read_taint(struct reading *now) {
+  struct span text;
+  uint64_t taint;
+  path_begin(now, now->world->proc, "/sys/kernel/tainted");
+  if (!take_text(now, PARSE, &text)) return;
+  if (!parse_count(text, &taint) || taint > UINT32_MAX) {
+    not_understood(now, PARSE);
+    return;
+  }
+  now->fields.taint = (uint32_t)taint;
+  now->sets = BB_VALID_TAINT;
+}
+
+void read_hung_tasks(struct reading *now) {
+  uint64_t tasks;
+  path_begin(now, now->world->proc, "/sys/kernel/hung_task_detect_count"); /* Linux 6.13 and later */
+  if (!take_count(now, MAYBE, &tasks)) return;
+  now->fields.hung_tasks = (uint32_t)tasks;
+  now->sets = BB_VALID_HUNG_TASKS;
+}

@@ -1,0 +1,452 @@
+#include "rounds.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "../world.h"
+
+/* A round is closed once per interval, and at most once a second. */
+#define LEAST_ROUND_MS 1000u
+/* How long a source may keep the thread; then the others go on in another one. */
+#define PATIENCE_MS 180u
+/* Who has not answered after so many of these hangs: a round ends before the next one begins. */
+#define MOST_PATIENCE 5u
+/* The number of an ask between two rounds, for sources that must not be left alone for so long: it is not published. */
+#define BETWEEN 0u
+
+#define MOST_SPEEDS 1024u
+#define MOST_TROUBLES 256u
+/* Each source may hang, and one thread more reads on. */
+#define WORKERS (SOURCES + 1)
+#define STACK_BYTES (64u << 10)
+#define GUARD_BYTES (64u << 10) /* the largest page there is */
+
+/* Sanitizers want larger stacks, and to know where they are. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define OWN_STACKS 0
+#else
+#define OWN_STACKS 1
+#endif
+
+/* A thread that reads sources. All but `reading` belongs to the lock. */
+struct worker {
+  bool started;
+  int source;     /* that it reads now; -1: none */
+  uint32_t round; /* for which */
+  sem_t go;       /* there may be something to do */
+  struct reading reading;
+};
+
+/* Where a worker's memory lies: a page that nobody may touch, the stack that grows towards it, the worker. */
+struct place {
+  char guard[GUARD_BYTES];
+  char stack[STACK_BYTES];
+  _Alignas(GUARD_BYTES) struct worker worker;
+};
+
+struct state {
+  bool asked, reading, hung;
+  bool latest; /* there is a reading that is believed */
+  bool broken; /* its next reading does not go on from the one before */
+  uint32_t round;
+  uint64_t asked_ms, at_ms;
+  uint64_t sets;
+  uint32_t flags;
+  bool speeds, mhz, temps; /* what it gave of the details */
+};
+
+static struct {
+  pthread_mutex_t lock; /* of all that follows; held for a copy, never while something is read or told */
+  /* What reports begin with: fields of what is believed, zero elsewhere; all of it as of the end of the same round, for rates
+   * are taken over the time between two ends. */
+  struct bb_report published;
+  struct details published_details;
+  /* The like of the round under way. */
+  struct bb_report image;
+  struct details details;
+  uint32_t version; /* of the speeds */
+  bool new_speeds;  /* these are others than those published */
+  struct state state[SOURCES];
+  uint32_t round;
+  bool open; /* a round is under way */
+  uint32_t due;       /* sources to read, as bits */
+  uint32_t due_round; /* for which */
+  unsigned owing;     /* sources of the round that have not answered */
+  unsigned patience;  /* alarms since it began */
+  struct worker *current; /* who takes what is due */
+} side;
+
+/* Speeds of interfaces: of the round under way and published, both under the lock, and those that the loop that sends has taken.
+ * Side by side, for mostly there are few. */
+static struct {
+  struct speed next, published, taken;
+} speeds[MOST_SPEEDS] LARGE;
+
+static struct slow_world world;
+static struct place *places;
+static bool has_alarms, create_told;
+static sem_t round_closed;
+static _Atomic uint32_t round_ms;
+
+static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
+
+/* Complaints that were told: a source says the same words for the same trouble. */
+static bool is_new_trouble(const struct reading *reading) {
+  static uint64_t told[MOST_TROUBLES] LARGE;
+  static unsigned count;
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  if (reading->complaint == 0) return false;
+  const uint64_t words = fingerprint(FINGERPRINT, (struct span){reading->trouble, reading->complaint});
+  pthread_mutex_lock(&lock);
+  unsigned at = 0;
+  while (at < count && told[at] != words) at++;
+  const bool is_new = at == count && count < MOST_TROUBLES;
+  if (is_new) told[count++] = words;
+  pthread_mutex_unlock(&lock);
+  return is_new;
+}
+
+/* Forgets what a source said last. */
+static void drop(unsigned i) {
+  struct state *state = &side.state[i];
+  for (const struct range *range = sources[i].ranges; range->bytes > 0; range++)
+    memset((char *)&side.image + range->offset, 0, range->bytes);
+  side.image.valid &= ~state->sets;
+  side.image.flags &= ~state->flags;
+  if (state->speeds) side.details.speeds.count = 0;
+  if (state->mhz) side.details.mhz_groups = 0;
+  if (state->temps) side.details.temp_groups = 0;
+  if ((state->flags & BB_FLAGS_CONTAINER) != 0) side.details.container = false;
+  state->sets = 0;
+  state->flags = 0;
+  state->speeds = state->mhz = state->temps = state->latest = false;
+}
+
+/* Believes a reading from now on. */
+static void keep(unsigned i, const struct reading *reading, uint32_t round) {
+  struct state *state = &side.state[i];
+  drop(i);
+  for (const struct range *range = sources[i].ranges; range->bytes > 0; range++)
+    memcpy((char *)&side.image + range->offset, (const char *)&reading->fields + range->offset, range->bytes);
+  side.image.valid |= reading->sets;
+  side.image.flags |= reading->flags;
+  if (reading->speeds.count > 0) {
+    state->speeds = side.new_speeds = true;
+    side.details.speeds.count = reading->speeds.count < MOST_SPEEDS ? reading->speeds.count : MOST_SPEEDS;
+    for (unsigned k = 0; k < side.details.speeds.count; k++) speeds[k].next = *speed_at(&reading->speeds, k);
+  }
+  if (reading->mhz_groups > 0) {
+    state->mhz = true;
+    side.details.mhz_groups = reading->mhz_groups;
+    memcpy(side.details.mhz, reading->mhz, sizeof side.details.mhz);
+  }
+  if (reading->temp_groups > 0) {
+    state->temps = true;
+    side.details.temp_groups = reading->temp_groups;
+    memcpy(side.details.temp_dc, reading->temp_dc, sizeof side.details.temp_dc);
+  }
+  if ((reading->flags & BB_FLAGS_CONTAINER) != 0) side.details.container = true;
+  state->sets = reading->sets;
+  state->flags = reading->flags;
+  state->latest = true;
+  state->round = round;
+  state->at_ms = now_ms();
+}
+
+/* SIGALRM to the loop that sends, again and again until the round is closed: mostly never. */
+static void set_alarm(bool on) {
+  if (!has_alarms) return;
+  const struct timeval patience = {.tv_usec = on ? PATIENCE_MS * 1000 : 0};
+  const struct itimerval timer = {.it_interval = patience, .it_value = patience};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+/* Whether what a source said last is no longer to be believed when a round ends in which it said nothing. What is read in every
+ * round and hangs is gone with that round; others are believed for two of their periods. */
+static bool is_gone(unsigned i, uint64_t now) {
+  const struct state *state = &side.state[i];
+  const uint32_t period = sources[i].period_ms > 0 ? sources[i].period_ms : round_ms;
+  if (sources[i].rated || (sources[i].period_ms == 0 && state->hung)) return true;
+  return now - state->at_ms > 2 * (uint64_t)(period > round_ms ? period : round_ms);
+}
+
+static void close_round(void) {
+  if (!side.open) return;
+  side.open = false;
+  const uint64_t now = now_ms();
+  bool stale = false;
+  for (unsigned i = 0; i < SOURCES; i++) {
+    const struct state *state = &side.state[i];
+    stale |= state->hung;
+    if (state->latest && state->round != side.round && is_gone(i, now)) drop(i);
+  }
+  side.published = side.image;
+  side.published.slow_boot_ns = clock_ns(CLOCK_BOOTTIME);
+  if (stale) side.published.flags |= (uint32_t)BB_FLAGS_SLOW_STALE;
+  side.published_details = side.details;
+  if (side.new_speeds) {
+    for (unsigned i = 0; i < side.details.speeds.count; i++) speeds[i].published = speeds[i].next;
+    side.version++;
+  }
+  side.new_speeds = false;
+  set_alarm(false);
+  if (!has_alarms) sem_post(&round_closed); /* somebody waits for it */
+}
+
+/* Takes what a source said. */
+static void take(unsigned i, const struct reading *reading, uint32_t round) {
+  struct state *state = &side.state[i];
+  state->reading = state->hung = false;
+  if (round == BETWEEN) {
+    /* What was lost between two rounds (a counter began anew) is not measured in the next: it would look like growth. */
+    if ((state->sets & ~reading->sets) != 0) state->broken = true;
+    return;
+  }
+  if (state->broken) drop(i);
+  else keep(i, reading, round);
+  state->broken = false;
+  if (round == side.round && side.open && --side.owing == 0) close_round();
+}
+
+/* The next source to read: first those of every round, of which one round must not pass by. */
+static int next_due(void) {
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (unsigned i = 0; i < SOURCES; i++)
+      if ((side.due & UINT32_C(1) << i) != 0 && (pass == 1 || sources[i].period_ms == 0)) return (int)i;
+  return -1;
+}
+
+static void *work(void *argument) {
+  struct worker *self = argument;
+  pthread_mutex_lock(&side.lock);
+  for (;;) {
+    const int source = side.current == self ? next_due() : -1;
+    if (source < 0) {
+      if (side.current == self) forget_seldom();
+      pthread_mutex_unlock(&side.lock);
+      while (sem_wait(&self->go) != 0) continue; /* EINTR */
+      pthread_mutex_lock(&side.lock);
+      continue;
+    }
+    side.due &= ~(UINT32_C(1) << source);
+    side.state[source].reading = true;
+    self->source = source;
+    self->round = side.due_round;
+    pthread_mutex_unlock(&side.lock);
+
+    reading_begin(&self->reading, &world);
+    if (sources[source].period_ms > 0) used_seldom();
+    sources[source].read(&self->reading);
+    if (is_new_trouble(&self->reading)) tell(self->reading.trouble);
+
+    pthread_mutex_lock(&side.lock);
+    self->source = -1;
+    const bool again = side.state[source].hung;
+    take((unsigned)source, &self->reading, self->round);
+    if (!again) continue;
+    pthread_mutex_unlock(&side.lock);
+    tell("the slow source ", sources[source].name, " answers again");
+    pthread_mutex_lock(&side.lock);
+  }
+  return NULL;
+}
+
+/* A worker that has nothing to do; NULL: there can be none. */
+static struct worker *spare(void) {
+  for (unsigned i = 0; i < WORKERS; i++) {
+    struct worker *worker = &places[i].worker;
+    if (worker->started && worker->source < 0) return worker;
+    if (worker->started) continue;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+#if OWN_STACKS
+    mprotect(places[i].guard, GUARD_BYTES, PROT_NONE);
+    pthread_attr_setstack(&attributes, places[i].stack, STACK_BYTES);
+#endif
+    worker->source = -1;
+    sem_init(&worker->go, 0, 0);
+    worker->started = pthread_create(&thread, &attributes, work, worker) == 0;
+    pthread_attr_destroy(&attributes);
+    return worker->started ? worker : NULL;
+  }
+  return NULL;
+}
+
+/* Lets somebody else take what is due, when the current worker is busy; true when nobody else is to be had. */
+static bool hand_over(void) {
+  if (side.current != NULL && side.current->source < 0) return false;
+  struct worker *other = spare();
+  if (other == NULL) return true;
+  side.current = other;
+  return false;
+}
+
+static void tell_of_none(bool none) {
+  if (none && !create_told) tell("cannot make another thread: while a slow source hangs, those behind it wait");
+  create_told = none;
+}
+
+bool rounds_open(const struct slow_world *of, uint32_t interval_ms, bool alarms) {
+  world = *of;
+  has_alarms = alarms;
+  rounds_change(interval_ms);
+  pthread_mutex_init(&side.lock, NULL);
+  sem_init(&round_closed, 0, 0);
+  void *memory = mmap(NULL, WORKERS * sizeof *places, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  places = memory;
+  return true;
+}
+
+void rounds_open_privileged(void) {
+  struct reading *reading = &places[0].worker.reading; /* nobody has it yet */
+  reading_begin(reading, &world);
+  open_energy(reading);
+  if (is_new_trouble(reading)) tell(reading->trouble);
+}
+
+void rounds_change(uint32_t interval_ms) { round_ms = interval_ms > LEAST_ROUND_MS ? interval_ms : LEAST_ROUND_MS; }
+
+uint32_t rounds_between_ms(void) {
+  uint32_t most = round_ms;
+  for (unsigned i = 0; i < SOURCES; i++)
+    if (sources[i].most_ms > 0 && sources[i].most_ms < most) most = sources[i].most_ms;
+  return most < round_ms ? most : 0;
+}
+
+/* Whether a source is to be read in the round that begins: half a round early rather than half a round late. */
+static bool is_due(unsigned i, uint64_t now) {
+  const struct state *state = &side.state[i];
+  if (state->reading) return false;
+  return !state->asked || now - state->asked_ms + round_ms / 2 >= sources[i].period_ms;
+}
+
+/* Ends the round without those who have not answered; gives them as bits. */
+static uint32_t give_up(void) {
+  uint32_t hung = 0;
+  for (unsigned i = 0; i < SOURCES; i++) {
+    struct state *state = &side.state[i];
+    if ((side.due & UINT32_C(1) << i) != 0) state->asked = false; /* nobody came to read it */
+    if (!state->reading || state->hung) continue;
+    state->hung = true;
+    hung |= UINT32_C(1) << i;
+  }
+  side.due = 0;
+  close_round();
+  return hung;
+}
+
+static void tell_of_hung(uint32_t hung) {
+  for (unsigned i = 0; i < SOURCES; i++)
+    if ((hung & UINT32_C(1) << i) != 0)
+      tell("the slow source ", sources[i].name, " does not answer: its readings are left out until it does");
+}
+
+void rounds_begin(void) {
+  const uint64_t now = now_ms();
+  pthread_mutex_lock(&side.lock);
+  const uint32_t hung = side.open ? give_up() : 0;
+  const bool none = hand_over();
+  side.round = side.round == UINT32_MAX ? BETWEEN + 1 : side.round + 1;
+  side.open = true;
+  side.owing = side.patience = 0;
+  side.due_round = side.round;
+  for (unsigned i = 0; i < SOURCES; i++) {
+    if (!is_due(i, now)) continue;
+    side.due |= UINT32_C(1) << i;
+    side.state[i].asked = true;
+    side.state[i].asked_ms = now;
+    side.owing++;
+  }
+  if (side.owing == 0) close_round();
+  else set_alarm(true);
+  struct worker *worker = side.current;
+  pthread_mutex_unlock(&side.lock);
+  if (worker != NULL) sem_post(&worker->go);
+  tell_of_none(none);
+  tell_of_hung(hung);
+}
+
+void rounds_between(void) {
+  pthread_mutex_lock(&side.lock);
+  struct worker *worker = NULL;
+  if (!side.open) {
+    hand_over();
+    side.due_round = BETWEEN;
+    for (unsigned i = 0; i < SOURCES; i++)
+      if (sources[i].most_ms > 0 && !side.state[i].reading) side.due |= UINT32_C(1) << i;
+    worker = side.current;
+  }
+  pthread_mutex_unlock(&side.lock);
+  if (worker != NULL) sem_post(&worker->go);
+}
+
+void rounds_overdue(void) {
+  bool none = false;
+  uint32_t hung = 0;
+  struct worker *worker = NULL;
+  pthread_mutex_lock(&side.lock);
+  if (side.open) {
+    none = hand_over();
+    if (++side.patience >= MOST_PATIENCE) hung = give_up();
+    if (side.due != 0) worker = side.current;
+  }
+  pthread_mutex_unlock(&side.lock);
+  if (worker != NULL) sem_post(&worker->go);
+  tell_of_none(none);
+  tell_of_hung(hung);
+}
+
+static bool wait_for(uint32_t ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += ms / 1000;
+  until.tv_nsec += (long)(ms % 1000) * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_nsec -= 1000000000;
+    until.tv_sec++;
+  }
+  int result;
+  while ((result = sem_timedwait(&round_closed, &until)) != 0 && errno == EINTR) continue;
+  return result == 0;
+}
+
+void rounds_wait(void) {
+  while (!wait_for(PATIENCE_MS)) rounds_overdue();
+}
+
+void rounds_fill(struct bb_report *report, struct details *details) {
+  static uint32_t version; /* of those taken */
+  pthread_mutex_lock(&side.lock);
+  *report = side.published;
+  *details = side.published_details;
+  for (unsigned i = 0; version != side.version && i < details->speeds.count; i++) speeds[i].taken = speeds[i].published;
+  version = side.version;
+  pthread_mutex_unlock(&side.lock);
+  details->speeds.first = &speeds[0].taken;
+  details->speeds.stride = sizeof speeds[0];
+}
+
+void rounds_pretend(const struct slow_world *worlds, unsigned count) {
+  static struct reading reading LARGE;
+  pthread_mutex_init(&side.lock, NULL);
+  sem_init(&round_closed, 0, 0);
+  side.round = 1;
+  for (unsigned k = 0; k < count; k++)
+    for (unsigned i = 0; i < SOURCES; i++) {
+      reading_begin(&reading, &worlds[k]);
+      sources[i].read(&reading);
+      keep(i, &reading, 1);
+      if (k + 1 == count && is_new_trouble(&reading)) tell(reading.trouble);
+    }
+  side.open = true;
+  close_round();
+  side.published.slow_boot_ns = pretence.slow_boot_ns;
+}

@@ -1,0 +1,276 @@
+#include "source.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "../folder.h"
+
+void reading_begin(struct reading *now, const struct slow_world *world) {
+  now->world = world;
+  now->fields = (struct bb_report){0};
+  now->sets = 0;
+  now->flags = 0;
+  now->speeds = (struct speeds){0};
+  now->mhz_groups = now->temp_groups = 0;
+  now->complaint = now->used = 0;
+}
+
+void *take_memory(struct reading *now, size_t bytes) {
+  const size_t at = (now->used + 7) & ~(size_t)7;
+  if (at > sizeof now->memory || sizeof now->memory - at < bytes) return NULL;
+  now->used = at + bytes;
+  return now->memory + at;
+}
+
+void complain(struct reading *now, const char *first, ...) {
+  if (now->complaint > 0) return;
+  struct words words = WORDS(now->trouble);
+  va_list rest;
+  va_start(rest, first);
+  for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(&words, next);
+  va_end(rest);
+  text_of(&words);
+  now->complaint = words.len;
+}
+
+size_t path_add(struct reading *now, struct span leaf) {
+  const size_t before = now->path_len;
+  struct words words = {now->path, sizeof now->path, before};
+  add_span(&words, leaf);
+  text_of(&words);
+  now->path_len = words.len;
+  return before;
+}
+
+size_t path_text(struct reading *now, const char *leaf) { return path_add(now, span_of(leaf)); }
+
+size_t path_number(struct reading *now, uint64_t number) {
+  char digits[24];
+  struct words words = WORDS(digits);
+  add_number(&words, number);
+  return path_add(now, (struct span){digits, words.len});
+}
+
+void path_begin(struct reading *now, const char *root, const char *leaf) {
+  path_cut(now, 0);
+  path_text(now, root);
+  path_text(now, leaf);
+}
+
+bool path_exists(struct reading *now) { return access(now->path, F_OK) == 0; }
+
+static bool take(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
+  const int error = read_once(now->path, flags, most, now->text, sizeof now->text, text);
+  if (error == 0) return true;
+  if (how == PARSE || (how == MAYBE && !means_absent(error))) {
+    char why[1024];
+    struct words words = WORDS(why);
+    add_unreadable(&words, now->path, error, sizeof now->text);
+    complain(now, text_of(&words), (char *)NULL);
+  }
+  return false;
+}
+
+bool take_text(struct reading *now, enum how how, struct span *text) { return take(now, how, 0, 0, text); }
+
+bool not_understood(struct reading *now, enum how how) {
+  if (how != QUIETLY) complain(now, now->path, " does not read as expected: its readings are left out", (char *)NULL);
+  return false;
+}
+
+bool parse_count(struct span text, uint64_t *count) {
+  return ends(text, SPAN("\n")) && text_u64((struct span){text.at, text.len - 1}, count);
+}
+
+bool parse_integer(struct span text, int64_t *integer) {
+  struct span left = text, digits;
+  uint64_t value;
+  const bool negative = eat(&left, SPAN("-"));
+  if (!eat_digits(&left, 1, 15, &digits) || !span_is(left, SPAN("\n")) || !text_u64(digits, &value)) return false;
+  *integer = negative ? -(int64_t)value : (int64_t)value;
+  return true;
+}
+
+bool take_count(struct reading *now, enum how how, uint64_t *count) {
+  struct span text;
+  return take_text(now, how, &text) && (parse_count(text, count) || not_understood(now, how));
+}
+
+bool take_integer(struct reading *now, enum how how, int64_t *integer) {
+  struct span text;
+  return take_text(now, how, &text) && (parse_integer(text, integer) || not_understood(now, how));
+}
+
+bool leaf_text(struct reading *now, const char *leaf, enum how how, struct span *text) {
+  const size_t dir = path_text(now, leaf);
+  const bool good = take_text(now, how, text);
+  path_cut(now, dir);
+  return good;
+}
+
+bool leaf_count(struct reading *now, const char *leaf, enum how how, uint64_t *count) {
+  const size_t dir = path_text(now, leaf);
+  const bool good = take_count(now, how, count);
+  path_cut(now, dir);
+  return good;
+}
+
+bool leaf_integer(struct reading *now, const char *leaf, enum how how, int64_t *integer) {
+  const size_t dir = path_text(now, leaf);
+  const bool good = take_integer(now, how, integer);
+  path_cut(now, dir);
+  return good;
+}
+
+/* Names are asked for in pieces: folders with thousands of them are rare, and memory that was used stays so. */
+#define FOLDER_BYTES 4096u
+
+/* A name in the memory: its length, its bytes, a NUL. */
+static struct span name_in(const char *memory, uint32_t at) {
+  uint16_t length;
+  memcpy(&length, memory + at, sizeof length);
+  return (struct span){memory + at + sizeof length, length};
+}
+
+/* By length first: card2 before card10. */
+static bool comes_before(struct span a, struct span b) {
+  return a.len != b.len ? a.len < b.len : memcmp(a.at, b.at, a.len) < 0;
+}
+
+/* Shell's sort: folders have up to some thousands of names, mostly sorted. */
+static void sort(const char *memory, uint32_t *places, unsigned count) {
+  unsigned gap = 1;
+  while (gap < count / 3) gap = gap * 3 + 1;
+  for (; gap > 0; gap /= 3)
+    for (unsigned i = gap; i < count; i++) {
+      const uint32_t moved = places[i];
+      unsigned k = i;
+      for (; k >= gap && comes_before(name_in(memory, moved), name_in(memory, places[k - gap])); k -= gap)
+        places[k] = places[k - gap];
+      places[k] = moved;
+    }
+}
+
+struct names take_names(struct reading *now, name_filter *filter) {
+  struct names names = {.memory = now->memory, .before = now->used};
+  struct folder folder;
+  if (folder_open(&folder, now->path, now->text, FOLDER_BYTES) != 0) return names;
+  bool full = false;
+  for (struct span name; !full && folder_next(&folder, &name);) {
+    if (!filter(name)) continue;
+    const uint16_t length = (uint16_t)name.len;
+    /* Their places come behind them, when it is known how many there are. */
+    full = sizeof now->memory - now->used < name.len + 3 + (names.count + 3) * sizeof(uint32_t);
+    if (full) break;
+    char *to = now->memory + now->used;
+    memcpy(to, &length, sizeof length);
+    memcpy(to + sizeof length, name.at, name.len + 1);
+    now->used += name.len + 3;
+    names.count++;
+  }
+  folder_close(&folder);
+  if (full) complain(now, "there are too many names in ", now->path, ": some are left out", (char *)NULL);
+  uint32_t *places = take_memory(now, names.count * sizeof *places);
+  uint32_t at = (uint32_t)names.before;
+  for (unsigned i = 0; i < names.count; i++) {
+    places[i] = at;
+    at += (uint32_t)name_in(now->memory, at).len + 3;
+  }
+  sort(now->memory, places, names.count);
+  names.places = places;
+  return names;
+}
+
+struct span name_at(const struct names *names, unsigned i) { return name_in(names->memory, names->places[i]); }
+
+void drop_names(struct reading *now, const struct names *names) { now->used = names->before; }
+
+unsigned count_names(struct reading *now, name_filter *filter) {
+  struct folder folder;
+  unsigned count = 0;
+  if (folder_open(&folder, now->path, now->text, FOLDER_BYTES) != 0) return 0;
+  for (struct span name; folder_next(&folder, &name);) count += filter(name);
+  folder_close(&folder);
+  return count;
+}
+
+bool is_numbered(struct span name, struct span prefix, struct span suffix) {
+  return eat(&name, prefix) && eat_digits(&name, 1, SIZE_MAX, NULL) && span_is(name, suffix);
+}
+
+/* An open path tells where it leads; that asks what lies there less than to follow each of its links oneself. */
+static bool follow(const char *path, char into[REAL_PATH]) {
+  const int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+  if (fd == -1) return false;
+  char link[40];
+  struct words words = WORDS(link);
+  add_text(&words, "/proc/self/fd/");
+  add_number(&words, (unsigned)fd);
+  const ssize_t length = readlink(text_of(&words), into, REAL_PATH - 1);
+  close(fd);
+  if (length <= 0) return false;
+  into[length] = 0;
+  return true;
+}
+
+static bool is_below(const char *path, const char *root) {
+  struct span left = span_of(path);
+  return eat(&left, span_of(root)) && begins(left, SPAN("/"));
+}
+
+bool resolve(struct reading *now, const char *path, char into[REAL_PATH]) {
+  if (!pretence.on || is_below(path, now->world->proc) || is_below(path, now->world->sys)) return follow(path, into);
+  struct words words = {into, REAL_PATH, 0};
+  for (unsigned i = 0; i < pretence.links; i++)
+    if (strcmp(pretence.link[i].path, path) == 0) path = pretence.link[i].to;
+  add_text(&words, path);
+  text_of(&words);
+  return true;
+}
+
+bool ask_file_system(struct reading *now, const char *path, struct file_system *fs) {
+  if (pretence.on) {
+    if (!pretended_file_system(path, fs)) return false;
+  } else {
+    struct statvfs stats;
+    if (statvfs(path, &stats) != 0) return false;
+    const uint64_t unit = stats.f_frsize;
+    *fs = (struct file_system){(bb_wide)stats.f_blocks * unit, (bb_wide)stats.f_bavail * unit, stats.f_files, stats.f_ffree};
+  }
+  /* Something that cannot be: no size, or more free than there is. */
+  if (fs->total > 0 && fs->available <= fs->total && fs->inodes_free <= fs->inodes) return true;
+  complain(now, "the file system at ", path, " tells an absurd size", (char *)NULL);
+  return false;
+}
+
+/* Kept from one reading to the next. */
+static pthread_mutex_t packages_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct topology packages LARGE;
+static uint64_t packages_key; /* of the CPUs online, and the tree */
+static bool packages_known;
+
+const struct topology *take_packages(struct reading *now) {
+  struct span text;
+  unsigned count;
+  path_begin(now, now->world->sys, "/devices/system/cpu/online");
+  if (!take_text(now, MAYBE, &text)) return NULL;
+  if (!parse_cpu_list(text, NULL, NULL, &count)) {
+    not_understood(now, MAYBE);
+    return NULL;
+  }
+  const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), text);
+  if (pthread_mutex_trylock(&packages_lock) != 0) return NULL;
+  if (!packages_known || packages_key != key) {
+    packages_key = key;
+    list_cpus(text, &packages);
+    packages_known = read_topology(now->world->sys, &packages, now->text, sizeof now->text);
+  }
+  if (packages_known) return &packages;
+  give_packages();
+  return NULL;
+}
+
+void give_packages(void) { pthread_mutex_unlock(&packages_lock); }

@@ -1,0 +1,84 @@
+/* thermal_throttle below /sys/devices/system/cpu: how often packages slowed down for their temperature. Asks one CPU of each
+ * package, since all of them count the same; refuses a sum that lacks a package. */
+#include "source.h"
+
+/* The first CPU of each package. Asking every CPU for its package costs a thousand files: again only when the CPUs online
+ * change. */
+static struct {
+  uint64_t key;
+  bool known;
+  struct topology cpus; /* `id` and `package` are of the packages, the latter the number of their first CPU */
+} first LARGE;
+
+static bool take_package(struct reading *now, unsigned cpu, int64_t *id) {
+  struct span text;
+  path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
+  path_number(now, cpu);
+  path_text(now, "/topology/physical_package_id");
+  return take_text(now, QUIETLY, &text) && parse_package_id(text, id);
+}
+
+static bool find_first(struct reading *now) {
+  struct topology *cpus = &first.cpus;
+  cpus->packages = 0;
+  for (unsigned i = 0; i < cpus->online; i++) {
+    int64_t id;
+    if (!take_package(now, cpus->cpu[i].number, &id)) return false;
+    unsigned at = 0;
+    while (at < cpus->packages && cpus->cpu[at].id != id) at++;
+    if (at < cpus->packages) continue;
+    cpus->cpu[at].id = id;
+    cpus->cpu[at].package = cpus->cpu[i].number;
+    cpus->packages++;
+  }
+  return true;
+}
+
+static bool take_events(struct reading *now, unsigned cpu, uint64_t *count) {
+  path_begin(now, now->world->sys, "/devices/system/cpu/cpu");
+  path_number(now, cpu);
+  path_text(now, "/thermal_throttle/package_throttle_count");
+  return take_count(now, MAYBE, count);
+}
+
+static void keep_first(void *context, unsigned cpu) {
+  int *number = context;
+  if (*number < 0) *number = (int)cpu;
+}
+
+void read_throttle(struct reading *now) {
+  struct span online;
+  uint64_t count;
+  unsigned cpus;
+  int number = -1;
+  path_begin(now, now->world->sys, "/devices/system/cpu/online");
+  if (!take_text(now, PARSE, &online)) return;
+  if (!parse_cpu_list(online, keep_first, &number, &cpus)) {
+    not_understood(now, PARSE);
+    return;
+  }
+  const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), online);
+  /* Only Intel's have it: where the first has not, nobody else is asked. */
+  char *list = take_memory(now, online.len);
+  if (list == NULL) return;
+  memcpy(list, online.at, online.len);
+  if (!take_events(now, (unsigned)number, &count)) return;
+  if (!first.known || first.key != key) {
+    list_cpus((struct span){list, online.len}, &first.cpus);
+    first.key = key;
+    first.known = find_first(now);
+  }
+  if (!first.known) {
+    complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not tell its package", (char *)NULL);
+    return;
+  }
+  uint32_t sum = 0;
+  bool whole = true;
+  for (unsigned i = 0; i < first.cpus.packages; i++) {
+    whole &= take_events(now, (unsigned)first.cpus.cpu[i].package, &count);
+    sum += (uint32_t)count;
+  }
+  if (!whole) return;
+  now->fields.throttle_events = sum;
+  now->sets = BB_VALID_THROTTLE;
+}

@@ -1,0 +1,107 @@
+/* Finds lines, words and numbers in the text of kernel files, where it lies and in linear time. Pure. Refuses to guess: what
+ * is no unsigned 64-bit decimal number, or was cut before its end, is none.
+ *
+ * Texts are taken as the other sender takes them, to the byte: UTF-8 in which each broken part counts as one U+FFFD, and
+ * blanks at the ends of a text are those of Unicode. */
+#ifndef BB_SENDER_TEXT_H
+#define BB_SENDER_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Sums and products of 64-bit counters, which are cut to their fields only at the end. */
+__extension__ typedef unsigned __int128 bb_wide;
+
+/* Large tables stand behind all else, so that what is small and always used lies close together. */
+#define LARGE __attribute__((section(".bss.zz.large")))
+/* Tables of which nobody needs anything after the start. */
+#define AT_START __attribute__((section(".bss.zz.start")))
+
+/* A piece of a text, without a NUL behind it. */
+struct span {
+  const char *at;
+  size_t len;
+};
+
+#define SPAN_TEXT(literal) {literal, sizeof(literal) - 1}
+#define SPAN(literal) ((struct span)SPAN_TEXT(literal))
+
+static inline struct span span_of(const char *text) { return (struct span){text, strlen(text)}; }
+
+static inline bool span_is(struct span text, struct span other) {
+  return text.len == other.len && memcmp(text.at, other.at, other.len) == 0;
+}
+
+static inline bool begins(struct span text, struct span with) {
+  return text.len >= with.len && memcmp(text.at, with.at, with.len) == 0;
+}
+
+static inline bool ends(struct span text, struct span with) {
+  return text.len >= with.len && memcmp(text.at + text.len - with.len, with.at, with.len) == 0;
+}
+
+static inline struct span without(struct span text, size_t bytes) {
+  return (struct span){text.at + bytes, text.len - bytes};
+}
+
+static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The number that a token is, in 1 to 20 decimal digits alone. */
+bool text_u64(struct span token, uint64_t *value);
+
+/* The next line of what is left; what follows the last line end is none. */
+static inline bool next_line(struct span *left, struct span *line) {
+  const char *end = left->len == 0 ? NULL : memchr(left->at, '\n', left->len);
+  if (end == NULL) return false;
+  *line = (struct span){left->at, (size_t)(end - left->at)};
+  *left = without(*left, line->len + 1);
+  return true;
+}
+
+/* What follows `key` on the first line that begins with it; false when there is none or it was cut. */
+bool line_after(struct span text, struct span key, struct span *after);
+/* Likewise, but with all of the text that follows. */
+bool text_after(struct span text, struct span key, struct span *after);
+
+/* The next word, by blanks alone. */
+bool next_word(struct span *left, struct span *word);
+/* The part up to the next `by`, or to the end; false when nothing is left, not even an empty part. Begin with `at` of a text. */
+bool next_part(struct span *left, char by, struct span *part);
+
+/* Steps over what stands here; false, and no step, when something else does. */
+bool eat(struct span *left, struct span what);
+/* Over `least` to `most` digits, as many as there are. */
+bool eat_digits(struct span *left, size_t least, size_t most, struct span *digits);
+/* Over 1 to 23 characters that are no blanks of any kind. */
+bool eat_token(struct span *left, struct span *token);
+/* Whether nothing is left but, perhaps, one line end. */
+bool at_end(struct span left);
+
+/* A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
+bool text_hundredths(struct span token, bb_wide *value);
+
+/* Without the blanks of Unicode around it. */
+struct span trimmed(struct span text);
+struct span trimmed_start(struct span text);
+struct span trimmed_end(struct span text);
+
+/* The character that begins here, and of how many bytes it is. A part that is no UTF-8 is one U+FFFD. */
+size_t next_character(struct span text, uint32_t *character);
+bool is_blank(uint32_t character);
+/* Copies it with U+FFFD in the place of what is no UTF-8, as far as it goes; gives the bytes written. */
+size_t copy_utf8(char *to, size_t room, struct span text);
+
+/* A fingerprint of 64 bits (FNV-1a), to notice that a text is another one. */
+#define FINGERPRINT UINT64_C(0xcbf29ce484222325)
+uint64_t fingerprint(uint64_t so_far, struct span text);
+
+static inline uint64_t saturated_64(bb_wide value) { return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value; }
+static inline uint32_t saturated_32(bb_wide value) { return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value; }
+static inline uint16_t saturated_16(bb_wide value) { return value > UINT16_MAX ? UINT16_MAX : (uint16_t)value; }
+static inline uint8_t saturated_8(bb_wide value) { return value > UINT8_MAX ? UINT8_MAX : (uint8_t)value; }
+
+/* A part of a whole in thousandths, rounded down: 1000 at most, whatever the part. */
+uint16_t thousandths(bb_wide part, bb_wide whole);
+
+#endif
