@@ -1,0 +1,87 @@
+// What a sender cannot do without: reads the files of the fast sets as often as beoboard's sender does, and sends as many
+// bytes to the same place. Understands nothing of what it reads. With `slow` also the files of the slow side.
+//   node bare-sender.mjs PORT INTERVAL_MS [slow]
+
+import { createSocket } from 'node:dgram';
+import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs';
+
+const [port = '', interval = '1000', slow] = process.argv.slice(2);
+const buffer = Buffer.alloc(1 << 20);
+const report = Buffer.alloc(1216);
+
+const list = dir => {
+  try {
+    return readdirSync(dir).map(name => `${dir}/${name}`);
+  } catch {
+    return [];
+  }
+};
+
+/** Reads an open file from its beginning to its end. */
+function readAll(fd) {
+  let length = 0;
+  for (let got = 1; got > 0; length += got)
+    got = readSync(fd, buffer, length, Math.min(4096, buffer.length - length), length);
+}
+
+function readOnce(path) {
+  let fd;
+  try {
+    fd = openSync(path, 'r');
+    readAll(fd);
+  } catch {
+    // as the sender, which leaves it out
+  }
+  if (fd !== undefined) closeSync(fd);
+}
+
+const always = [
+  ...['stat', 'loadavg', 'meminfo', 'vmstat', 'pressure/cpu', 'pressure/memory', 'pressure/io', 'pressure/irq'],
+  ...['net/snmp', 'net/dev', 'diskstats', 'sys/fs/file-nr'],
+]
+  .map(name => `/proc/${name}`)
+  .concat(['online', 'present'].map(name => `/sys/devices/system/cpu/${name}`))
+  .flatMap(path => {
+    try {
+      return [openSync(path, 'r')];
+    } catch {
+      return [];
+    }
+  });
+
+/** Every tenth tick: the interfaces and the sizes of disks. */
+function seldom() {
+  const physical = list('/sys/class/net').filter(dir => existsSync(`${dir}/device`));
+  for (const dir of physical) for (const leaf of ['ifindex', 'flags', 'operstate']) readOnce(`${dir}/${leaf}`);
+  for (const dir of list('/sys/block')) if (!/\/(loop|ram|zram|dm-|md)/.test(dir)) readOnce(`${dir}/size`);
+}
+
+/** The slow side: what is read in every round, and the rest each in its own time. */
+function slowly(tick) {
+  for (const zone of list('/sys/class/powercap'))
+    for (const leaf of ['name', 'max_energy_range_uj', 'energy_uj']) readOnce(`${zone}/${leaf}`);
+  for (const device of list('/sys/class/infiniband'))
+    for (const port of list(`${device}/ports`)) for (const path of list(`${port}/counters`)) readOnce(path);
+  for (const name of ['health', 'hold']) readOnce(`/run/beoboard/${name}`);
+  if (tick % 5 === 0) {
+    for (const name of ['power', 'gpu']) readOnce(`/run/beoboard/${name}`);
+    for (const chip of list('/sys/class/hwmon')) readOnce(`${chip}/temp1_input`);
+  }
+  if (tick % 10 === 0)
+    for (const path of ['/proc/sys/kernel/tainted', '/proc/self/mountinfo', '/proc/self/mountinfo']) readOnce(path);
+}
+
+const socket = createSocket('udp4');
+socket.bind(0, '127.0.0.1', () => socket.connect(Number(port), '127.0.0.1', start));
+
+function start() {
+  let tick = 0;
+  const every = Math.max(1, Math.round(1000 / Number(interval)));
+  setInterval(() => {
+    for (const fd of always) readAll(fd);
+    if (tick % 10 === 0) seldom();
+    if (slow !== undefined && tick % every === 0) slowly(tick / every);
+    report.writeUInt32LE(tick++, 24);
+    socket.send(report);
+  }, Number(interval));
+}

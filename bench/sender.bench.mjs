@@ -1,0 +1,89 @@
+// CPU time per report of the TypeScript sender, against a bare Node program that reads the same files as often and sends.
+
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const MAIN = at('../dist/src/main.js');
+const BARE = at('./bare-sender.mjs');
+
+/** CPU time of a process, all its threads, in us; 0 when it is gone. */
+function cpuOf(pid) {
+  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
+  const ns = tasks.map(task => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));
+  return ns.reduce((a, b) => a + b, 0) / 1000;
+}
+
+const childrenOf = pid =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+const treeOf = pid => [pid, ...childrenOf(pid).flatMap(treeOf)];
+
+/** A program that reports to a socket of ours, which counts. */
+async function open(argv) {
+  const socket = createSocket('udp4');
+  let heard = 0;
+  socket.on('message', () => heard++);
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const child = spawn(process.execPath, argv(socket.address().port), { stdio: 'ignore' });
+  let before = { cpu: 0, tree: 0, heard: 0 };
+  return {
+    /** CPU us per report since it was asked last: of the process, and with its children. */
+    lap() {
+      const now = {
+        cpu: cpuOf(child.pid),
+        tree: treeOf(child.pid)
+          .map(cpuOf)
+          .reduce((a, b) => a + b, 0),
+        heard,
+      };
+      const reports = now.heard - before.heard;
+      const lap = { alone: (now.cpu - before.cpu) / reports, tree: (now.tree - before.tree) / reports, reports };
+      before = now;
+      return lap;
+    },
+    async close() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      socket.close();
+    },
+  };
+}
+
+const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
+
+export async function bench({ quick, say }) {
+  const laps = quick ? 3 : 9;
+  const rows = [];
+  for (const interval of quick ? [1000] : [1000, 100]) {
+    const ms = String(interval);
+    const programs = await Promise.all([
+      open(port => [MAIN, 'send', '--to', `127.0.0.1:${port}`, '--interval', `${ms}ms`]),
+      open(port => [BARE, String(port), ms]),
+      open(port => [BARE, String(port), ms, 'slow']),
+    ]);
+    const [seconds, warm] = quick ? [10, 20] : [20, 40];
+    say(`every ${ms} ms: ${warm} s to warm up, then ${laps} times ${seconds} s`);
+    await sleep(warm);
+    for (const program of programs) program.lap();
+    const seen = [];
+    for (let i = 0; i < laps; i++) {
+      await sleep(seconds);
+      seen.push(programs.map(program => program.lap()));
+    }
+    for (const program of programs) await program.close();
+    const row = (figure, unit, of, bound) =>
+      rows.push({ figure: `${figure}, every ${ms} ms`, unit, samples: seen.map(of), bound });
+    row('sender, its loop alone', 'us of CPU a report', ([sender]) => sender.alone);
+    row('sender with its slow side', 'us of CPU a report', ([sender]) => sender.tree);
+    row('bare program', 'us of CPU a report', ([, bare]) => bare.alone);
+    row('bare program with the slow files', 'us of CPU a report', ([, , bare]) => bare.alone);
+    const bound = interval === 1000 ? 1.5 : undefined;
+    row('loop / bare', 'ratio', ([sender, bare]) => sender.alone / bare.alone, bound);
+    row('sender / bare with slow files', 'ratio', ([sender, , bare]) => sender.tree / bare.alone, bound);
+  }
+  return rows;
+}
