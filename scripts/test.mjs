@@ -43,6 +43,9 @@ const status = run(join(root, 'node_modules', '.bin', 'tap'), [
 
 const told = readFileSync(report, 'utf8');
 if (long) for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
+// Again at the end, by name: of a long log often only the end is kept.
+for (const [, name] of told.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
+  console.log(`failed: ${name}`);
 // tap's own totals close its report: # { total: 95, pass: 93, fail: 1, skip: 1 }
 const totals = told.match(/^# \{ total: .*\}$/gm)?.at(-1) ?? '';
 const count = what => Number(new RegExp(`${what}: (\\d+)`).exec(totals)?.[1] ?? 0);

@@ -60,8 +60,13 @@ const sanitizers = 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-rec
 const built = spawnSync('make', ['-s', '-C', join(ROOT, 'c'), 'look', `OUT=${base}/look`, sanitizers]);
 const LOOK = join(base, 'look', 'look');
 
-/** In front of a command: as an ordinary user. Without root we are one. */
-const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+/**
+ * In front of a command: as an ordinary user, without what tap has each process load, which would write where that user
+ * may not. Without root we are an ordinary user.
+ */
+const AS_NOBODY = ROOT_USER
+  ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', 'env', '-u', 'NODE_OPTIONS']
+  : [];
 const nobodyCan =
   spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V']).status === 0;
 

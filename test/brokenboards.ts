@@ -590,7 +590,14 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['slot-future', 'the newer report came in an hour from now', b => b.slot(0, 0, { stamp_ns: b.ago(-3600) })],
       ['slot-stamp-most', 'the newer report came 2^64 − 1 ns after the boot', b => b.slot(0, 0, { stamp_ns: MOST })],
       ['slot-stamp-sign', 'the newer report came 2^63 ns after the boot', b => b.slot(0, 0, { stamp_ns: 1n << 63n })],
-      ['slot-stamp-0', 'the newer report came at the boot of the master', b => b.slot(0, 0, { stamp_ns: 0n })],
+      [
+        'slot-stamp-0',
+        'the newer report came at the boot of the master',
+        b => {
+          b.slot(0, 0, { stamp_ns: 0n });
+          b.report(0, 0, { interval_ms: 1000 }); // too old for it however young the master is
+        },
+      ],
       ['order-odd', 'the order block is half-written', b => b.record(0, { order_head: 7n, order_tail: 8n })],
       ['order-most', 'all bits of the order block', b => b.bytes.fill(0xff, b.recordAt(0) + 192, b.recordAt(0) + 384)],
     ]),
