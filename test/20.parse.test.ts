@@ -20,7 +20,7 @@ import {
 import { parseSnmp } from '../src/sender/collect/snmp.js';
 import { cpuShare, parseStat, type Stat } from '../src/sender/collect/stat.js';
 import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '../src/sender/collect/system.js';
-import { add, hundredths, less, modulo32, over, thousandths, times, u64 } from '../src/sender/collect/text.js';
+import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../src/sender/collect/text.js';
 import { parseVmstat } from '../src/sender/collect/vmstat.js';
 
 const U64 = '18446744073709551615';
@@ -575,7 +575,7 @@ t.test('numbers beyond 2^53 stay exact', t => {
   t.equal(modulo32(2n ** 64n - 1n), 2 ** 32 - 1);
   t.equal(thousandths(1, 3), 333);
   t.equal(thousandths(5, 3), 1000);
-  t.equal(hundredths('0.07'), 7);
+  t.equal(new Cursor('0.07').hundredths(), 7);
   t.end();
 });
 

@@ -240,24 +240,73 @@ export type FieldsOf<S extends SetName> = {
  * modulo 2^32, everything else saturates at both ends; text is cut at a character and padded with NUL.
  */
 export function encode<S extends StructName>(struct: S, view: DataView, base: number, values: Encodable<S>): void {
-  const fields = structs[struct].fields as Record<string, Field>;
-  for (const [name, value] of Object.entries(values)) {
-    const field = fields[name];
-    if (field === undefined) throw new TypeError(`${struct} has no field ${name}`);
-    if (value !== undefined) put(field, view, base + field.offset, value);
+  const setters = settersOf(struct);
+  for (const name in values) {
+    const set = setters.get(name);
+    if (set === undefined) throw new TypeError(`${struct} has no field ${name}`);
+    const value = values[name as keyof Encodable<S>];
+    if (value !== undefined) set(view, base, value);
   }
 }
 
-function put(field: Field, view: DataView, at: number, value: unknown): void {
-  if (field.type === 'char') {
-    putText(view, at, field.count, value as string);
-  } else if (field.count === 0) {
-    putScalar(field, view, at, value);
-  } else {
-    const stride = sizeOf(field.type);
-    (value as unknown[]).slice(0, field.count).forEach((element, i) => {
-      putScalar(field, view, at + i * stride, element);
-    });
+type Setter = (view: DataView, base: number, value: unknown) => void;
+
+const setters = new Map<StructName, Map<string, Setter>>();
+
+/** How each field is written, found out once: a report has two hundred of them. */
+function settersOf(struct: StructName): Map<string, Setter> {
+  let table = setters.get(struct);
+  if (table === undefined) {
+    const fields = Object.entries<Field>(structs[struct].fields);
+    table = new Map(fields.map(([name, field]) => [name, makeSetter(field)]));
+    setters.set(struct, table);
+  }
+  return table;
+}
+
+function makeSetter(field: Field): Setter {
+  const { offset, type, count } = field;
+  if (type === 'char') return (view, base, value) => putText(view, base + offset, count, value as string);
+  const one = scalarSetter(field);
+  if (count === 0) return (view, base, value) => one(view, base + offset, value);
+  const stride = sizeOf(type);
+  return (view, base, value) => {
+    const elements = value as unknown[];
+    const most = Math.min(elements.length, count);
+    for (let i = 0; i < most; i++) one(view, base + offset + i * stride, elements[i]);
+  };
+}
+
+/** Writes one value. What fits as it is, which is nearly all there is, is not looked at twice. */
+function scalarSetter(field: Field): Setter {
+  const fits = (value: unknown, least: number, most: number): value is number =>
+    typeof value === 'number' && value >= least && value <= most;
+  const stored = (value: unknown, bits: number) => Number(fit(field, bits, whole(value as number | bigint)));
+  switch (field.type) {
+    case 'u8':
+      return (view, at, value) => view.setUint8(at, fits(value, 0, 0xff) ? value : stored(value, 8));
+    case 'u16':
+      return (view, at, value) => view.setUint16(at, fits(value, 0, 0xffff) ? value : stored(value, 16), true);
+    case 'u32':
+      return (view, at, value) => view.setUint32(at, fits(value, 0, 0xffffffff) ? value : stored(value, 32), true);
+    case 'i16':
+      return (view, at, value) => view.setInt16(at, fits(value, -0x8000, 0x7fff) ? value : stored(value, 16), true);
+    case 'i32':
+      return (view, at, value) =>
+        view.setInt32(at, fits(value, -0x80000000, 0x7fffffff) ? value : stored(value, 32), true);
+    case 'u64':
+    case 'i64':
+      return (view, at, value) => {
+        if (fits(value, 0, Number.MAX_SAFE_INTEGER)) {
+          view.setUint32(at, value % 2 ** 32, true);
+          view.setUint32(at + 4, value / 2 ** 32, true);
+        } else {
+          const big = BigInt(fit(field, 64, whole(value as number | bigint)));
+          view.setBigUint64(at, BigInt.asUintN(64, big), true);
+        }
+      };
+    default:
+      return (view, at, value) => encode(field.type as StructName, view, at, value as Encodable<StructName>);
   }
 }
 
@@ -270,27 +319,7 @@ function putText(view: DataView, at: number, bytes: number, value: string): void
   encoder.encodeInto(value, target.subarray(0, bytes - 1));
 }
 
-function putScalar(field: Field, view: DataView, at: number, value: unknown): void {
-  if (typeof value === 'object') {
-    encode(field.type as StructName, view, at, value as Encodable<StructName>);
-    return;
-  }
-  const width = (SIZES[field.type] ?? 0) * 8;
-  // Nearly all there is: a counter that needs no bigint.
-  if (width === 64 && typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
-    const whole = Math.floor(value);
-    view.setUint32(at, whole % 2 ** 32, true);
-    view.setUint32(at + 4, Math.floor(whole / 2 ** 32), true);
-    return;
-  }
-  const stored = fit(field, width, whole(value as number | bigint));
-  if (typeof stored === 'bigint') view.setBigUint64(at, BigInt.asUintN(64, stored), true);
-  else if (width === 32) view.setUint32(at, stored, true);
-  else if (width === 16) view.setUint16(at, stored, true);
-  else view.setUint8(at, stored);
-}
-
-/** The value as its field holds it. A DataView's unsigned setters take negative numbers as their two's complement. */
+/** The value as its field of so many bits holds it. */
 function fit(field: Field, width: number, value: number | bigint): number | bigint {
   const signed = field.type.startsWith('i');
   if (field.type === 'u32' && (field.kind === 'counter' || field.kind === 'tally'))

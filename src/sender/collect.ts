@@ -33,6 +33,18 @@ const flagsOf = getter('report', 'flags');
 
 const CONTAINER = enums.virt.indexOf('container');
 
+/** The CPUs of a list under the list itself as a name. */
+function parseOnline(text: string): { name: string; cpus: readonly number[] } | undefined {
+  const cpus = parseCpuList(text);
+  return cpus && { name: text, cpus };
+}
+
+/** /proc/stat: the times of all CPUs together, and of each. */
+function parseTimes(text: string): { stat: Stat; cpus: Map<number, CpuTimes> | undefined } | undefined {
+  const stat = parseStat(text);
+  return stat && { stat, cpus: parseCpuTimes(text) };
+}
+
 /** Ticks after which is read again what changes seldom and costs much. */
 const SELDOM = 10;
 
@@ -157,10 +169,7 @@ export class Collector {
 
     this.#collectCpus(put, details);
     put('load', tree.loadavg.parse(parseLoadavg));
-    const read = tree.stat.parse(text => {
-      const stat = parseStat(text);
-      return stat && { stat, cpus: parseCpuTimes(text) };
-    });
+    const read = tree.stat.parse(parseTimes);
     const stat = read?.stat;
     put('stat', stat);
     // The times of CPUs that came or went join or leave the sums, by hours.
@@ -205,10 +214,7 @@ export class Collector {
   }
 
   #collectCpus(put: Put, { mhz, tempDc }: Details): void {
-    const online = this.#tree.online.parse(text => {
-      const cpus = parseCpuList(text);
-      return cpus && { name: text, cpus };
-    });
+    const online = this.#tree.online.parse(parseOnline);
     const present = this.#tree.present.parse(parseCpuList);
     if (online === undefined) return;
     if (present !== undefined) put('cpus', { cpus_online: online.cpus.length, cpus_present: present.length });

@@ -7,10 +7,15 @@ export type Tell = (message: string) => void;
 
 /** No kernel file that we read comes near this; what does is a mistake or a trap. */
 export const MOST_BYTES = 4 << 20;
+/** Nor what is read seldom near this: below /sys a file has a page. */
+export const MOST_SMALL = 64 << 10;
 /** A FIFO that somebody planted must not hang us (NONBLOCK), nor a terminal become ours (NOCTTY). */
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 /** How a kernel says that it does not have a file: never made, or switched off (as pressure is by psi=0). */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
+
+/** Readings for which one that need not be there, and is not, is not looked for again: it costs more than to read one. */
+const ABSENT_FOR = 10;
 
 /**
  * For a file of /proc/sys the kernel allocates and clears all that a read asks for, and refuses to at 4 MiB: ask little
@@ -42,10 +47,13 @@ export class Once {
 export class KernelFile {
   readonly #once: Once;
   #fd = -1;
+  #absentFor = 0;
+  /** What was parsed last, and what became of it. */
+  #last: { text: string; parser: (text: string) => unknown; parsed: unknown } | undefined;
 
   /**
    * @param tell hears once, in one line, that the file cannot be read or is not understood, until it works again
-   * @param optional not every kernel has this file: its absence is not worth a line
+   * @param optional not every kernel has this file: its absence is not worth a line, and looked into only now and then
    */
   constructor(
     readonly path: string,
@@ -56,17 +64,21 @@ export class KernelFile {
   }
 
   /** The whole text; undefined on any error. */
-  read(): string | undefined {
-    const text = this.#text(MOST_BYTES, false);
+  read(most = MOST_BYTES): string | undefined {
+    const text = this.#text(most, false);
     if (text !== undefined) this.#once.works();
     return text;
   }
 
-  /** What `parser` makes of the whole text; undefined when it cannot be read or the parser refuses it. */
-  parse<T>(parser: (text: string) => T | undefined): T | undefined {
-    const text = this.#text(MOST_BYTES, false);
+  /**
+   * What `parser` makes of the whole text, which must be the same for the same text: what did not change is not parsed
+   * again. Undefined when it cannot be read or the parser refuses it.
+   */
+  parse<T>(parser: (text: string) => T | undefined, most = MOST_BYTES): Readonly<T> | undefined {
+    const text = this.#text(most, false);
     if (text === undefined) return undefined;
-    const parsed = parser(text);
+    if (this.#last?.text !== text || this.#last.parser !== parser) this.#last = { text, parser, parsed: parser(text) };
+    const parsed = this.#last.parsed as T | undefined;
     if (parsed === undefined) this.#once.failed(`${this.path} does not read as expected: its readings are left out`);
     else this.#once.works();
     return parsed;
@@ -88,6 +100,10 @@ export class KernelFile {
   }
 
   #text(most: number, cut: boolean): string | undefined {
+    if (this.#absentFor > 0) {
+      this.#absentFor--;
+      return undefined;
+    }
     try {
       if (this.#fd === -1) this.#open();
       const bytes = fill(this.#fd, most, cut);
@@ -96,7 +112,8 @@ export class KernelFile {
     } catch (error) {
       this.close();
       const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-      if (!(this.optional && ABSENT.includes(code))) this.#once.failed(`cannot read ${this.path}: ${code}`);
+      if (this.optional && ABSENT.includes(code)) this.#absentFor = ABSENT_FOR - 1;
+      else this.#once.failed(`cannot read ${this.path}: ${code}`);
       return undefined;
     }
   }
@@ -133,7 +150,7 @@ function fill(fd: number, most: number, cut: boolean): number {
 /** The text, or its first `most` bytes, of a file that is read seldom, opened and closed at once; undefined on any error. */
 export function readOnce(path: string, most?: number): string | undefined {
   const file = new KernelFile(path);
-  const text = most === undefined ? file.read() : file.head(most);
+  const text = most === undefined ? file.read(MOST_SMALL) : file.head(most);
   file.close();
   return text;
 }

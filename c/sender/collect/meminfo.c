@@ -41,7 +41,8 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
       if (!ends(number, SPAN(" kB"))) return false;
       number.len -= 3;
     }
-    if (!text_u64(trimmed_start(number), &value[key])) return false;
+    while (number.len > 0 && number.at[0] == ' ') number = without(number, 1);
+    if (!text_u64(number, &value[key])) return false;
     found |= UINT32_C(1) << key;
   }
   const uint32_t required = (UINT32_C(1) << REQUIRED) - 1;

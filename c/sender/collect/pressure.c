@@ -1,4 +1,4 @@
-/* /proc/pressure/...: how long tasks waited. Refuses avg300; kernels without it (before 4.20, or psi=0) have no file. */
+/* /proc/pressure/...: how long tasks waited. Refuses to report avg300; kernels without it (before 4.20, or psi=0) have no file. */
 #include "parse.h"
 
 struct pressure {
@@ -8,12 +8,13 @@ struct pressure {
 
 static bool parse_line(struct span text, struct span who, struct pressure *pressure) {
   struct span left, avg10, avg60, avg300, total;
+  bb_wide unused;
   if (!line_after(text, who, &left)) return false;
   if (!eat(&left, SPAN("avg10=")) || !eat_token(&left, &avg10) || !eat(&left, SPAN(" avg60="))) return false;
   if (!eat_token(&left, &avg60) || !eat(&left, SPAN(" avg300=")) || !eat_token(&left, &avg300)) return false;
   if (!eat(&left, SPAN(" total=")) || !eat_digits(&left, 1, 20, &total) || left.len > 0) return false;
   return text_hundredths(avg10, &pressure->avg10) && text_hundredths(avg60, &pressure->avg60) &&
-         text_u64(total, &pressure->total);
+         text_hundredths(avg300, &unused) && text_u64(total, &pressure->total);
 }
 
 /* `some` alone is required: `full` came to this file with 5.13 and means nothing there. */

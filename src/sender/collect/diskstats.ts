@@ -1,7 +1,7 @@
 // /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any
 // line that it does not understand: a sum over the rest would be wrong.
 
-import { add, type Count, lines, thousandths, times, u64, words } from './text.js';
+import { add, type Count, Cursor, thousandths, times } from './text.js';
 
 export interface Disk {
   name: string;
@@ -14,13 +14,21 @@ export interface Disk {
   weightedMs: Count;
 }
 
-function parseLine(line: string): Disk | undefined {
+function parseLine(line: Cursor): Disk | undefined {
   // 14 words since 2.6.25, 18 with discards since 4.18, 20 with flushes since 5.5.
-  const [major, minor, name, ...numbers] = words(line);
-  const [reads, , sectorsRead, , writes, , sectorsWritten, , inflight, busyMs, weightedMs] = numbers
-    .slice(0, 11)
-    .map(u64);
-  if (u64(major) === undefined || u64(minor) === undefined || name === undefined) return undefined;
+  const [major, minor, name] = [line.count(), line.count(), line.word()];
+  const reads = line.count();
+  line.word();
+  const sectorsRead = line.count();
+  line.word();
+  const writes = line.count();
+  line.word();
+  const sectorsWritten = line.count();
+  line.word();
+  const inflight = line.count();
+  const busyMs = line.count();
+  const weightedMs = line.count();
+  if (major === undefined || minor === undefined || name === '') return undefined;
   if (reads === undefined || sectorsRead === undefined || writes === undefined) return undefined;
   if (sectorsWritten === undefined || inflight === undefined) return undefined;
   if (busyMs === undefined || weightedMs === undefined) return undefined;
@@ -31,10 +39,13 @@ function parseLine(line: string): Disk | undefined {
 export function parseDiskstats(text: string): Disk[] | undefined {
   if (text !== '' && !text.endsWith('\n')) return undefined;
   const out: Disk[] = [];
-  for (const line of lines(text)) {
+  const line = new Cursor(text);
+  while (line.at < text.length) {
+    const end = text.indexOf('\n', line.at);
     const disk = parseLine(line);
     if (disk === undefined) return undefined;
     out.push(disk);
+    line.at = end + 1;
   }
   return out;
 }

@@ -2,7 +2,7 @@
 // the caller. Refuses to report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
-import { lines } from './text.js';
+import { Cursor } from './text.js';
 
 /** CPU times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts. */
 export interface CpuTimes {
@@ -16,31 +16,47 @@ export interface CpuTimes {
 /** The lines of single CPUs in /proc/stat, by CPU; undefined when one of them is not understood. */
 export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
-  for (const line of lines(text)) {
-    if (!line.startsWith('cpu')) break; // they come first, and the line of interrupts is long
-    const match = /^cpu(\d{1,5}) (\d{1,15}(?: \d{1,15}){7,})$/.exec(line);
-    if (match === null) {
-      if (line.startsWith('cpu ')) continue;
-      return undefined;
+  const line = new Cursor(text);
+  // They come first, and the line of interrupts is long.
+  while (text.startsWith('cpu', line.at)) {
+    const end = text.indexOf('\n', line.at);
+    if (end === -1) break;
+    if (!text.startsWith('cpu ', line.at)) {
+      const cpu = line.eat('cpu') ? line.digits(5) : undefined;
+      const times = parseTimes(line);
+      if (cpu === undefined || times === undefined) return undefined;
+      out.set(Number(cpu), times);
     }
-    const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = (match[2] ?? '')
-      .split(' ')
-      .map(Number);
-    out.set(Number(match[1]), {
-      total: user + nice + system + idle + iowait + irq + softirq + steal,
-      idle,
-      iowait,
-      user: user + nice,
-      system: system + irq + softirq,
-    });
+    line.at = end + 1;
   }
   return out.size > 0 ? out : undefined;
+}
+
+/** Numbers to the end of the line, one blank before each; there may be more than those that we know. */
+function parseTimes(line: Cursor): CpuTimes | undefined {
+  const ticks: number[] = [];
+  while (line.eat(' ')) {
+    const value = line.digits(15);
+    if (value === undefined) return undefined;
+    ticks.push(Number(value));
+  }
+  if (!line.isAtLineEnd() || ticks.length < 8) return undefined;
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0] = ticks;
+  return {
+    total: user + nice + system + idle + iowait + irq + softirq + steal,
+    idle,
+    iowait,
+    user: user + nice,
+    system: system + irq + softirq,
+  };
 }
 
 /** Whether two ticks have lines of the same CPUs; also when neither has any that are understood. */
 export function sameCpus(before: Map<number, CpuTimes> | undefined, now: Map<number, CpuTimes> | undefined): boolean {
   if (before === undefined || now === undefined) return before === now;
-  return before.size === now.size && [...now.keys()].every(cpu => before.has(cpu));
+  if (before.size !== now.size) return false;
+  for (const cpu of now.keys()) if (!before.has(cpu)) return false;
+  return true;
 }
 
 /** Online CPUs by package, in the order of the packages; the fifth package and later are added to the fourth. */

@@ -1,6 +1,6 @@
 // /proc/loadavg: the load averages, and how many threads exist. Refuses everything but the kernel's own form.
 
-import { type Count, hundredths, u64 } from './text.js';
+import { type Count, Cursor } from './text.js';
 
 export interface Loadavg {
   load1_c: Count;
@@ -9,13 +9,17 @@ export interface Loadavg {
   threads: Count;
 }
 
-/** Loads in hundredths. Nothing is optional but the last number, the newest pid, which nobody wants. */
+/** Loads in hundredths. Nothing is optional; the number running and the newest pid, nobody wants. */
 export function parseLoadavg(text: string): Loadavg | undefined {
-  const match = /^(\S{1,23}) (\S{1,23}) (\S{1,23}) \d{1,20}\/(\d{1,20}) -?\d{1,20}\n$/.exec(text);
-  const load1_c = hundredths(match?.[1]);
-  const load5_c = hundredths(match?.[2]);
-  const load15_c = hundredths(match?.[3]);
-  const threads = u64(match?.[4]);
+  const at = new Cursor(text);
+  const load1_c = at.hundredths();
+  const load5_c = at.eat(' ') ? at.hundredths() : undefined;
+  const load15_c = at.eat(' ') ? at.hundredths() : undefined;
+  if (!at.eat(' ') || !at.eatDigits()) return undefined; // those that run
+  const threads = at.eat('/') ? at.digits() : undefined;
+  if (!at.eat(' ')) return undefined;
+  at.eat('-'); // the newest pid as another namespace sees it
+  if (!at.eatDigits() || !at.isAtLineEnd() || at.at + 1 !== text.length) return undefined;
   if (load1_c === undefined || load5_c === undefined || load15_c === undefined || threads === undefined)
     return undefined;
   return { load1_c, load5_c, load15_c, threads };

@@ -1,26 +1,26 @@
 // /proc/meminfo: memory in MiB, rounded down. Refuses a text that lacks a line which every kernel since 3.14 has.
 
-import { add, type Count, lineAfter, over, times, u64 } from './text.js';
+import { add, type Count, Cursor, lineStart, over, times } from './text.js';
 
 // Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
 // reading and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages
 // lines (no huge pages of the default size). Of the latter, all or none must be there.
 const REQUIRED = [
-  ['mem_total_mib', 'MemTotal'],
-  ['mem_avail_mib', 'MemAvailable'],
-  ['swap_total_mib', 'SwapTotal'],
-  ['swap_free_mib', 'SwapFree'],
-  ['mem_free_mib', 'MemFree'],
-  ['mem_buffers_mib', 'Buffers'],
-  ['mem_cached_mib', 'Cached'],
-  ['mem_shmem_mib', 'Shmem'],
-  ['mem_sreclaimable_mib', 'SReclaimable'],
-  ['mem_sunreclaim_mib', 'SUnreclaim'],
-  ['mem_anon_mib', 'AnonPages'],
-  ['mem_committed_mib', 'Committed_AS'],
-  ['mem_commit_limit_mib', 'CommitLimit'],
-  ['mem_unevictable_mib', 'Unevictable'],
-  ['mem_pagetables_mib', 'PageTables'],
+  ['mem_total_mib', 'MemTotal:'],
+  ['mem_avail_mib', 'MemAvailable:'],
+  ['swap_total_mib', 'SwapTotal:'],
+  ['swap_free_mib', 'SwapFree:'],
+  ['mem_free_mib', 'MemFree:'],
+  ['mem_buffers_mib', 'Buffers:'],
+  ['mem_cached_mib', 'Cached:'],
+  ['mem_shmem_mib', 'Shmem:'],
+  ['mem_sreclaimable_mib', 'SReclaimable:'],
+  ['mem_sunreclaim_mib', 'SUnreclaim:'],
+  ['mem_anon_mib', 'AnonPages:'],
+  ['mem_committed_mib', 'Committed_AS:'],
+  ['mem_commit_limit_mib', 'CommitLimit:'],
+  ['mem_unevictable_mib', 'Unevictable:'],
+  ['mem_pagetables_mib', 'PageTables:'],
 ] as const;
 
 type RequiredField = (typeof REQUIRED)[number][0];
@@ -28,12 +28,15 @@ type OtherField = 'mem_dirty_writeback_mib' | 'mem_huge_total_mib' | 'mem_huge_f
 export type Meminfo = Record<RequiredField | OtherField, Count>;
 
 function number(text: string, key: string, unit: string): Count | undefined {
-  const rest = lineAfter(text, `${key}:`);
-  return rest?.endsWith(unit) ? u64(rest.slice(0, rest.length - unit.length).trimStart()) : undefined;
+  const line = new Cursor(text);
+  if (!line.line(key)) return undefined;
+  line.blanks();
+  const value = line.digits();
+  return line.eat(unit) ? value : undefined;
 }
 
 function kib(text: string, key: string): Count | undefined {
-  return number(text, key, ' kB');
+  return number(text, key, ' kB\n');
 }
 
 /** Memory in MiB, `mem_corrupted_kib` in KiB; undefined when a required line is missing. */
@@ -47,21 +50,21 @@ export function parseMeminfo(text: string): Meminfo | undefined {
     out[field] = over(value, 1024);
   }
 
-  const dirty = kib(text, 'Dirty');
-  const writeback = kib(text, 'Writeback');
+  const dirty = kib(text, 'Dirty:');
+  const writeback = kib(text, 'Writeback:');
   if (dirty === undefined || writeback === undefined) return undefined;
   out.mem_dirty_writeback_mib = over(add(dirty, writeback), 1024);
 
-  const has = (key: string) => lineAfter(text, `${key}:`) !== undefined;
-  const huge = has('HugePages_Total') || has('HugePages_Free') || has('Hugepagesize');
-  const pages = huge ? number(text, 'HugePages_Total', '') : 0;
-  const free = huge ? number(text, 'HugePages_Free', '') : 0;
-  const size = huge ? kib(text, 'Hugepagesize') : 0;
+  const has = (key: string) => lineStart(text, key) !== -1;
+  const huge = has('HugePages_Total:') || has('HugePages_Free:') || has('Hugepagesize:');
+  const pages = huge ? number(text, 'HugePages_Total:', '\n') : 0;
+  const free = huge ? number(text, 'HugePages_Free:', '\n') : 0;
+  const size = huge ? kib(text, 'Hugepagesize:') : 0;
   if (pages === undefined || free === undefined || size === undefined) return undefined;
   out.mem_huge_total_mib = over(times(pages, size), 1024);
   out.mem_huge_free_mib = over(times(free, size), 1024);
 
-  const corrupted = has('HardwareCorrupted') ? kib(text, 'HardwareCorrupted') : 0;
+  const corrupted = has('HardwareCorrupted:') ? kib(text, 'HardwareCorrupted:') : 0;
   if (corrupted === undefined) return undefined;
   out.mem_corrupted_kib = corrupted;
   return out as Meminfo;

@@ -2,7 +2,7 @@
 // it does not understand: a sum over the rest would be wrong.
 
 import type { Link, Links } from './netlinks.js';
-import { add, type Count, lines, modulo32, u64, words } from './text.js';
+import { add, type Count, Cursor, modulo32 } from './text.js';
 
 export interface Interface {
   name: string;
@@ -26,15 +26,22 @@ function isName(name: string): boolean {
   return /^[^\s/:]{1,15}$/.test(name) && name !== '.' && name !== '..';
 }
 
-function parseLine(line: string): Interface | undefined {
+/** The line on which the cursor stands, which ends at `end`. */
+function parseLine(line: Cursor, end: number): Interface | undefined {
   // No blank need follow the colon; the name cannot hold one.
-  const colon = line.indexOf(':');
-  const name = line.slice(0, Math.max(0, colon)).trim();
-  const [rxBytes, rxPackets, rxErrors, rxDrops, , , , , txBytes, txPackets, txErrors, txDrops] = words(
-    line.slice(colon + 1),
-  )
-    .slice(0, 12)
-    .map(u64);
+  const colon = line.text.indexOf(':', line.at);
+  if (colon === -1 || colon > end) return undefined;
+  const name = line.text.slice(line.at, colon).trim();
+  line.at = colon + 1;
+  const rxBytes = line.count();
+  const rxPackets = line.count();
+  const rxErrors = line.count();
+  const rxDrops = line.count();
+  for (let i = 0; i < 4; i++) line.word();
+  const txBytes = line.count();
+  const txPackets = line.count();
+  const txErrors = line.count();
+  const txDrops = line.count();
   if (!isName(name) || rxBytes === undefined || rxPackets === undefined) return undefined;
   if (rxErrors === undefined || rxDrops === undefined || txBytes === undefined) return undefined;
   if (txPackets === undefined || txErrors === undefined || txDrops === undefined) return undefined;
@@ -53,17 +60,17 @@ function parseLine(line: string): Interface | undefined {
 export function parseNetdev(text: string): Interface[] | undefined {
   if (!text.endsWith('\n')) return undefined;
   const out: Interface[] = [];
-  let number = 0;
-  for (const line of lines(text)) {
-    if (++number <= 2) {
-      if (!line.includes('|')) return undefined;
-      continue;
-    }
-    const one = parseLine(line);
-    if (one === undefined) return undefined;
-    out.push(one);
+  const line = new Cursor(text);
+  for (let number = 1; line.at < text.length || number <= 2; number++) {
+    const end = text.indexOf('\n', line.at);
+    if (number > 2) {
+      const one = parseLine(line, end);
+      if (one === undefined) return undefined;
+      out.push(one);
+    } else if (!text.slice(line.at, end).includes('|')) return undefined;
+    line.at = end + 1;
   }
-  return number < 2 ? undefined : out;
+  return out;
 }
 
 /** Entries of `net` in the report; what comes behind them is added into `net_rest`. */
@@ -78,7 +85,7 @@ const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, state:
  * @param mbps speeds by name, as far as they are known
  */
 export function arrange(
-  interfaces: Interface[],
+  interfaces: readonly Interface[],
   links: Links,
   mbps: ReadonlyMap<string, number> = new Map(),
 ): { net: NetEntry[]; net_rest?: NetEntry } {

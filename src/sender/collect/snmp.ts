@@ -1,15 +1,28 @@
 // /proc/net/snmp: TCP segments sent again. Refuses to count columns: a kernel names them in the line above.
 
-import { type Count, lineStart, u64 } from './text.js';
+import { type Count, Cursor } from './text.js';
+
+const NAME = 'RetransSegs';
+
+/** Behind the next blank of this line. */
+function toNext(at: Cursor): boolean {
+  while (!at.isBetweenWords()) if (++at.at > at.text.length) return false;
+  return at.eat(' ');
+}
 
 /** Required are two lines `Tcp:`, the first naming RetransSegs. */
 export function parseSnmp(text: string): { tcp_retrans: Count } | undefined {
-  const start = lineStart(text, 'Tcp: ');
-  if (start === -1) return undefined;
-  const middle = text.indexOf('\n', start);
-  const end = middle === -1 ? -1 : text.indexOf('\n', middle + 1);
-  if (end === -1 || !text.startsWith('Tcp: ', middle + 1)) return undefined;
-  const column = text.slice(start, middle).split(' ').indexOf('RetransSegs');
-  const tcp_retrans = u64(text.slice(middle + 1, end).split(' ')[column]);
-  return tcp_retrans === undefined ? undefined : { tcp_retrans };
+  const at = new Cursor(text);
+  if (!at.line('Tcp: ')) return undefined;
+  const middle = text.indexOf('\n', at.at);
+  let column = 0;
+  while (!(at.eat(NAME) && at.isBetweenWords())) {
+    if (!toNext(at)) return undefined;
+    column++;
+  }
+  at.at = middle + 1;
+  if (!at.eat('Tcp: ')) return undefined;
+  for (; column > 0; column--) if (!toNext(at)) return undefined;
+  const tcp_retrans = at.digits();
+  return tcp_retrans === undefined || !at.isBetweenWords() || !at.isWhole ? undefined : { tcp_retrans };
 }

@@ -1,6 +1,6 @@
 // /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs.
 
-import { add, type Count, firstWord, less, lineAfter, thousandths, times, u64, words } from './text.js';
+import { add, type Count, Cursor, countAfter, less, thousandths, times } from './text.js';
 
 /** All of it is required: every kernel since 2.6.11 has it, and a text without it was cut. */
 export interface Stat {
@@ -24,30 +24,34 @@ const MS_PER_TICK = 10;
 
 /** CPU times in ms; undefined when a line or number is missing. */
 export function parseStat(text: string): Stat | undefined {
-  const ticks = words(lineAfter(text, 'cpu ') ?? '')
-    .slice(0, 8)
-    .map(u64);
-  const [user, nice, system, idle, iowait, irq, softirq, steal] = ticks.map(n =>
-    n === undefined ? undefined : times(n, MS_PER_TICK),
-  );
-  const ctxt = u64(lineAfter(text, 'ctxt '));
-  const intr = u64(firstWord(lineAfter(text, 'intr ')));
-  const forks = u64(lineAfter(text, 'processes '));
-  const runnable = u64(lineAfter(text, 'procs_running '));
-  const blocked = u64(lineAfter(text, 'procs_blocked '));
+  const line = new Cursor(text);
+  if (!line.line('cpu ')) return undefined;
+  const user = line.count();
+  const nice = line.count();
+  const system = line.count();
+  const idle = line.count();
+  const iowait = line.count();
+  const irq = line.count();
+  const softirq = line.count();
+  const steal = line.count();
   if (user === undefined || nice === undefined || system === undefined || idle === undefined) return undefined;
   if (iowait === undefined || irq === undefined || softirq === undefined || steal === undefined) return undefined;
-  if (ctxt === undefined || intr === undefined || forks === undefined) return undefined;
+  const ctxt = countAfter(text, 'ctxt ');
+  const intr = firstCount(text, 'intr ');
+  const forks = countAfter(text, 'processes ');
+  const runnable = countAfter(text, 'procs_running ');
+  const blocked = countAfter(text, 'procs_blocked ');
+  if (!line.isWhole || ctxt === undefined || intr === undefined || forks === undefined) return undefined;
   if (runnable === undefined || blocked === undefined) return undefined;
   return {
-    cpu_user_ms: user,
-    cpu_nice_ms: nice,
-    cpu_system_ms: system,
-    cpu_idle_ms: idle,
-    cpu_iowait_ms: iowait,
-    cpu_irq_ms: irq,
-    cpu_softirq_ms: softirq,
-    cpu_steal_ms: steal,
+    cpu_user_ms: times(user, MS_PER_TICK),
+    cpu_nice_ms: times(nice, MS_PER_TICK),
+    cpu_system_ms: times(system, MS_PER_TICK),
+    cpu_idle_ms: times(idle, MS_PER_TICK),
+    cpu_iowait_ms: times(iowait, MS_PER_TICK),
+    cpu_irq_ms: times(irq, MS_PER_TICK),
+    cpu_softirq_ms: times(softirq, MS_PER_TICK),
+    cpu_steal_ms: times(steal, MS_PER_TICK),
     ctxt,
     intr,
     forks,
@@ -56,17 +60,26 @@ export function parseStat(text: string): Stat | undefined {
   };
 }
 
+/** The first number of a line, of which the rest may be long. */
+function firstCount(text: string, key: string): Count | undefined {
+  const line = new Cursor(text);
+  if (!line.line(key)) return undefined;
+  const value = line.digits();
+  return line.isBetweenWords() && line.isWhole ? value : undefined;
+}
+
 export interface CpuShare {
   cpu_busy_pm: number;
   cpu_iowait_pm: number;
 }
 
+const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms'] as const;
+
 /** Shares of the time between two ticks, in thousandths, rounded down; undefined when no time passed. */
 export function cpuShare(before: Stat, now: Stat): CpuShare | undefined {
   // The kernel lets iowait (and with it idle) go back a little; a negative difference is no time.
-  const passed = (...keys: (keyof Stat)[]) =>
-    keys.reduce<Count>((sum, key) => add(sum, less(now[key], before[key])), 0);
-  const busy = passed('cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms');
+  const passed = (key: keyof Stat) => less(now[key], before[key]);
+  const busy = BUSY.reduce<Count>((sum, key) => add(sum, passed(key)), 0);
   const iowait = passed('cpu_iowait_ms');
   const total = add(add(busy, iowait), passed('cpu_idle_ms'));
   if (total === 0) return undefined;

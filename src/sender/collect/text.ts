@@ -10,12 +10,121 @@ function narrow(value: bigint): Count {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
+const ZERO = 48;
+const NINE = 57;
+const BLANK = 32;
+const LINE_END = 10;
+/** With so many digits a number is exact. */
+const EXACT_DIGITS = 15;
+/** With so many it may still be a 64-bit number. */
+const MOST_DIGITS = 20;
+
+/** Not so NaN, which stands behind every text. */
+const isDigit = (code: number) => code >= ZERO && code <= NINE;
+
+/**
+ * Goes through a text from left to right. What is not there as it should be is undefined or false, and the cursor then
+ * stands anywhere: the text is refused. It works on single characters, for a report is made once a second by a program
+ * that the processor has forgotten in between, and this way little has to be fetched again.
+ */
+export class Cursor {
+  at = 0;
+
+  constructor(readonly text: string) {}
+
+  /** Goes behind `key` on the first line that begins with it. */
+  line(key: string): boolean {
+    const start = lineStart(this.text, key);
+    this.at = start + key.length;
+    return start !== -1;
+  }
+
+  /** Whether the line that the cursor stands on was not cut. */
+  get isWhole(): boolean {
+    return this.text.indexOf('\n', this.at) !== -1;
+  }
+
+  /** Past this text, which must stand here. */
+  eat(text: string): boolean {
+    if (!this.text.startsWith(text, this.at)) return false;
+    this.at += text.length;
+    return true;
+  }
+
+  /** The number that stands here, of at most so many digits. */
+  digits(most = MOST_DIGITS): Count | undefined {
+    const { text } = this;
+    const from = this.at;
+    if (!this.eatDigits(most)) return undefined;
+    if (this.at - from <= EXACT_DIGITS) {
+      let value = 0;
+      for (let at = from; at < this.at; at++) value = value * 10 + text.charCodeAt(at) - ZERO;
+      return value;
+    }
+    const exact = BigInt(text.slice(from, this.at));
+    return exact <= U64_MOST ? narrow(exact) : undefined;
+  }
+
+  /** Past digits, whatever number they are. */
+  eatDigits(most = MOST_DIGITS): boolean {
+    const from = this.at;
+    while (isDigit(this.text.charCodeAt(this.at))) this.at++;
+    return this.at > from && this.at <= from + most;
+  }
+
+  /** A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
+  hundredths(): Count | undefined {
+    const whole = this.digits();
+    if (whole === undefined || !this.eat('.')) return undefined;
+    const from = this.at;
+    const part = this.digits(2);
+    return part === undefined || this.at !== from + 2 ? undefined : add(times(whole, 100), part);
+  }
+
+  blanks(): void {
+    while (this.text.charCodeAt(this.at) === BLANK) this.at++;
+  }
+
+  /** Past blanks and a word, which must be a number. */
+  count(): Count | undefined {
+    this.blanks();
+    const value = this.digits();
+    return this.isBetweenWords() ? value : undefined;
+  }
+
+  /** Past blanks and a word, whatever it is; empty when the line has none left. */
+  word(): string {
+    const { text } = this;
+    this.blanks();
+    const from = this.at;
+    while (this.at < text.length && !this.isBetweenWords()) this.at++;
+    return text.slice(from, this.at);
+  }
+
+  isBetweenWords(): boolean {
+    const next = this.text.charCodeAt(this.at);
+    return next === BLANK || next === LINE_END;
+  }
+
+  isAtLineEnd(): boolean {
+    return this.text.charCodeAt(this.at) === LINE_END;
+  }
+}
+
 /** The number that a token is, in decimal digits alone. */
 export function u64(token: string | undefined): Count | undefined {
-  if (token === undefined || !/^\d{1,20}$/.test(token)) return undefined;
-  if (token.length < 16) return Number(token);
-  const value = BigInt(token);
-  return value <= U64_MOST ? narrow(value) : undefined;
+  if (token === undefined) return undefined;
+  const cursor = new Cursor(token);
+  const value = cursor.digits();
+  return cursor.at === token.length ? value : undefined;
+}
+
+/** The number that is all that follows `key` on the first line that begins with it. */
+export function countAfter(text: string, key: string): Count | undefined {
+  const cursor = new Cursor(text);
+  if (!cursor.line(key)) return undefined;
+  const value = cursor.digits();
+  return cursor.isAtLineEnd() ? value : undefined;
 }
 
 export function add(a: Count, b: Count): Count {
@@ -30,6 +139,7 @@ export function times(a: Count, b: Count): Count {
 
 /** a - b, or 0 where that would be negative. */
 export function less(a: Count, b: Count): Count {
+  if (typeof a === 'number' && typeof b === 'number') return a > b ? a - b : 0;
   return a > b ? narrow(BigInt(a) - BigInt(b)) : 0;
 }
 
@@ -40,26 +150,25 @@ export function over(a: Count, b: number): Count {
 
 /** A counter that the report counts modulo 2^32. */
 export function modulo32(value: Count): number {
-  return Number(BigInt.asUintN(32, BigInt(value)));
+  return typeof value === 'number' ? value % 2 ** 32 : Number(BigInt.asUintN(32, value));
 }
+
+/** Below this a quotient of whole numbers, of which it is the divisor, is rounded down as it should be. */
+const MOST_DIVISOR = 2 ** 40;
 
 /** A part of a whole in thousandths, rounded down: 1000 at most, whatever the part. */
 export function thousandths(part: Count, whole: Count): number {
-  return Math.min(1000, Number((BigInt(part) * 1000n) / BigInt(whole)));
-}
-
-/** A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
-export function hundredths(token: string | undefined): Count | undefined {
-  const match = /^(\d{1,20})\.(\d\d)$/.exec(token ?? '');
-  const whole = u64(match?.[1]);
-  return whole === undefined ? undefined : add(times(whole, 100), Number(match?.[2]));
+  if (part >= whole) return 1000;
+  if (typeof part === 'number' && typeof whole === 'number' && whole < MOST_DIVISOR)
+    return Math.floor((part * 1000) / whole);
+  return Number((BigInt(part) * 1000n) / BigInt(whole));
 }
 
 /** Where the first line that begins with `key` begins; -1 when there is none. */
 export function lineStart(text: string, key: string): number {
-  if (text.startsWith(key)) return 0;
-  const at = text.indexOf(`\n${key}`);
-  return at === -1 ? -1 : at + 1;
+  let at = text.indexOf(key);
+  while (at > 0 && text.charCodeAt(at - 1) !== LINE_END) at = text.indexOf(key, at + 1);
+  return at;
 }
 
 /** What follows `key` on the first line that begins with it; undefined when there is none or it was cut. */
@@ -78,17 +187,6 @@ export function* lines(text: string): Generator<string> {
     yield text.slice(start, end);
     start = end + 1;
   }
-}
-
-/** The words of a line. */
-export function words(line: string): string[] {
-  return line.split(' ').filter(word => word !== '');
-}
-
-/** The first word of a line whose rest may be long. */
-export function firstWord(line: string | undefined): string | undefined {
-  const end = line?.indexOf(' ') ?? -1;
-  return end === -1 ? line : line?.slice(0, end);
 }
 
 /** Whether two lists of things name the same things in the same order. */

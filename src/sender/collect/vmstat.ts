@@ -1,6 +1,6 @@
 // /proc/vmstat: major faults, swapping, kills for want of memory. Refuses the other two hundred lines.
 
-import { type Count, lineAfter, modulo32, u64 } from './text.js';
+import { type Count, countAfter, modulo32 } from './text.js';
 
 /** All are required; oom_kill came last, with Linux 4.13. */
 export interface Vmstat {
@@ -12,10 +12,10 @@ export interface Vmstat {
 }
 
 export function parseVmstat(text: string): Vmstat | undefined {
-  const majfaults = u64(lineAfter(text, 'pgmajfault '));
-  const swapin_pages = u64(lineAfter(text, 'pswpin '));
-  const swapout_pages = u64(lineAfter(text, 'pswpout '));
-  const kills = u64(lineAfter(text, 'oom_kill '));
+  const majfaults = countAfter(text, 'pgmajfault ');
+  const swapin_pages = countAfter(text, 'pswpin ');
+  const swapout_pages = countAfter(text, 'pswpout ');
+  const kills = countAfter(text, 'oom_kill ');
   if (majfaults === undefined || swapin_pages === undefined) return undefined;
   if (swapout_pages === undefined || kills === undefined) return undefined;
   return { majfaults, swapin_pages, swapout_pages, oom_kills: modulo32(kills) };

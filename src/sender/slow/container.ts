@@ -2,6 +2,7 @@
 // /.dockerenv: images made from containers carry them on to metal.
 
 import { readlinkSync } from 'node:fs';
+import { MOST_BYTES } from '../kernelfile.js';
 import { mountOf, parseMounts } from './mounts.js';
 import { Reading, type SlowSource } from './source.js';
 
@@ -51,7 +52,7 @@ export const container: SlowSource = {
       foreignNamespace(namespace(proc)) ||
       now.maybe(`${proc}/1/cgroup`, containerCgroup) === true ||
       now.maybe(`${proc}/self/cgroup`, containerCgroup) === true ||
-      now.maybe(`${proc}/self/mountinfo`, containerRoot) === true;
+      now.maybe(`${proc}/self/mountinfo`, containerRoot, MOST_BYTES) === true;
     now.flag('container', container);
     if (container) now.detail({ container });
     return now.done();

@@ -2,6 +2,7 @@
 // hang alone. Refuses network file systems before asking them anything, and sizes that cannot be.
 
 import { type Count, over, thousandths } from '../collect/text.js';
+import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
 import { type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';
 
@@ -25,7 +26,7 @@ export function fullness({ totalBytes, availableBytes }: FileSystem): number {
 }
 
 function readMounts({ proc }: SlowWorld, now: Reading): Mount[] | undefined {
-  return now.parse(`${proc}/self/mountinfo`, parseMounts);
+  return now.parse(`${proc}/self/mountinfo`, parseMounts, MOST_BYTES);
 }
 
 /** Asks one file system; complains of what it says only where it says something absurd. */

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
 import type { bits } from '../../layout/layout.gen.js';
 import { type Count, u64 } from '../collect/text.js';
-import { KernelFile } from '../kernelfile.js';
+import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
 /** What statvfs gives. */
 export interface FileSystem {
@@ -103,18 +103,18 @@ export class Reading {
   }
 
   /** What `parser` makes of a file; undefined when it cannot be read or the parser refuses it. */
-  parse<T>(path: string, parser: (text: string) => T | undefined): T | undefined {
-    return this.#parse(path, parser, false);
+  parse<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
+    return this.#parse(path, parser, false, most);
   }
 
   /** The same of a file that need not be there: its absence is not worth a line. */
-  maybe<T>(path: string, parser: (text: string) => T | undefined): T | undefined {
-    return this.#parse(path, parser, true);
+  maybe<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
+    return this.#parse(path, parser, true, most);
   }
 
-  #parse<T>(path: string, parser: (text: string) => T | undefined, optional: boolean): T | undefined {
+  #parse<T>(path: string, parser: (text: string) => T | undefined, optional: boolean, most: number): T | undefined {
     const file = new KernelFile(path, message => this.complain(message), optional);
-    const parsed = file.parse(parser);
+    const parsed = file.parse(parser, most);
     file.close();
     return parsed;
   }
