@@ -3,6 +3,7 @@
 
 #include <napi.h>
 #include <pwd.h>
+#include <sys/mman.h>
 #include <sys/timex.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,6 +45,14 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   out.Set("maxErrorUs", Napi::Number::New(env, static_cast<double>(clock.maxerror)));
   out.Set("unsynchronised", Napi::Boolean::New(env, state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0));
   return out;
+}
+
+// memoryFile(name): the descriptor of a file in memory that no path leads to. Not for programs that we become.
+Napi::Value MemoryFile(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const int fd = memfd_create(info[0].As<Napi::String>().Utf8Value().c_str(), MFD_CLOEXEC);
+  if (fd < 0) throw Napi::Error::New(env, std::string("no file in memory: ") + std::strerror(errno));
+  return Napi::Number::New(env, fd);
 }
 
 int64_t Int64(const Napi::Object& from, const char* key) {
@@ -475,6 +484,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(mapping);
   exports.Set("clocks", Napi::Function::New(env, Clocks));
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
+  exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));
   exports.Set("Receiver", Receiver::Class(env));

@@ -2,25 +2,20 @@
 // hangs in the kernel until somebody writes to it; the others answer with a number that grows.
 
 import { readFileSync } from 'node:fs';
-import type { Ask, Word } from '../src/sender/slow/rounds.js';
+import { readArguments, serve } from '../src/sender/slow/serve.js';
+import type { SlowReading, SlowSource } from '../src/sender/slow/source.js';
 
-const { fifo } = JSON.parse(process.argv[2] ?? '{}') as { fifo: string };
-const say = (word: Word) => process.send?.(word, undefined, undefined, () => undefined);
+const { world, orders } = readArguments<{ fifo: string; sources: Pick<SlowSource, 'name' | 'periodMs'>[] }>();
 let count = 0;
 
-process.on('message', ({ round, sources }: Ask) => {
-  for (const source of sources) {
-    say({ source, round });
-    if (source === 'pipe') readFileSync(fifo);
-    if (source === 'crash') process.exit(3);
-    count++;
-    const reading: Word['reading'] =
-      source === 'pipe'
-        ? { fields: { energy_cpu_mj: 7_000 }, sets: ['energy_cpu'] }
-        : source === 'fast'
-          ? { fields: { fabric: { name: 'fabric', rx_bytes: count } }, sets: ['fabric'] }
-          : { fields: { edac_ce: count }, sets: ['edac'], flags: ['held'] };
-    say({ source, round, ...(reading === undefined ? {} : { reading }) });
-  }
-});
-process.once('disconnect', () => process.exit());
+function read(name: string): SlowReading {
+  if (name === 'pipe') readFileSync(world.fifo);
+  if (name === 'crash') process.exit(3);
+  count++;
+  if (name === 'pipe') return { fields: { energy_cpu_mj: 7_000 }, sets: ['energy_cpu'] };
+  if (name === 'fast') return { fields: { fabric: { name: 'fabric', rx_bytes: count } }, sets: ['fabric'] };
+  return { fields: { edac_ce: count }, sets: ['edac'], flags: ['held'], details: { mhz: [count] } };
+}
+
+const sources = world.sources.map(asked => ({ ...asked, sets: [], read: () => read(asked.name) }));
+serve(sources, source => read(source.name), orders);

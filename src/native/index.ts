@@ -116,6 +116,7 @@ export interface ClockState {
 interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
+  memoryFile(name: string): number;
   mapBoard(
     path: string,
     owner: number | string | undefined,
@@ -135,6 +136,9 @@ export const clocks = native.clocks;
 
 /** The kernel's clock discipline, read only; undefined where the kernel does not tell. */
 export const adjtimex = native.adjtimex;
+
+/** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
+export const memoryFile = native.memoryFile;
 
 /**
  * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name

@@ -100,7 +100,7 @@ function pretendSlow(options: Options, pretence: Pretence, tell: (message: strin
   }
   for (const trouble of new Set(readings.map(({ trouble }) => trouble))) if (trouble !== undefined) tell(trouble);
   return {
-    details: () => detailsOf(readings),
+    look: () => detailsOf(readings),
     fill: view => fillSlow(view, readings, false, pretence.slowBootNs),
   };
 }
@@ -110,9 +110,8 @@ function openSlow(options: Options, tell: (message: string) => void): SlowSide {
   const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), scratch: options.scratch };
   return new SlowSide({
     sources,
-    world: JSON.stringify(places),
+    world: places,
     intervalMs: options.interval,
-    bootNs: () => here.clocks().bootNs,
     tell,
   });
 }
@@ -146,7 +145,7 @@ export async function main(argv: string[]): Promise<number> {
   const slowPart = slow ?? pretendSlow(options, pretence as Pretence, message => log.warn(message));
   const source: Source = {
     collect(view, nowNs) {
-      collector.collect(view, nowNs, slowPart.details());
+      collector.collect(view, nowNs, slowPart.look());
       slowPart.fill(view);
     },
   };

@@ -36,6 +36,10 @@ function schema() {
     .bigint()
     .min(0n)
     .max(2n ** 63n - 1n);
+  const signed = z
+    .bigint()
+    .min(-(2n ** 63n))
+    .max(2n ** 63n - 1n);
   const whole = z
     .bigint()
     .min(0n)
@@ -60,8 +64,8 @@ function schema() {
     page_kib: whole.default(4),
     adjtimex: z
       .strictObject({
-        offset_us: z.bigint().transform(Number),
-        maxerror_us: z.bigint().transform(Number),
+        offset_us: signed.transform(Number),
+        maxerror_us: signed.transform(Number),
         unsynchronised: z.boolean().default(false),
       })
       .optional(),

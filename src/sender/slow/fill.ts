@@ -6,8 +6,8 @@ import type { Details, SlowReading } from './source.js';
 
 /** Something that knows what the slow sources last said. */
 export interface SlowPart {
-  /** What the fast sets need of it. */
-  details(): Details;
+  /** Takes what they said since it was looked last; what the fast sets need of it. */
+  look(): Details;
   /** Writes fields, bits and flags into a report, and when the last round was closed. */
   fill(view: DataView): void;
 }
@@ -17,15 +17,16 @@ const flagsOf = getter('report', 'flags');
 
 /** All details of some readings; no two sources tell the same. */
 export function detailsOf(readings: Iterable<SlowReading>): Details {
-  const all: Details = {};
-  for (const { details } of readings) Object.assign(all, details);
-  return all;
+  return Object.assign({}, ...Array.from(readings, ({ details }) => details));
 }
 
-/** The same again and again: what `from` holds is or-ed into a report that has nothing in these places. Both are aligned to 8. */
-export function overlay(view: DataView, from: Uint32Array): void {
-  const into = new Uint32Array(view.buffer, view.byteOffset, from.length);
-  for (let i = 0; i < from.length; i++) into[i] = (into[i] ?? 0) | (from[i] ?? 0);
+/** What words hold is or-ed into a report that has nothing in these places; the report is aligned to 4 bytes. */
+export function overlay(view: DataView, words: Uint32Array): void {
+  const into = new Uint32Array(view.buffer, view.byteOffset, words.length);
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? 0;
+    if (word !== 0) into[i] = (into[i] ?? 0) | word;
+  }
 }
 
 /**

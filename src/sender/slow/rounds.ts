@@ -1,86 +1,118 @@
-// The slow side: asks sources that can hang, in child processes that can be killed, and gives reports what they last
+// The slow side: has sources that can hang read in child processes that can be killed, and gives reports what they last
 // said. Never waits for any of them: a source that hangs loses its own readings and nobody else's.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { REPORT_BYTES } from '../../layout/codec.js';
+import { bits, structs } from '../../layout/layout.gen.js';
 import type { Tell } from '../kernelfile.js';
-import { detailsOf, fillSlow, overlay, type SlowPart } from './fill.js';
-import type { Details, SlowReading, SlowSource } from './source.js';
+import { overlay, type SlowPart } from './fill.js';
+import { type Orders, sharedMs, type Word } from './serve.js';
+import { type Busy, type ClosedRound, PAGE_WORDS, Slate } from './slate.js';
+import type { Details, SlowSource } from './source.js';
 
-/** What the rounds need to know of a source; how it reads stands in the child. */
+/** What the rounds need to know of a source; how it is read stands in the child. */
 export type Asked = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs' | 'rated'>;
-
-/** A child's word: it begins to read a source, or it has read it. */
-export type Word = { source: string; round: number; reading?: SlowReading };
-
-/** A parent's word: which sources to read, in this order. */
-export interface Ask {
-  round: number;
-  sources: string[];
-}
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** A round is closed once per interval, and at most once a second. */
 const LEAST_ROUND_MS = 1000;
 /** A source that reads for longer hangs, ms. */
 const MOST_READING_MS = 1000;
-/** Rounds that a child may take to start. */
+/** Rounds for which a child may say nothing without reading anything: a program takes its time on a busy machine. */
 const PATIENCE = 10;
 /** How long a source is left alone in which a child has died, ms. */
 const REST_MS = 10_000;
+/** How often somebody who waits looks for what hangs, ms. */
+const IMPATIENCE_MS = 100;
 
-/** The number of an ask between two rounds, for sources that must not be left alone for so long: it is not published. */
-const BETWEEN = 0;
+/** Where a page has its flags, and when the last round was closed, in words. */
+const FLAGS = structs.report.fields.flags.offset / 4;
+const STALE = 1 << bits.flags.slow_stale;
+const SLOW_BOOT = structs.report.fields.slow_boot_ns.offset / 4;
 
+/** What a source last said. */
 interface Latest {
-  reading: SlowReading;
-  round: number;
+  page: Uint32Array;
+  /** When the round in which it was read was seen. */
   atMs: number;
 }
 
-/** One child process, and which source it is reading now. */
+/** One child process, and what it says. */
 class Reader {
+  readonly #slate: Slate;
   readonly #child: ChildProcess;
-  reading: string | undefined;
-  waiting: string[] = [];
-  /** Rounds for which it was waited for before it began to read. */
-  patience = 0;
+  #isOpen = true;
+  busy: Busy = { source: undefined, sinceMs: 0 };
+  /** When it was last seen to read something or to have closed a round. */
+  lastMs = performance.now();
+  /** Of each source the round of this child in which it was read last. */
+  readonly readIn: Uint32Array;
 
-  constructor(module: string, world: string, onWord: (word: Word) => void, onEnd: (reader: Reader) => void) {
-    this.#child = fork(module, [world], { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-    this.#child.on('message', (word: Word) => {
-      this.reading = word.reading === undefined ? word.source : undefined;
-      this.patience = 0;
-      if (word.reading !== undefined) this.waiting = this.waiting.filter(name => name !== word.source);
-      onWord(word);
+  /** Throws when there is no memory for it. */
+  constructor(
+    module: string,
+    sources: number,
+    world: unknown,
+    orders: Orders,
+    onWord: (word: Word) => void,
+    onEnd: (reader: Reader) => void,
+  ) {
+    this.readIn = new Uint32Array(sources);
+    this.#slate = Slate.make(sources);
+    this.#child = fork(module, [JSON.stringify({ world, orders })], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc', this.#slate.fd],
     });
-    this.#child.once('exit', () => onEnd(this));
-    this.#child.once('error', () => onEnd(this));
+    this.#child.on('message', onWord);
+    const end = () => {
+      this.look();
+      this.#close();
+      onEnd(this);
+    };
+    this.#child.once('exit', end);
+    this.#child.once('error', end);
     // A child that hangs in the kernel may outlive us: it is not waited for.
     this.#child.unref();
     this.#child.channel?.unref();
   }
 
-  ask(round: number, sources: string[]): void {
-    this.waiting = [...sources];
-    if (this.#child.connected) this.#child.send({ round, sources } satisfies Ask, () => undefined);
+  /** Looks what it does now; gives the round that it has closed since it was looked last. */
+  look(): ClosedRound | undefined {
+    if (!this.#isOpen) return undefined;
+    const { busy, closed } = this.#slate.look();
+    this.busy = busy;
+    if (closed !== undefined || busy.source !== undefined) this.lastMs = performance.now();
+    return closed;
+  }
+
+  /** The number of the source that it has been reading for too long. */
+  get hangsIn(): number | undefined {
+    const { source, sinceMs } = this.busy;
+    return source !== undefined && (sharedMs() - sinceMs) % 2 ** 32 > MOST_READING_MS ? source : undefined;
+  }
+
+  order(orders: Orders): void {
+    if (this.#child.connected) this.#child.send(orders, () => undefined);
   }
 
   kill(): void {
     this.#child.removeAllListeners('exit');
     this.#child.kill('SIGKILL');
     if (this.#child.connected) this.#child.disconnect();
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#isOpen) this.#slate.close();
+    this.#isOpen = false;
   }
 }
 
 export interface Rounds {
   sources: readonly Asked[];
-  /** Argument of the child: where it reads. */
-  world: string;
+  /** For the child: where it reads. */
+  world: unknown;
   intervalMs: number;
-  /** CLOCK_BOOTTIME, ns. */
-  bootNs: () => bigint;
   tell?: Tell;
   /** The child's program; tests have their own. */
   module?: string;
@@ -89,24 +121,25 @@ export interface Rounds {
 export class SlowSide implements SlowPart {
   readonly #options: Rounds;
   #roundMs: number;
-  readonly #latest = new Map<string, Latest>();
-  readonly #askedMs = new Map<string, number>();
-  /** Sources whose next reading does not go on from the one before. */
-  readonly #broken = new Set<string>();
+  /** What is believed, by the number of its source. */
+  readonly #latest = new Map<number, Latest>();
+  /** Words of the sources' own, by their names. */
+  readonly #details = new Map<string, Details | undefined>();
   /** What was told: a source says the same words for the same trouble. */
   readonly #troubles = new Set<string>();
-  readonly #restUntilMs = new Map<string, number>();
-  /** Sources that hang, each in a child of its own that waits for it. */
-  readonly #hung = new Map<string, Reader>();
+  /** Sources in which a child has died, and until when they are left alone. */
+  readonly #resting = new Map<string, number>();
+  /** Sources that hang, each in a child of its own that waits for it, and since when it does. */
+  readonly #hung = new Map<string, { reader: Reader; sinceMs: number }>();
   #common: Reader | undefined;
-  #round = 0;
-  #closed = true;
-  #closedBootNs = 0n;
+  #openedMs = Number.NEGATIVE_INFINITY;
   /** What reports hold: all of it as of the end of the same round, for rates are taken over the time between two ends. */
-  #published = new Uint32Array(REPORT_BYTES / 4);
-  #details: Details = {};
+  readonly #published = new Uint32Array(PAGE_WORDS);
+  #publishedDetails: Details = {};
   #timer: NodeJS.Timeout | undefined;
-  #watchdog: NodeJS.Timeout | undefined;
+  /** Whether there is anything new among the details. */
+  #haveWords = false;
+  #isClosed = false;
   #onClosed: (() => void)[] = [];
 
   constructor(options: Rounds) {
@@ -116,52 +149,43 @@ export class SlowSide implements SlowPart {
 
   /** Begins with a round at once, and goes on with one per interval. */
   start(): void {
-    const most = this.#options.sources.flatMap(({ mostMs }) => (mostMs === undefined ? [] : [mostMs]));
-    const perRound = Math.ceil(this.#roundMs / Math.min(this.#roundMs, ...most));
-    let tick = 0;
-    const next = () => {
-      if (tick % perRound > 0) {
-        this.#askBetween();
-      } else if (this.#closed || this.#giveUp()) {
-        this.#begin();
-      }
-      tick++;
-    };
-    next();
-    this.#timer = setInterval(next, this.#roundMs / perRound);
-    this.#timer.unref();
+    this.#common ??= this.#open();
+    clearInterval(this.#timer);
+    // Reports come too seldom to notice in time what hangs.
+    if (this.#roundMs > 2 * LEAST_ROUND_MS) this.#timer = setInterval(() => this.look(), LEAST_ROUND_MS).unref();
   }
 
-  /** Goes over to rounds of another interval, as if it were started anew; what was read stays. */
+  /** Goes over to rounds of another interval; what was read stays. */
   change(intervalMs: number): void {
     if (intervalMs === this.#options.intervalMs) return;
     this.#options.intervalMs = intervalMs;
     this.#roundMs = Math.max(intervalMs, LEAST_ROUND_MS);
-    clearInterval(this.#timer);
     this.start();
+    this.#common?.order(this.#orders());
   }
 
-  /** Reads again what counts so fast that it would wrap unseen in a round as long as this. */
-  #askBetween(): void {
-    if (!this.#closed || this.#common === undefined) return;
-    const names = this.#options.sources.filter(({ mostMs }) => mostMs !== undefined).map(({ name }) => name);
-    this.#common.ask(
-      BETWEEN,
-      names.filter(name => !this.#hung.has(name)),
-    );
+  /** Settles when the first round of the child that reads now is closed, whatever hangs meanwhile, or when none will be. */
+  async closed(): Promise<void> {
+    if (this.#isClosed) return;
+    const timer = setInterval(() => this.look(), IMPATIENCE_MS);
+    await new Promise<void>(resolve => this.#onClosed.push(resolve));
+    clearInterval(timer);
   }
 
-  /** Settles when the round under way is closed: when all have answered, or when its time is over. */
-  closed(): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    // Somebody waits: the clock that ends the round keeps the process alive now.
-    this.#timer?.ref();
-    this.#watchdog?.ref();
-    return new Promise(resolve => this.#onClosed.push(resolve));
-  }
-
-  details(): Details {
-    return this.#details;
+  look(): Details {
+    for (const [name, { reader, sinceMs }] of this.#hung) {
+      reader.look();
+      const { busy } = reader;
+      if (busy.source !== this.#number(name) || busy.sinceMs !== sinceMs) this.#release(name);
+    }
+    const nowMs = performance.now();
+    let rested = false;
+    for (const [name, untilMs] of this.#resting) if (untilMs <= nowMs) rested = this.#resting.delete(name);
+    if (rested) this.#common?.order(this.#orders());
+    // One that ended is followed by another, but not if that ends at once, too.
+    if (this.#common === undefined && nowMs - this.#openedMs >= this.#roundMs) this.#common = this.#open();
+    if (this.#common !== undefined) this.#lookAt(this.#common, nowMs);
+    return this.#publishedDetails;
   }
 
   fill(view: DataView): void {
@@ -170,122 +194,135 @@ export class SlowSide implements SlowPart {
 
   stop(): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#watchdog);
     this.#common?.kill();
-    for (const reader of this.#hung.values()) reader.kill();
-    this.#close();
+    for (const { reader } of this.#hung.values()) reader.kill();
+    this.#settle();
   }
 
-  #begin(): void {
-    this.#round++;
-    this.#closed = false;
-    const now = performance.now();
-    const due = this.#options.sources.filter(({ name, periodMs }) => {
-      const asked = this.#askedMs.get(name);
-      // Half a round early rather than half a round late.
-      if (this.#hung.has(name) || now < (this.#restUntilMs.get(name) ?? 0)) return false;
-      return asked === undefined || now - asked >= periodMs - this.#roundMs / 2;
-    });
-    for (const { name } of due) this.#askedMs.set(name, now);
-    this.#common ??= this.#open();
-    const names = due.map(({ name }) => name);
-    this.#common.ask(this.#round, names);
-    if (names.length === 0) this.#close();
+  #lookAt(reader: Reader, nowMs: number): void {
+    const round = reader.look();
+    if (round !== undefined) this.#take(reader, round, nowMs);
+    const hangsIn = reader.hangsIn;
+    if (hangsIn !== undefined) this.#setAside(reader, hangsIn);
+    else if (nowMs - reader.lastMs > PATIENCE * this.#roundMs) {
+      reader.kill();
+      this.#common = this.#open();
+      this.#settle();
+    }
   }
 
-  #open(): Reader {
-    const { module = CHILD, world } = this.#options;
-    return new Reader(
-      module,
-      world,
-      word => this.#hear(word),
-      reader => {
-        // Ended by itself or by somebody: the next round has a new one, and what this one owed is asked again; but not at once
-        // what it was reading, of which it may have died.
-        if (this.#common === reader) this.#common = undefined;
-        for (const name of reader.waiting) if (name !== reader.reading) this.#askedMs.delete(name);
-        if (reader.reading !== undefined) this.#restUntilMs.set(reader.reading, performance.now() + REST_MS);
-        for (const [name, waiting] of this.#hung) if (waiting === reader) this.#release(name);
-      },
-    );
+  #orders(): Orders {
+    const sources = this.#options.sources
+      .map(({ name }) => name)
+      .filter(name => !this.#hung.has(name) && !this.#resting.has(name));
+    return { sources, roundMs: this.#roundMs };
   }
 
-  #hear({ source, round, reading }: Word): void {
-    if (reading === undefined) {
-      this.#watch(source);
+  #number(name: string): number {
+    return this.#options.sources.findIndex(source => source.name === name);
+  }
+
+  #open(): Reader | undefined {
+    const { module = CHILD, world, sources } = this.#options;
+    this.#openedMs = performance.now();
+    this.#isClosed = false;
+    try {
+      return new Reader(
+        module,
+        sources.length,
+        world,
+        this.#orders(),
+        word => this.#hear(word),
+        reader => this.#lose(reader),
+      );
+    } catch (error) {
+      this.#complain(`the slow sources cannot be read: ${(error as Error).message}`);
+      this.#settle();
+      return undefined;
+    }
+  }
+
+  #hear(word: Word): void {
+    if (word === 'closed') {
+      this.look();
+      this.#settle();
       return;
     }
-    if (reading.trouble !== undefined && !this.#troubles.has(reading.trouble)) {
-      this.#troubles.add(reading.trouble);
-      this.#options.tell?.(reading.trouble);
-    }
-    if (this.#hung.has(source)) this.#release(source);
-    if (round === BETWEEN) {
-      // What was lost between two rounds (a counter began anew) is not measured in the next: it would look like growth.
-      const before = this.#latest.get(source)?.reading.sets ?? [];
-      if (before.some(set => !reading.sets.includes(set))) this.#broken.add(source);
-      return;
-    }
-    if (this.#broken.delete(source)) this.#latest.delete(source);
-    else this.#latest.set(source, { reading, round, atMs: performance.now() });
-    if (round === this.#round && this.#common?.waiting.length === 0) this.#close();
+    this.#details.set(word.source, word.details);
+    this.#haveWords = true;
+    if (word.trouble !== undefined) this.#complain(word.trouble);
   }
 
-  /** A hung source has answered, or its child has ended: it is asked with the others again. */
-  #release(name: string): void {
-    this.#hung.get(name)?.kill();
-    this.#hung.delete(name);
-    this.#options.tell?.(`the slow source ${name} answers again`);
+  #complain(trouble: string): void {
+    if (this.#troubles.has(trouble)) return;
+    this.#troubles.add(trouble);
+    this.#options.tell?.(trouble);
   }
 
-  /** Something is being read: if it is not done within a second, it hangs. */
-  #watch(name: string): void {
-    clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => {
-      const reader = this.#common;
-      if (!this.#closed && reader?.reading === name) this.#setAside(reader, name);
-    }, MOST_READING_MS);
-    if (this.#onClosed.length === 0) this.#watchdog.unref();
+  /** A child ended by itself or by somebody: another follows, which does not read at once that of which this one may have died. */
+  #lose(reader: Reader): void {
+    const { source } = reader.busy;
+    const name = source === undefined ? undefined : this.#options.sources[source]?.name;
+    if (this.#common === reader) this.#common = undefined;
+    if (name !== undefined) this.#resting.set(name, performance.now() + REST_MS);
+    for (const [name, waiting] of this.#hung) if (waiting.reader === reader) this.#release(name);
   }
 
   /** What hangs keeps its child for itself, which is the first to know when it comes back; the rest goes on in a new one. */
-  #setAside(reader: Reader, name: string): void {
-    const rest = reader.waiting.filter(waiting => waiting !== name);
-    reader.waiting = [name];
-    this.#hung.set(name, reader);
+  #setAside(reader: Reader, source: number): void {
+    const name = this.#options.sources[source]?.name ?? '';
+    this.#hung.set(name, { reader, sinceMs: reader.busy.sinceMs });
     this.#options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
     this.#common = this.#open();
-    if (rest.length === 0) this.#close();
-    else this.#common.ask(this.#round, rest);
   }
 
-  /** Gives up a child that has not begun to read: a program takes its time to start on a busy machine, but not for ever. */
-  #giveUp(): boolean {
-    const reader = this.#common;
-    if (reader !== undefined && (reader.reading !== undefined || ++reader.patience < PATIENCE)) return false;
-    this.#common = undefined;
-    reader?.kill();
-    this.#close();
-    return true;
+  /** A hung source has answered, or its child has ended: it is read with the others again. */
+  #release(name: string): void {
+    this.#hung.get(name)?.reader.kill();
+    this.#hung.delete(name);
+    this.#common?.order(this.#orders());
+    this.#options.tell?.(`the slow source ${name} answers again`);
   }
 
-  #close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#closedBootNs = this.#options.bootNs();
-    const now = performance.now();
-    for (const { name, periodMs, rated } of this.#options.sources) {
-      const latest = this.#latest.get(name);
-      if (latest === undefined || latest.round === this.#round) continue;
+  #take(reader: Reader, { round, closedBootNs, readIn, pages, changed }: ClosedRound, nowMs: number): void {
+    let other = changed;
+    for (const [i, { periodMs, rated, name }] of this.#options.sources.entries()) {
+      const latest = this.#latest.get(i);
       // Others are believed for two of their periods, but what is read in every round and hangs is gone with that round.
-      const gone = rated || (periodMs === 0 && this.#hung.has(name));
-      if (gone || now - latest.atMs > 2 * Math.max(periodMs, this.#roundMs)) this.#latest.delete(name);
+      const isGone = (rated && readIn[i] !== round) || (periodMs === 0 && this.#hung.has(name));
+      if (readIn[i] !== reader.readIn[i] && !isGone) {
+        const isSame = latest !== undefined && !changed;
+        const page = isSame ? latest.page : pages.slice(i * PAGE_WORDS, (i + 1) * PAGE_WORDS);
+        this.#latest.set(i, { page, atMs: nowMs });
+        other ||= !isSame;
+      } else if (latest !== undefined) {
+        const isOld = nowMs - latest.atMs > 2 * Math.max(periodMs, this.#roundMs);
+        if (isGone || isOld) other = this.#latest.delete(i);
+      }
     }
-    const readings = [...this.#latest.values()].map(({ reading }) => reading);
-    this.#details = detailsOf(readings);
-    this.#published = new Uint32Array(REPORT_BYTES / 4);
-    fillSlow(new DataView(this.#published.buffer), readings, this.#hung.size > 0, this.#closedBootNs);
-    this.#timer?.unref();
+    reader.readIn.set(readIn);
+    this.#publish(other, closedBootNs);
+  }
+
+  /** @param other whether what is believed has changed since this was done last */
+  #publish(other: boolean, closedBootNs: bigint): void {
+    if (other) {
+      this.#published.fill(0);
+      const view = new DataView(this.#published.buffer);
+      for (const { page } of this.#latest.values()) overlay(view, page);
+    }
+    const flags = this.#published[FLAGS] ?? 0;
+    this.#published[FLAGS] = this.#hung.size > 0 ? flags | STALE : flags & ~STALE;
+    this.#published[SLOW_BOOT] = Number(closedBootNs & 0xffffffffn);
+    this.#published[SLOW_BOOT + 1] = Number(closedBootNs >> 32n);
+    if (!other && !this.#haveWords) return;
+    this.#haveWords = false;
+    const said = this.#options.sources.flatMap(({ name }, i) => (this.#latest.has(i) ? [this.#details.get(name)] : []));
+    this.#publishedDetails = Object.assign({}, ...said);
+  }
+
+  #settle(): void {
+    this.#isClosed = true;
     for (const resolve of this.#onClosed.splice(0)) resolve();
   }
 }

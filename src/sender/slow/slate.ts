@@ -1,0 +1,132 @@
+// What a child that can hang has to say, and its parent reads when it makes a report: a file in memory. Neither waits
+// for the other nor wakes it, which at one report a second would cost either more than its work.
+
+import { closeSync, readSync, writeSync } from 'node:fs';
+import { REPORT_BYTES } from '../../layout/codec.js';
+import { memoryFile } from '../../native/index.js';
+
+/** What a child is doing. */
+export interface Busy {
+  /** The number of the source that it reads; undefined: none. */
+  source: number | undefined;
+  /** CLOCK_MONOTONIC when it began to, ms modulo 2^32. */
+  sinceMs: number;
+}
+
+/** A round that a child has closed; its arrays are good until the next. */
+export interface ClosedRound {
+  /** Counts from 1. */
+  round: number;
+  /** CLOCK_BOOTTIME, ns. */
+  closedBootNs: bigint;
+  /** Of each source the round in which it was read last; 0: never. */
+  readIn: Uint32Array;
+  /** Of each source what is to be or-ed into a report: `PAGE_WORDS` words. */
+  pages: Uint32Array;
+  /** Whether the pages are others than those of the round before. */
+  changed: boolean;
+}
+
+export const PAGE_WORDS = REPORT_BYTES / 4;
+
+/** Words of the head: what is read, since when, the round, the edition of the pages, closed (64 bits), `readIn`, the round again. */
+const BUSY = 0;
+const SINCE = 1;
+const ROUND = 2;
+const EDITION = 3;
+const CLOSED = 4;
+const READ_IN = 6;
+/** Behind the head. */
+const PAGES_AT = 4096;
+
+/**
+ * The pages lie there twice. A child changes those that are not in force and then, by a word of the head, puts them into
+ * force: what a parent reads is changed two rounds later at the earliest. A head that was read while it was written does
+ * not end with the round with which it begins; a parent that stood still between head and pages finds another head.
+ */
+export class Slate {
+  readonly #head: Uint32Array;
+  readonly #again: Uint32Array;
+  readonly #pages: Uint32Array;
+  #edition = 0;
+  #round = 0;
+
+  /** @param sources how many there are, the same for parent and child */
+  constructor(
+    readonly fd: number,
+    readonly sources: number,
+  ) {
+    this.#head = new Uint32Array(READ_IN + sources + 1);
+    this.#again = new Uint32Array(this.#head.length);
+    this.#pages = new Uint32Array(sources * PAGE_WORDS);
+  }
+
+  /** Makes one, for a parent. Throws where the kernel has no memory for it. */
+  static make(sources: number): Slate {
+    const slate = new Slate(memoryFile('beoboard-slow'), sources);
+    writeSync(slate.fd, slate.#head, 0, slate.#head.byteLength, 0);
+    return slate;
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  /** A child begins to read a source, at this time. */
+  begin(source: number, nowMs: number): void {
+    this.#head[BUSY] = source + 1;
+    this.#head[SINCE] = nowMs % 2 ** 32;
+    writeSync(this.fd, this.#head, 0, 8, 0);
+  }
+
+  /** A child has read all that it was to read. */
+  done(): void {
+    this.#head[BUSY] = 0;
+    writeSync(this.fd, this.#head, 0, 8, 0);
+  }
+
+  /** A child has closed a round. */
+  publish({ round, closedBootNs, readIn, pages, changed }: ClosedRound): void {
+    if (changed) {
+      this.#edition++;
+      writeSync(this.fd, pages, 0, pages.byteLength, this.#pagesAt(this.#edition));
+    }
+    const head = this.#head;
+    head[BUSY] = 0;
+    head[ROUND] = round;
+    head[EDITION] = this.#edition;
+    head[CLOSED] = Number(closedBootNs & 0xffffffffn);
+    head[CLOSED + 1] = Number(closedBootNs >> 32n);
+    head.set(readIn, READ_IN);
+    head[head.length - 1] = round;
+    writeSync(this.fd, head, 0, head.byteLength, 0);
+  }
+
+  /** What the child does now, and the last round that it closed, if that is another than at the last look. */
+  look(): { busy: Busy; closed: ClosedRound | undefined } {
+    const head = this.#read(this.#head);
+    const { [BUSY]: reading = 0, [SINCE]: sinceMs = 0, [ROUND]: round = 0, [EDITION]: edition = 0 } = head;
+    const busy = { source: reading === 0 ? undefined : reading - 1, sinceMs };
+    if (round === this.#round || round !== head.at(-1)) return { busy, closed: undefined };
+    const changed = edition !== this.#edition;
+    if (changed) {
+      readSync(this.fd, this.#pages, 0, this.#pages.byteLength, this.#pagesAt(edition));
+      // Too late: what was read may be half of another edition. The next look sees what became of it.
+      if (this.#read(this.#again)[EDITION] !== edition) return { busy, closed: undefined };
+    }
+    this.#edition = edition;
+    this.#round = round;
+    const closedBootNs = (BigInt(head[CLOSED + 1] ?? 0) << 32n) | BigInt(head[CLOSED] ?? 0);
+    const readIn = head.subarray(READ_IN, READ_IN + this.sources);
+    return { busy, closed: { round, closedBootNs, readIn, pages: this.#pages, changed } };
+  }
+
+  #read(into: Uint32Array): Uint32Array {
+    readSync(this.fd, into, 0, into.byteLength, 0);
+    return into;
+  }
+
+  #pagesAt(edition: number): number {
+    return PAGES_AT + (edition & 1) * this.#pages.byteLength;
+  }
+}
