@@ -15,14 +15,14 @@ import type { Address } from '../src/common/addresses.js';
 import { createLog } from '../src/common/log.js';
 import { bitNames, decodeReport, REPORT_BYTES, type Report } from '../src/layout/codec.js';
 import { Collector } from '../src/sender/collect.js';
-import { type Course, Loop } from '../src/sender/loop.js';
+import { type Course, Loop, type Send } from '../src/sender/loop.js';
 import { Outlets } from '../src/sender/outlets.js';
 import type { Source } from '../src/sender/pack.js';
 import { phase } from '../src/sender/schedule.js';
 import type { World } from '../src/sender/world.js';
 import { rates } from '../src/shm/rates.js';
 import { type Heard, Hearer, startIn } from './hanging.js';
-import { folder, until } from './lib.js';
+import { folder, SENDER, until } from './lib.js';
 
 t.setTimeout(200_000);
 
@@ -32,7 +32,7 @@ const MS = 1_000_000n;
 /** Of the made-up machine's timers: none fires at once. */
 const LATENESS = 70_000n;
 
-/** What the sender's loop sleeps with; see `Machine`. */
+/** What destinations wait with; see `Machine`. */
 let sleeping: (ms: number, signal?: AbortSignal) => Promise<void>;
 const timers = createRequire(import.meta.url)('node:timers/promises') as {
   setTimeout: (ms: number, value: undefined, options?: { signal?: AbortSignal }) => Promise<void>;
@@ -62,23 +62,25 @@ class Machine implements World {
     return 5;
   }
 
-  #sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  after(ms: number, fire: () => void): () => void {
     // As node does it.
     const delay = ms >= 1 && ms < 2 ** 31 ? BigInt(Math.trunc(ms)) * MS : MS;
+    const timer = { at: this.mono + delay + LATENESS, fire };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  #sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = {
-        at: this.mono + delay + LATENESS,
-        fire: () => {
-          signal?.removeEventListener('abort', aborted);
-          resolve();
-        },
-      };
+      const cancel = this.after(ms, () => {
+        signal?.removeEventListener('abort', aborted);
+        resolve();
+      });
       const aborted = () => {
-        this.#timers.delete(timer);
+        cancel();
         reject(new Error('aborted'));
       };
       signal?.addEventListener('abort', aborted, { once: true });
-      this.#timers.add(timer);
     });
   }
 
@@ -146,7 +148,10 @@ const asHeard = (bytes: Uint8Array): Heard => {
 /** A loop on a machine of its own; ended with `stop`. */
 function loopOn(machine: Machine, course: Course, beginning?: ConstructorParameters<typeof Loop>[4]) {
   const reports: Heard[] = [];
-  const send = async (bytes: Uint8Array) => reports.push(asHeard(bytes));
+  const send: Send = (bytes, done) => {
+    reports.push(asHeard(bytes));
+    done(1);
+  };
   const loop = new Loop(course, NOTHING, send, machine, beginning);
   const end = new AbortController();
   const run = loop.run(end.signal, () => {});
@@ -269,9 +274,9 @@ function senderOn(t: { teardown(end: () => void): void }, machine: Machine, to: 
   const { lines, log } = makeLog();
   const outlets = new Outlets({ to, interface: undefined, ttl: 1 }, log);
   let sent = 0;
-  const send = (report: Uint8Array) => {
+  const send: Send = (report, done) => {
     sent++;
-    return machine.waitFor(outlets.send(report));
+    void machine.waitFor(new Promise<number>(resolve => outlets.send(report, resolve))).then(done);
   };
   const loop = new Loop(courseOf(), source, send, machine);
   const end = new AbortController();
@@ -679,6 +684,17 @@ function outside(): void {
     here.socket.close();
   });
 
+  processes();
+
+  if (skipIn('-n', 'ip link set lo up')) t.pass('skipped', { skip: 'no network namespace here' });
+  else
+    t.spawn('unshare', ['-n', process.execPath, fileURLToPath(import.meta.url)], {
+      env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
+    });
+}
+
+/** Senders that are processes of their own, whichever sender that is. */
+function processes(): void {
   t.test(
     'a host that takes another name: it is known by that from SIGHUP on',
     { skip: skipIn('-u', 'hostname alpha') },
@@ -747,13 +763,8 @@ function outside(): void {
     t.ok(missed <= reports.length / 4, `on a machine that lets it run there is none or few: ${missed}`);
     t.ok(reports.every(({ interval_ms }) => interval_ms === 100));
   });
-
-  if (skipIn('-n', 'ip link set lo up')) t.pass('skipped', { skip: 'no network namespace here' });
-  else
-    t.spawn('unshare', ['-n', process.execPath, fileURLToPath(import.meta.url)], {
-      env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
-    });
 }
 
-if (process.env.BEOBOARD_TEST_NAMESPACE === 'yes') inside();
+if (SENDER !== '') processes();
+else if (process.env.BEOBOARD_TEST_NAMESPACE === 'yes') inside();
 else outside();

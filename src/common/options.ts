@@ -124,7 +124,7 @@ function multicastGroup(text: string): Address {
 
 /** As the kernel takes them. */
 function interfaceName(text: string): string {
-  if (/^[^\s/:]{1,15}$/.test(text) && text !== '.' && text !== '..') return text;
+  if (/^[^\s/:]+$/.test(text) && Buffer.byteLength(text) <= 15 && text !== '.' && text !== '..') return text;
   throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
 }
 

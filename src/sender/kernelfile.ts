@@ -1,7 +1,7 @@
 // Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is no regular file, what is
 // larger than 4 MiB, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 
 export type Tell = (message: string) => void;
 
@@ -102,6 +102,11 @@ export class KernelFile {
   #text(most: number, cut: boolean): string | undefined {
     if (this.#absentFor > 0) {
       this.#absentFor--;
+      return undefined;
+    }
+    if (this.optional && this.#fd === -1 && !existsSync(this.path)) {
+      // Not by an error: to make one of those costs more than to read a file.
+      this.#absentFor = ABSENT_FOR - 1;
       return undefined;
     }
     try {

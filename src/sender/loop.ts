@@ -1,7 +1,6 @@
 // The loop that sends: a report at once, then one at each point of the grid. Refuses to collect, and to know where
 // reports go.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Identity, pack, type Source, type Tick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
 import type { World } from './world.js';
@@ -21,26 +20,35 @@ export interface Beginning {
   lateUs: number;
 }
 
+/** Sends a report; `done` hears how many destinations took it. */
+export type Send = (report: Uint8Array, done: (count: number) => void) => void;
+
+const DUE = { lateUs: 0, skipped: false, goodbye: false };
+const GOODBYE = { ...DUE, goodbye: true };
+
 /** Reports at once, then at the points of its grid, until it is stopped; then says goodbye. */
 export class Loop {
   #course: Course;
+  #phaseNs: bigint;
   readonly #source: Source;
-  readonly #send: (report: Uint8Array) => Promise<number>;
+  readonly #send: Send;
   readonly #world: World;
-  #wake = new AbortController();
   #seq: number;
   #missed: number;
   readonly #onceLateUs: number;
+  #isStopped = false;
+  #due = 0n;
+  #cancel = () => {};
 
-  /** @param send gives to how many destinations a report went */
   constructor(
     course: Course,
     source: Source,
-    send: (report: Uint8Array) => Promise<number>,
+    send: Send,
     world: World,
     { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
   ) {
     this.#course = course;
+    this.#phaseNs = phaseOf(course);
     this.#source = source;
     this.#send = send;
     this.#world = world;
@@ -53,69 +61,85 @@ export class Loop {
   change(course: Course): void {
     const before = this.#course;
     this.#course = course;
+    this.#phaseNs = phaseOf(course);
     const other = course.identity.intervalMs !== before.identity.intervalMs || course.aligned !== before.aligned;
-    if (other) this.#wake.abort();
+    if (!other || this.#isStopped) return;
+    this.#cancel();
+    this.#report(DUE);
+    this.#await();
   }
 
   /** `tell` is called when the first report is out. Gives how many reports were made, and who took the goodbye. */
-  async run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
-    void this.#report({ lateUs: 0, skipped: false, goodbye: false }).then(() => {
+  run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
+    this.#report(DUE, () => {
       if (!stop.aborted) tell();
     });
-    stop.addEventListener('abort', () => this.#wake.abort());
-    while (!stop.aborted) {
-      const intervalNs = BigInt(this.#course.identity.intervalMs) * 1_000_000n;
-      const due = this.#nextDue(intervalNs);
-      const waited = await this.#waitUntil(due);
-      if (stop.aborted) break;
-      const lateNs = this.#world.clocks().bootNs - due;
-      // Woken more than an interval late: the ticks between brought no report. Before its time: the interval changed.
-      const skipped = waited && lateNs > 0n ? lateNs / intervalNs : 0n;
-      this.#missed += Number(skipped);
-      void this.#report({ lateUs: waited ? Number(lateNs) / 1000 : 0, skipped: skipped > 0n, goodbye: false });
-    }
-    const goodbyes = await this.#report({ lateUs: 0, skipped: false, goodbye: true });
-    return { reports: this.#seq, goodbyes };
+    return new Promise(resolve => {
+      const end = () => {
+        this.#isStopped = true;
+        this.#cancel();
+        this.#report(GOODBYE, goodbyes => resolve({ reports: this.#seq, goodbyes }));
+      };
+      if (stop.aborted) return end();
+      stop.addEventListener('abort', end, { once: true });
+      this.#await();
+    });
   }
 
-  /** The only report of this run. */
+  /** The only report of this run; how many took it. */
   once(): Promise<number> {
-    return this.#report({ lateUs: this.#onceLateUs, skipped: false, goodbye: true });
+    return new Promise(resolve => this.#report({ ...GOODBYE, lateUs: this.#onceLateUs }, resolve));
   }
+
+  /** Goes on at the next point of the grid. */
+  #await(): void {
+    this.#due = this.#nextDue();
+    this.#sleep();
+  }
+
+  #sleep(): void {
+    const leftMs = Number(this.#due - this.#world.clocks().bootNs) / 1e6;
+    this.#cancel = this.#world.after(Math.ceil(leftMs), this.#wake);
+  }
+
+  readonly #wake = (): void => {
+    const lateNs = this.#world.clocks().bootNs - this.#due;
+    // A timer may fire a little early.
+    if (lateNs < 0n) {
+      this.#sleep();
+      return;
+    }
+    const intervalNs = BigInt(this.#course.identity.intervalMs) * 1_000_000n;
+    // Woken more than an interval late: the ticks between brought no report.
+    const skipped = Number(lateNs / intervalNs);
+    this.#missed += skipped;
+    this.#report({ lateUs: Number(lateNs) / 1000, skipped: skipped > 0, goodbye: false });
+    this.#await();
+  };
 
   /**
    * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the
    * other: a step of the wall clock moves the grid, and neither makes a report late nor skips one.
    */
-  #nextDue(intervalNs: bigint): bigint {
+  #nextDue(): bigint {
     const { realNs, bootNs } = this.#world.clocks();
+    const intervalNs = BigInt(this.#course.identity.intervalMs) * 1_000_000n;
     if (this.#course.aligned) return bootNs + nextTick(realNs, intervalNs, 0n) - realNs;
-    return nextTick(bootNs, intervalNs, phase(this.#course.identity.name, intervalNs));
+    return nextTick(bootNs, intervalNs, this.#phaseNs);
   }
 
-  /** Whether the time has come; false when it was woken before. */
-  async #waitUntil(due: bigint): Promise<boolean> {
-    // A timer may fire a little early: look again until it is time.
-    for (;;) {
-      const leftMs = Number(due - this.#world.clocks().bootNs) / 1e6;
-      if (leftMs <= 0) return true;
-      const { signal } = this.#wake;
-      await sleep(Math.ceil(leftMs), undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) {
-        this.#wake = new AbortController();
-        return false;
-      }
-    }
-  }
-
-  /** How many destinations took it. */
-  #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>): Promise<number> {
+  #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>, done: (count: number) => void = () => {}): void {
+    const { realNs, bootNs } = this.#world.clocks();
     const report = pack(
       this.#course.identity,
-      { ...tick, ...this.#world.clocks(), seq: this.#seq++, missed: this.#missed },
+      { ...tick, realNs, bootNs, seq: this.#seq++, missed: this.#missed },
       this.#source,
       this.#world,
     );
-    return this.#send(report);
+    this.#send(report, done);
   }
+}
+
+function phaseOf({ identity: { name, intervalMs } }: Course): bigint {
+  return phase(name, BigInt(intervalMs) * 1_000_000n);
 }

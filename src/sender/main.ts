@@ -11,7 +11,7 @@ import { REPORT_BYTES } from '../layout/codec.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { readSigningKey } from './keys.js';
-import { type Course, Loop } from './loop.js';
+import { type Course, Loop, type Send } from './loop.js';
 import { Outlets } from './outlets.js';
 import type { Identity, Source } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
@@ -149,7 +149,7 @@ export async function main(argv: string[]): Promise<number> {
       slowPart.fill(view);
     },
   };
-  const send = (report: Uint8Array) => outlets.send(report);
+  const send: Send = (report, done) => outlets.send(report, done);
   const loop = new Loop(course, source, send, pretence?.world ?? here, pretence);
   try {
     slow?.start();

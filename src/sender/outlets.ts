@@ -38,12 +38,16 @@ export class Outlets {
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
   }
 
-  /** Every destination gets the same bytes, and none waits for another. How many took them. */
-  async send(report: Uint8Array): Promise<number> {
-    const sending = [...this.#destinations.values()].map(destination => destination.send(report));
-    if (this.#stdout) sending.push(Promise.resolve(this.#print(report)));
-    const sent = await Promise.all(sending);
-    return sent.filter(done => done).length;
+  /** Every destination gets the same bytes, and none waits for another. `done` hears how many took them. */
+  send(report: Uint8Array, done: (count: number) => void): void {
+    let open = this.count;
+    let count = 0;
+    const settle = (sent: boolean) => {
+      if (sent) count++;
+      if (--open === 0) done(count);
+    };
+    for (const destination of this.#destinations.values()) destination.send(report, settle);
+    if (this.#stdout) settle(this.#print(report));
   }
 
   /** To stdout; while nobody reads that, reports are dropped, not gathered. */

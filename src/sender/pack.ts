@@ -45,31 +45,45 @@ function authAlg({ node }: Key): number {
   return enums.auth_alg.indexOf(node === undefined ? 'cluster' : 'node');
 }
 
+const forms = new WeakMap<Identity, Uint8Array>();
+
+/** What all reports of an identity have in common. */
+function formOf(identity: Identity): Uint8Array {
+  let form = forms.get(identity);
+  if (form === undefined) {
+    form = new Uint8Array(REPORT_BYTES);
+    encode('report', new DataView(form.buffer), 0, {
+      magic: MAGIC,
+      version: STAT_VERSION,
+      length: REPORT_BYTES,
+      cluster_id: clusterId(identity.cluster),
+      boot_id: identity.bootId,
+      interval_ms: identity.intervalMs,
+      valid: 1n << BigInt(bits.valid.sender),
+      hostname: identity.name,
+      ...(identity.key !== undefined && { key_id: identity.key.id, auth_alg: authAlg(identity.key) }),
+      agent_version: identity.agentVersion,
+      start_boot_ns: identity.startBootNs,
+    });
+    forms.set(identity, form);
+  }
+  return form;
+}
+
 /** One report, in a buffer of its own. */
 export function pack(identity: Identity, tick: Tick, source: Source, world: World): Uint8Array {
-  const report = new Uint8Array(REPORT_BYTES);
+  const report = formOf(identity).slice();
   const view = new DataView(report.buffer);
   encode('report', view, 0, {
-    magic: MAGIC,
-    version: STAT_VERSION,
-    length: REPORT_BYTES,
-    cluster_id: clusterId(identity.cluster),
-    boot_id: identity.bootId,
     // The width of the wire: it counts modulo 2^32 for a sender that runs for ever.
     seq: tick.seq % 2 ** 32,
-    interval_ms: identity.intervalMs,
     t_real_ns: tick.realNs,
     t_boot_ns: tick.bootNs,
-    valid: 1n << BigInt(bits.valid.sender),
     flags:
       flag('first', tick.seq === 0) +
       flag('goodbye', tick.goodbye) +
       flag('late', tick.lateUs > identity.intervalMs * 500) +
       flag('skipped', tick.skipped),
-    hostname: identity.name,
-    ...(identity.key !== undefined && { key_id: identity.key.id, auth_alg: authAlg(identity.key) }),
-    agent_version: identity.agentVersion,
-    start_boot_ns: identity.startBootNs,
   });
   const collect_us = world.time(() => source.collect(view, tick.bootNs));
   encode('report', view, 0, {

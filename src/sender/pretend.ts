@@ -8,7 +8,7 @@ import { InputError, oneLine, readText } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
-import type { World } from './world.js';
+import { here, type World } from './world.js';
 
 /** A run of the sender that never was. */
 export interface Pretence {
@@ -152,6 +152,7 @@ export function readPretence(file: string): Pretence {
     missedTicks: given.missed_ticks,
     agentVersion: versionNumber(given.version),
     world: {
+      after: here.after,
       clocks: () => ({ realNs: given.t_real_ns, bootNs: given.t_boot_ns }),
       adjtimex: () =>
         given.adjtimex && {

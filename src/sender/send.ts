@@ -30,6 +30,8 @@ export interface Multicast {
 interface Connection {
   address: string;
   socket: SocketAsPromised;
+  /** What was heard of the report before, which the kernel had taken. */
+  error?: Error | undefined;
 }
 
 export class Destination {
@@ -37,6 +39,7 @@ export class Destination {
   failed = 0;
   readonly label: string;
   readonly #address: Address;
+  readonly #isName: boolean;
   readonly #multicast: Multicast;
   readonly #log: Log;
   #connection: Connection | undefined;
@@ -49,16 +52,23 @@ export class Destination {
 
   constructor(address: Address, multicast: Multicast, log: Log) {
     this.#address = address;
+    this.#isName = isIP(address.host) === 0;
     this.#multicast = multicast;
     this.#log = log;
     this.label = formatAddress(address);
   }
 
+  /** Sends; `done` hears whether the kernel has it. */
+  send(report: Uint8Array, done: (sent: boolean) => void): void {
+    if (this.#connection !== undefined && !this.#isDue()) this.#deliver(this.#connection, report, done);
+    else void this.#sendPatiently(report, done);
+  }
+
   /**
-   * Sends; settles when the kernel has it (true) or it has failed, and never rejects. A report that finds no connection waits
-   * for the attempt that it began; so do a few that find it under way, but not for long, so that none pile up.
+   * A report that finds no connection waits for the attempt that it began; so do a few that find it under way, but not for
+   * long, so that none pile up.
    */
-  async send(report: Uint8Array): Promise<boolean> {
+  async #sendPatiently(report: Uint8Array, done: (sent: boolean) => void): Promise<void> {
     if (this.#connection === undefined && this.#opening !== undefined) {
       // What fails is told of when the attempt has ended.
       if (this.#waiting < MOST_WAITING) await this.#patiently(this.#opening);
@@ -66,8 +76,8 @@ export class Destination {
       const opening = this.#open();
       if (this.#connection === undefined) await opening;
     }
-    if (this.#connection === undefined) return this.#fail();
-    return this.#deliver(this.#connection.socket, report);
+    if (this.#connection === undefined) done(this.#fail());
+    else this.#deliver(this.#connection, report, done);
   }
 
   async #patiently(opening: Promise<void>): Promise<void> {
@@ -89,7 +99,7 @@ export class Destination {
     if (this.#opening !== undefined) return false;
     const since = performance.now() - this.#openedAt;
     if (this.#connection === undefined || this.#failing) return since >= RETRY_MS;
-    return isIP(this.#address.host) === 0 && since >= BELIEVE_MS;
+    return this.#isName && since >= BELIEVE_MS;
   }
 
   #open(): Promise<void> {
@@ -121,7 +131,11 @@ export class Destination {
       throw error;
     }
     const before = this.#connection;
-    this.#connection = this.#closed ? undefined : { address, socket };
+    const connection: Connection = { address, socket };
+    socket.socket.on('error', error => {
+      connection.error = error;
+    });
+    this.#connection = this.#closed ? undefined : connection;
     if (before !== undefined) {
       await before.socket.close().catch(() => undefined);
       this.#log.info(`${this.label} is at ${address} now`);
@@ -139,19 +153,23 @@ export class Destination {
     return v6 ? `${group}%${name}` : group;
   }
 
-  async #deliver(socket: SocketAsPromised, report: Uint8Array): Promise<boolean> {
-    try {
-      await transmit(socket, report);
-      this.#success();
-      return true;
-    } catch (error) {
+  #deliver(connection: Connection, report: Uint8Array, done: (sent: boolean) => void): void {
+    const fail = (error: Error) => {
       // ECONNREFUSED tells of the report before: this one has not left yet.
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED')
-        await transmit(socket, report).catch(() => undefined);
-      else await this.#disconnect();
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
+      else void this.#disconnect();
       this.#tell(reasonOf(error));
-      return this.#fail();
-    }
+      done(this.#fail());
+    };
+    const { error } = connection;
+    connection.error = undefined;
+    if (error !== undefined) fail(error);
+    else
+      transmit(connection.socket, report, error => {
+        if (error) return fail(error);
+        this.#success();
+        done(true);
+      });
   }
 
   async #disconnect(): Promise<void> {
@@ -192,10 +210,13 @@ function interfaceAddress(name: string): string {
   return address;
 }
 
-/** On a connected socket `send` takes offset and length where an unconnected one takes the port; the types know only the latter. */
-function transmit(socket: SocketAsPromised, report: Uint8Array): Promise<number> {
-  const send = socket.send as unknown as (data: Uint8Array, offset: number, length: number) => Promise<number>;
-  return send.call(socket, report, 0, report.length);
+/** Without a promise, which would cost as much again as the sending: this is done each second. */
+function transmit({ socket }: SocketAsPromised, report: Uint8Array, done: (error: Error | null) => void): void {
+  try {
+    socket.send(report, 0, report.length, done);
+  } catch (error) {
+    done(error as Error); // closed meanwhile
+  }
 }
 
 const REASONS: Record<string, string> = {

@@ -13,6 +13,8 @@ export interface World {
   cpuMs(): number;
   /** How long some work takes, us. */
   time(work: () => void): number;
+  /** Does something after so many ms; gives what keeps it from being done. */
+  after(ms: number, work: () => void): () => void;
   /** `arch` of the contract, and the page size in KiB. */
   machine(): { arch: number; page_kib: number | undefined };
 }
@@ -34,6 +36,10 @@ export const here: World = {
     const began = performance.now();
     work();
     return (performance.now() - began) * 1000;
+  },
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
   },
   machine: readMachine,
 };

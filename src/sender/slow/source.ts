@@ -1,7 +1,7 @@
 // What a source of the slow side is, and how one reading of it is put together. Refuses to know any source, to keep
 // time, and to throw: what could not be read is left out, and the first complaint is kept for whoever logs.
 
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
 import type { bits } from '../../layout/layout.gen.js';
 import { type Count, u64 } from '../collect/text.js';
@@ -133,6 +133,7 @@ export class Reading {
 /** The names in a folder that match, those with numbers in them in the order of these; none when it cannot be read. */
 export function names(dir: string, pattern: RegExp): string[] {
   let all: string[];
+  if (!existsSync(dir)) return []; // an error would cost more
   try {
     all = readdirSync(dir);
   } catch {

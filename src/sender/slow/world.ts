@@ -21,13 +21,18 @@ function statfs(path: string): FileSystem {
   return { totalBytes: blocks * bsize, availableBytes: bavail * bsize, inodes: files, inodesFree: ffree };
 }
 
+function ageSeconds(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat && (Date.now() - stat.mtimeMs) / 1000;
+}
+
 /** This machine, or trees that look like one. */
 export function machineWorld(places: Partial<typeof PLACES> = {}): SlowWorld {
   return {
     ...PLACES,
     ...places,
     statfs: path => attempt(() => statfs(path)),
-    ageSeconds: path => attempt(() => (Date.now() - statSync(path).mtimeMs) / 1000),
+    ageSeconds: path => attempt(() => ageSeconds(path)),
     resolve: path => attempt(() => realpathSync(path)),
   };
 }
