@@ -137,7 +137,10 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
   t.equal(reports[0]?.cpu_busy_pm, undefined);
   t.type(reports[1]?.cpu_busy_pm, 'number', 'from the second on there are shares');
   t.type(reports[1]?.late_us, 'number');
-  t.match(sender.output().stderr, /^beoboard send: ready: node1 reports every 100ms to 127.0.0.1:\d+, 127.0.0.1:\d+\n/);
+  t.match(
+    sender.output().stderr,
+    /^beoboard[ -]send: ready: node1 reports every 100ms to 127.0.0.1:\d+, 127.0.0.1:\d+\n/,
+  );
 });
 
 t.test(

@@ -1,19 +1,114 @@
-// The sender in C: given the same trees, identity and pretence it makes the same bytes as the one in TypeScript.
+// The sender in C: given the same trees, identity, pretence and key it makes the same bytes as the one in TypeScript, whatever
+// compiled it and for whatever it was compiled.
 
 import { spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { enums, structs } from '../src/layout/layout.gen.js';
 import { folder, ROOT } from './lib.js';
 import { machines, parseHexDump, prepare, textOf } from './tree.js';
+import { askC, askHere, compileSender, lacks, type Make, random, SANITIZED } from './twosenders.js';
 
-t.test('every machine, to the byte', async t => {
+const SEED = Number(process.env.SEED ?? 70);
+const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));
+const { auth_alg, tag } = structs.report.fields;
+
+/** A machine's trees, the command line for its report, and what that report has to be, signed with each kind of key. */
+function prepareAll(t: Parameters<typeof folder>[0]) {
+  const root = folder(t);
+  return machines().map(machine => {
+    const own = join(root, machine);
+    mkdirSync(own);
+    const argv = prepare(machine, own).filter(word => word !== 'send');
+    const name = argv[argv.indexOf('--name') + 1] ?? '';
+    const node = createHmac('sha256', CLUSTER).update(name).digest('hex');
+    const keys = { none: '', cluster: `7 cluster ${CLUSTER.toString('hex')}\n`, node: `65535 node ${name} ${node}\n` };
+    const ways = Object.entries(keys).map(([alg, line]) => {
+      const file = join(own, `${alg}.key`);
+      writeFileSync(file, line, { mode: 0o600 });
+      return { alg, argv: line === '' ? argv : [...argv, '--key-file', file] };
+    });
+    return { machine, ways };
+  });
+}
+
+const all = prepareAll(t);
+/** The reports of the sender in TypeScript, by machine and kind of key. */
+const wanted = new Map<string, Awaited<ReturnType<typeof askHere>>>();
+
+t.test('the sender in TypeScript, with each kind of key', async t => {
+  for (const { machine, ways } of all)
+    for (const { alg, argv } of ways) {
+      const answer = await askHere(argv);
+      wanted.set(`${machine} ${alg}`, answer);
+      const report = Buffer.from(answer.report, 'hex');
+      const golden = parseHexDump(textOf(machine, 'report.hex'));
+      if (alg === 'none') t.ok(report.equals(golden), `${machine}: the golden one`);
+      t.equal(report[auth_alg.offset], (enums.auth_alg as readonly string[]).indexOf(alg), `${machine}: ${alg}`);
+      t.equal(report.subarray(tag.offset).equals(Buffer.alloc(16)), alg === 'none');
+    }
+});
+
+/** Each way to make it, with what Debian calls what it needs. Sanitizers look at what a report needs, and at what it says. */
+const MAKES: [name: string, packages: string, programs: string[], make: Make, run?: string][] = [
+  ['gcc, static', 'gcc', ['gcc'], { CC: 'gcc' }],
+  ['clang, static', 'clang', ['clang'], { CC: 'clang' }],
+  ['gcc, musl: what is installed on nodes', 'musl-tools', ['musl-gcc'], { CC: 'musl-gcc' }],
+  [
+    'clang, musl',
+    'clang musl-tools',
+    ['clang', 'musl-gcc'],
+    {
+      CC: `clang -nostdlibinc -isystem /usr/include/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-musl`,
+      LINK: 'musl-gcc',
+    },
+  ],
+  [
+    'aarch64, run by qemu',
+    'gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user',
+    ['aarch64-linux-gnu-gcc', 'qemu-aarch64'],
+    { CC: 'aarch64-linux-gnu-gcc' },
+    'qemu-aarch64',
+  ],
+  ['gcc with ASan and UBSan', 'gcc', ['gcc'], SANITIZED],
+];
+
+for (const [name, packages, programs, make, run] of MAKES)
+  t.test(`every machine, to the byte: ${name}`, { skip: lacks(packages, ...programs) }, async t => {
+    const sender = [run, compileSender(t, make)].filter(Boolean).join(' ');
+    for (const { machine, ways } of all)
+      for (const { alg, argv } of ways)
+        t.strictSame(askC(sender, argv), wanted.get(`${machine} ${alg}`), `${machine}, key: ${alg}`);
+  });
+
+t.test('HMAC-SHA-256: messages and keys of any length, against the one in Node', async t => {
+  t.comment(`seed ${SEED}, another one by SEED=n`);
+  const next = random(SEED);
+  const bytes = (most: number) =>
+    Buffer.from(Array.from({ length: Math.floor(next() * most) }, () => Math.floor(next() * 256)));
+  const word = (data: Buffer) => data.toString('hex') || '-';
+  // All lengths around those of a block and of what pads it, then any.
+  const rows = Array.from({ length: 3000 }, (_, i) => [
+    i < 200 ? Buffer.alloc(i, i) : bytes(200),
+    i < 200 ? Buffer.alloc(200 - i, 7) : bytes(1300),
+  ]) as [Buffer, Buffer][];
   const out = folder(t);
-  const made = spawnSync('make', ['-s', '-C', join(ROOT, 'c', 'sender'), `OUT=${out}`, 'CC=gcc'], { encoding: 'utf8' });
+  const { CC = 'gcc', ...how } = SANITIZED;
+  const flags = Object.entries({ CC, ...how }).map(([key, value]) => `${key}=${value}`);
+  const made = spawnSync('make', ['-s', '-C', join(ROOT, 'c', 'sender'), `OUT=${out}`, ...flags, join(out, 'hmac')], {
+    encoding: 'utf8',
+  });
   t.equal(made.status, 0, made.stderr);
-  for (const machine of machines()) {
-    const argv = prepare(machine, folder(t)).filter(word => word !== 'send');
-    const { status, stdout, signal } = spawnSync(join(out, 'beoboard-send'), argv);
-    t.same({ status, signal }, { status: 0, signal: null }, machine);
-    t.ok(stdout.equals(parseHexDump(textOf(machine, 'report.hex'))), `${machine}: every byte`);
-  }
+  const { stdout, stderr } = spawnSync(join(out, 'hmac'), {
+    input: rows.map(([key, message]) => `${word(key)} ${word(message)}\n`).join(''),
+    encoding: 'utf8',
+    maxBuffer: 1 << 24,
+  });
+  t.equal(stderr, '');
+  const expected = rows
+    .map(([key, message]) => `${createHmac('sha256', key).update(message).digest('hex')}\n`)
+    .join('');
+  t.ok(stdout === expected, `${rows.length} tags`);
 });

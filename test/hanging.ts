@@ -18,7 +18,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bitNames, decodeReport, type Report } from '../src/layout/codec.js';
-import { folder, PROGRAM, ROOT, until } from './lib.js';
+import { commandOf, folder, ROOT, until } from './lib.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -92,16 +92,18 @@ export interface Surroundings {
   /** Arguments of Node itself. */
   node?: string[];
   env?: Record<string, string>;
+  /** A program that stands for `beoboard send`. */
+  sender?: string | undefined;
   stdio?: ('ignore' | 'pipe' | number)[];
 }
 
 /** Starts `beoboard argv`; with `prefix` this must become the program without another process. It is ended with the test. */
 export function startIn(
   t: Teardown,
-  { prefix = [], node = [], env = {}, stdio = ['ignore', 'pipe', 'pipe'] }: Surroundings,
+  { prefix = [], node = [], env = {}, sender, stdio = ['ignore', 'pipe', 'pipe'] }: Surroundings,
   argv: string[],
 ) {
-  const [command = '', ...rest] = [...prefix, process.execPath, ...node, PROGRAM, ...argv];
+  const [command = '', ...rest] = [...prefix, ...commandOf(argv, node, sender)];
   const child: ChildProcess = spawn(command, rest, { env: { ...process.env, ...env }, stdio });
   let stderr = '';
   child.stderr?.on('data', (data: Buffer) => {

@@ -17,6 +17,18 @@ interface Teardown {
 /** The root of the project. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const PROGRAM = join(ROOT, 'dist', 'src', 'main.js');
+/** A program that stands for `beoboard send` in the tests of a process: the sender in C. Empty: none does. */
+export const SENDER = process.env.BEOBOARD_TEST_SENDER ?? '';
+
+/** The words that run `beoboard argv`. */
+export function commandOf(
+  argv: readonly string[],
+  node: readonly string[] = [],
+  sender = SENDER,
+): [program: string, ...args: string[]] {
+  if (sender !== '' && argv[0] === 'send') return [sender, ...argv.slice(1)];
+  return [process.execPath, ...node, PROGRAM, ...argv];
+}
 
 /** A report that a receiver accepts, with what the test wants of it. */
 export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint8Array {
@@ -61,7 +73,11 @@ export interface Running {
 
 /** Starts `beoboard argv` as a child that tells when it is ready; it is ended with the test. */
 export function start(t: Teardown, argv: string[]): Running {
-  const child = fork(PROGRAM, argv, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const [program, ...args] = commandOf(argv);
+  const other = program === SENDER;
+  const child = other
+    ? spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    : fork(PROGRAM, argv, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (data: Buffer) => {
@@ -69,6 +85,9 @@ export function start(t: Teardown, argv: string[]): Running {
   });
   child.stderr?.on('data', (data: Buffer) => {
     stderr += data.toString();
+    const [, reporting] = /: ready: .* to (.*)\n/.exec(stderr) ?? [];
+    // What ours tell over the channel of fork().
+    if (other && reporting !== undefined) child.emit('message', { reporting });
   });
   const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   const ready = Promise.race([
@@ -101,7 +120,8 @@ export async function run(
   argv: string[],
   env: Record<string, string> = {},
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [PROGRAM, ...argv], {
+  const [program, ...args] = commandOf(argv);
+  const child = spawn(program, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -104,11 +104,7 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
   const bool is_present = file_read(&files[PRESENT], &text) &&
                           file_parsed(&files[PRESENT], parse_cpu_list(text, NULL, NULL, &present));
   if (!is_online) return;
-  if (is_new) {
-    size_t room;
-    char *place = file_place(&room);
-    has_topology = read_topology(sys, &topology, place, room);
-  }
+  if (is_new) has_topology = read_topology(sys, &topology, file_place());
   /* What could not be read is not tried each second: it may take a thousand files to find out. */
   if (!has_topology) topology_seldom.left--;
   if (is_present) {
@@ -162,7 +158,7 @@ static void put_net(struct bb_report *report, const struct details *details) {
   if (!file_parsed(&files[NETDEV], parse_netdev(text, interfaces, &count, &names))) return;
   if (is_due(&links_seldom, names)) {
     used_seldom();
-    read_links(sys, interfaces, count);
+    read_links(sys, interfaces, count, file_place());
   }
   arrange(interfaces, count, &details->speeds, report);
   report->valid |= BB_VALID_NET;
@@ -178,18 +174,14 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     return;
   }
   const bool due = is_due(&disks_seldom, names);
-  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count), "cannot read ", "/block: whole disks are told by their names");
+  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", "/block: whole disks are told by their names");
   sum_disks(disks, count, report);
   report->valid |= BB_VALID_DISK;
   if (busiest_disk(disks, count, due, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;
 }
 
 static const struct cpuinfo *first_cpu(void) {
-  if (!has_cpuinfo) {
-    size_t room;
-    char *place = file_place(&room);
-    read_cpuinfo(proc, &cpuinfo, place, room);
-  }
+  if (!has_cpuinfo) read_cpuinfo(proc, &cpuinfo, file_place());
   has_cpuinfo = true;
   return &cpuinfo;
 }
@@ -218,7 +210,7 @@ static void put_system(struct bb_report *report, const struct details *details) 
 
 static void put_mhz(struct bb_report *report) {
   if (mhz_state == MHZ_UNASKED)
-    mhz_state = read_cpu_mhz(sys, groups_known ? &topology : NULL, first_cpu(), &mhz) ? MHZ_KNOWN : MHZ_ABSENT;
+    mhz_state = read_cpu_mhz(sys, groups_known ? &topology : NULL, first_cpu(), file_place(), &mhz) ? MHZ_KNOWN : MHZ_ABSENT;
   if (mhz_state == MHZ_ABSENT) return;
   report->cpu_mhz_max = saturated_32(mhz);
   report->valid |= BB_VALID_CPU_MHZ;

@@ -16,10 +16,13 @@
 /* Readings after which a file that was not there is looked for again, where not every kernel has it. */
 #define SELDOM 10u
 
-/* Of the loop that sends, one text at a time. Only what is used of it costs memory. */
-static char shared[MOST_BYTES + PAGE] LARGE;
+/* Of the loop that sends, one text at a time, and behind it something small. Only what is used of it costs memory. */
+static char shared[MOST_BYTES + SMALL_BYTES] LARGE;
+static size_t used_of_shared;
 
-bool means_absent(int error) { return error == ENOENT || error == ENOTDIR || error == EOPNOTSUPP; }
+bool means_absent(const char *path, int error) {
+  return error == ENOENT || error == ENOTDIR || error == EOPNOTSUPP || access(path, F_OK) != 0;
+}
 
 void add_unreadable(struct words *words, const char *path, int error, size_t most) {
   add_text(words, "cannot read ");
@@ -78,10 +81,7 @@ static const char *path_of(const struct kernel_file *file, char *path, size_t ro
   return text_of(&words);
 }
 
-char *file_place(size_t *room) {
-  *room = MOST_ASKED;
-  return shared;
-}
+char *file_place(void) { return shared + used_of_shared; }
 
 bool file_read(struct kernel_file *file, struct span *text) {
   char path[1024];
@@ -96,12 +96,13 @@ bool file_read(struct kernel_file *file, struct span *text) {
     const uint32_t ask = file->ask > PAGE ? file->ask : PAGE;
     error = read_enough(file->fd, file->flags, ask, shared, MOST_BYTES, &length, file->enough);
     *text = (struct span){shared, length};
+    used_of_shared = length;
     /* One byte more than there was, so that the next read comes short. */
     file->ask = (uint32_t)(length / PAGE + 1) * PAGE;
   }
   if (error == 0) return true;
   file_close(file);
-  const bool is_absent = (file->flags & FILE_OPTIONAL) != 0 && means_absent(error);
+  const bool is_absent = (file->flags & FILE_OPTIONAL) != 0 && means_absent(path_of(file, path, sizeof path), error);
   if (is_absent) file->absent = SELDOM - 1;
   if (!file->told && !is_absent) {
     char why[1200];

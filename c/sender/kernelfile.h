@@ -6,6 +6,8 @@
 
 /* No kernel file that we read comes near this; what does is a mistake or a trap. */
 #define MOST_BYTES (4u << 20)
+/* Nor what is read seldom near this: below /sys a file has a page. */
+#define SMALL_BYTES (64u << 10)
 
 enum {
   /* The kernel makes it line by line, and gives a page or so at a time: a short read is not its end. */
@@ -33,8 +35,8 @@ struct kernel_file {
 
 /* The whole text, in a place that the next reading takes again. */
 bool file_read(struct kernel_file *file, struct span *text);
-/* That place: 64 KiB of it, for whoever needs the text no more. */
-char *file_place(size_t *room);
+/* The place behind that text: SMALL_BYTES of it. */
+char *file_place(void);
 /* Whether what was read is understood: says so once, in one line, when it is not. */
 bool file_parsed(struct kernel_file *file, bool understood);
 void file_close(struct kernel_file *file);
@@ -48,8 +50,8 @@ int open_regular(const char *path, int *error);
 int read_whole(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length);
 int read_enough(int fd, int flags, uint32_t ask, char *into, size_t room, size_t *length, bool (*enough)(struct span));
 
-/* Whether that is how a kernel says that it does not have a file: never made, or switched off. */
-bool means_absent(int error);
+/* Whether a kernel says so that it does not have a file (never made, or switched off), or nobody can look for it. */
+bool means_absent(const char *path, int error);
 struct words;
 /* "cannot read PATH: WHY" */
 void add_unreadable(struct words *words, const char *path, int error, size_t most);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "forget.h"
 #include "kernelfile.h"
 
 #define MOST_KEYS_BYTES 4096
@@ -92,7 +93,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
 
 static bool take(int fd, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
-  static char text[MOST_KEYS_BYTES + 1] LARGE;
+  static _Alignas(4096) char text[MOST_KEYS_BYTES + 4096] LARGE;
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
     add_text(why, "is no key file");
@@ -102,11 +103,12 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
     add_text(why, "; give it to this user");
   } else if ((stats.st_mode & 077) != 0) {
     add_text(why, "can be read by others; chmod 600 it, and make a new key");
-  } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, sizeof text, &length) != 0) {
+  } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, MOST_KEYS_BYTES + 1, &length) != 0) {
     add_text(why, "is no key file");
   } else {
     const bool good = parse_keys((struct span){text, length}, name, key, why);
     explicit_bzero(text, sizeof text);
+    release(text, sizeof text);
     return good;
   }
   return false;
@@ -128,10 +130,4 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
   close(fd);
   add_one_line(fault, (struct span){reason, why.len});
   return good;
-}
-
-void sign(struct bb_report *report, const struct key *key) {
-  uint8_t tag[BB_SHA256_BYTES];
-  bb_hmac(&key->hmac, report, offsetof(struct bb_report, tag), tag);
-  memcpy(report->tag, tag, sizeof report->tag);
 }

@@ -16,7 +16,5 @@ struct key {
 /* The key with which the node of this name signs, from a file of ours, of root's or of the user whom we will become. False
  * with the reason in `fault`. */
 bool read_signing_key(const char *path, const char *name, uid_t other, struct key *key, struct words *fault);
-/* Writes the tag over all that stands before it. */
-void sign(struct bb_report *report, const struct key *key);
 
 #endif

@@ -46,7 +46,9 @@ static unsigned send_report(struct tick tick) {
   tick.missed = missed;
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
-  return outlets_send(&report, sizeof report);
+  const unsigned sent = outlets_send(&report, sizeof report);
+  forget_seldom();
+  return sent;
 }
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "forget.h"
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
@@ -17,12 +18,12 @@
 /* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
-static struct options options LARGE; /* as they were at the start, but for what SIGHUP changes */
+static struct options options AT_START; /* until the first report is out */
 static struct course course;
 static int arguments;
 static char *const *argument;
 static uid_t other_user; /* whom we will become */
-static char fault_text[1024];
+static char fault_text[1024] AT_START;
 
 /* One line for somebody who called us, whatever the log looks like. */
 static int refuse(struct words *fault) {
@@ -59,7 +60,7 @@ static bool set_course(const struct options *from, struct course *to, struct wor
 
 /* Reads the trees of the ticks before, if there are any; goes on with the last. */
 static void open_collector(void) {
-  static struct bb_report before;
+  static struct bb_report before AT_START;
   collect_from(options.proc[0], options.sys[0]);
   if (options.trees == 1) return;
   const int64_t now = (int64_t)world_clocks().boot_ns;
@@ -72,8 +73,8 @@ static struct slow_world world_of(unsigned tree) {
   return (struct slow_world){
     .proc = options.proc[tree],
     .sys = options.sys[tree],
-    .run = pretence.on ? pretence.run : "/run/beoboard",
-    .etc = pretence.on ? pretence.etc : "/etc",
+    .run = pretence.on ? pretence.run : place_of_run,
+    .etc = pretence.on ? pretence.etc : place_of_etc,
     .scratch = options.scratch,
   };
 }
@@ -94,8 +95,8 @@ static void tell_ready(void) {
 }
 
 /* Destinations, name and interval may be others from now on; what cannot be taken changes nothing. */
-static void read_again(void) {
-  static struct options fresh LARGE;
+static void change(void) {
+  static struct options fresh AT_START;
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
@@ -111,6 +112,11 @@ static void read_again(void) {
   struct words words = WORDS(text);
   describe(&words, &fresh);
   say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
+}
+
+static void read_again(void) {
+  change();
+  forget_start();
 }
 
 /* Whether somebody still reads stdout; a full disk ends the program. */

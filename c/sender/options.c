@@ -5,6 +5,7 @@
 
 #include "collect/parse.h"
 #include "toml.h"
+#include "world.h"
 
 #ifndef BEOBOARD_VERSION
 #define BEOBOARD_VERSION "0.0.0"
@@ -165,10 +166,10 @@ static bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   if (whole.len > 15 || !text_u64(whole, &number) || number > (UINT64_C(1) << 53) / scale)
     return wrong(why, text, " is too long; write a shorter time");
   *ms = number * scale;
-  uint64_t over = 0, divisor = 1; /* what the decimals come to; beyond ten they cannot be seen */
-  for (size_t i = 0; i < part.len && i < 10; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
-  const uint64_t parts = over * scale, left_over = parts % divisor;
-  *ms += parts / divisor;
+  bb_wide over = 0, divisor = 1; /* what the decimals come to; beyond twenty they cannot be seen */
+  for (size_t i = 0; i < part.len && i < 20; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
+  const bb_wide parts = over * scale, left_over = parts % divisor;
+  *ms += (uint64_t)(parts / divisor);
   if (left_over * 1000000 <= divisor) return true;
   const bool up = left_over * 2 >= divisor;
   *ms += up;
@@ -258,9 +259,9 @@ static const struct option {
   [INTERVAL] = {"interval", "TIME", 1, "1s", read_interval},
   [ONCE] = {"once", NULL, 0, NULL, NULL},
   [ALIGNED] = {"aligned", NULL, 0, NULL, NULL},
-  [PROC] = {"proc", "DIR", 2, "/proc", read_proc},
-  [SYS] = {"sys", "DIR", 2, "/sys", read_sys},
-  [SCRATCH] = {"scratch", "DIR", 1, "/tmp", read_scratch},
+  [PROC] = {"proc", "DIR", 2, place_of_proc, read_proc},
+  [SYS] = {"sys", "DIR", 2, place_of_sys, read_sys},
+  [SCRATCH] = {"scratch", "DIR", 1, place_of_scratch, read_scratch},
   [PRETEND] = {"pretend", "FILE", 1, NULL, read_pretend},
   [USER] = {"user", "USER", 1, NULL, read_user},
   [SECCOMP] = {"seccomp", NULL, 0, NULL, NULL},
@@ -413,7 +414,7 @@ static enum outcome read_command(int argc, char *const argv[], struct words *fau
 /* A value that is the name of an option was forgotten. */
 static bool is_swallowed(int option, struct words *fault) {
   for (unsigned i = 0; i < givens; i++) {
-    struct span name = given[i].option == option ? span_of(given[i].text) : SPAN("");
+    struct span name = given[i].option == option && given[i].text != NULL ? span_of(given[i].text) : SPAN("");
     if (eat(&name, SPAN("--")) && find(name) >= 0) return !refuse_no_value(option, given[i].text, fault);
   }
   return false;
@@ -423,11 +424,11 @@ static bool is_swallowed(int option, struct words *fault) {
 static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
   (void)context;
   const int option = find(span_of(path[0]));
-  if (option < 0 || option == CONFIG || depth > 1) {
-    if (option == CONFIG) {
-      add_text(why, "config is an option that is taken from no file; remove it");
-      return false;
-    }
+  if (option == CONFIG) {
+    add_text(why, "config is an option that this verb takes from no file; remove it");
+    return false;
+  }
+  if (option < 0) {
     add_text(why, "unknown name ");
     add_quoted(why, span_of(path[0]));
     const char *meant = nearest_option(span_of(path[0]), false);
@@ -439,11 +440,12 @@ static bool take(void *context, const char *const *path, unsigned depth, const s
   }
   const bool flag = table[option].value == NULL, many = table[option].most > 1;
   const char *instead = NULL;
+  const bool in_table = depth > 1 || value->kind == TOML_TABLE;
   if (times_given(option, true) > 0) instead = "given twice; write it once";
-  else if (flag && value->kind != TOML_TRUTH) instead = "not a value for it; write true or false";
-  else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY))
+  else if (flag && (value->kind != TOML_TRUTH || in_table)) instead = "not a value for it; write true or false";
+  else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY || in_table))
     instead = "not a value for it; write one text in quotes";
-  else if (many && (value->kind == TOML_TRUTH || value->count == 0))
+  else if (many && (value->kind == TOML_TRUTH || value->count == 0 || in_table))
     instead = "not a value for it; write an array of one or more texts in quotes";
   for (unsigned i = 0; instead == NULL && i < value->count; i++)
     if (!give(option, flag && !value->truth ? NULL : value->texts[i], value->line)) instead = "too many values; write fewer";

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../layout.gen.h"
+#include "forget.h"
 #include "resolve.h"
 #include "world.h"
 
@@ -61,7 +62,7 @@ static const char *reason_of(int error) {
     case ENETDOWN: return "cannot be reached: the network is down";
     case EPERM: return "cannot be reached: a firewall of this machine forbids it";
     case EACCES: return "cannot be reached: it is a broadcast address or forbidden";
-    case ENODEV: return "cannot be reached: there is no such interface";
+    case ENODEV: return "cannot be reached: there is no interface ";
     case EAGAIN: return "cannot be reached: its queue is full";
     case EMSGSIZE: return "cannot be reached: a report is too large for the way there";
     default: return "cannot be reached: ";
@@ -82,8 +83,9 @@ static void failure(struct destination *destination, const char *why, const char
 }
 
 static void failure_of(struct destination *destination, int error) {
-  const char *why = reason_of(error);
-  failure(destination, why, ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
+  const char *why = reason_of(error), *zone = strchr(destination->address.host, '%');
+  const char *interface = zone != NULL ? zone + 1 : destination->interface;
+  failure(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
 }
 
 static void success(struct destination *destination) {
@@ -249,6 +251,7 @@ static bool send_one(struct destination *destination, const void *report, size_t
   if (is_due(destination, now)) {
     destination->tried = true;
     destination->tried_ms = now;
+    used_seldom();
     if (destination->address.family == AF_UNSPEC) {
       asking |= BIT(destination - destinations);
       lookup_ask(&destination->lookup, destination->address.host);

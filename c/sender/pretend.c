@@ -76,7 +76,7 @@ static bool read_version(const char *text, uint32_t *version) {
 }
 
 /* Paths are taken from the folder in which the file lies. */
-static char folder[1024];
+static char folder[1024] AT_START;
 
 static void set_folder(const char *file) {
   struct words words = WORDS(folder);
@@ -134,22 +134,39 @@ static bool take_clock(const char *const *path, const struct toml_value *value, 
   return true;
 }
 
+/* Where the file system of this path is told of; NULL: there are too many. */
+static struct pretended_fs *file_system_at(const char *path) {
+  unsigned at = 0;
+  while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, path) != 0) at++;
+  if (at == PRETEND_MOST) return NULL;
+  if (at == pretence.file_systems) pretence.file_system[pretence.file_systems++].path = path;
+  return &pretence.file_system[at];
+}
+
 static bool take_file_system(const char *const *path, const struct toml_value *value, struct words *why) {
   const int key = find(fs_keys, 5, path[2]);
   if (key < 0) return refuse(why, path, 3, "unknown key");
   if (value->kind != TOML_NUMBER || value->number < 0) return refuse(why, path, 3, "not a whole number of 0 or more");
-  unsigned at = 0;
-  while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, path[1]) != 0) at++;
-  if (at == PRETEND_MOST) return refuse(why, path, 2, "so many are not taken here");
-  if (at == pretence.file_systems) pretence.file_system[pretence.file_systems++].path = path[1];
-  if ((pretence.file_system[at].given & 1u << key) != 0) return refuse(why, path, 3, "given twice");
-  pretence.file_system[at].given |= 1u << key;
-  pretence.file_system[at].value[key] = (uint64_t)value->number;
+  struct pretended_fs *fs = file_system_at(path[1]);
+  if (fs == NULL) return refuse(why, path, 2, "so many are not taken here");
+  if ((fs->given & 1u << key) != 0) return refuse(why, path, 3, "given twice");
+  fs->given |= 1u << key;
+  fs->value[key] = (uint64_t)value->number;
   return true;
+}
+
+/* What is in it comes later; of one in which there must be something, nothing may. */
+static bool take_table(const char *const *path, unsigned depth, struct words *why) {
+  static const char *const tables[] = {"adjtimex", "statvfs", "age_s", "links"};
+  const int table = find(tables, 4, path[0]);
+  if (table < 0 || depth > (table == 1 ? 2 : 1)) return refuse(why, path, depth, "unknown key");
+  pretence.has_adjtimex |= table == 0;
+  return depth < 2 || file_system_at(path[1]) != NULL || refuse(why, path, depth, "so many are not taken here");
 }
 
 static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
   (void)context;
+  if (value->kind == TOML_TABLE) return take_table(path, depth, why);
   if (depth == 1) return take_top(path, value, why);
   if (depth == 2 && strcmp(path[0], "adjtimex") == 0) return take_clock(path, value, why);
   if (depth == 3 && strcmp(path[0], "statvfs") == 0) return take_file_system(path, value, why);

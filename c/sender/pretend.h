@@ -27,7 +27,7 @@ struct pretence {
     const char *name;
     int64_t seconds;
   } age[PRETEND_MOST];
-  struct {
+  struct pretended_fs {
     const char *path;
     uint64_t value[5]; /* frsize, blocks, bavail, files, ffree */
     unsigned given;

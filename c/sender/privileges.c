@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -94,20 +95,17 @@ void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 #ifdef OUR_ARCH
 /* What the loop, the sources and the resolver of the C library need when all is set up; the frequent ones first. No exec, no
- * kill of others, no listening, no file that is made or changed. */
+ * listening; what opens files, sends signals or makes threads is looked at more closely, see below. */
 static const uint16_t allowed[] = {
-  __NR_pread64, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_openat, __NR_close, __NR_fstat, __NR_read,
+  __NR_pread64, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close, __NR_fstat, __NR_read,
   __NR_setitimer, __NR_getrusage, __NR_adjtimex, __NR_getdents64, __NR_faccessat, __NR_statfs, __NR_newfstatat,
   __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_ppoll, __NR_fstatfs, __NR_socket, __NR_connect,
   __NR_setsockopt, __NR_getsockopt, __NR_getsockname, __NR_bind, __NR_recvfrom, __NR_recvmsg, __NR_sendmsg, __NR_ioctl,
-  __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk, __NR_clone,
+  __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk,
   __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,
-  __NR_gettid, __NR_getpid, __NR_tkill, __NR_tgkill, __NR_geteuid, __NR_uname, __NR_clock_nanosleep, __NR_nanosleep,
+  __NR_gettid, __NR_getpid, __NR_geteuid, __NR_uname, __NR_clock_nanosleep, __NR_nanosleep,
   __NR_clock_adjtime, __NR_gettimeofday, __NR_sched_yield, __NR_sched_getaffinity, __NR_restart_syscall, __NR_exit,
   __NR_exit_group,
-#ifdef __NR_clone3
-  __NR_clone3,
-#endif
 #ifdef __NR_rseq
   __NR_rseq,
 #endif
@@ -118,7 +116,7 @@ static const uint16_t allowed[] = {
   __NR_statx,
 #endif
 #ifdef __NR_open /* what only older architectures have */
-  __NR_open, __NR_stat, __NR_lstat, __NR_access, __NR_readlink, __NR_poll, __NR_time,
+  __NR_stat, __NR_lstat, __NR_access, __NR_readlink, __NR_poll, __NR_time,
 #endif
 };
 
@@ -134,26 +132,58 @@ struct program {
   uint16_t length;
   const struct instruction *instructions;
 };
-enum { LOAD = 0x20, JUMP_IF_EQUAL = 0x15, RETURN = 0x06 };
-enum { OFFSET_OF_CALL = 0, OFFSET_OF_ARCH = 4 }; /* of struct seccomp_data */
+enum { LOAD = 0x20, JUMP_IF_EQUAL = 0x15, JUMP_IF_ANY = 0x45, RETURN = 0x06 };
+enum { OFFSET_OF_CALL = 0, OFFSET_OF_ARCH = 4, OFFSET_OF_ARGUMENTS = 16 }; /* of struct seccomp_data */
 #define SET_MODE_FILTER 1
 #define FOR_ALL_THREADS 1
 #define KILL_PROCESS 0x80000000u
 #define GIVE_ERROR 0x00050000u
 #define ALLOW 0x7fff0000u
 
+/* An error and no end: a reading is lost, not the node. */
+static const struct instruction refused = {RETURN, 0, 0, GIVE_ERROR | EPERM}, granted = {RETURN, 0, 0, ALLOW};
+
+/* A call that is granted when the low half of an argument is this value, or has one of its bits, or has none. */
+enum must { EQUAL, ANY, NONE };
+enum { CHECK = 5 };
+static unsigned check(struct instruction *at, uint32_t call, unsigned argument, enum must must, uint32_t value) {
+  at[0] = (struct instruction){JUMP_IF_EQUAL, 0, CHECK - 1, call};
+  at[1] = (struct instruction){LOAD, 0, 0, OFFSET_OF_ARGUMENTS + 8 * argument};
+  at[2] = (struct instruction){must == EQUAL ? JUMP_IF_EQUAL : JUMP_IF_ANY, must != NONE, must == NONE, value};
+  at[3] = refused;
+  at[4] = granted;
+  return CHECK;
+}
+
+/* Of flags of open: no file is made or changed. */
+#define CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+
 bool confine(struct words *fault) {
-  struct instruction filter[CALLS + 6] = {
+  struct instruction filter[8 + 5 * CHECK + CALLS] = {
     {LOAD, 0, 0, OFFSET_OF_ARCH},
     {JUMP_IF_EQUAL, 1, 0, OUR_ARCH},
     {RETURN, 0, 0, KILL_PROCESS},
     {LOAD, 0, 0, OFFSET_OF_CALL},
   };
-  for (unsigned i = 0; i < CALLS; i++) filter[4 + i] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
-  /* An error and no end: a reading is lost, not the node. */
-  filter[4 + CALLS] = (struct instruction){RETURN, 0, 0, GIVE_ERROR | EPERM};
-  filter[5 + CALLS] = (struct instruction){RETURN, 0, 0, ALLOW};
-  const struct program program = {.length = CALLS + 6, .instructions = filter};
+  unsigned at = 4;
+  const uint32_t ours = (uint32_t)getpid();
+  at += check(filter + at, __NR_openat, 2, NONE, CHANGES);
+#ifdef __NR_open
+  at += check(filter + at, __NR_open, 1, NONE, CHANGES);
+#endif
+  /* To ourselves; the thread that is told when a name was looked up has the number of the process. */
+  at += check(filter + at, __NR_tkill, 0, EQUAL, ours);
+  at += check(filter + at, __NR_tgkill, 0, EQUAL, ours);
+  /* Threads, but no processes. What hides its flags in memory is not there: C libraries then take the other. */
+  at += check(filter + at, __NR_clone, 0, ANY, CLONE_THREAD);
+#ifdef __NR_clone3
+  filter[at++] = (struct instruction){JUMP_IF_EQUAL, 0, 1, __NR_clone3};
+  filter[at++] = (struct instruction){RETURN, 0, 0, GIVE_ERROR | ENOSYS};
+#endif
+  for (unsigned i = 0; i < CALLS; i++) filter[at++] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
+  filter[at++] = refused;
+  filter[at++] = granted;
+  const struct program program = {.length = (uint16_t)at, .instructions = filter};
   no_new_privileges();
   if (syscall(SYS_seccomp, SET_MODE_FILTER, FOR_ALL_THREADS, &program) == 0) return true;
   return refuse(fault, "--seccomp: the kernel takes no filter; leave it out");

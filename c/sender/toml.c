@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "forget.h"
+
 /* Where we are in the text. */
 struct place {
   struct toml *toml;
@@ -91,7 +93,7 @@ static bool take_quoted(struct place *place, const char **text) {
   for (;;) {
     const char c = look(place);
     if (place->left.len == 0 || c == '\n') return wrong(place, "the text has no closing quote");
-    if (c == 0) return wrong(place, "a NUL");
+    if (((unsigned char)c < ' ' && c != '\t') || c == 0x7f) return wrong(place, "a control character");
     step(place, 1);
     if (c == quote) return keep_byte(place, 0);
     if (c == '\\' && quote == '"' ? !take_escape(place) : !keep_byte(place, c)) return false;
@@ -207,21 +209,25 @@ static bool take_value(struct place *place, struct toml_value *value) {
   return wrong(place, c == '{' ? "tables in braces are not taken here" : "a value is missing");
 }
 
+static bool take_table(struct place *place, const char **path, unsigned *table, toml_take *take, void *context) {
+  const struct toml_value begins_here = {.kind = TOML_TABLE, .line = place->line};
+  if (place->left.len > 1 && place->left.at[1] == '[') return wrong(place, "arrays of tables are not taken here");
+  step(place, 1);
+  *table = 0;
+  if (!take_key(place, path, table)) return false;
+  if (look(place) != ']') return wrong(place, "a table has no closing bracket");
+  if (!take(context, path, *table, &begins_here, place->why)) return false;
+  step(place, 1);
+  return end_line(place);
+}
+
 /* Below a table, or at the top. */
 static bool take_line(struct place *place, const char **path, unsigned *table, toml_take *take, void *context) {
   skip_blanks(place);
   const char c = look(place);
   if (c == 0 && place->left.len > 0) return wrong(place, "a NUL");
   if (c == 0 || c == '#' || c == '\n' || c == '\r') return end_line(place);
-  if (c == '[') {
-    if (place->left.len > 1 && place->left.at[1] == '[') return wrong(place, "arrays of tables are not taken here");
-    step(place, 1);
-    *table = 0;
-    if (!take_key(place, path, table)) return false;
-    if (look(place) != ']') return wrong(place, "a table has no closing bracket");
-    step(place, 1);
-    return end_line(place);
-  }
+  if (c == '[') return take_table(place, path, table, take, context);
   unsigned depth = *table;
   struct toml_value value;
   if (!take_key(place, path, &depth)) return false;
@@ -285,5 +291,6 @@ bool toml_read(struct toml *toml, const char *file, toml_take *take, void *conte
     add_span(fault, (struct span){reason, why.len});
     return false;
   }
+  release(toml->text, sizeof toml->text);
   return true;
 }

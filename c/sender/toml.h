@@ -9,7 +9,7 @@
 /* Of the file, and of the texts in it. */
 #define TOML_BYTES (64u << 10)
 
-enum toml_kind { TOML_TEXT, TOML_NUMBER, TOML_TRUTH, TOML_ARRAY };
+enum toml_kind { TOML_TEXT, TOML_NUMBER, TOML_TRUTH, TOML_ARRAY, TOML_TABLE /* begins here */ };
 
 /* Texts have a NUL behind them; numbers are given as text too, as somebody would write them. */
 struct toml_value {
@@ -18,7 +18,7 @@ struct toml_value {
   int64_t number;
   bool truth;
   unsigned count;                /* of texts */
-  const char *texts[TOML_ITEMS]; /* one, but for arrays */
+  const char *texts[TOML_ITEMS]; /* one, but for arrays and tables */
 };
 
 /* Takes one value; false with the reason in `why`, which is told behind file and line. */
@@ -27,7 +27,7 @@ typedef bool toml_take(void *context, const char *const *path, unsigned depth, c
 
 /* Memory for one file at a time; its texts live as long as it does. */
 struct toml {
-  char text[TOML_BYTES];
+  _Alignas(4096) char text[TOML_BYTES];
   char store[2 * TOML_BYTES];
   size_t used; /* of the store */
 };

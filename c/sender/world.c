@@ -8,6 +8,9 @@
 #include "collect/parse.h"
 #include "pretend.h"
 
+const char place_of_proc[] = "/proc", place_of_sys[] = "/sys", place_of_run[] = "/run/beoboard", place_of_etc[] = "/etc",
+           place_of_scratch[] = "/tmp";
+
 uint64_t clock_ns(clockid_t clock) {
   struct timespec now;
   clock_gettime(clock, &now);

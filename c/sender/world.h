@@ -10,6 +10,10 @@ struct clocks {
   uint64_t real_ns, boot_ns;
 };
 
+/* Where things are on this machine. These words are needed for as long as it runs, and lie where all else does that is: see
+ * layout.ld. */
+extern const char place_of_proc[], place_of_sys[], place_of_run[], place_of_etc[], place_of_scratch[];
+
 /* CLOCK_REALTIME and CLOCK_BOOTTIME, taken together. */
 struct clocks world_clocks(void);
 /* One clock of this machine, whatever is pretended. */

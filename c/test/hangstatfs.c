@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -29,5 +30,12 @@ int statfs(const char *path, struct statfs *into) {
 int statfs64(const char *path, struct statfs64 *into) {
   hang(path);
   NEXT("statfs64", struct statfs64 *);
+  return next(path, into);
+}
+
+/** That of the C library asks the kernel without the two above. */
+int statvfs(const char *path, struct statvfs *into) {
+  hang(path);
+  NEXT("statvfs", struct statvfs *);
   return next(path, into);
 }

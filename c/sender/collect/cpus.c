@@ -57,14 +57,14 @@ static uint8_t group_of(const struct topology *topology, int64_t id) {
 }
 
 /* A file below a folder of one CPU. */
-static bool read_leaf(const char *sys, unsigned cpu, const char *leaf, char *buffer, size_t room, struct span *text) {
+static bool read_leaf(const char *sys, unsigned cpu, const char *leaf, char *buffer, struct span *text) {
   char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);
   add_text(&words, "/devices/system/cpu/cpu");
   add_number(&words, cpu);
   add_text(&words, leaf);
-  return read_once(text_of(&words), 0, 0, buffer, room, text) == 0;
+  return read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, text) == 0;
 }
 
 bool list_cpus(struct span online, struct topology *topology) {
@@ -74,15 +74,15 @@ bool list_cpus(struct span online, struct topology *topology) {
 }
 
 /* Both are required of each CPU; a kernel without NUMA has no /sys/devices/system/node, and is one node. */
-bool read_topology(const char *sys, struct topology *topology, char *buffer, size_t room) {
+bool read_topology(const char *sys, struct topology *topology, char *buffer) {
   topology->packages = topology->threads_per_core = 0;
   topology->numa_nodes = 1;
   for (unsigned i = 0; i < topology->online; i++) {
     struct span text;
     unsigned siblings;
-    if (!read_leaf(sys, topology->cpu[i].number, "/topology/physical_package_id", buffer, room, &text)) return false;
+    if (!read_leaf(sys, topology->cpu[i].number, "/topology/physical_package_id", buffer, &text)) return false;
     if (!parse_package_id(text, &topology->cpu[i].package)) return false;
-    if (!read_leaf(sys, topology->cpu[i].number, "/topology/thread_siblings_list", buffer, room, &text)) return false;
+    if (!read_leaf(sys, topology->cpu[i].number, "/topology/thread_siblings_list", buffer, &text)) return false;
     if (!parse_cpu_list(text, NULL, NULL, &siblings)) return false;
     if (siblings > topology->threads_per_core) topology->threads_per_core = siblings;
     keep_id(topology, topology->cpu[i].package);
@@ -96,6 +96,6 @@ bool read_topology(const char *sys, struct topology *topology, char *buffer, siz
   add_text(&words, sys);
   add_text(&words, "/devices/system/node/online");
   struct span text;
-  return read_once(text_of(&words), 0, 0, buffer, room, &text) != 0 ||
+  return read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, &text) != 0 ||
          parse_cpu_list(text, NULL, NULL, &topology->numa_nodes);
 }

@@ -49,8 +49,8 @@ static bool looks_whole(struct span name) {
   return (eat(&left, SPAN("mmcblk")) || eat(&left, SPAN("pmem"))) && eat_digits(&left, 1, SIZE_MAX, NULL) && left.len == 0;
 }
 
-static bool has_size(const char *sys, struct span name) {
-  char path[1024], buffer[128];
+static bool has_size(const char *sys, struct span name, char *buffer) {
+  char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);
   add_text(&words, "/block/");
@@ -58,7 +58,7 @@ static bool has_size(const char *sys, struct span name) {
   add_text(&words, "/size");
   struct span text;
   uint64_t sectors;
-  return read_once(text_of(&words), 0, 0, buffer, sizeof buffer, &text) == 0 && text_u64(trimmed(text), &sectors) && sectors > 0;
+  return read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, &text) == 0 && text_u64(trimmed(text), &sectors) && sectors > 0;
 }
 
 /* Whether a name of /sys/block is this one: a slash cannot be in a file's name, cciss/c0d0 is cciss!c0d0 there. */
@@ -85,14 +85,14 @@ static void guess(struct disk_row *all, unsigned count) {
     if (all[i].now.whole && is_path(all[i].now.name, &controller, &rest)) unmark_head(all, count, controller, rest);
 }
 
-bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count) {
-  static _Alignas(8) char buffer[4096] LARGE;
+bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count, char *buffer) {
+  static _Alignas(4096) char entries[4096] LARGE;
   char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);
   add_text(&words, "/block");
   struct folder folder;
-  if (folder_open(&folder, text_of(&words), buffer, sizeof buffer) != 0) {
+  if (folder_open(&folder, text_of(&words), entries, sizeof entries) != 0) {
     guess(all, count);
     return false;
   }
@@ -100,13 +100,13 @@ bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count) {
   bool paths = false;
   for (unsigned i = 0; i < count; i++) all[i].now.whole = false;
   while (folder_next(&folder, &name)) {
-    if (is_no_disk(name) || !has_size(sys, name)) continue;
+    if (is_no_disk(name) || !has_size(sys, name, buffer)) continue;
     paths |= is_path(name, &controller, &rest);
     for (unsigned i = 0; i < count; i++) all[i].now.whole |= same(name, all[i].now.name);
   }
   if (paths) folder_rewind(&folder);
   while (paths && folder_next(&folder, &name))
-    if (is_path(name, &controller, &rest) && has_size(sys, name)) unmark_head(all, count, controller, rest);
+    if (is_path(name, &controller, &rest) && has_size(sys, name, buffer)) unmark_head(all, count, controller, rest);
   folder_close(&folder);
   return true;
 }

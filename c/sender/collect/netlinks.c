@@ -59,8 +59,8 @@ static bool is_path(struct span name) { return name.len == 0 || memchr(name.at, 
 /* Those will be reported that are physical (have a device of their own: bridges, veth pairs, VLANs and bond masters have
  * none), or where there is none all but lo. Of the others, of which a node with containers can have hundreds, nothing else is
  * asked. */
-void read_links(const char *sys, struct interface *all, unsigned count) {
-  char path[1024], buffer[128];
+void read_links(const char *sys, struct interface *all, unsigned count, char *buffer) {
+  char path[1024];
   bool physical = false;
   for (unsigned i = 0; i < count; i++) {
     const char *device = path_of(path, sizeof path, sys, all[i].name, "/device");
@@ -73,11 +73,11 @@ void read_links(const char *sys, struct interface *all, unsigned count) {
     if (!physical) all[i].wanted = !span_is(all[i].name, SPAN("lo"));
     if (!all[i].wanted || !is_path(all[i].name)) continue;
     struct span text;
-    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/ifindex"), 0, 0, buffer, sizeof buffer, &text) == 0)
+    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/ifindex"), 0, 0, buffer, SMALL_BYTES, &text) == 0)
       all[i].index = parse_index(text);
-    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/flags"), 0, 0, buffer, sizeof buffer, &text) != 0) continue;
+    if (read_once(path_of(path, sizeof path, sys, all[i].name, "/flags"), 0, 0, buffer, SMALL_BYTES, &text) != 0) continue;
     if ((all[i].state = parse_net_state(text, (struct span){NULL, 0})) == 0) continue;
     const char *operstate = path_of(path, sizeof path, sys, all[i].name, "/operstate");
-    if (read_once(operstate, 0, 0, buffer, sizeof buffer, &text) == 0) all[i].state = parse_net_state(SPAN("0x1"), text);
+    if (read_once(operstate, 0, 0, buffer, SMALL_BYTES, &text) == 0) all[i].state = parse_net_state(SPAN("0x1"), text);
   }
 }

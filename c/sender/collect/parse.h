@@ -1,5 +1,5 @@
 /* What becomes of the texts of the fast sets: one function per kernel file. Pure, but for those that read topology and links.
- * Each writes its fields only when it understands all that it needs, and says whether it did. */
+ * Each writes its fields only when it understands all that it needs, and says whether it did. A `buffer` has SMALL_BYTES. */
 #ifndef BB_SENDER_PARSE_H
 #define BB_SENDER_PARSE_H
 #include "../../layout.gen.h"
@@ -59,7 +59,7 @@ struct topology {
 /* Takes the list of the CPUs online; false when it is none. */
 bool list_cpus(struct span online, struct topology *topology);
 /* Asks each of them for its package and its siblings; false when one does not tell. */
-bool read_topology(const char *sys, struct topology *topology, char *buffer, size_t room);
+bool read_topology(const char *sys, struct topology *topology, char *buffer);
 
 /* Takes the lines of single CPUs for this tick; false when one of them is not understood. */
 bool groups_take(struct span single);
@@ -100,7 +100,7 @@ static inline const struct speed *speed_at(const struct speeds *speeds, unsigned
 bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names);
 /* Puts the wanted ones into their places. */
 void arrange(const struct interface *all, unsigned count, const struct speeds *speeds, struct bb_report *report);
-void read_links(const char *sys, struct interface *all, unsigned count);
+void read_links(const char *sys, struct interface *all, unsigned count, char *buffer);
 bool is_interface_name(struct span name);
 bool parse_speed(struct span text, uint32_t *mbps);
 uint32_t parse_net_state(struct span flags, struct span operstate);
@@ -122,7 +122,7 @@ struct disk_row {
 bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, uint64_t *names);
 void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *report);
 /* Marks the whole disks; false when /sys/block cannot be read: then they are told by their names. */
-bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count);
+bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count, char *buffer);
 void disks_forget(void);
 /* The busiest since the tick before, and keeps this one; false when there is none or no time passed.
  * `changed`: other disks than then may be whole. */
@@ -137,8 +137,8 @@ struct cpuinfo {
 bool parse_release(struct span text, struct span *release);
 uint8_t arch_of(struct span machine);
 void parse_cpuinfo(struct span text, struct cpuinfo *cpuinfo);
-void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer, size_t room);
+void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer);
 /* The highest clock rate in MHz; `topology` is NULL where the CPUs are not known. */
-bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, uint64_t *mhz);
+bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, char *buffer, uint64_t *mhz);
 
 #endif

@@ -46,19 +46,19 @@ void parse_cpuinfo(struct span text, struct cpuinfo *cpuinfo) {
 }
 
 /* Nothing when it cannot be read, for nothing in it is required. */
-void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer, size_t room) {
+void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer) {
   char path[1024];
   struct words words = WORDS(path);
   add_text(&words, proc);
   add_text(&words, "/cpuinfo");
   struct span text = {buffer, 0};
-  if (read_once(text_of(&words), FILE_IN_LINES, CPUINFO_HEAD, buffer, room, &text) != 0) text.len = 0;
+  if (read_once(text_of(&words), FILE_IN_LINES, CPUINFO_HEAD, buffer, SMALL_BYTES, &text) != 0) text.len = 0;
   parse_cpuinfo(text, cpuinfo);
 }
 
 /* MHz from kHz, rounded down; 0 when it is none. */
-static uint64_t read_max_freq(const char *sys, unsigned cpu) {
-  char path[1024], buffer[64];
+static uint64_t read_max_freq(const char *sys, unsigned cpu, char *buffer) {
+  char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);
   add_text(&words, "/devices/system/cpu/cpu");
@@ -66,16 +66,17 @@ static uint64_t read_max_freq(const char *sys, unsigned cpu) {
   add_text(&words, "/cpufreq/cpuinfo_max_freq");
   struct span text, digits;
   uint64_t khz;
-  if (read_once(text_of(&words), 0, 0, buffer, sizeof buffer, &text) != 0) return 0;
+  if (read_once(text_of(&words), 0, 0, buffer, SMALL_BYTES, &text) != 0) return 0;
   if (!eat_digits(&text, 1, 12, &digits) || !at_end(text) || !text_u64(digits, &khz)) return 0;
   return khz / 1000;
 }
 
 /* What cpufreq allows any of the CPUs, else what the first ran at when it was asked. */
-bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, uint64_t *mhz) {
-  uint64_t highest = topology == NULL ? read_max_freq(sys, 0) : 0;
+bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, char *buffer,
+                  uint64_t *mhz) {
+  uint64_t highest = topology == NULL ? read_max_freq(sys, 0, buffer) : 0;
   for (unsigned i = 0; topology != NULL && i < topology->online; i++) {
-    const uint64_t one = read_max_freq(sys, topology->cpu[i].number);
+    const uint64_t one = read_max_freq(sys, topology->cpu[i].number, buffer);
     if (one > highest) highest = one;
   }
   *mhz = highest > 0 ? highest : cpuinfo->mhz;

@@ -151,11 +151,11 @@ static bool take_zone(struct reading *now, const struct zone *zone, uint64_t *uj
   path_begin(now, now->world->sys, "/class/powercap/");
   path_text(now, zone->name);
   path_text(now, "/energy_uj");
-  const int error = read_whole(zone->fd, 0, 4096, now->text, sizeof now->text, &length);
+  const int error = read_whole(zone->fd, 0, 4096, now->text, SMALL_BYTES, &length);
   if (error == 0) return parse_count((struct span){now->text, length}, uj) || not_understood(now, PARSE);
   char why[1024];
   struct words words = WORDS(why);
-  add_unreadable(&words, now->path, error, sizeof now->text);
+  add_unreadable(&words, now->path, error, SMALL_BYTES);
   complain(now, text_of(&words), (char *)NULL);
   return false;
 }

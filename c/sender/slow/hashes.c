@@ -32,7 +32,7 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
                                      SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"), SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
   struct span text = {NULL, 0}, value[sizeof keys / sizeof keys[0]] = {{0}}, line;
   path_begin(now, now->world->proc, "/cpuinfo");
-  if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, sizeof now->text, &text) != 0) text.len = 0;
+  if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, SMALL_BYTES, &text) != 0) text.len = 0;
   while (next_line(&text, &line) && line.len > 0) {
     const char *colon = memchr(line.at, ':', line.len);
     const struct span key = trimmed((struct span){line.at, colon == NULL ? 0 : (size_t)(colon - line.at)});
@@ -159,7 +159,7 @@ void read_hw_hash(struct reading *now) {
   bool whole = hash_model(now, &crc);
   const bool is_online = take_list(now, "/devices/system/cpu/online", &online, &topology);
   whole &= take_list(now, "/devices/system/cpu/present", &present, NULL);
-  whole &= is_online && read_topology(now->world->sys, &topology, now->text, sizeof now->text);
+  whole &= is_online && read_topology(now->world->sys, &topology, now->text);
   whole &= take_blocks(now, &bytes, &has_blocks);
   hash_line(&crc, SPAN("packages: "), is_online ? topology.packages : 0);
   hash_line(&crc, SPAN("cpus: "), present);

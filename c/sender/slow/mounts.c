@@ -111,7 +111,7 @@ bool take_mounts(struct reading *now, enum how how, struct mounts *mounts) {
   mounts->count = 0;
   mounts->length = error == 0 ? text.len : 0;
   if (error != 0) {
-    if (how == MAYBE && means_absent(error)) return false;
+    if (how == MAYBE && means_absent(now->path, error)) return false;
     char why[1024];
     struct words words = WORDS(why);
     add_unreadable(&words, now->path, error, MOST_BYTES);

@@ -240,8 +240,8 @@ static void *work(void *argument) {
     pthread_mutex_unlock(&side.lock);
 
     reading_begin(&self->reading, &world);
-    if (sources[source].period_ms > 0) used_seldom();
     sources[source].read(&self->reading);
+    if (sources[source].period_ms > 0) used_seldom();
     if (is_new_trouble(&self->reading)) tell(self->reading.trouble);
 
     pthread_mutex_lock(&side.lock);

@@ -63,12 +63,12 @@ void path_begin(struct reading *now, const char *root, const char *leaf) {
 bool path_exists(struct reading *now) { return access(now->path, F_OK) == 0; }
 
 static bool take(struct reading *now, enum how how, int flags, size_t most, struct span *text) {
-  const int error = read_once(now->path, flags, most, now->text, sizeof now->text, text);
+  const int error = read_once(now->path, flags, most, now->text, SMALL_BYTES, text);
   if (error == 0) return true;
-  if (how == PARSE || (how == MAYBE && !means_absent(error))) {
+  if (how == PARSE || (how == MAYBE && !means_absent(now->path, error))) {
     char why[1024];
     struct words words = WORDS(why);
-    add_unreadable(&words, now->path, error, sizeof now->text);
+    add_unreadable(&words, now->path, error, SMALL_BYTES);
     complain(now, text_of(&words), (char *)NULL);
   }
   return false;
@@ -266,7 +266,7 @@ const struct topology *take_packages(struct reading *now) {
   if (!packages_known || packages_key != key) {
     packages_key = key;
     list_cpus(text, &packages);
-    packages_known = read_topology(now->world->sys, &packages, now->text, sizeof now->text);
+    packages_known = read_topology(now->world->sys, &packages, now->text);
   }
   if (packages_known) return &packages;
   give_packages();

@@ -1,0 +1,70 @@
+// Both senders over the same spoiled trees: whatever is wrong with a file, they leave out the same, and say the same of it. The C
+// one is built to end at the first byte that it reads or writes out of place.
+
+import fc from 'fast-check';
+import t from 'tap';
+import { machines } from './tree.js';
+import { compileSender, differences, harms, Patient, pretences, SANITIZED } from './twosenders.js';
+
+const SEED = Number(process.env.SEED ?? 71);
+const RUNS = Number(process.env.RUNS ?? 20);
+const NOBODY = 65_534;
+
+t.comment(`seed ${SEED}, another one by SEED=n; RUNS=${RUNS} for each machine`);
+t.setTimeout(300_000 + RUNS * 10_000);
+const sender = compileSender(t, SANITIZED);
+
+for (const machine of machines())
+  t.test(`${machine}, spoiled`, async t => {
+    const patient = new Patient(t, machine);
+    await fc.assert(
+      fc.asyncProperty(harms, async all => {
+        patient.harm(all);
+        const { c, ts } = await patient.ask(sender).finally(() => patient.heal());
+        const found = differences(c, ts);
+        if (found.length > 0) throw new Error([...patient.tell(all), ...found].join('\n'));
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+    const { c, ts } = await patient.ask(sender);
+    t.strictSame(c, ts, 'and when all is well again');
+  });
+
+t.test(
+  'read by a user who may not read everything',
+  { skip: process.getuid?.() !== 0 && 'needs root, to become another' },
+  async t => {
+    const patient = new Patient(t, 'two-sockets');
+    const locked = harms.map(all => all.map((harm, i) => (i % 2 === 0 ? { ...harm, kind: 'locked' as const } : harm)));
+    await fc.assert(
+      fc.asyncProperty(locked, async all => {
+        patient.harm(all);
+        const { c, ts } = await patient.ask(sender, NOBODY).finally(() => patient.heal());
+        const found = differences(c, ts);
+        if (found.length > 0) throw new Error([...patient.tell(all), ...found].join('\n'));
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+  },
+);
+
+t.test('what a pretence may say', async t => {
+  const patient = new Patient(t, 'vm');
+  const refused = { both: 0 };
+  await fc.assert(
+    fc.asyncProperty(pretences, async changes => {
+      patient.pretend(changes);
+      const { c, ts } = await patient.ask(sender).finally(() => patient.heal());
+      // Each has its own words for what is wrong with this file, and one line for them.
+      const line = /^\S+pretend\.toml:.*\n$/;
+      if (c.code === 2 && ts.code === 2 && line.test(c.said) && line.test(ts.said)) refused.both++;
+      else {
+        const found = differences(c, ts);
+        if (found.length > 0) throw new Error(found.join('\n'));
+      }
+    }),
+    { seed: SEED, numRuns: 3 * RUNS },
+  );
+  t.comment(`${refused.both} refused`);
+  t.ok(refused.both < 3 * RUNS);
+});

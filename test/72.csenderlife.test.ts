@@ -1,0 +1,408 @@
+// The sender in C in the place of the other: every option, and the tests of a running sender once more.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { Hearer } from './hanging.js';
+import { folder, ROOT, until } from './lib.js';
+import { askC, askHere, compileSender, lacks } from './twosenders.js';
+
+t.setTimeout(300_000);
+// They mostly wait, so they wait at the same time.
+t.jobs = 4;
+
+// As it is installed, where that can be made; and one that takes libraries of ours, for statfs that hangs.
+const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
+const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
+
+for (const [file, program] of [
+  ['27.hang', dynamic],
+  ['28.life', sender],
+  ['41.send', sender],
+  ['43.roads', sender],
+  ['47.keys', sender],
+] as const)
+  t.spawn(
+    process.execPath,
+    [join(ROOT, 'dist', 'test', `${file}.test.js`)],
+    { env: { ...process.env, BEOBOARD_TEST_SENDER: program }, buffered: true },
+    `${file}, over the sender in C`,
+  );
+
+t.test('every option: what is taken, and what is said of what is not', { buffered: true }, async t => {
+  const root = folder(t);
+  const file = (name: string, text: string, mode = 0o644) => {
+    writeFileSync(join(root, name), text, { mode });
+    return join(root, name);
+  };
+  const pretence = file('pretend.toml', 't_real_ns = 1\nt_boot_ns = 5000000000\nstart_boot_ns = 1\n');
+  const base = ['--once', '--pretend', pretence, '--proc', root, '--sys', root];
+  const good = [...base, '--to', '-'];
+  const same = async (argv: string[]) => {
+    const [c, ts] = [askC(sender, argv), await askHere(argv)];
+    // It is called otherwise, and has no other verbs.
+    c.said = c.said.replaceAll('beoboard-send', 'beoboard send');
+    ts.said = ts.said.replace(/^--(\w+) is an option of other verbs;/, "unknown option '--$1';");
+    t.strictSame(c, ts, argv.filter(word => !good.includes(word)).join(' ') || 'as it should be');
+    return c.code;
+  };
+  const values = async (option: string, words: string[], rest = good) => {
+    const codes = new Set<unknown>();
+    for (const word of words) codes.add(await same([...rest, option, word]));
+    t.ok(codes.has(2), `${option}: some are refused`);
+  };
+
+  for (const words of [
+    ...[
+      '',
+      'x',
+      '--to',
+      '--to=',
+      '--tp x',
+      '--t x',
+      '--to - x',
+      '--to - --once=1',
+      '-to x',
+      '-once',
+      '--bogus',
+      '--bogus=4',
+    ],
+    ...[
+      '-x',
+      '-x=3',
+      '--json',
+      '--nodes=x',
+      '--no-once',
+      '--',
+      '-- x',
+      '--to - -- --once',
+      '--to --once',
+      '--name --to -',
+    ],
+    ...['--to --once --to -', '- x', '--to - -', '--to - --pretend x', '--once --to a:0', '--config', '--config --to'],
+  ])
+    await same(words.split(' ').filter(Boolean));
+  await same([...good, '--aligned', '--once', '--once']);
+  for (const [option, ...given] of [
+    ['--name', 'a', 'b'],
+    ['--ttl', '1', '2'],
+    ['--proc', '/a'],
+    ['--proc', '/a', '/b'],
+    ['--sys', '/a', '/b', '/c'],
+  ] as [string, ...string[]][])
+    await same([...good, ...given.flatMap(value => [option, value])]);
+
+  // None of these is sent anything: they are refused, or the port is one that nobody can listen on.
+  await values(
+    '--to',
+    [
+      ...[
+        '',
+        'a b',
+        '10.0.0',
+        '10.0.0.1.2',
+        '300.1.1.1',
+        '9000',
+        'a:b',
+        'a:',
+        'a:99999',
+        'a:65536',
+        'a:0',
+        ':80',
+        '[::1',
+        '[::1]x',
+      ],
+      ...[
+        '::1%',
+        '1:2:3',
+        '-a',
+        'a..b',
+        '.',
+        'é',
+        'a'.repeat(64),
+        'a.'.repeat(127),
+        'x'.repeat(300),
+        '1.2.3.4:+1',
+        '01.2.3.4',
+      ],
+      ...[
+        '1.2.3.4.',
+        'a\nb',
+        'a\u202eb',
+        '\u001b[31m',
+        'a%b',
+        'localhost:8677:1',
+        '[]',
+        '[]:1',
+        '[a]:1',
+        'a:1 ',
+        '"a"',
+        '-',
+      ],
+    ],
+    base,
+  );
+  await values('--ttl', [
+    '',
+    '0',
+    '255',
+    '256',
+    '-1',
+    '1k',
+    '0k',
+    '1M',
+    '1.5',
+    'x',
+    '1 ',
+    '000000000000001',
+    '0'.repeat(16),
+  ]);
+  await values('--interface', [
+    '',
+    'lo',
+    '.',
+    '..',
+    'a/b',
+    'a:b',
+    'a b',
+    'x'.repeat(15),
+    'x'.repeat(16),
+    'é',
+    'é'.repeat(8),
+    'a\tb',
+    'a\u00a0b',
+  ]);
+  await values('--name', [
+    '',
+    'a',
+    'A',
+    'a.b',
+    '.a',
+    '-a',
+    'a'.repeat(63),
+    'a'.repeat(64),
+    'A'.repeat(63),
+    'é',
+    'a b',
+    '1',
+    'a\n',
+    'Éa',
+    'İ',
+  ]);
+  await values('--cluster', ['', 'a', 'A', '.a', 'a'.repeat(63), 'a'.repeat(64), 'é', 'a b']);
+  await values('--interval', [
+    ...[
+      '',
+      '1',
+      '1s',
+      '100ms',
+      '99ms',
+      '0.1s',
+      '0.0999s',
+      '600s',
+      '601s',
+      '10m',
+      '10.1m',
+      '0.1m',
+      '1h',
+      '1d',
+      '1.5',
+      '.5s',
+      '1.s',
+    ],
+    ...[
+      '1e3ms',
+      '1S',
+      ' 1s',
+      '1s ',
+      '100.5ms',
+      '1.0005s',
+      '1.00000000001s',
+      '0.1666666666666666666667h',
+      '0.166666666666h',
+    ],
+    ...['-1s', '100.0000000001ms', '100.000002ms', '99.9999999999ms', '9007199254740993ms', '9'.repeat(20).concat('s')],
+  ]);
+  for (const option of ['--pretend', '--config', '--key-file'])
+    await values(option, ['', '/nonexistent/x', root], option === '--pretend' ? ['--once', '--to', '-'] : good);
+  for (const option of ['--proc', '--sys', '--scratch']) await same([...good, option, '']);
+
+  const key = 'ab'.repeat(32);
+  for (const [i, text] of [
+    ...[
+      `1 cluster ${key}\n`,
+      `1 node x ${key}\n`,
+      `1 cluster ${key}\n2 cluster ${key}`,
+      `1 cluster ${key}\n`.repeat(3),
+      'x',
+      '',
+      '\n',
+    ],
+    ...[
+      'x'.repeat(4097),
+      'x'.repeat(4096),
+      `65536 cluster ${key}`,
+      `00001 cluster ${key}`,
+      `000001 cluster ${key}`,
+      `1 cluster ${key}\r\n`,
+    ],
+    ...[
+      `1 cluster ${key.toUpperCase()}`,
+      `1 cluster ${key}\nx`,
+      `1 cluster ${key}\0`,
+      `1 cluster ${key}\n\n`,
+      `1 node y ${key}\n`,
+    ],
+    ...[
+      `1 cluster ${key}\n2 node zz ${key}\n`,
+      `1 node ${'a'.repeat(63)} ${key}`,
+      `1 node ${'a'.repeat(64)} ${key}`,
+      `1 node é ${key}`,
+    ],
+  ].entries())
+    await same([...good, '--name', 'x', '--key-file', file(`key${i}`, text, 0o600)]);
+
+  const configs = [
+    ...[
+      'name = "n2"\ncluster = "c"\ninterval="2s"\nttl = 3\n',
+      'name = 12\n',
+      'name = true\n',
+      'once = "x"\n',
+      'once=1\n',
+    ],
+    ...[
+      'once = false\n',
+      'aligned = true\n',
+      'to = []\n',
+      'to = [1]\n',
+      'proc=["/a","/b","/c"]\n',
+      'to = "a:0"\n',
+      'nam = "x"\n',
+    ],
+    ...[
+      'config = "x"\n',
+      'name="a"\r\ncluster = "b"\r\n',
+      '\ufeffname = "a"\n',
+      '# x\n\n  name="a" # c\n',
+      "name='a'\n",
+    ],
+    ...[
+      'name="\\u0061"\n',
+      'ttl=1_0\n',
+      'ttl=-1\n',
+      '[name]\na=1\n',
+      'name.a=1\n',
+      '"name"="b"\n',
+      'name="a"\n\n\ncluster="b c"\n',
+    ],
+    ...['name="é"\n', 'name="a\tb"\n', 'key-file = "/nonexistent"\n', '', 'ttl=+1\n', 'interval=1\n', 'name = "x y"\n'],
+  ];
+  for (const [i, text] of configs.entries()) await same([...good, '--config', file(`config${i}`, text)]);
+  await same([...good, '--name', 'ok', '--config', file('name', 'name = "x y"\n')]);
+  // For what is no TOML, or more of it than the one in C takes, each has its own words, for the same line.
+  for (const [i, text] of [
+    ...[
+      '\nname = \n',
+      '\nname "x"\n',
+      '\n[x\n',
+      '\n[x]\na=1\n',
+      'name="a"\nname="b"\n',
+      '\nname="a"\rcluster="b"',
+      '\nname={a=1}\n',
+    ],
+    ...[
+      '\n[[name]]\n',
+      '\nto=[["a"]]\n',
+      '\nname="a\u0001"\n',
+      '\nttl=01\n',
+      '\nttl=9007199254740993\n',
+      '\nzzzzzz = 1\n',
+      '\n[a]\n',
+    ],
+  ].entries()) {
+    const config = file(`broken${i}`, text);
+    const argv = [...good, '--config', config];
+    for (const { code, report, said } of [askC(sender, argv), await askHere(argv)]) {
+      t.strictSame([code, report], [2, ''], JSON.stringify(text));
+      t.match(said, new RegExp(`^${config}:2: [^\\n]*\\n$`));
+    }
+  }
+});
+
+t.test('help has every option of the other, with the same words', { buffered: true }, async t => {
+  const [c, ts] = [askC(sender, ['--help']), await askHere(['--help'])];
+  const help = Buffer.from(c.report, 'hex').toString();
+  t.equal(c.code, 0);
+  const options = (text: string) =>
+    (text.split('\nOptions:\n')[1]?.split('\n\n')[0] ?? '')
+      .split(/\n(?= {2}-)/)
+      .map(option => option.replace(/\s+/g, ' '));
+  t.strictSame(
+    options(ts.said).filter(option => !options(help).includes(option)),
+    [],
+  );
+  t.ok(options(help).length === options(ts.said).length + 3, 'and --user, --seccomp and --version');
+  t.match(askC(sender, ['-V']), { code: 0, said: '' });
+  for (const asked of ['--help', '-V']) {
+    const full = spawn('sh', ['-c', `"$0" ${asked} >/dev/full`, sender]);
+    t.strictSame(await once(full, 'exit'), [74, null], `${asked}: what cannot be written is told by the exit code`);
+  }
+});
+
+t.test('the manual page has the words of help', { buffered: true, skip: lacks('groff-base', 'groff') }, async t => {
+  const page = join(ROOT, 'c', 'sender', 'beoboard-send.8');
+  const faults = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z', page], { encoding: 'utf8' });
+  t.strictSame([faults.status, faults.stderr], [0, '']);
+  const plain = (text: string) =>
+    text
+      .replace(/\\f[BRI]/g, '')
+      .replace(/\\\[u2026\]/g, '…')
+      .replace(/\\-/g, '-')
+      .replace(/\s+/g, ' ');
+  const help = Buffer.from(askC(sender, ['--help']).report, 'hex').toString();
+  const shown = plain(readFileSync(page, 'utf8'));
+  for (const option of help
+    .split('\nOptions:\n')[1]
+    ?.split('\n\n')[0]
+    ?.split(/\n(?= {2}-)/) ?? [])
+    t.ok(shown.includes(plain(option).trim()), option.trim().split('\n', 1).join(''));
+});
+
+/** A sender to stdout and to a master, whose stdout is a pipe of ours. */
+async function startPiped(t: Parameters<typeof folder>[0], argv: string[] = []) {
+  const hearer = await Hearer.open(t);
+  const child = spawn(sender, ['--to', '-', '--to', hearer.address, '--name', 'node1', '--interval', '100ms', ...argv]);
+  t.teardown(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (data: Buffer) => {
+    said += data.toString();
+  });
+  return { hearer, child, said: () => said };
+}
+
+t.test('whoever reads stdout leaves: goodbye to the others, and an end in good order', { buffered: true }, async t => {
+  const { hearer, child, said } = await startPiped(t);
+  const [first] = (await once(child.stdout, 'data')) as [Buffer];
+  t.equal(first.length % 1216, 0);
+  child.stdout.destroy();
+  t.strictSame(await once(child, 'exit'), [0, null]);
+  await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+  t.match(said(), /: said goodbye to 1 of 2 after \d+ reports\n$/);
+});
+
+t.test('the log as JSON', { buffered: true }, async t => {
+  const root = folder(t);
+  mkdirSync(join(root, 'proc'));
+  const { said } = askC(sender, ['--once', '--to', '-', '--proc', join(root, 'proc"\\\n'), '--sys', root], {
+    env: { ...process.env, BEOBOARD_LOG: 'json' },
+  });
+  const lines = said
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line));
+  t.ok(lines.length > 1);
+  for (const line of lines) t.match(line, { level: 40, time: Number, pid: Number, verb: 'send', msg: String });
+  t.ok(lines.some(({ msg }) => msg.includes(`${root}/proc"\\\n`)));
+});

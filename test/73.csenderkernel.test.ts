@@ -1,0 +1,239 @@
+// What the kernel sees of the sender in C: its system calls, its memory, whose process it is and what that may do.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { childrenOf, Hearer, startIn } from './hanging.js';
+import { folder, ROOT } from './lib.js';
+import { compileSender, lacks } from './twosenders.js';
+
+t.setTimeout(200_000);
+// They mostly wait, so they wait at the same time.
+t.jobs = 6;
+
+const isRoot = process.getuid?.() === 0;
+const needsRoot = !isRoot && 'needs root, to become another';
+const noMusl = lacks('musl-tools', 'musl-gcc');
+const sender = compileSender(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
+/** Another user, as `--user` takes it, and what /proc says of him. */
+const NOBODY = '65534';
+
+/** Runs the sender, perhaps by others, until the test ends. */
+const begin = (
+  t: Parameters<typeof folder>[0],
+  argv: string[],
+  prefix: string[] = [],
+  more: { env?: Record<string, string>; sender?: string } = {},
+) => startIn(t, { prefix, sender, ...more }, ['send', '--name', 'node1', ...argv]);
+
+const status = (pid: number) =>
+  new Map(
+    [...readFileSync(`/proc/${pid}/status`, 'utf8').matchAll(/^(\w+):[ \t]*(.*)$/gm)].map(([, key, value]) => [
+      key,
+      value,
+    ]),
+  );
+const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
+
+/** The system calls in a file of strace, of all threads in the order in which they began. */
+function callsIn(file: string): { thread: string; name: string; rest: string }[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^(\d+) +(\w+)\((.*)$/gm)].map(
+    ([, thread = '', name = '', rest = '']) => ({
+      thread,
+      name,
+      rest,
+    }),
+  );
+}
+
+t.test('its system calls, report by report', { buffered: true, skip: lacks('strace', 'strace') }, async t => {
+  const hearers = [await Hearer.open(t), await Hearer.open(t)];
+  const [hearer] = hearers as [Hearer];
+  const file = join(folder(t), 'calls');
+  const to = hearers.flatMap(({ address }) => ['--to', address]);
+  const traced = begin(t, to, ['strace', '-f', '-e', 'signal=none', '-o', file]);
+  // What is read seldom is read every ten seconds: two such times, and all between them.
+  await hearer.next('it traces', ({ seq }) => seq === 0);
+  const [pid = 0] = childrenOf(traced.pid);
+  t.teardown(() => {
+    if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+  });
+  await hearer.next('thirteen reports are there', ({ seq }) => seq === 13);
+  process.kill(pid, 'SIGTERM');
+  await hearer.next('it has said goodbye', ({ marks }) => marks.includes('goodbye'));
+  await traced.exit;
+
+  const reports: ReturnType<typeof callsIn>[] = [[]];
+  let datagrams = 0;
+  for (const call of callsIn(file)) {
+    reports.at(-1)?.push(call);
+    if (call.name === 'sendto' && ++datagrams % hearers.length === 0) reports.push([]);
+  }
+  const later = reports.slice(3, 13);
+  const names = (calls: ReturnType<typeof callsIn>, ...wanted: string[]) =>
+    calls.filter(({ name }) => wanted.includes(name));
+  t.comment(`calls for each report: ${later.map(calls => calls.length).join(', ')}`);
+  const mean = later.reduce((sum, calls) => sum + calls.length, 0) / later.length;
+  t.ok(mean <= 40, `${mean} system calls a report, what is read seldom included`);
+  const usual = later.map(calls => calls.length).sort((a, b) => a - b)[5] ?? 99;
+  t.ok(usual <= 30, `mostly ${usual}`);
+  t.strictSame(
+    later.map(calls => names(calls, 'sendto', 'sendmsg', 'sendmmsg', 'write', 'writev').map(({ name }) => name)),
+    later.map(() => hearers.map(() => 'sendto')),
+    'one datagram for each destination, and nothing else',
+  );
+  const all = reports.slice(1).flat();
+  t.strictSame(
+    names(all, 'brk', 'mmap', 'mremap', 'munmap', 'clone', 'clone3', 'execve'),
+    [],
+    'no memory and no threads after the first',
+  );
+  const fast = /\/proc\/(stat|loadavg|meminfo|vmstat|pressure\/cpu|net\/dev|net\/snmp|diskstats|sys\/fs\/file-nr)"/;
+  t.strictSame(
+    all.filter(({ name, rest }) => name.startsWith('open') && fast.test(rest)),
+    [],
+    'no file of the fast sets is opened again',
+  );
+  t.ok(
+    later.every(calls => names(calls, 'pread64').length >= 8),
+    'they are read where they are open',
+  );
+  const main = all.find(({ name }) => name === 'sendto')?.thread;
+  const slow = /infiniband|hwmon|powercap|mountinfo|run\/beoboard|statfs/;
+  t.strictSame(
+    all.filter(({ thread, name, rest }) => thread === main && (slow.test(rest) || name === 'statfs')),
+    [],
+    'what can block is asked by another thread',
+  );
+});
+
+/** A copy of its own, that nobody else runs; an ordinary user can. */
+function copy(t: Parameters<typeof folder>[0]): string {
+  const place = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(place, { recursive: true, force: true }));
+  chmodSync(place, 0o755);
+  execFileSync('cp', [sender, place]);
+  return join(place, 'beoboard-send');
+}
+
+for (const [what, most, more] of [
+  ['a master by its address', 160, false],
+  // And a master that is not there.
+  ['a file of options, a key, SIGHUP', 180, true],
+] as const)
+  t.test(`its memory: ${what}`, { buffered: true, skip: noMusl }, async t => {
+    const own = folder(t);
+    const [key, config] = [join(own, 'key'), join(own, 'send.toml')];
+    writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
+    writeFileSync(config, `cluster = "alpha"\nkey-file = "${key}"\n`);
+    const hearer = await Hearer.open(t);
+    const argv = ['--to', hearer.address, ...(more ? ['--config', config, '--to', '127.0.0.1:9'] : [])];
+    const { pid, child } = begin(t, argv, [], { sender: copy(t) });
+    await hearer.next('it is warm', ({ seq }) => seq === 2);
+    if (more) child.kill('SIGHUP');
+    const seen: number[] = [];
+    for (const { seq } = hearer.last; hearer.last.seq < seq + 10; ) {
+      await hearer.more(1);
+      // Between two reports, when what was needed for the last one is given back.
+      await new Promise(resolve => setTimeout(resolve, 400));
+      seen.push(pss(pid));
+    }
+    t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
+    t.ok(Math.max(...seen) <= most, `${Math.max(...seen)} of ${most} KiB`);
+  });
+
+const CONFINED = {
+  NoNewPrivs: '1',
+  CapInh: '0'.repeat(16),
+  CapPrm: '0'.repeat(16),
+  CapEff: '0'.repeat(16),
+  CapAmb: '0'.repeat(16),
+};
+
+t.test('--user and --seccomp: no way back, for any thread', { buffered: true, skip: needsRoot }, async t => {
+  const hearer = await Hearer.open(t);
+  const key = join(folder(t), 'key');
+  writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  const { pid, child, exit } = begin(t, ['--to', hearer.address, '--user', NOBODY, '--seccomp', '--key-file', key]);
+  const report = await hearer.next(
+    'a round is closed',
+    ({ slow_boot_ns, auth_alg }) => slow_boot_ns > 0n && auth_alg === 1,
+  );
+  t.ok(threads(pid).length > 1, 'the slow side has a thread');
+  for (const thread of threads(pid)) {
+    const seen = Object.fromEntries(status(thread));
+    t.match(seen, { ...CONFINED, Uid: `${NOBODY}\t${NOBODY}\t${NOBODY}\t${NOBODY}`, Seccomp: '2' }, `thread ${thread}`);
+    t.equal(seen.Groups?.trim(), '', 'no other groups');
+    t.match(seen.Gid, /^(\d+)(?:\t\1){3}$/);
+  }
+  for (const set of ['stat', 'memory', 'net', 'disk', 'taint', 'root', 'scratch', 'hw_hash'])
+    t.ok(report.sets.includes(set), `${set} is measured all the same`);
+  // The key belongs to root, whom it cannot become again: it goes on with the one that it has.
+  child.kill('SIGHUP');
+  await hearer.more(2);
+  t.equal(hearer.last.auth_alg, 1);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('an ordinary user', { buffered: true, skip: needsRoot }, async t => {
+  const hearer = await Hearer.open(t);
+  const program = copy(t);
+  const as = ['setpriv', '--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
+  const { pid, child, exit, lines } = begin(t, ['--to', hearer.address, '--seccomp', '--user', NOBODY], as, {
+    sender: program,
+  });
+  const report = await hearer.next('a round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
+  t.match(Object.fromEntries(status(pid)), { ...CONFINED, Seccomp: '2' });
+  for (const set of ['stat', 'memory', 'net', 'root', 'taint']) t.ok(report.sets.includes(set), set);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.match(lines()[0], /: ready: /);
+  for (const [user, why] of [
+    ['0', /--user: cannot become this user; start it as root.*EPERM|--user: cannot become this user/],
+    ['no-such-user', /--user: there is no user 'no-such-user' in \/etc\/passwd/],
+    ['a b', /--user: 'a b' is no user/],
+  ] as const) {
+    const refused = begin(t, ['--to', hearer.address, '--user', user], as, { sender: program });
+    t.equal(await refused.exit, 2, user);
+    t.match(refused.lines(), [why]);
+  }
+});
+
+t.test('what a sender never does is refused, and the report is sent', { buffered: true }, async t => {
+  const hearer = await Hearer.open(t);
+  const own = folder(t);
+  const [library, file] = [join(own, 'forbidden.so'), join(own, 'made')];
+  const flags = '-std=c11 -D_GNU_SOURCE -O1 -Wall -Wextra -Wpedantic -Werror -shared -fPIC'.split(' ');
+  execFileSync('gcc', [...flags, '-o', library, join(ROOT, 'c', 'sender', 'test', 'forbidden.c')]);
+  const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
+  const env = { LD_PRELOAD: library, FORBIDDEN_FILE: file };
+  const { child, exit, lines } = begin(t, ['--to', hearer.address, '--seccomp'], [], { env, sender: dynamic });
+  const report = await hearer.next('a round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
+  t.ok(report.sets.includes('taint') && !report.sets.includes('root'));
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  const tried = [...new Set(lines().filter(line => line.startsWith('tried ')))].sort();
+  t.strictSame(
+    tried,
+    [
+      ...[
+        'to become root: EPERM',
+        'to change a file: EPERM',
+        'to listen: EPERM',
+        'to look for a process of its own user: EPERM',
+      ],
+      ...[
+        'to look for a process: EPERM',
+        'to make a file: EPERM',
+        'to make a folder: EPERM',
+        'to make a process: EPERM',
+      ],
+      ...['to read a file: done', 'to run a program: EPERM'],
+    ].map(line => `tried ${line}`),
+  );
+  t.notOk(existsSync(file));
+});

@@ -1,0 +1,64 @@
+// The threads of the sender in C under ThreadSanitizer: some hundred reports, while a source hangs and comes back, names are
+// looked up and options are read again.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { HangingFolder, Hearer, noFileSystem, startIn } from './hanging.js';
+import { folder, until } from './lib.js';
+import { compileSender } from './twosenders.js';
+
+t.setTimeout(200_000);
+// They mostly wait, so they wait at the same time.
+t.jobs = 2;
+const sender = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g -fsanitize=thread', LDFLAGS: '' });
+const noFolder = process.env.CI !== 'true' && (noFileSystem() ?? false);
+/** A race ends it with another exit code. The addresses of the program are where the sanitizer expects them. */
+const env = { TSAN_OPTIONS: 'halt_on_error=1:exitcode=66' };
+const FIXED = ['setarch', '-R'];
+
+t.test('what hangs, look-ups and SIGHUP', { buffered: true, skip: noFolder }, async t => {
+  const hearer = await Hearer.open(t);
+  const others = new HangingFolder(t, '/run/beoboard');
+  others.write({ health: 'ok check\n', power: '345\n', gpu: 'gpu 1 nvidia 1\n50 60 70 100 200 1 0 0\n' });
+  const config = join(folder(t), 'send.toml');
+  const port = hearer.address.split(':')[1];
+  const destinations = [hearer.address, `localhost:${port}`, 'no-such-host.invalid', '127.0.0.1:9'];
+  const write = (count: number, name: string) =>
+    writeFileSync(
+      config,
+      `to = ${JSON.stringify(destinations.slice(0, count))}\nname = "${name}"\ninterval = "100ms"\n`,
+    );
+  write(4, 'node1');
+  const running = startIn(t, { prefix: [...others.prefix, ...FIXED], sender, env }, [
+    'send',
+    '--config',
+    config,
+    '--scratch',
+    folder(t),
+  ]);
+  await hearer.next('all is there', ({ sets }) => ['health', 'power', 'gpu', 'taint'].every(set => sets.includes(set)));
+  for (let round = 0; round < 5; round++) {
+    others.hang(round % 2 === 0 ? 'read' : 'open');
+    await hearer.next('it is seen to hang', ({ marks }) => marks.includes('slow_stale'));
+    write(1 + (round % 4), `node${round}`);
+    running.child.kill('SIGHUP');
+    await hearer.next('it has its other name', ({ hostname }) => hostname === `node${round}`);
+    others.release();
+    await hearer.next('it is back', ({ marks, sets }) => !marks.includes('slow_stale') && sets.includes('health'));
+  }
+  running.child.kill('SIGTERM');
+  t.equal(await running.exit, 0);
+  await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+  t.notMatch(running.lines().join('\n'), /ThreadSanitizer/);
+  t.ok(hearer.reports.length > 100, `${hearer.reports.length} datagrams`);
+});
+
+t.test('the only report of a run', { buffered: true }, async t => {
+  const hearer = await Hearer.open(t);
+  const argv = ['send', '--once', '--to', hearer.address, '--to', `localhost:${hearer.address.split(':')[1]}`];
+  for (let i = 0; i < 3; i++) {
+    const running = startIn(t, { prefix: FIXED, sender, env }, argv);
+    t.equal(await running.exit, 0, running.lines().join('\n'));
+  }
+});
