@@ -1,13 +1,16 @@
 // What a sender cannot do without: reads the files of the fast sets as often as beoboard's sender does, and sends as many
-// bytes to the same place. Understands nothing of what it reads. With `slow` also the files of the slow side.
-//   node bare-sender.mjs PORT INTERVAL_MS [slow]
+// bytes to the same place. Understands nothing of what it reads. With `slow` also the files of the slow side; with `lean`
+// it keeps the files open, as few programs do. On SIGHUP it goes over to one report a second.
+//   node bare-sender.mjs PORT INTERVAL_MS [slow] [lean]
 
 import { createSocket } from 'node:dgram';
-import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 
-const [port = '', interval = '1000', slow] = process.argv.slice(2);
+const [port = '', interval = '1000', ...how] = process.argv.slice(2);
+const slow = how.includes('slow');
+const lean = how.includes('lean');
 const buffer = Buffer.alloc(1 << 20);
-const report = Buffer.alloc(1216);
+const datagram = Buffer.alloc(1216);
 
 const list = dir => {
   try {
@@ -35,19 +38,21 @@ function readOnce(path) {
   if (fd !== undefined) closeSync(fd);
 }
 
-const always = [
+const paths = [
   ...['stat', 'loadavg', 'meminfo', 'vmstat', 'pressure/cpu', 'pressure/memory', 'pressure/io', 'pressure/irq'],
   ...['net/snmp', 'net/dev', 'diskstats', 'sys/fs/file-nr'],
 ]
   .map(name => `/proc/${name}`)
   .concat(['online', 'present'].map(name => `/sys/devices/system/cpu/${name}`))
-  .flatMap(path => {
+  .filter(path => {
     try {
-      return [openSync(path, 'r')];
+      readFileSync(path);
+      return true;
     } catch {
-      return [];
+      return false;
     }
   });
+const open = lean ? paths.map(path => openSync(path, 'r')) : [];
 
 /** Every tenth tick: the interfaces and the sizes of disks. */
 function seldom() {
@@ -74,14 +79,24 @@ function slowly(tick) {
 const socket = createSocket('udp4');
 socket.bind(0, '127.0.0.1', () => socket.connect(Number(port), '127.0.0.1', start));
 
+let tick = 0;
+let round = 0;
+let every = Math.max(1, Math.round(1000 / Number(interval)));
+
+function report() {
+  if (lean) for (const fd of open) readAll(fd);
+  else for (const path of paths) readFileSync(path);
+  if (tick % 10 === 0) seldom();
+  if (slow && tick % every === 0) slowly(round++);
+  datagram.writeUInt32LE(tick++, 24);
+  socket.send(datagram);
+}
+
 function start() {
-  let tick = 0;
-  const every = Math.max(1, Math.round(1000 / Number(interval)));
-  setInterval(() => {
-    for (const fd of always) readAll(fd);
-    if (tick % 10 === 0) seldom();
-    if (slow !== undefined && tick % every === 0) slowly(tick / every);
-    report.writeUInt32LE(tick++, 24);
-    socket.send(report);
-  }, Number(interval));
+  const timer = setInterval(report, Number(interval));
+  process.on('SIGHUP', () => {
+    clearInterval(timer);
+    every = 1;
+    setInterval(report, 1000);
+  });
 }

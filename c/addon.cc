@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -45,6 +46,28 @@ Napi::Value Adjtimex(const Napi::CallbackInfo& info) {
   out.Set("maxErrorUs", Napi::Number::New(env, static_cast<double>(clock.maxerror)));
   out.Set("unsynchronised", Napi::Boolean::New(env, state == TIME_ERROR || (clock.status & STA_UNSYNC) != 0));
   return out;
+}
+
+// readFile(fd, into): reads a file from its beginning, as much as there is and fits; the bytes, or -errno. A short read is not
+// the end: a kernel file that is made line by line comes in pieces of a page or so. Little is asked for at first, for of
+// a file of /proc/sys the kernel allocates and clears all that a read asks for.
+Napi::Value ReadFile(const Napi::CallbackInfo& info) {
+  const int fd = info[0].As<Napi::Number>().Int32Value();
+  auto into = info[1].As<Napi::Uint8Array>();
+  uint8_t* const data = into.Data();
+  const size_t room = into.ByteLength();
+  constexpr size_t kLeast = 4 << 10, kMost = 64 << 10;
+  size_t length = 0, ask = kLeast;
+  while (length < room) {
+    const size_t want = std::min(ask, room - length);
+    const ssize_t got = pread(fd, data + length, want, static_cast<off_t>(length));
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Napi::Number::New(info.Env(), -errno);
+    length += static_cast<size_t>(got);
+    ask = static_cast<size_t>(got) == ask ? std::min(ask * 4, kMost) : kLeast;
+  }
+  return Napi::Number::New(info.Env(), static_cast<double>(length));
 }
 
 // memoryFile(name): the descriptor of a file in memory that no path leads to. Not for programs that we become.
@@ -484,6 +507,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(mapping);
   exports.Set("clocks", Napi::Function::New(env, Clocks));
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
+  exports.Set("readFile", Napi::Function::New(env, ReadFile));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));

@@ -116,6 +116,7 @@ export interface ClockState {
 interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
+  readFile(fd: number, into: Uint8Array): number;
   memoryFile(name: string): number;
   mapBoard(
     path: string,
@@ -136,6 +137,12 @@ export const clocks = native.clocks;
 
 /** The kernel's clock discipline, read only; undefined where the kernel does not tell. */
 export const adjtimex = native.adjtimex;
+
+/**
+ * Reads a file from its beginning, whatever was read of it before: as much as there is and fits. Gives the bytes, or
+ * a negative error number.
+ */
+export const readFile = native.readFile;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

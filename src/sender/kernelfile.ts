@@ -1,7 +1,9 @@
 // Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is no regular file, what is
 // larger than 4 MiB, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again.
 
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
+import { getSystemErrorName } from 'node:util';
+import { readFile } from '../native/index.js';
 
 export type Tell = (message: string) => void;
 
@@ -16,13 +18,6 @@ const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
 
 /** Readings for which one that need not be there, and is not, is not looked for again: it costs more than to read one. */
 const ABSENT_FOR = 10;
-
-/**
- * For a file of /proc/sys the kernel allocates and clears all that a read asks for, and refuses to at 4 MiB: ask little
- * at first, and more only of files that have more.
- */
-const PAGE = 4 << 10;
-const MOST_ASKED = 64 << 10;
 
 /** All reading is synchronous and its text is copied out at once, so that one buffer serves all files. */
 let shared = Buffer.allocUnsafeSlow(64 << 10);
@@ -131,24 +126,13 @@ export class KernelFile {
 
 /** Reads from offset 0 until the end, or `most` bytes, into the shared buffer, and says how many bytes it got. */
 function fill(fd: number, most: number, cut: boolean): number {
-  let length = 0;
-  let ask = PAGE;
   for (;;) {
-    if (length >= most) {
-      if (cut) return length;
-      throw new Error(`larger than ${most} bytes`);
-    }
-    ask = Math.min(ask, most - length);
-    if (length + ask > shared.length) {
-      const larger = Buffer.allocUnsafeSlow(shared.length * 2);
-      shared.copy(larger);
-      shared = larger;
-    }
-    // A short read is not the end: a kernel file that is made line by line comes in pieces of a page or so.
-    const got = readSync(fd, shared, length, ask, length);
-    if (got === 0) return length;
-    length += got;
-    ask = got === ask ? Math.min(ask * 4, MOST_ASKED) : PAGE;
+    const into = most < shared.length ? shared.subarray(0, most) : shared;
+    const bytes = readFile(fd, into);
+    if (bytes < 0) throw new Error(getSystemErrorName(bytes));
+    if (bytes < into.length || (cut && bytes === most)) return bytes;
+    if (bytes >= most) throw new Error(`larger than ${most} bytes`);
+    shared = Buffer.allocUnsafeSlow(shared.length * 2);
   }
 }
 
