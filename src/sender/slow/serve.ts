@@ -42,6 +42,7 @@ class Asked {
   readonly #view: DataView;
   readonly #page = new Uint32Array(PAGE_WORDS);
   #said = '';
+  #hasNothing = false;
 
   constructor(
     readonly source: SlowSource,
@@ -55,6 +56,9 @@ class Asked {
   /** Takes a reading; whether its page is another one now. */
   take(reading: SlowReading): boolean {
     const { details, trouble } = reading;
+    const hadNothing = this.#hasNothing;
+    this.#hasNothing = isNothing(reading);
+    if (hadNothing && this.#hasNothing) return false; // most nodes lack most things
     const said = JSON.stringify([details, trouble], (_, value) => (value instanceof Map ? [...value] : value));
     if (said !== this.#said) this.say({ source: this.source.name, details, trouble });
     this.#said = said;
@@ -65,6 +69,10 @@ class Asked {
     this.words.set(this.#page);
     return true;
   }
+}
+
+function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
+  return sets.length === 0 && flags === undefined && details === undefined && trouble === undefined;
 }
 
 const NOTHING: SlowReading = { fields: {}, sets: [] };
