@@ -1,7 +1,9 @@
 /* What a receiver cannot do without: on a tick drains a socket by recvmmsg and copies each datagram into a slot. Understands
  * nothing of what it receives.
- *   bare-receiver DRAIN_MS SLOTS      prints its port on 127.0.0.1 */
+ *   bare-receiver DRAIN_MS SLOTS [stamps]      prints its port on 127.0.0.1; with `stamps` it also takes the kernel's receive
+ *                                              times and the addresses */
 #include <arpa/inet.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +16,12 @@
 #define STRIDE 2944 /* of records on the board: the slots lie as far apart as there */
 
 static uint8_t data[BATCH][BYTES + 64];
+static struct sockaddr_storage from[BATCH];
+static _Alignas(8) uint8_t control[BATCH][64];
 
 int main(int argc, char **argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
+  const bool stamps = argc > 3;
   const long drain_ns = atol(argv[1]) * 1000000;
   const size_t slots = (size_t)atol(argv[2]);
   uint8_t *board = (uint8_t *)malloc(slots * STRIDE);
@@ -28,6 +33,8 @@ int main(int argc, char **argv) {
   const int buffer = 64 << 20;
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer) != 0)
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+  const int on = 1;
+  if (stamps) setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
   if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) return 1;
   getsockname(fd, (struct sockaddr *)&address, &size);
   printf("%d\n", ntohs(address.sin_port));
@@ -48,6 +55,13 @@ int main(int argc, char **argv) {
     }
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
     for (int got = BATCH; got == BATCH;) {
+      for (int i = 0; stamps && i < BATCH; i++) {
+        struct msghdr *m = &messages[i].msg_hdr;
+        m->msg_name = &from[i];
+        m->msg_namelen = sizeof from[i];
+        m->msg_control = control[i];
+        m->msg_controllen = sizeof control[i];
+      }
       got = recvmmsg(fd, messages, BATCH, MSG_DONTWAIT, NULL);
       for (int i = 0; i < got; i++) memcpy(board + n++ % slots * STRIDE, data[i], BYTES);
     }

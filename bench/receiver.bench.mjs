@@ -60,11 +60,11 @@ async function openReceiver() {
 }
 
 /** The bare loop. */
-async function openBare(slots) {
+async function openBare(slots, ...how) {
   const own = folder();
   const program = join(own, 'bare-receiver');
   execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at('./bare-receiver.c')]);
-  const child = spawn(program, ['5', String(slots)], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(program, ['5', String(slots), ...how], { stdio: ['ignore', 'pipe', 'ignore'] });
   const [port] = await once(child.stdout, 'data');
   return {
     child,
@@ -87,20 +87,24 @@ const openLoad = (port, nodes, rate) =>
 async function cost(nodes, rate, seconds, laps) {
   const receiver = await openReceiver();
   const bare = await openBare(nodes);
-  const loads = [openLoad(receiver.port, nodes, rate), openLoad(bare.port, nodes, rate)];
+  const stamping = await openBare(nodes, 'stamps');
+  const loads = [receiver, bare, stamping].map(({ port }) => openLoad(port, nodes, rate));
   await sleep(Math.max(3, (2 * nodes) / rate));
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
-    const before = [cpuOf(receiver.child.pid), cpuOf(bare.child.pid), receiver.counters().received];
+    const cpu = () => [receiver, bare, stamping].map(({ child }) => cpuOf(child.pid));
+    const before = cpu();
+    const from = receiver.counters().received;
     await sleep(seconds);
-    const reports = receiver.counters().received - before[2];
-    // Both loads send at the same rate.
-    const ours = cpuOf(receiver.child.pid) - before[0];
-    const theirs = cpuOf(bare.child.pid) - before[1];
-    samples.push({ ours: ours / reports, bare: theirs / reports, core: ours / (seconds * 1e6) });
+    const reports = receiver.counters().received - from;
+    // All loads send at the same rate.
+    const [ours, theirs, stamped] = cpu().map((us, i) => us - before[i]);
+    const core = ours / (seconds * 1e6);
+    samples.push({ ours: ours / reports, bare: theirs / reports, stamped: stamped / reports, core });
   }
   for (const load of loads) await end(load);
   await bare.close();
+  await stamping.close();
   await receiver.close();
   return samples;
 }
@@ -176,7 +180,9 @@ export async function bench({ quick, say }) {
     }
     row('receiver', 'us of CPU a report', ({ ours }) => ours);
     row('bare loop', 'us of CPU a report', ({ bare }) => bare);
+    row('bare loop that takes stamps', 'us of CPU a report', ({ stamped }) => stamped);
     row('receiver / bare', 'ratio', ({ ours, bare }) => ours / bare, 1.2);
+    row('receiver / bare that takes stamps', 'ratio', ({ ours, stamped }) => ours / stamped);
   }
   const seconds = quick ? 10 : 60;
   say(`10,000 reports a second under four readers, ${seconds} s`);
