@@ -2,13 +2,22 @@
 // sources nor a report with it; it comes back when it comes back. With real children and a real FIFO.
 
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
 import { type Asked, SlowSide } from '../src/sender/slow/rounds.js';
-import { folder, until } from './lib.js';
+import { folder, start, until } from './lib.js';
 
 const module = fileURLToPath(new URL('./slowchild.js', import.meta.url));
 
@@ -96,4 +105,29 @@ t.test('a child that crashes costs a round and no more', async t => {
   slow.start();
   await until('the source behind it is read', () => look().sets.includes('fabric'));
   t.ok(look().report.slow_boot_ns > 0n);
+});
+
+t.test('no child outlives a sender that is killed, however early', async t => {
+  const mark = folder(t);
+  /** The children of the senders of this test, by a word of their command lines. */
+  const children = () =>
+    readdirSync('/proc')
+      .filter(name => /^\d+$/.test(name))
+      .filter(pid => {
+        try {
+          const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+          return command.includes('slow/child.js') && command.includes(mark);
+        } catch {
+          return false;
+        }
+      });
+  for (let i = 0; i < 6; i++) {
+    const { child, exit } = start(t, ['send', '--to', '127.0.0.1:9', '--scratch', mark]);
+    await until('it has a child', () => children().length > 0);
+    // At other points of the child's start.
+    for (let turn = 0; turn < i * 5; turn++) await new Promise(resolve => setImmediate(resolve));
+    child.kill('SIGKILL');
+    await exit;
+    await until('its child has ended', () => children().length === 0);
+  }
 });

@@ -95,6 +95,8 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     return read(source);
   };
   const readRound = () => {
+    // The parent is gone, perhaps before we could hear of it.
+    if (!process.connected) process.exit();
     round++;
     let changed = false;
     const nowMs = performance.now();
@@ -143,7 +145,7 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     roundMs = orders.roundMs;
     start();
   });
-  // The parent is gone: so are we, once no source holds us.
+  // As above, once no source holds us.
   process.once('disconnect', () => process.exit());
 }
 
