@@ -1,0 +1,98 @@
+/* The file is written beside its place and renamed: who reads sees the old or the new. Nothing is synced to a disk: /run has
+ * none, and what a crash leaves is too old by then. The file is left at the end, too: its age tells that nobody writes it, and
+ * a sender that finds none takes the processor's own graphics for the node's GPUs. */
+#include "gpufile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../layout.gen.h"
+#include "say.h"
+
+static const uint64_t limits[WORDS] = {100, 150, 65534, UINT32_MAX, UINT32_MAX, BB_GPU_FLAGS_KNOWN, UINT32_MAX, UINT32_MAX};
+
+static char place[MOST_PATH + 1], beside[MOST_PATH + 8], folder[MOST_PATH + 1];
+static int folder_fd = -1;
+
+static const char *failed(const char *what, const char *path) {
+  return fault("cannot %s %s: %s", what, path, strerror(errno));
+}
+
+/* A lock on the folder itself needs no file of its own, and ends with the process. */
+static const char *take_folder(void) {
+  if (mkdir(folder, 0755) != 0 && errno != EEXIST) return failed("make", folder);
+  if (folder_fd != -1) close(folder_fd);
+  folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_fd == -1) return failed("open", folder);
+  if (flock(folder_fd, LOCK_EX | LOCK_NB) == 0) return NULL;
+  return errno == EWOULDBLOCK ? fault("another " PROGRAM " writes in %s; end it first", folder) : failed("lock", folder);
+}
+
+/* Somebody's thesis is not replaced for a word that was mistyped. */
+static const char *object_to(const char *path) {
+  struct stat stats;
+  char begun[4];
+  if (lstat(path, &stats) != 0) return errno == ENOENT ? NULL : failed("look at", path);
+  if (S_ISREG(stats.st_mode) && stats.st_size == 0) return NULL;
+  bool ours = false;
+  const int fd = S_ISREG(stats.st_mode) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+  if (fd != -1) {
+    ours = read(fd, begun, sizeof begun) == sizeof begun && memcmp(begun, "gpu ", sizeof begun) == 0;
+    close(fd);
+  }
+  return ours ? NULL : fault("%s is no GPU file; remove it, or write another --file", path);
+}
+
+const char *gpufile_open(const char *path) {
+  const char *slash = strrchr(path, '/');
+  snprintf(place, sizeof place, "%s", path);
+  snprintf(beside, sizeof beside, "%s.new", path);
+  if (slash == NULL) snprintf(folder, sizeof folder, ".");
+  else snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+  const char *why = take_folder();
+  if (why == NULL) why = object_to(place);
+  if (why == NULL) gpufile_abandon();
+  return why;
+}
+
+void gpufile_abandon(void) { unlink(beside); }
+
+static size_t print(char *text, size_t room, const struct line *lines, unsigned count) {
+  size_t length = (size_t)snprintf(text, room, "gpu 1 %s %u\n", bb_gpu_vendor_names[BB_GPU_VENDOR_NVIDIA], count);
+  for (unsigned i = 0; i < count; i++)
+    for (unsigned word = 0; word < WORDS; word++) {
+      const uint64_t value = lines[i].word[word];
+      const char *end = word + 1 < WORDS ? " " : "\n";
+      if (value > limits[word]) length += (size_t)snprintf(text + length, room - length, "-%s", end);
+      else length += (size_t)snprintf(text + length, room - length, "%llu%s", (unsigned long long)value, end);
+    }
+  return length;
+}
+
+static const char *put(const char *text, size_t length) {
+  const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const char *why = NULL;
+  errno = fd == -1 ? errno : ENOSPC; /* unless write says otherwise: less was written than was given */
+  if (fd == -1) why = failed("make", beside);
+  else if (write(fd, text, length) != (ssize_t)length) why = failed("write", beside);
+  if (fd != -1) close(fd);
+  if (why == NULL && rename(beside, place) != 0) why = failed("replace", place);
+  if (why != NULL) gpufile_abandon();
+  return why;
+}
+
+const char *gpufile_write(const struct line *lines, unsigned count) {
+  static char text[32 + MOST_GPUS * 64];
+  const size_t length = print(text, sizeof text, lines, count);
+  const char *why = put(text, length);
+  if (why == NULL || access(folder, F_OK) == 0) return why;
+  /* The folder is gone, and with it our lock. */
+  why = take_folder();
+  return why != NULL ? why : put(text, length);
+}

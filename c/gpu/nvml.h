@@ -1,0 +1,80 @@
+/* As much of NVML as the helper calls: names, numbers and layouts of NVIDIA's documented interface, so that nothing of
+ * NVIDIA's is needed to build. All of it has stayed as it is since the driver in which it came; a library that lacks a
+ * function costs what that function tells, and no more. */
+#ifndef BB_GPU_NVML_H
+#define BB_GPU_NVML_H
+
+typedef struct nvmlDevice_st *nvml_device;
+typedef struct nvmlEventSet_st *nvml_event_set;
+
+/* Of nvmlReturn_t, those of which something follows. */
+enum nvml_status {
+  NVML_SUCCESS = 0,
+  NVML_UNINITIALIZED = 1,
+  NVML_NOT_SUPPORTED = 3,
+  NVML_INSUFFICIENT_SIZE = 7,
+  NVML_DRIVER_NOT_LOADED = 9,
+  NVML_GPU_IS_LOST = 15,
+  NVML_RESET_REQUIRED = 16,
+  NVML_LIB_RM_VERSION_MISMATCH = 18,
+  NVML_UNKNOWN = 999,
+};
+
+enum { NVML_TEMPERATURE_GPU = 0 };              /* nvmlTemperatureSensors_t: that of the die */
+enum { NVML_ECC_DISABLED = 0 };                 /* nvmlEnableState_t */
+enum { NVML_UNCORRECTED = 1 };                  /* nvmlMemoryErrorType_t */
+enum { NVML_VOLATILE = 0 };                     /* nvmlEccCounterType_t: since the driver was loaded */
+enum { NVML_MIG_ENABLED = 1 };
+#define NVML_EVENT_XID 8ull                     /* nvmlEventTypeXidCriticalError */
+/* nvmlClocksEventReasons: what slows a GPU down beyond its own plan. Not the power cap, at which a busy GPU works all day. */
+#define NVML_SLOWED_BY_HARDWARE 0x08ull
+#define NVML_SLOWED_BY_HEAT_IN_SOFTWARE 0x20ull
+#define NVML_SLOWED_BY_HEAT_IN_HARDWARE 0x40ull
+#define NVML_SLOWED_BY_POWER_BRAKE 0x80ull
+
+struct nvml_utilization {
+  unsigned gpu, memory; /* per cent of the time */
+};
+
+struct nvml_memory {
+  unsigned long long total, free, used; /* bytes; used holds what the driver reserves for itself */
+};
+
+struct nvml_temperature {
+  unsigned version; /* NVML_TEMPERATURE_VERSION */
+  unsigned sensor;
+  int celsius;
+};
+#define NVML_TEMPERATURE_VERSION ((unsigned)sizeof(struct nvml_temperature) | 1u << 24)
+
+struct nvml_event {
+  nvml_device device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+
+/* A library that was loaded. NULL: it has no such function. The enums among the parameters are as wide as unsigned. */
+struct nvml {
+  int (*init)(void);
+  int (*shutdown)(void);
+  const char *(*error_string)(int status);
+  int (*count)(unsigned *count);
+  int (*handle)(unsigned index, nvml_device *device);
+  int (*utilization)(nvml_device device, struct nvml_utilization *rates);
+  int (*memory)(nvml_device device, struct nvml_memory *memory);
+  int (*temperature)(nvml_device device, unsigned sensor, unsigned *celsius);
+  int (*temperature_v)(nvml_device device, struct nvml_temperature *temperature);
+  int (*power)(nvml_device device, unsigned *milliwatts);
+  int (*slowed_by)(nvml_device device, unsigned long long *reasons);
+  int (*mig)(nvml_device device, unsigned *current, unsigned *pending);
+  /* With a count of 0 it only counts, and the table, which others would need, may be NULL. */
+  int (*programs)(nvml_device device, unsigned *count, void *table);
+  int (*ecc_mode)(nvml_device device, unsigned *current, unsigned *pending);
+  int (*ecc_errors)(nvml_device device, unsigned type, unsigned since, unsigned long long *count);
+  int (*event_set)(nvml_event_set *set);
+  int (*event_set_free)(nvml_event_set set);
+  int (*events)(nvml_device device, unsigned long long types, nvml_event_set set);
+  int (*event_wait)(nvml_event_set set, struct nvml_event *event, unsigned ms);
+};
+
+#endif

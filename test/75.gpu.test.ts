@@ -1,0 +1,699 @@
+// The GPU helper over a library that stands in for NVML (c/gpu/test/standin_nvml.c): the file to the byte, whatever the
+// library answers, does not have or never answers; and both senders that read it. No GPU takes part.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t, { type Test } from 'tap';
+import { bitNames, decodeReport } from '../src/layout/codec.js';
+import { parseGpuFile } from '../src/sender/slow/gpufile.js';
+import { type Heard, Hearer, inNamespace, startIn } from './hanging.js';
+import { folder, ROOT, until } from './lib.js';
+import { askC, askHere, compileSender, lacks, SANITIZED } from './twosenders.js';
+
+const SEED = Number(process.env.SEED ?? 75);
+t.comment(`seed ${SEED}`);
+t.setTimeout(200_000);
+
+const SOURCE = join(ROOT, 'c', 'gpu');
+const OUT = folder(t);
+
+/** Makes a target of c/gpu in a folder of its own; its path. */
+function make(target: string, how: Record<string, string> = {}): string {
+  const out = join(OUT, Object.values(how).join(' ').replaceAll(/\W+/g, '_') || 'plain');
+  const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
+  const made = spawnSync('make', ['-s', '-C', SOURCE, `OUT=${out}`, ...words, join(out, target)], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`make ${words.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
+  return join(out, target);
+}
+
+const HELPER = make('beoboard-gpu');
+const NVML = make('standin_nvml.so');
+const HURRY = make('hurry.so');
+const SENDER_IN_C = compileSender(t, { CFLAGS: '-O0', LDFLAGS: '' });
+
+const MIB = 2 ** 20;
+const GOOD = [
+  'Init * 0',
+  'DeviceGetCount * 0 1',
+  'DeviceGetHandleByIndex * 0',
+  'DeviceGetUtilizationRates * 0 50 20',
+  'DeviceGetTemperature * 0 61',
+  'DeviceGetTemperatureV * 0 61',
+  'DeviceGetPowerUsage * 0 300999',
+  `DeviceGetMemoryInfo * 0 ${81_920 * MIB} ${1024 * MIB + 5}`,
+  'SlowedBy * 0 0',
+  'Programs * 0 0',
+  'DeviceGetMigMode * 0 0 0',
+  'DeviceGetEccMode * 0 1 1',
+  'DeviceGetTotalEccErrors * 0 0',
+  'EventSetCreate * 0',
+  'DeviceRegisterEvents * 0',
+  'EventSetWait * 0',
+];
+const POOR = GOOD.slice(0, 3);
+const FINE = '50 61 300 1024 81920 3 0 0\n';
+const one = (line: string) => `gpu 1 nvidia 1\n${line}\n`;
+
+/** What the stand-in answers from now on; seen whole or not at all. */
+function answer(path: string, lines: readonly string[]): void {
+  writeFileSync(`${path}.next`, lines.map(line => `${line}\n`).join(''));
+  renameSync(`${path}.next`, path);
+}
+
+interface Place {
+  root: string;
+  script: string;
+  file: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  /** The file as it is now. */
+  text(): string;
+  log(): string[];
+}
+
+/** A folder with a script for the stand-in, and a GPU file in a folder that is still missing. */
+function place(t: Test, lines: readonly string[], library = NVML): Place {
+  const root = folder(t);
+  const script = join(root, 'script');
+  const file = join(root, 'run', 'gpu');
+  answer(script, lines);
+  return {
+    root,
+    script,
+    file,
+    args: ['--file', file, '--library', library],
+    env: { ...process.env, STANDIN_NVML: script },
+    text: () => readFileSync(file, 'utf8'),
+    log: () => (existsSync(`${script}.log`) ? readFileSync(`${script}.log`, 'utf8').trimEnd().split('\n') : []),
+  };
+}
+
+function run(program: string, args: string[], env: NodeJS.ProcessEnv = process.env) {
+  const { status, signal, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env, timeout: 60_000 });
+  return { code: status ?? signal, stdout, stderr };
+}
+
+/** Starts the loop; it is ended with the test. */
+function start(t: Test, at: Place, more: string[] = [], env: NodeJS.ProcessEnv = {}, program = HELPER) {
+  const child = spawn(program, [...at.args, ...more], {
+    env: { ...at.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  const end = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal);
+    return exit;
+  };
+  return {
+    child,
+    exit,
+    end,
+    said: () =>
+      stderr
+        .replaceAll(/^beoboard-gpu: /gm, '')
+        .trimEnd()
+        .split('\n'),
+  };
+}
+
+const OLDER = { MORE: '-DOLDER' };
+const NEWER = { MORE: '-DNEWER' };
+const POOREST = { MORE: '-DONLY_WHAT_IS_NEEDED -Wno-unused' };
+
+/** What the library answers, over what all is well with, and the file that comes of it. */
+const ROWS: [what: string, lines: string[], file: string, library?: Record<string, string>][] = [
+  ['no GPU', ['DeviceGetCount * 0 0'], 'gpu 1 nvidia 0\n'],
+  ['one', [], `gpu 1 nvidia 1\n${FINE}`],
+  ['eight', ['DeviceGetCount * 0 8'], `gpu 1 nvidia 8\n${FINE.repeat(8)}`],
+  [
+    'twelve, no two alike',
+    [
+      'DeviceGetCount * 0 12',
+      ...Array.from({ length: 12 }, (_, i) => [
+        `DeviceGetUtilizationRates ${i} 0 ${i * 9} 0`,
+        `DeviceGetTemperature ${i} 0 ${30 + i}`,
+        `DeviceGetPowerUsage ${i} 0 ${(i + 1) * 50_000}`,
+        `DeviceGetMemoryInfo ${i} 0 ${(i + 1) * 1000 * MIB} ${i * MIB}`,
+        `DeviceGetTotalEccErrors ${i} 0 ${i % 3}`,
+      ]).flat(),
+    ],
+    `gpu 1 nvidia 12\n${Array.from({ length: 12 }, (_, i) => {
+      const flags = 1 + (i > 0 ? 2 : 0) + (i % 3 > 0 ? 4 : 0);
+      return `${i * 9} ${30 + i} ${(i + 1) * 50} ${i} ${(i + 1) * 1000} ${flags} 0 ${i % 3}\n`;
+    }).join('')}`,
+  ],
+  ['as many as a file may hold', ['DeviceGetCount * 0 255'], `gpu 1 nvidia 255\n${FINE.repeat(255)}`],
+  ['more', ['DeviceGetCount * 0 260'], `gpu 1 nvidia 255\n${FINE.repeat(255)}`],
+
+  ['no utilisation', ['DeviceGetUtilizationRates * 3'], one('- 61 300 1024 81920 1 0 0')],
+  ['no temperature', ['DeviceGetTemperature * 3'], one('50 - 300 1024 81920 3 0 0')],
+  ['no power', ['DeviceGetPowerUsage * 3'], one('50 61 - 1024 81920 3 0 0')],
+  ['no memory', ['DeviceGetMemoryInfo * 3'], one('50 61 300 - - 3 0 0')],
+  ['no reasons, no MIG, no programs', ['SlowedBy * 3', 'Programs * 3', 'DeviceGetMigMode * 3'], one(FINE.trim())],
+  ['no ECC', ['DeviceGetEccMode * 3', 'DeviceGetTotalEccErrors * 3'], one(FINE.trim())],
+  ['ECC switched off', ['DeviceGetEccMode * 0 0 1', 'DeviceGetTotalEccErrors * 3'], one(FINE.trim())],
+  ['ECC, but no count', ['DeviceGetTotalEccErrors * 3'], one('50 61 300 1024 81920 3 0 -')],
+  ['ECC, perhaps', ['DeviceGetEccMode * 999'], one('50 61 300 1024 81920 3 0 -')],
+  ['no events at all', ['EventSetCreate * 999'], one('50 61 300 1024 81920 3 - 0')],
+  [
+    'no events of one',
+    ['DeviceGetCount * 0 2', 'DeviceRegisterEvents 0 3'],
+    `gpu 1 nvidia 2\n50 61 300 1024 81920 3 - 0\n${FINE}`,
+  ],
+  [
+    'one spoils the set of events',
+    ['DeviceGetCount * 0 2', 'DeviceRegisterEvents 1 999'],
+    `gpu 1 nvidia 2\n${'50 61 300 1024 81920 3 - 0\n'.repeat(2)}`,
+  ],
+  ['waiting for events fails', ['EventSetWait * 999'], one(FINE.trim())],
+  [
+    'nothing but its GPUs',
+    [...GOOD.slice(3).map(line => line.replace(/ 0.*/, ' 3')), 'DeviceGetCount * 0 2'],
+    `gpu 1 nvidia 2\n${'- - - - - 1 - 0\n'.repeat(2)}`,
+  ],
+
+  ['busy to the limit', ['DeviceGetUtilizationRates * 0 100 0'], one('100 61 300 1024 81920 3 0 0')],
+  ['busier', ['DeviceGetUtilizationRates * 0 101 0'], one('- 61 300 1024 81920 1 0 0')],
+  ['idle', ['DeviceGetUtilizationRates * 0 0 0'], one('0 61 300 1024 81920 1 0 0')],
+  ['idle, and held', ['DeviceGetUtilizationRates * 0 0 0', 'Programs * 7 2'], one('0 61 300 1024 81920 3 0 0')],
+  ['hot to the limit', ['DeviceGetTemperature * 0 150'], one('50 150 300 1024 81920 3 0 0')],
+  ['hotter', ['DeviceGetTemperature * 0 151'], one('50 - 300 1024 81920 3 0 0')],
+  ['below freezing', ['DeviceGetTemperature * 0 4294967291'], one('50 - 300 1024 81920 3 0 0')],
+  ['hardly any power', ['DeviceGetPowerUsage * 0 999'], one('50 61 - 1024 81920 3 0 0')],
+  ['a watt', ['DeviceGetPowerUsage * 0 1000'], one('50 61 1 1024 81920 3 0 0')],
+  ['power to the limit', ['DeviceGetPowerUsage * 0 65534999'], one('50 61 65534 1024 81920 3 0 0')],
+  ['more power', ['DeviceGetPowerUsage * 0 65535000'], one('50 61 - 1024 81920 3 0 0')],
+  ['all the memory', [`DeviceGetMemoryInfo * 0 ${MIB} ${MIB}`], one('50 61 300 1 1 3 0 0')],
+  ['more than there is', [`DeviceGetMemoryInfo * 0 ${MIB} ${MIB + 1}`], one('50 61 300 - - 3 0 0')],
+  ['no memory there', ['DeviceGetMemoryInfo * 0 0 0'], one('50 61 300 - - 3 0 0')],
+  ['memory to the limit', [`DeviceGetMemoryInfo * 0 ${2n ** 52n - 1n} 0`], one(`50 61 300 0 ${2 ** 32 - 1} 3 0 0`)],
+  ['memory without end', [`DeviceGetMemoryInfo * 0 ${2n ** 64n - 1n} ${2n ** 20n}`], one('50 61 300 1 - 3 0 0')],
+  [
+    'errors to the limit',
+    [`DeviceGetTotalEccErrors * 0 ${2 ** 32 - 1}`],
+    one(`50 61 300 1024 81920 7 0 ${2 ** 32 - 1}`),
+  ],
+  ['errors without end', [`DeviceGetTotalEccErrors * 0 ${2 ** 32}`], one('50 61 300 1024 81920 3 0 -')],
+
+  ['slowed down by hardware', ['SlowedBy * 0 8'], one('50 61 300 1024 81920 11 0 0')],
+  ['by software, for heat', ['SlowedBy * 0 32'], one('50 61 300 1024 81920 11 0 0')],
+  ['by hardware, for heat', ['SlowedBy * 0 64'], one('50 61 300 1024 81920 11 0 0')],
+  ['by the power brake', ['SlowedBy * 0 128'], one('50 61 300 1024 81920 11 0 0')],
+  ['by what is no fault', [`SlowedBy * 0 ${0x1 | 0x2 | 0x4 | 0x10 | 0x100}`], one(FINE.trim())],
+  [
+    'MIG, which tells no utilisation',
+    ['DeviceGetMigMode * 0 1 1', 'DeviceGetUtilizationRates * 3', 'DeviceGetTotalEccErrors * 3', 'Programs * 7 3'],
+    one('- 61 300 1024 81920 35 0 -'),
+  ],
+  ['MIG from the next reset on', ['DeviceGetMigMode * 0 0 1'], one(FINE.trim())],
+
+  [
+    'lost from the beginning',
+    ['DeviceGetCount * 0 2', 'DeviceGetHandleByIndex 0 15'],
+    `gpu 1 nvidia 2\n- - - - - 17 - -\n${FINE}`,
+  ],
+  ['lost while it is read', ['DeviceGetTotalEccErrors * 15'], one('- - - - - 17 0 -')],
+  ['lost when it is listened to', ['DeviceRegisterEvents * 15'], one('- - - - - 17 - -')],
+  ['to be reset', ['DeviceGetUtilizationRates * 16'], one('- - - - - 17 0 -')],
+  ['not ours to see', ['DeviceGetHandleByIndex * 4'], one('- - - - - 1 - -')],
+
+  [
+    'an older library',
+    ['SlowedBy * 0 8', 'Programs * 7 1', 'DeviceGetUtilizationRates * 0 0 0'],
+    one('0 61 300 1024 81920 11 0 0'),
+    OLDER,
+  ],
+  ['a newer library', [], one(FINE.trim()), NEWER],
+  [
+    'a newer library, below freezing',
+    ['DeviceGetTemperatureV * 0 4294967291'],
+    one('50 - 300 1024 81920 3 0 0'),
+    NEWER,
+  ],
+  [
+    'a library with nothing else',
+    ['DeviceGetCount * 0 2'],
+    `gpu 1 nvidia 2\n${'- - - - - 1 - -\n'.repeat(2)}`,
+    POOREST,
+  ],
+];
+
+const COMPILERS: [what: string, how: Record<string, string>, skip: string | false][] = [
+  ['gcc', {}, false],
+  ['clang', { CC: 'clang' }, lacks('clang', 'clang')],
+  ['ASan and UBSan', SANITIZED, false],
+];
+
+for (const [what, how, skip] of COMPILERS)
+  t.test(`what the library answers, and the file: ${what}`, { skip }, async t => {
+    const helper = make('beoboard-gpu', how);
+    for (const [name, lines, file, library] of ROWS) {
+      const at = place(t, [...GOOD, ...lines], library && make('standin_nvml.so', library));
+      const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
+      t.strictSame([code, at.text(), at.log()], [0, file, ['init', 'shutdown']], name);
+      t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], `${name}: and nothing beside it`);
+      const said = stderr.split('\n').filter(Boolean);
+      const wanted = file.includes(' 17 ') || name === 'more' ? 1 : 0;
+      t.equal(said.length, wanted, `${name}: ${stderr || 'nothing is said'}`);
+    }
+  });
+
+t.test('both senders take each of these files', async t => {
+  const root = folder(t);
+  mkdirSync(join(root, 'run'));
+  const pretence = join(root, 'pretend.toml');
+  writeFileSync(pretence, 't_real_ns = 1\nt_boot_ns = 5000000000\nstart_boot_ns = 1\nrun = "run"\n');
+  const argv = ['--once', '--pretend', pretence, '--proc', root, '--sys', root, '--to', '-'];
+  const complaint = (said: string) => said.split('\n').find(line => line.includes('run/gpu'));
+  let files = 0;
+  for (const [name, , file] of ROWS) {
+    writeFileSync(join(root, 'run', 'gpu'), file);
+    const [c, ts] = [askC(SENDER_IN_C, argv), await askHere(argv)];
+    t.equal(c.report, ts.report, `${name}: the same report`);
+    t.equal(complaint(c.said + ts.said), undefined);
+    const bytes = Buffer.from(c.report, 'hex');
+    const report = decodeReport(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0);
+    const sets = bitNames('valid', report.valid);
+    t.equal(report.gpu_count, Number(file.split(/\s/)[3]), `${name}: ${report.gpu_count} GPUs`);
+    t.ok(sets.includes('gpu'));
+    t.equal(sets.includes('gpu_errors'), !/ -( \d+)?$/m.test(file), `${name}: errors are known, or not`);
+    files++;
+    if (!name.startsWith('twelve')) continue;
+    t.strictSame(report.gpu?.[7], {
+      util_pct: 81,
+      temp_degc: 41,
+      power_w: 2500,
+      mem_used_mib: 45,
+      mem_total_mib: 50_000,
+    });
+    t.strictSame([report.gpu_busy, report.gpu_ecc_ue, report.gpu_flags], [11, 12, [1, 7, 7, 3, 7, 7, 3, 7]]);
+  }
+  t.equal(files, ROWS.length);
+});
+
+t.test('whatever the library answers, it is a GPU file', async t => {
+  const helper = make('beoboard-gpu', SANITIZED);
+  const at = place(t, GOOD);
+  const numbers = fc.constantFrom(
+    ...[
+      0n,
+      1n,
+      100n,
+      101n,
+      150n,
+      999n,
+      65_535_000n,
+      2n ** 20n,
+      2n ** 31n,
+      2n ** 32n - 1n,
+      2n ** 52n,
+      2n ** 63n,
+      2n ** 64n - 1n,
+    ],
+  );
+  const statuses = fc.oneof(
+    { arbitrary: fc.constant(0), weight: 6 },
+    { arbitrary: fc.constantFrom(2, 3, 4, 7, 10, 15, 16, 999, -1), weight: 1 },
+  );
+  const line = fc
+    .tuple(fc.constantFrom(...GOOD.slice(2)), fc.constantFrom('*', '0', '1', '2'), statuses, numbers, numbers)
+    .map(([known, gpu, status, first, second]) => `${known.split(' ')[0]} ${gpu} ${status} ${first} ${second}`);
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 12 }), lines => {
+      answer(at.script, [...GOOD, 'DeviceGetCount * 0 3', ...lines]);
+      const { code, stderr } = run(helper, [...at.args, '--once'], at.env);
+      const file = parseGpuFile(at.text());
+      if (code !== 0 || file?.gpus.length !== 3) throw new Error(`${code}: ${at.text()}${stderr}`);
+    }),
+    { numRuns: 100, seed: SEED },
+  );
+  t.pass('100 times');
+});
+
+t.test('what cannot be: one line, and 1; the file is as it was', async t => {
+  const lost = 'the library is of no use';
+  const rows: [what: string, lines: string[], library: string, said: RegExp][] = [
+    [
+      'no library',
+      GOOD,
+      '/nowhere/libnvidia-ml.so.1',
+      /^cannot load NVML: \/nowhere\/libnvidia-ml\.so\.1: .*No such file/,
+    ],
+    ['something else', GOOD, 'libm.so.6', /^libm\.so\.6 is no NVML, or one from before 2013$/],
+    ['no driver', [...GOOD, 'Init * 9'], NVML, /^NVML does not start: something is wrong \(9\)$/],
+    ['another driver', [...GOOD, 'Init * 18'], NVML, /^NVML does not start: something is wrong \(18\)$/],
+    [
+      'a failure without words',
+      [...POOR, 'Init * 999'],
+      make('standin_nvml.so', POOREST),
+      /^NVML does not start: an error without a name \(999\)$/,
+    ],
+    ['no count', [...GOOD, 'DeviceGetCount * 999'], NVML, /^NVML does not count the GPUs: something is wrong \(999\)$/],
+    [lost, [...GOOD, 'DeviceGetPowerUsage * 18'], NVML, /^NVML does not work any more: something is wrong \(18\)$/],
+    ['a driver that was unloaded', [...GOOD, 'EventSetWait * 9'], NVML, /^NVML does not work any more: .* \(9\)$/],
+  ];
+  for (const [name, lines, library, said] of rows) {
+    const at = place(t, lines, library);
+    mkdirSync(join(at.root, 'run'));
+    writeFileSync(at.file, one(FINE.trim()));
+    writeFileSync(`${at.file}.new`, 'gpu 1 nvi');
+    const { code, stderr, stdout } = run(HELPER, [...at.args, '--once'], at.env);
+    t.strictSame([code, stdout, at.text()], [1, '', one(FINE.trim())], name);
+    t.match(stderr.replace('beoboard-gpu: ', '').trimEnd(), said);
+    t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], 'what a helper before it left half done is gone');
+  }
+});
+
+t.test('where it writes', async t => {
+  const at = place(t, GOOD);
+  const ask = (file: string) => run(HELPER, ['--once', '--library', NVML, '--file', file], at.env);
+  const { status } = spawnSync('sh', ['-c', 'umask 077; exec "$@"', 'sh', HELPER, ...at.args, '--once'], {
+    env: at.env,
+  });
+  t.strictSame(
+    [status, statSync(at.file).mode & 0o777, statSync(join(at.root, 'run')).mode & 0o777],
+    [0, 0o644, 0o755],
+    'for everybody to read, whoever starts it',
+  );
+  const before = statSync(at.file).ino;
+  const fd = openSync(at.file, 'r');
+  t.equal(ask(at.file).code, 0);
+  t.not(statSync(at.file).ino, before, 'another file took its place');
+  t.equal(readFileSync(fd, 'utf8'), one(FINE.trim()), 'who had it open still reads the old one');
+
+  const refused = (file: string, said: string) => {
+    const { code, stderr } = ask(file);
+    t.strictSame([code, stderr], [1, `beoboard-gpu: ${said}\n`]);
+  };
+  const thesis = join(at.root, 'thesis');
+  const what = (file: string) => `${file} is no GPU file; remove it, or write another --file`;
+  writeFileSync(thesis, 'gpus and I');
+  refused(thesis, what(thesis));
+  t.equal(readFileSync(thesis, 'utf8'), 'gpus and I');
+  symlinkSync(at.file, join(at.root, 'link'));
+  refused(join(at.root, 'link'), what(join(at.root, 'link')));
+  t.ok(lstatSync(join(at.root, 'link')).isSymbolicLink());
+  refused(join(at.root, 'run'), what(join(at.root, 'run')));
+  refused('/dev/null', what('/dev/null'));
+  refused('/proc/x/gpu', 'cannot make /proc/x: No such file or directory');
+  refused(join(thesis, 'gpu'), `cannot open ${thesis}: Not a directory`);
+  const empty = join(at.root, 'empty');
+  writeFileSync(empty, '');
+  t.equal(ask(empty).code, 0, 'an empty file is nothing to lose');
+
+  const helper = start(t, at);
+  await until('it is ready', () => helper.said().some(line => line.startsWith('ready')));
+  refused(at.file, `another beoboard-gpu writes in ${join(at.root, 'run')}; end it first`);
+  t.equal(await helper.end('SIGKILL'), 'SIGKILL');
+  t.equal(ask(at.file).code, 0, 'its lock ended with it');
+});
+
+t.test('the loop: it says what changes, once', async t => {
+  const at = place(t, [...GOOD, 'DeviceGetCount * 0 2', 'Xid 1 0 7']);
+  const helper = start(t, at, ['--interval', '100ms'], {}, make('beoboard-gpu', SANITIZED));
+  const next = (what: string, lines: string[], file: string) => {
+    answer(at.script, [...GOOD, 'DeviceGetCount * 0 2', ...lines]);
+    return until(what, () => existsSync(at.file) && at.text() === `gpu 1 nvidia 2\n${file}`);
+  };
+  const said = (line: string) => until(`it says ${line}`, () => helper.said().includes(line));
+  await next('Xids from before it are not heard of', ['Xid 1 0 7'], FINE + FINE);
+  await next('Xids come', ['Xid 1 0 9', 'Xid 0 0 1'], '50 61 300 1024 81920 3 1 0\n50 61 300 1024 81920 3 2 0\n');
+  await next(
+    'one of a GPU that nobody knows',
+    ['Xid 1 0 10', 'Xid 0 0 1', 'EventSetWait * 0 1'],
+    '50 61 300 1024 81920 3 2 0\n50 61 300 1024 81920 3 2 0\n',
+  );
+  const xids = ['Xid 1 0 10', 'Xid 0 0 1'];
+  await next(
+    'an uncorrected error',
+    [...xids, 'DeviceGetTotalEccErrors 1 0 5'],
+    '50 61 300 1024 81920 3 2 0\n50 61 300 1024 81920 7 2 5\n',
+  );
+  await next('it is lost', [...xids, 'DeviceGetTemperature 1 15'], '50 61 300 1024 81920 3 2 0\n- - - - - 21 2 5\n');
+  await said('GPU 1: GPU is lost (15); its readings are left out, and it is looked for every minute');
+
+  // The others are read on; Xids of it are heard of.
+  await next(
+    'another goes on',
+    [...xids, 'Xid 1 0 11', 'DeviceGetUtilizationRates 0 0 77 0'],
+    '77 61 300 1024 81920 3 2 0\n- - - - - 21 3 5\n',
+  );
+  answer(at.script, [...GOOD, 'DeviceGetCount * 0 2', 'DeviceGetHandleByIndex 1 15']);
+  helper.child.kill('SIGHUP');
+  await next('still lost', ['DeviceGetHandleByIndex 1 15'], '50 61 300 1024 81920 3 2 0\n- - - - - 21 3 5\n');
+  answer(at.script, [...GOOD, 'DeviceGetCount * 0 2']);
+  helper.child.kill('SIGHUP');
+  await next(
+    'it is back, and what was counted goes on',
+    [],
+    '50 61 300 1024 81920 3 2 0\n50 61 300 1024 81920 3 3 0\n',
+  );
+  await said('GPU 1 is back');
+  const begun = () => at.log().filter(line => line === 'init').length;
+  const before = begun();
+  helper.child.kill('SIGHUP');
+  await until('all is opened anew, and there is nothing to say', () => begun() > before);
+
+  answer(at.script, [...GOOD, 'DeviceGetCount * 0 2', 'DeviceGetUtilizationRates 1 18', 'Init * 18']);
+  await said('NVML does not work any more: something is wrong (18); tries again every minute');
+  helper.child.kill('SIGHUP');
+  await said('NVML does not start: something is wrong (18); tries again every minute');
+  helper.child.kill('SIGHUP');
+  await until('it has tried twice', () => at.log().filter(line => line === 'init failed').length === 2);
+  answer(at.script, GOOD);
+  helper.child.kill('SIGHUP');
+  await until('there is one GPU now', () => at.text() === 'gpu 1 nvidia 1\n50 61 300 1024 81920 3 2 0\n');
+
+  renameSync(join(at.root, 'run'), join(at.root, 'gone'));
+  await until('its folder is made again', () => existsSync(at.file));
+  t.equal(run(HELPER, [...at.args, '--once'], at.env).code, 1, 'and locked again');
+  // In the place of the file that is being written, as soon as there is none.
+  await until('something is in its way', () => spawnSync('mkdir', [`${at.file}.new`]).status === 0);
+  const trouble = `cannot make ${at.file}.new: File exists; goes on trying`;
+  await said(trouble);
+  rmdirSync(`${at.file}.new`);
+  const ready = (gpus: string) => `ready: ${gpus} every 100ms to ${at.file}`;
+  await until('it goes on', () => helper.said().at(-1) === ready('1 GPU'));
+  t.equal(await helper.end(), 0);
+  t.strictSame(helper.said(), [
+    ready('2 GPUs'),
+    'GPU 1: GPU is lost (15); its readings are left out, and it is looked for every minute',
+    'GPU 1 is back',
+    'NVML does not work any more: something is wrong (18); tries again every minute',
+    'NVML does not start: something is wrong (18); tries again every minute',
+    ready('1 GPU'),
+    trouble,
+    ready('1 GPU'),
+  ]);
+  t.strictSame(readdirSync(join(at.root, 'run')), ['gpu'], 'the file stays: its age tells');
+});
+
+t.test('every minute, to the millisecond', async t => {
+  /** The log of a helper whose clock is ours, from the last line on of which there is a second one. */
+  const hurried = async (lines: string[], more: string[], what: string) => {
+    const at = place(t, lines);
+    const env = { LD_PRELOAD: HURRY, HURRY_LOG: `${at.script}.log` };
+    const helper = start(t, at, more, env);
+    const places = (log: string[]) => log.flatMap((line, i) => (line === what ? [i] : []));
+    const log = await until('it has tried three times', () => places(at.log()).length > 3 && at.log());
+    const [, second = 0, third = 0] = places(log);
+    return { at, helper, cycle: log.slice(second, third) };
+  };
+  const none = await hurried([...GOOD, 'Init * 9'], [], 'init failed');
+  t.strictSame(none.cycle, ['init failed', '60.000'], 'no driver');
+  answer(none.at.script, GOOD);
+  await until('the driver came', () => existsSync(none.at.file) && none.at.text() === one(FINE.trim()));
+  await until('it goes on', () => none.at.log().at(-1) === '5.000');
+  t.equal(await none.helper.end('SIGINT'), 0);
+  const came = none.at.log().indexOf('init');
+  t.strictSame([...new Set(none.at.log().slice(came + 1))], ['5.000'], 'and is asked as ever from then on');
+  t.strictSame(none.helper.said(), [
+    'NVML does not start: something is wrong (9); tries again every minute',
+    `ready: 1 GPU every 5s to ${none.at.file}`,
+  ]);
+  const lost = await hurried([...GOOD, 'DeviceGetHandleByIndex * 16'], ['--interval', '7.5s'], 'init');
+  t.strictSame(lost.cycle, ['init', ...Array(8).fill('7.500'), 'shutdown'], 'a GPU to be reset');
+  t.equal(await lost.helper.end(), 0);
+  t.match(lost.helper.said(), [/^GPU 0: something is wrong \(16\)/, /^ready/]);
+  t.equal(lost.helper.said().length, 2, 'said once');
+});
+
+t.test('whole or not at all, as fast as it can write', async t => {
+  const lines = [...GOOD, 'DeviceGetCount * 0 64', 'DeviceGetTotalEccErrors * 0 @'];
+  /** Reads until it has seen so many files, or one that is torn. */
+  const look = async (env: NodeJS.ProcessEnv, wanted: number) => {
+    const at = place(t, lines);
+    const helper = start(t, at, [], { LD_PRELOAD: HURRY, ...env });
+    await until('there is a file', () => existsSync(at.file));
+    let [reads, files, torn, last] = [0, 0, 0, 0];
+    for (const end = performance.now() + 60_000; files < wanted && torn === 0; reads++) {
+      const gpus = parseGpuFile(at.text())?.gpus ?? [];
+      const round = Number(gpus[0]?.eccUe);
+      if (gpus.length !== 64 || gpus.some(({ eccUe }) => eccUe !== round) || round < last) torn++;
+      else if (round > last) files++;
+      last = round;
+      if (performance.now() > end) break;
+    }
+    const code = await helper.end();
+    return { reads, files, torn, code };
+  };
+  const { reads, files, torn, code } = await look({}, 200);
+  t.strictSame({ files, torn, code }, { files: 200, torn: 0, code: 0 }, `${reads} readings`);
+  t.equal((await look({ HURRY_TORN: '1' }, 1e9)).torn, 1, 'written in two pieces, it is seen torn');
+});
+
+t.test('SIGTERM', async t => {
+  const at = place(t, GOOD);
+  const before = run(HELPER, [...at.args, '--once'], { ...at.env, LD_PRELOAD: HURRY, HURRY_END: '1' });
+  t.strictSame([before.code, readdirSync(join(at.root, 'run'))], [0, []], 'between writing and renaming');
+  for (const where of ['Init', 'DeviceGetHandleByIndex', 'DeviceGetPowerUsage', 'EventSetWait']) {
+    const stuck = place(t, [...GOOD, `${where} * hang`]);
+    const helper = start(t, stuck);
+    await until('it hangs', () => existsSync(`${stuck.script}.hangs`));
+    t.equal(await helper.end(), 0, `out of ${where}, which hangs`);
+    t.strictSame(readdirSync(join(stuck.root, 'run')), []);
+  }
+});
+
+const noNamespace =
+  spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs none /run']).status !== 0 &&
+  !process.env.CI &&
+  'needs root and mount namespaces';
+t.test('a call that hangs takes the GPUs from the senders, and nothing else', { skip: noNamespace }, async t => {
+  const at = place(t, GOOD);
+  const helper = start(t, at, ['--interval', '100ms']);
+  await until('there is a file', () => existsSync(at.file));
+  const sys = join(at.root, 'sys');
+  mkdirSync(sys);
+  const prefix = inNamespace(`mkdir /run/beoboard\nmount --bind '${join(at.root, 'run')}' /run/beoboard`);
+  const hearers: Hearer[] = [];
+  for (const sender of [SENDER_IN_C, '']) {
+    const hearer = await Hearer.open(t);
+    startIn(t, { prefix, sender }, ['send', '--to', hearer.address, '--sys', sys, '--interval', '200ms']);
+    hearers.push(hearer);
+  }
+  const both = (what: string, isSo: (report: Heard) => boolean) =>
+    Promise.all(hearers.map(hearer => hearer.next(what, isSo)));
+  const has = ({ sets }: Heard) => sets.includes('gpu') && sets.includes('gpu_errors');
+  for (const report of await both('the GPU is there', has)) t.equal(report.gpu?.[0]?.util_pct, 50);
+  answer(at.script, [...GOOD, 'DeviceGetTemperature * hang', 'DeviceGetUtilizationRates * 0 66 0']);
+  await until('it hangs', () => existsSync(`${at.script}.hangs`));
+  // As if it had hung for nine seconds; the rest is waited for.
+  const then = Date.now() / 1000 - 9;
+  utimesSync(at.file, then, then);
+  const gone = await both('its bits are gone', ({ sets }) => !sets.includes('gpu') && !sets.includes('gpu_errors'));
+  for (const report of gone) {
+    t.ok(report.sets.includes('memory'), 'other sets are there');
+    t.ok(report.slow_boot_ns > 0n, 'rounds go on');
+    t.notOk(report.marks.includes('slow_stale'), 'for the sender nothing hangs');
+  }
+  t.equal(at.text(), one(FINE.trim()), 'the file is as it was');
+  answer(at.script, [...GOOD, 'DeviceGetUtilizationRates * 0 66 0']);
+  for (const report of await both('they are back', has)) t.equal(report.gpu?.[0]?.util_pct, 66);
+  for (const { reports } of hearers)
+    t.strictSame(
+      reports.map(({ seq }) => seq),
+      reports.map((_, i) => i),
+      `${reports.length} reports, none is missing`,
+    );
+  t.equal(await helper.end(), 0);
+});
+
+t.test('options', async t => {
+  const say = (words: string[]) => {
+    const { code, stdout, stderr } = run(HELPER, words);
+    t.equal(stdout, '');
+    t.equal(code, 2, JSON.stringify(words));
+    return stderr;
+  };
+  const see = 'see beoboard-gpu --help';
+  for (const [words, said] of [
+    ['--bogus', `unknown option '--bogus'; ${see}`],
+    ['--bogus=4', `unknown option '--bogus'; ${see}`],
+    ['-x', `unknown option '-x'; ${see}`],
+    ['--', `unknown option '--'; ${see}`],
+    ['x', `'x' is one argument too many; ${see}`],
+    ['-', `'-' is one argument too many; ${see}`],
+    ['--once=1', '--once takes no value; write --once'],
+    ['--file', '--file has no value; write --file FILE'],
+    ['--library', '--library has no value; write --library PATH'],
+    ['--interval', '--interval has no value; write --interval TIME'],
+    ['--file --once', '--file has no value, --once follows it; write --file FILE'],
+    ['--file=', "--file: '' names no file; write a path"],
+    ['--file a --file b', '--file is given 2 times; give it once'],
+    [`--file ${'x'.repeat(513)}`, `--file: '${'x'.repeat(59)}…' is longer than 512 bytes; write a shorter path`],
+    ['--interval 5', "--interval: '5' has no unit; write 5s or 5ms"],
+    ...['x', 's', '.5s', '1.s', '5d', '-5s', '+5s', '1e1s', '0x5s', '5 s', 'inf'].map(time => [
+      `--interval=${time}`,
+      `--interval: '${time}' is no time; write a number and ms, s, m or h, as in 250ms or 1.5s`,
+    ]),
+    ...['99ms', '9001ms', '10s', '1m', '1h', '0s', '99999999999999999999s'].map(time => [
+      `--interval=${time}`,
+      `--interval: '${time}' is out of bounds; write 100ms to 9s`,
+    ]),
+    ['--interval 1.0004s', "--interval: '1.0004s' is no whole number of ms; write 1000ms"],
+  ] as [string, string][])
+    t.equal(say(words.startsWith('--interval=') ? [words] : words.split(' ')), `beoboard-gpu: ${said}\n`);
+  t.equal(say(['--a\nb\u001b[31m']), `beoboard-gpu: unknown option '--a?b?[31m'; ${see}\n`, 'in one line');
+
+  const at = place(t, GOOD);
+  for (const time of ['100ms', '9s', '1.5s', '0.1s', '9000ms', '2.3s'])
+    t.equal(run(HELPER, [...at.args, '--once', `--interval=${time}`], at.env).code, 0, time);
+  const json = run(HELPER, ['--once', '--file', at.file, '--library', '/a"\\\n'], { ...at.env, BEOBOARD_LOG: 'json' });
+  const { level, verb, msg } = JSON.parse(json.stderr) as Record<string, unknown>;
+  t.strictSame([json.code, level, verb], [1, 50, 'gpu']);
+  t.match(String(msg), /^cannot load NVML: \/a"\\\?: /);
+
+  const version = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+  for (const word of ['-V', '--version']) t.match(run(HELPER, [word]), { code: 0, stdout: `${version}\n`, stderr: '' });
+  const help = run(HELPER, ['-h']);
+  t.strictSame(help, run(HELPER, ['--bogus', '--help']));
+  t.equal(help.code, 0);
+  const full = spawnSync(HELPER, ['--help'], { stdio: ['ignore', openSync('/dev/full', 'w'), 'ignore'] });
+  t.equal(full.status, 74, 'nobody has read it');
+  const page = readFileSync(join(SOURCE, 'beoboard-gpu.8'), 'utf8').replaceAll('\\-', '-').replaceAll(/\\f./g, '');
+  const options = [...help.stdout.matchAll(/^ {2}(-.*?) {2,}/gm)].map(([, option]) => option);
+  t.strictSame(
+    [...page.matchAll(/^\.TP\n(-.*)$/gm)].map(([, option]) => option),
+    options,
+    'the manual page has them all',
+  );
+  t.equal(options.length, 6);
+});
+
+t.test('make install', async t => {
+  const to = folder(t);
+  const words = ['-s', '-C', SOURCE, 'install', 'CC=gcc', `OUT=${join(OUT, 'plain')}`, `DESTDIR=${to}`, 'PREFIX=/usr'];
+  t.equal(run('make', words).code, 0);
+  t.strictSame(
+    readdirSync(to, { recursive: true })
+      .filter(name => statSync(join(to, String(name))).isFile())
+      .sort(),
+    ['usr/sbin/beoboard-gpu', 'usr/share/man/man8/beoboard-gpu.8'],
+  );
+  t.equal(run(join(to, 'usr/sbin/beoboard-gpu'), ['-V']).code, 0);
+});
