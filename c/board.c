@@ -155,7 +155,8 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
     return refuse(b, BB_FOREIGN, why, size, "holds reports of another layout; use the programs of one version");
   const char *fault = bb_geometry_fault(&b->header, b->bytes);
   if (fault != NULL) return refuse(b, BB_TRUNCATED, why, size, "%s; restart beoboard receive: it makes another", fault);
-  if (bb_load(&shared->state) & BB_BOARD_STATE_RETIRED)
+  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
+  if (bb_load_acquire(&shared->state) & BB_BOARD_STATE_RETIRED)
     return refuse(b, BB_RETIRED, why, size, "is retired, and nothing has taken its place; start beoboard receive");
   /* Its times are of a clock that is gone: sooner or later ours passes the same numbers, and all would look alive. */
   const uint64_t boot = bb_boot_id();
@@ -182,6 +183,7 @@ static const struct bb_board_header *shared_header(const struct bb_board *b) {
 
 /* Records in use: never more than the geometry that was checked. */
 static uint64_t count_of(const struct bb_board *b) {
+  /* Acquire: names and entries were written before the count. */
   uint64_t count = bb_load_acquire(&shared_header(b)->count);
   return count < b->header.capacity ? count : b->header.capacity;
 }
@@ -199,8 +201,9 @@ size_t bb_board_snapshot_bytes(const struct bb_board *b) {
 
 /* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:
  *   - both whole: a slot only ever gets newer, so the higher of the two is no older than what was newest when we began;
- *   - one is being written, and the other, copied after that was seen, is whole: the writer always writes the older, so the
- *     other is the newest. Copied before, it might have been overtaken twice, and we would go back in time.
+ *   - one is being written, and the other, copied after that was seen, is whole: the writer always writes the older, so
+ *     the other is the newest. Copied before, it might have been overtaken twice, and we would go back in time;
+ *   - the second is empty: there has been no report, or one at most when we looked at the first. No slot ever becomes empty again.
  * A slot that cannot be had is zeroed. */
 static void copy_slots(const struct bb_board *b, uint8_t *out, const uint8_t *in) {
   bool had[2] = {false, false};
@@ -232,8 +235,11 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   const size_t node_bytes = (size_t)b->header.column_stride + b->header.record_stride;
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
+  /* Acquire: what was stored before that heartbeat is seen by all loads below. */
   const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   const uint64_t since = bb_load(&shared->listening_since_ns);
+  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
+  const uint64_t state = bb_load_acquire(&shared->state);
   const uint64_t count = count_of(b);
   uint64_t nodes = first < count ? count - first : 0;
   if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
@@ -251,6 +257,7 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   header->slots = b->header.slots;
   header->heartbeat_ns = heartbeat;
   header->listening_since_ns = since;
+  header->state = state;
   to += b->header.header_bytes;
 
   /* Unsigned: a spoiled file may hold any number, and the difference of two may not overflow. */
@@ -258,7 +265,8 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   const uint8_t *column = b->map + b->header.column_offset + first * b->header.column_stride;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
-    const uint64_t word = bb_load((const uint64_t *)(column + i * b->header.column_stride));
+    /* Acquire: the report was written before the word that tells of it. */
+    const uint64_t word = bb_load_acquire((const uint64_t *)(column + i * b->header.column_stride));
     memcpy(to, &word, sizeof word);
     if ((int64_t)(word >> 21) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
   }

@@ -192,6 +192,7 @@ static bool create(struct bb_writer *w, struct mapped *b, const struct bb_board_
 
 /* Gives a finished board its version and its name. */
 static bool publish(struct bb_writer *w, struct mapped *b, char *why, size_t size) {
+  /* Release: who sees the version sees all of the header. */
   __atomic_store_n(&b->header->version, BB_VERSION, __ATOMIC_RELEASE);
   if (renameat(w->directory, w->next_name, w->directory, w->name) == 0) return true;
   const int error = errno;
@@ -230,6 +231,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
     if (keep == NULL || keep[i]) copy_record(&new, &w->board, i);
   insert_listed(&new, listed, listed_count);
   if (!publish(w, &new, why, size)) return false;
+  /* Release: who finds it retired finds its successor at the path. */
   bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);
   unmap(&w->board);
   w->board = new;
@@ -238,18 +240,20 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
 
 /* ---- taking over ---- */
 
-/* Sets a record right after a receiver was killed at any point of its work: a half-written slot is cleared, order state and
- * column are made to agree with the newest whole report. */
+/* Sets a record right after a receiver was killed at any point of its work: order state and column are made to agree with the
+ * newest whole report. A slot that was left half-written stays so until its next report comes: readers take the other one, and
+ * count on it that no slot ever goes back, be it to 0. */
 static void repair(struct mapped *b, uint32_t record) {
   struct bb_record *r = record_at(b, record);
+  const int newest = newest_slot(b, record);
   for (uint32_t i = 0; i < 2; i++) {
     struct bb_slot *slot = slot_at(b, record, i);
-    if (is_whole(slot) || slot->head == 0) continue;
-    /* head stays odd until all else is zero: no reader takes it for whole meanwhile. */
-    bb_write_begin(&slot->head, &slot->tail, slot->head + 1);
+    if ((slot->head & 1) != 0 || slot->head <= (newest < 0 ? 0 : slot_at(b, record, (uint32_t)newest)->head)) continue;
+    /* Neither whole nor being written, and yet readers would prefer it: no kill leaves that, somebody spoiled the file. */
+    bb_write_begin(&slot->head, &slot->tail, (slot->head | 1) + 1);
     for (uint64_t *word = &slot->stamp_ns; word < &slot->tail; word++) bb_store(word, 0);
     bb_store(&slot->tail, 0);
-    bb_store_release(&slot->head, 0);
+    bb_store(&slot->head, 0);
   }
   if ((r->order_head & 1) != 0 || r->order_head != r->order_tail) {
     /* Torn: nothing in it can be believed. */
@@ -258,9 +262,8 @@ static void repair(struct mapped *b, uint32_t record) {
     for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);
     bb_write_end(&r->order_head, sequence);
   }
-  const int newest = newest_slot(b, record);
   if (newest < 0) {
-    bb_store_release(column_word(b, record), 0);
+    bb_store(column_word(b, record), 0);
     return;
   }
   const struct bb_slot *slot = slot_at(b, record, (uint32_t)newest);
@@ -281,6 +284,7 @@ static void repair(struct mapped *b, uint32_t record) {
     bb_write_end(&r->order_head, sequence);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
+  /* Release: who sees the word sees the report, which the writer before us may have laid. */
   bb_store_release(column_word(b, record), slot->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | goodbye);
 }
 
@@ -294,6 +298,7 @@ static bool repair_index(struct mapped *b) {
     if (entry == 0) continue;
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (record >= h->capacity || !bb_is_name(record_at(b, (uint32_t)record)->name)) return false;
+    /* Release, as in insert(). */
     if (record == h->count) bb_store_release(&h->count, h->count + 1);
     used++;
   }
@@ -591,7 +596,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
     ok = take_over(w, o, why, size);
   } else if (found == 0) {
     ok = make_fresh(w, o, why, size);
-    /* Marked after its successor stands at the path, so that whoever finds it retired finds that, too. */
+    /* Release, and after its successor stands at the path: who finds it retired finds that. */
     if (ok && old.map != NULL) bb_store_release(&old.header->state, bb_load(&old.header->state) | BB_BOARD_STATE_RETIRED);
     unmap(&old);
   }
@@ -648,7 +653,7 @@ bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t coun
 
 void bb_writer_close(struct bb_writer *w) {
   struct bb_board_header *h = w->board.header;
-  if (!w->editing) bb_store_release(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
+  if (!w->editing) bb_store(&h->state, bb_load(&h->state) | BB_BOARD_STATE_CLOSED);
   dispose(w);
 }
 
@@ -704,16 +709,14 @@ static void store_order(struct mapped *b, uint32_t record, const struct bb_order
 }
 
 /* Writes the older slot, so that the newer stays readable whatever happens meanwhile. */
-static void store_report(struct mapped *b, uint32_t record, const uint8_t *datagram, const struct bb_arrival *arrival) {
+static void store_report(struct mapped *b, uint32_t record, const struct bb_report *report, const struct bb_arrival *arrival) {
   const int newest = newest_slot(b, record);
   struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
   const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
-  uint64_t words[BB_REPORT_BYTES / 8];
-  memcpy(words, datagram, sizeof words);
   bb_write_begin(&slot->head, &slot->tail, sequence);
   bb_store(&slot->stamp_ns, (uint64_t)arrival->stamp_ns);
   bb_store(&slot->stamp_real_ns, (uint64_t)arrival->stamp_real_ns);
-  bb_copy_in(&slot->report, words, sizeof words);
+  bb_copy_in(&slot->report, report, sizeof *report);
   bb_write_end(&slot->head, sequence);
 }
 
@@ -735,6 +738,45 @@ static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *o
   bb_add(&record_at(&w->board, record)->refused, 1);
   if (reason == BB_REASON_LATE) bb_add(&record_at(&w->board, record)->late, 1);
   return count_refusal(w, reason);
+}
+
+uint64_t bb_writer_expect(const struct bb_writer *w, const uint8_t *datagram) {
+  const struct mapped *b = &w->board;
+  char name[64];
+  memcpy(name, datagram + offsetof(struct bb_report, hostname), sizeof name);
+  name[sizeof name - 1] = 0;
+  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+  __builtin_prefetch(index_entry(b, hash & (b->header->index_slots - 1)));
+  return hash;
+}
+
+/* The record that a name most probably has: NONE for strangers, and for names that have no place in the index but another's. */
+static uint32_t guess(const struct mapped *b, uint64_t hash) {
+  const uint64_t entry = *index_entry(b, hash & (b->header->index_slots - 1));
+  return entry >> 32 == hash >> 32 ? (uint32_t)entry - 1 : NONE;
+}
+
+void bb_writer_fetch(const struct bb_writer *w, uint64_t expected) {
+  const struct mapped *b = &w->board;
+  const uint32_t record = guess(b, expected);
+  if (record == NONE) return;
+  const uint8_t *const r = (const uint8_t *)record_at(b, record);
+  for (size_t at = 0; at < sizeof(struct bb_record); at += 64) __builtin_prefetch(r + at, 1);
+  for (uint32_t i = 0; i < 2; i++) {
+    const struct bb_slot *slot = slot_at(b, record, i);
+    __builtin_prefetch(slot, 1);
+    __builtin_prefetch(&slot->tail, 1);
+  }
+  __builtin_prefetch(column_word(b, record), 1);
+}
+
+void bb_writer_fetch_slot(const struct bb_writer *w, uint64_t expected) {
+  const struct mapped *b = &w->board;
+  const uint32_t record = guess(b, expected);
+  if (record == NONE) return;
+  const uint32_t older = slot_at(b, record, 0)->head > slot_at(b, record, 1)->head;
+  const uint8_t *const slot = (const uint8_t *)slot_at(b, record, older);
+  for (size_t at = 64; at < sizeof(struct bb_slot); at += 64) __builtin_prefetch(slot + at, 1);
 }
 
 int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival) {
@@ -770,8 +812,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     return BB_OUTCOME_DUPLICATE;
   }
   /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
-   * word (release) by which readers learn of it. */
-  store_report(b, record, datagram, arrival);
+   * word by which readers learn of it (release: who sees the word sees the report). */
+  store_report(b, record, &report, arrival);
   store_order(b, record, &order, NULL, arrival);
   bb_add(&r->accepted, 1);
   bb_add(&r->lost, judgement.lost);
@@ -789,7 +831,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
 /* ---- the receiver's own words ---- */
 
 void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
-  bb_store_release(&w->board.header->listening_since_ns, (uint64_t)since_ns);
+  bb_store(&w->board.header->listening_since_ns, (uint64_t)since_ns);
 }
 
 void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) { w->limits.resumed_ns = resumed_ns; }

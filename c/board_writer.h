@@ -57,6 +57,13 @@ bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t
 /* Leaves in good order: the board stays readable, flagged closed (but one that was only edited: that stays as it was). */
 void bb_writer_close(struct bb_writer *writer);
 
+/* Steps ahead of the delivery of several datagrams, each to be done for some of them before the next: what a delivery will need of the
+ * board comes from memory meanwhile. None changes anything, and none is needed. The first reads the name in a datagram, whatever its
+ * length: there must be room for a report. The last two fetch the record, then the slot that will be written. */
+uint64_t bb_writer_expect(const struct bb_writer *writer, const uint8_t *datagram);
+void bb_writer_fetch(const struct bb_writer *writer, uint64_t expected);
+void bb_writer_fetch_slot(const struct bb_writer *writer, uint64_t expected);
+
 /* Validates a datagram and lays it on the board, or counts why not. */
 int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival);
 

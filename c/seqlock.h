@@ -7,18 +7,26 @@
  *   tail  = 2n           relaxed                  h odd or 0: not whole
  *   fence                release    (A)           words                   relaxed
  *   words                relaxed                  fence                   acquire   (B)
- *   head  = 2n           release    (C)           t = tail                relaxed
+ *   head  = 2n           release    (C)           t = tail                acquire
  *                                                 whole if t == h
  *
- * Why this suffices, by the C11 model alone:
- *   - A reader that loads h = 2n from (C) synchronises with it, so it sees every word of report n or a later one.
- *   - If any word it then loads is from a later write m > n, that store came after fence (A) of m, and the load comes
- *     before fence (B): fence (A) synchronises with fence (B) (C11 7.17.4), so the store of tail = 2m, which is
- *     sequenced before (A), happens before the load of tail. By coherence that load gives 2m or later, never 2n: torn is found.
+ * Why this suffices, by the C11 model alone (7.17.3 for orders, 7.17.4 for fences, 5.1.2.4 for coherence):
+ *   - No word is older than the head. A reader that loads h = 2n from (C) synchronises with it, so what is sequenced before
+ *     (C) happens before the loads of the words: each gives report n, or a later one.
+ *   - No word is newer. If one is from a write m > n, its store is sequenced after fence (A) of m, and its load before fence (B):
+ *     (A) synchronises with (B). So the store of tail = 2m, sequenced before (A), happens before the load of tail; by coherence
+ *     that gives 2m or later, never 2n: torn is found.
+ *   - The blocks are seen in the order in which they are written. A reader that finds one being written, be it by an odd head or
+ *     by the tail of a later write, has loaded that with acquire, and so synchronises with fence (A) of the write before it, be
+ *     that of another block. There it finds that write, or later ones, under way or whole, and nothing older. So of a record
+ *     with two slots, one of which is being written, the other one is the newest, once it is had.
  *   - The words are atomic (relaxed): a plain copy that races would be undefined even if its result is thrown away.
- *   - The store of head = 2n-1 is not needed for that argument. It tells readers early that copying is in vain, and
- *     after a kill it marks the block as half-written.
- * A reader never waits for the writer: the writer is another process, which may be killed between two stores. */
+ *   - The odd head is not needed for the first two. It tells readers early that copying is in vain, and after a kill it marks
+ *     the block as half-written.
+ * A reader never waits for the writer: the writer is another process, which may be killed between two stores. Its successor
+ * may write 2n - 1 and 2n once more, but (C) of n comes once. C11 knows no processes; that all a writer did happens before what
+ * its successor does is the kernel's word: the lock beside the board is free when the process is gone, and not before.
+ * How this was checked is told in docs/tearing.md. */
 #ifndef BB_SEQLOCK_H
 #define BB_SEQLOCK_H
 #include <stdbool.h>
@@ -35,25 +43,45 @@ static inline void bb_store_release(uint64_t *word, uint64_t value) { __atomic_s
 /* One writer: a counter needs no read-modify-write, only a store that is whole. */
 static inline void bb_add(uint64_t *word, uint64_t more) { bb_store(word, bb_load(word) + more); }
 
-/* Copies words out of shared memory; both aligned to 8, `bytes` a multiple of 8. */
+/* Whatever a word is part of. */
+typedef uint64_t __attribute__((may_alias)) bb_word;
+
+/* Copies words out of shared memory; both aligned to 8, `bytes` a multiple of 8. Four at a time: no compiler unrolls what is atomic. */
 static inline void bb_copy_out(void *to, const void *shared, size_t bytes) {
-  uint64_t *out = (uint64_t *)to;
-  const uint64_t *in = (const uint64_t *)shared;
-  for (size_t i = 0; i < bytes / 8; i++) out[i] = bb_load(&in[i]);
+  bb_word *out = (bb_word *)to;
+  const bb_word *in = (const bb_word *)shared;
+  size_t words = bytes / 8;
+  for (; words >= 4; words -= 4, in += 4, out += 4) {
+    const uint64_t a = __atomic_load_n(&in[0], __ATOMIC_RELAXED), b = __atomic_load_n(&in[1], __ATOMIC_RELAXED);
+    const uint64_t c = __atomic_load_n(&in[2], __ATOMIC_RELAXED), d = __atomic_load_n(&in[3], __ATOMIC_RELAXED);
+    out[0] = a;
+    out[1] = b;
+    out[2] = c;
+    out[3] = d;
+  }
+  for (size_t i = 0; i < words; i++) out[i] = __atomic_load_n(&in[i], __ATOMIC_RELAXED);
 }
 
-/* Copies words into shared memory. */
+/* Copies words into shared memory; likewise. */
 static inline void bb_copy_in(void *shared, const void *from, size_t bytes) {
-  uint64_t *out = (uint64_t *)shared;
-  const uint64_t *in = (const uint64_t *)from;
-  for (size_t i = 0; i < bytes / 8; i++) bb_store(&out[i], in[i]);
+  bb_word *out = (bb_word *)shared;
+  const bb_word *in = (const bb_word *)from;
+  size_t words = bytes / 8;
+  for (; words >= 4; words -= 4, in += 4, out += 4) {
+    const uint64_t a = in[0], b = in[1], c = in[2], d = in[3];
+    __atomic_store_n(&out[0], a, __ATOMIC_RELAXED);
+    __atomic_store_n(&out[1], b, __ATOMIC_RELAXED);
+    __atomic_store_n(&out[2], c, __ATOMIC_RELAXED);
+    __atomic_store_n(&out[3], d, __ATOMIC_RELAXED);
+  }
+  for (size_t i = 0; i < words; i++) __atomic_store_n(&out[i], in[i], __ATOMIC_RELAXED);
 }
 
 /* Opens a block for writing under sequence 2n. */
 static inline void bb_write_begin(uint64_t *head, uint64_t *tail, uint64_t sequence) {
   bb_store(head, sequence - 1);
   bb_store(tail, sequence);
-  /* (A) orders tail before the words: whoever sees a new word sees the new tail, too. */
+  /* (A) orders head and tail before the words, and before the next block's head and tail: whoever sees these sees those, too. */
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
@@ -74,9 +102,10 @@ static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes,
     /* Odd: being written. Looking again is worth it: a write takes a tenth of a microsecond. */
     if (sequence & 1) continue;
     bb_copy_out(to, shared, bytes);
-    /* (B) orders the words before tail. */
+    /* (B) orders the words before tail: whoever saw a newer word sees its tail. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (bb_load(tail) == sequence) {
+    /* Acquire, as of head: whoever finds this copy torn must not find another block older than it was by then (A). */
+    if (bb_load_acquire(tail) == sequence) {
       *(uint64_t *)to = sequence; /* head as it was when the copy began */
       return sequence;
     }

@@ -885,7 +885,7 @@ t.test('the fire can hit: with a lock that believes every copy, torn reports are
   must(t, 'cp', ['-r', C, broken]);
   const lock = join(broken, 'c', 'seqlock.h');
   const text = readFileSync(lock, 'utf8');
-  const check = 'if (bb_load(tail) == sequence)';
+  const check = 'if (bb_load_acquire(tail) == sequence)';
   t.ok(text.includes(check));
   writeFileSync(lock, text.replace(check, 'if (bb_load(tail) != 0)'));
   const program = build(t, 'threads', 'gcc', ['-O1', '-g'], [...LIBRARY, 'board.c', ...WRITER], join(broken, 'c'));

@@ -49,6 +49,7 @@ static inline const uint8_t *record_of(const beoboard *b, uint64_t index) {
 
 /* Records in use: never more than the geometry that was checked when the board was opened. */
 static inline uint32_t nodes_of(const beoboard *b) {
+  /* Acquire: names and entries were written before the count. */
   const uint64_t count = bb_load_acquire(&header_of(b)->count);
   return count < b->board.header.capacity ? (uint32_t)count : b->board.header.capacity;
 }

@@ -70,7 +70,8 @@ static const uint8_t *slot_of(const beoboard *b, uint64_t index, int i) {
 /* What is newest when we look:
  *   - both heads even: a slot only ever gets newer, so the higher of the two is no older than what was newest before;
  *   - one odd: it is being written, and the writer always writes the older one, so the other, loaded after that was seen, is
- *     the newest. Loaded before, it might have been overtaken twice, and we would go back in time.
+ *     the newest (acquire, and fence (A) of the sequence lock). Loaded before, it might have been overtaken twice, and we would
+ *     go back in time.
  * Then that slot alone is copied; its head is loaded again for that, and can only have become newer. */
 uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which) {
   const uint8_t *slots[2] = {slot_of(b, index, 0), slot_of(b, index, 1)};

@@ -110,7 +110,8 @@ static int refresh(beoboard *b) {
       blank(board);
       return -EUCLEAN;
     }
-    if ((bb_load(&header_of(b)->state) & BB_BOARD_STATE_RETIRED) == 0) return 0;
+    /* Acquire: marked after its successor stood at the path, where we look next. */
+    if ((bb_load_acquire(&header_of(b)->state) & BB_BOARD_STATE_RETIRED) == 0) return 0;
   }
   struct bb_board next;
   const int fault = map_path(b, &next);

@@ -1,0 +1,275 @@
+/* Every state in which a kill can leave a board: a writer is run instruction by instruction through what it does, and after each
+ * instruction that changed the board readers look at it, and another receiver takes a copy of it over. The machine code is that
+ * of the product, so whatever the compiler made of the order of stores is seen, too. Takeovers can be stepped through in turn.
+ *   steps FOLDER NESTED SEED      of the takeovers, one in NESTED is stepped through as well (0: none); exits with 0 when nothing
+ *                                 was wrong, with 3 when this machine lets nobody trace a process */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reports.h"
+
+#define CAPACITY 2
+
+static unsigned long states, nested, steps; /* states within deliveries, within takeovers; all instructions */
+static uint64_t random_state;
+static unsigned long nested_every;
+static uint8_t *copy;
+static size_t room;
+static char live[PATH_MAX], taken[PATH_MAX], retaken[PATH_MAX];
+static int64_t now;
+
+/* What each node's sender has sent, and what of it is known to have been laid, while the next is on its way. */
+struct sent {
+  uint32_t laid[2], begun[2];
+};
+
+static void die(const char *what) {
+  perror(what);
+  exit(2);
+}
+
+static void tell(const char *scenario, const char *where, const char *fault) {
+  printf("%s, %s, after instruction %lu (state %lu): %s\n", scenario, where, steps, states + nested, fault);
+  exit(1);
+}
+
+static void store(const char *path, const uint8_t *bytes, size_t size) {
+  unlink(path);
+  const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+  if (fd < 0 || write(fd, bytes, size) != (ssize_t)size) die(path);
+  close(fd);
+}
+
+/* Whatever a kill leaves is marked: where head and tail differ, head is odd. Readers know the newest by that. */
+static const char *is_marked(const struct bb_board *b) {
+  const uint8_t *record = b->map + b->header.records_offset;
+  for (uint64_t i = 0; i < CAPACITY; i++, record += b->header.record_stride) {
+    const struct bb_record *r = (const struct bb_record *)record;
+    const struct bb_slot *slot[2] = {slot_of(b, record, 0), slot_of(b, record, 1)};
+    if ((r->order_head & 1) == 0 && r->order_head != r->order_tail) return "unmarked: order block";
+    for (int k = 0; k < 2; k++)
+      if ((slot[k]->head & 1) == 0 && slot[k]->head != slot[k]->tail) return "unmarked: a slot";
+  }
+  return NULL;
+}
+
+/* A look at the board as it is: what was laid is there, the newest is whole, nothing went back. */
+static const char *inspect(const struct bb_board *b, const struct sent *sent, struct memory *m) {
+  const char *fault = look_at(b, copy, room, m);
+  if (fault == NULL) fault = is_marked(b);
+  if (fault != NULL) return fault;
+  for (unsigned node = 0; node < 2; node++) {
+    const uint32_t seq = m->node[node].seq;
+    if (seq < sent->laid[node]) return "vanished: a report that was laid";
+    if (seq > sent->begun[node]) return "a report that nobody sent";
+    char name[24];
+    snprintf(name, sizeof name, "n%u", node);
+    if (sent->laid[node] != 0 && bb_board_find(b, name) < 0) return "vanished: a name";
+  }
+  return NULL;
+}
+
+/* What a takeover must have set right: order block and column agree with the newest report. */
+static const char *is_settled(const struct bb_board *b) {
+  struct bb_look look;
+  if (bb_board_snapshot(b, copy, room, 0, &look) != 0) return "truncated";
+  const uint8_t *column = copy + b->header.header_bytes;
+  const uint8_t *record = column + look.nodes * b->header.column_stride;
+  for (uint64_t i = 0; i < look.nodes; i++, record += b->header.record_stride, column += b->header.column_stride) {
+    const struct bb_record *r = (const struct bb_record *)record;
+    const struct bb_slot *slot = newest_of(b, record);
+    uint64_t word;
+    memcpy(&word, column, sizeof word);
+    if (slot == NULL) continue;
+    if (word >> 21 != slot->stamp_ns / 1000000) return "the column is not that of the newest report";
+    if (r->order_head == 0 || r->history_seq != slot->report.seq) return "the order block is not that of the newest report";
+  }
+  return NULL;
+}
+
+/* Another receiver takes over a board as it lies at `path`, and two more reports of each node come. */
+static const char *succeed(const char *path, const struct sent *sent, struct memory m) {
+  char why[256];
+  struct bb_board b;
+  const char *fault = NULL;
+  struct sent then = *sent;
+  /* The takeover may make another board, without a name of which no report had come. */
+  forget_places(&m);
+  struct bb_writer *w = open_writer(path, CAPACITY);
+  if (w == NULL) return "cannot be taken over";
+  if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) fault = "cannot be read after the takeover";
+  else if ((fault = inspect(&b, &then, &m)) == NULL) fault = is_settled(&b);
+  for (int k = 0; k < 2; k++)
+    for (unsigned node = 0; fault == NULL && node < 2; node++) {
+      now += 0x10000;
+      then.begun[node]++;
+      if (deliver(w, node, then.begun[node], now) != BB_OUTCOME_ACCEPTED) fault = "a report after the takeover was not accepted";
+      then.laid[node] = then.begun[node];
+      if (fault == NULL) fault = inspect(&b, &then, &m);
+    }
+  bb_writer_close(w);
+  bb_board_close(&b);
+  return fault;
+}
+
+/* Runs `child` until it stops itself, then step by step until it does so again; after each step that changed the board calls
+ * `at`. */
+static void trace(pid_t child, const char *path, void (*at)(const char *path, const struct bb_board *b, void *more), void *more) {
+  int status;
+  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP) {
+    fprintf(stderr, "steps: cannot trace a child\n");
+    exit(3);
+  }
+  struct bb_board b;
+  char why[256];
+  if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) {
+    fprintf(stderr, "steps: %s\n", why);
+    exit(2);
+  }
+  uint8_t *last = (uint8_t *)malloc(b.bytes);
+  memcpy(last, b.map, b.bytes);
+  for (;;) {
+    if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) != 0) {
+      perror("steps: cannot step");
+      exit(3);
+    }
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) die("steps: the writer ended");
+    if (WSTOPSIG(status) == SIGSTOP) break;
+    if (WSTOPSIG(status) != SIGTRAP) {
+      fprintf(stderr, "steps: the writer got signal %d\n", WSTOPSIG(status));
+      exit(2);
+    }
+    steps++;
+    /* A takeover may put another board into its place. */
+    const bool is_replaced = !bb_board_is_at(&b, path);
+    if (is_replaced) {
+      bb_board_close(&b);
+      if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) tell("a takeover", "another board", why);
+      last = (uint8_t *)realloc(last, b.bytes);
+    }
+    if (!is_replaced && memcmp(last, b.map, b.bytes) == 0) continue;
+    memcpy(last, b.map, b.bytes);
+    at(path, &b, more);
+  }
+  free(last);
+  bb_board_close(&b);
+  /* By what this is all about. */
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+}
+
+struct scene {
+  const char *name;
+  const struct sent *sent;
+  struct memory memory;
+  ino_t inode;
+};
+
+/* Looks at the board in the state that it is in now. */
+static const char *look_on(struct scene *scene, const struct bb_board *b) {
+  if (scene->inode != b->inode) forget_places(&scene->memory);
+  scene->inode = b->inode;
+  return inspect(b, scene->sent, &scene->memory);
+}
+
+/* A state within a takeover. */
+static void in_takeover(const char *path, const struct bb_board *b, void *more) {
+  struct scene *scene = (struct scene *)more;
+  (void)path;
+  nested++;
+  const char *fault = look_on(scene, b);
+  if (fault != NULL) tell(scene->name, "killed in a takeover", fault);
+  store(retaken, b->map, b->bytes);
+  fault = succeed(retaken, scene->sent, scene->memory);
+  if (fault != NULL) tell(scene->name, "after a second takeover", fault);
+}
+
+/* A state within the delivery of a report. */
+static void in_delivery(const char *path, const struct bb_board *b, void *more) {
+  struct scene *scene = (struct scene *)more;
+  (void)path;
+  states++;
+  const char *fault = look_on(scene, b);
+  if (fault != NULL) tell(scene->name, "killed", fault);
+  store(taken, b->map, b->bytes);
+  fault = succeed(taken, scene->sent, scene->memory);
+  if (fault != NULL) tell(scene->name, "after the takeover", fault);
+  if (nested_every == 0 || next_random(&random_state) % nested_every != 0) return;
+  store(taken, b->map, b->bytes);
+  const pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    open_writer(taken, CAPACITY);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  struct scene inner = *scene;
+  trace(child, taken, in_takeover, &inner);
+}
+
+/* Lays `before` reports of each node, then one more of `node` step by step; `again`: its last one once more. */
+static void play(const char *name, int before, unsigned node, bool again) {
+  struct sent sent = {{0}, {0}};
+  char why[256];
+  unlink(live);
+  now = rounded(bb_clock_ns(CLOCK_MONOTONIC));
+  struct bb_writer *w = open_writer(live, CAPACITY);
+  if (w == NULL) exit(2);
+  for (int i = 1; i <= before; i++)
+    for (unsigned k = 0; k < 2; k++) {
+      if (before == 1 && k != 0 && node == 1) continue; /* a name that is not there yet, beside one that is */
+      deliver(w, k, (uint32_t)i, now);
+      sent.laid[k] = sent.begun[k] = (uint32_t)i;
+    }
+  if (!again) sent.begun[node]++;
+  const uint32_t seq = sent.begun[node];
+  now += 0x10000;
+  const int64_t stamp = now;
+  struct scene scene = {.name = name, .sent = &sent};
+  struct bb_board b;
+  if (bb_board_open(&b, live, (uid_t)-1, why, sizeof why) != BB_READY) exit(2);
+  const char *fault = inspect(&b, &sent, &scene.memory);
+  if (fault != NULL) tell(name, "before", fault);
+  const pid_t child = fork(); /* shares the mapping and the lock, and so is the writer */
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    raise(SIGSTOP);
+    deliver(w, node, seq, stamp);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  trace(child, live, in_delivery, &scene);
+  sent.laid[node] = sent.begun[node];
+  fault = inspect(&b, &sent, &scene.memory);
+  if (fault != NULL) tell(name, "at the end", fault);
+  bb_board_close(&b);
+  bb_writer_close(w);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 4) return 2;
+  snprintf(live, sizeof live, "%s/live", argv[1]);
+  snprintf(taken, sizeof taken, "%s/taken", argv[1]);
+  snprintf(retaken, sizeof retaken, "%s/retaken", argv[1]);
+  nested_every = strtoul(argv[2], NULL, 10);
+  random_state = strtoull(argv[3], NULL, 10) * 2 + 1;
+  for (int i = 0; i < 20; i++) next_random(&random_state);
+  copy = make_room(&room);
+  play("the first name", 0, 0, false);
+  play("another name", 1, 1, false);
+  play("the second report", 1, 0, false);
+  play("the third report, over the first", 2, 0, false);
+  play("the fourth report, over the second", 3, 1, false);
+  play("a duplicate", 3, 0, true);
+  printf("%lu instructions; killed and taken over in %lu states, and in %lu within a takeover\n", steps, states, nested);
+  free(copy);
+  return 0;
+}

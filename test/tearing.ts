@@ -1,0 +1,150 @@
+// What the tests of tearing share: the C programs of c/test and c/proof, built out of the tree or out of a copy in which something
+// was taken away on purpose. No test of its own.
+
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folder, ROOT } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+const READING = ['board.c', 'lib/node.c', 'lib/open.c', 'lib/live.c'];
+const WRITING = ['order.c', 'validate.c'];
+/** Each with its sources; `hooked`: with a call before every access by atomics. */
+const PROGRAMS = {
+  torn: { sources: ['test/torn.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
+  steps: { sources: ['test/steps.c', 'board_writer.c', ...WRITING, ...READING], hooked: false },
+  weave: { sources: ['test/weave.c', ...WRITING, ...READING], hooked: true },
+  litmus: { sources: ['proof/litmus.c', ...WRITING, ...READING], hooked: true },
+  classics: { sources: ['proof/classics.c'], hooked: false },
+};
+export type Program = keyof typeof PROGRAMS;
+
+const FLAGS = '-std=c11 -D_GNU_SOURCE -g -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
+export const SANITIZED = ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
+
+export interface Build {
+  compiler?: string;
+  flags?: string[];
+  /** Where the sources lie, in place of c/. */
+  from?: string;
+}
+
+interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+async function run(command: string, args: string[], cwd = ROOT): Promise<Ended> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => {
+    stdout += data.toString();
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const [status] = (await once(child, 'close')) as [number | null];
+  return { status, stdout, stderr };
+}
+
+/** Runs a program that was built. */
+export type Run = (...args: (string | number)[]) => Promise<Ended>;
+
+/** Compiles a program. */
+export async function build(t: Teardown, name: Program, options: Build = {}): Promise<Run> {
+  const { compiler = 'gcc', flags = ['-O2'], from = join(ROOT, 'c') } = options;
+  const { sources, hooked } = PROGRAMS[name];
+  const out = join(folder(t), name);
+  const hooks = hooked ? ['-include', 'test/hooks.h'] : [];
+  const { status, stderr } = await run(compiler, [...FLAGS, ...flags, ...hooks, '-o', out, ...sources], from);
+  if (status !== 0) throw new Error(`${name}: ${stderr}`);
+  return (...args) => run(out, args.map(String));
+}
+
+/** A line, or some, of a file under c/, and what stands there instead. */
+export type Edit = [file: string, from: string, to: string];
+
+/** A copy of c/ with these edits. */
+export function edited(t: Teardown, edits: Edit[]): string {
+  const to = folder(t);
+  cpSync(join(ROOT, 'c'), to, { recursive: true });
+  for (const [file, from, replacement] of edits) {
+    const parts = readFileSync(join(to, file), 'utf8').split(from);
+    if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
+    writeFileSync(join(to, file), parts.join(replacement));
+  }
+  return to;
+}
+
+/** The scenarios of c/proof/litmus.c, and after how many loads a reader is cut off. */
+export async function scenarios(litmus: Run, loads: number): Promise<[scenario: string, loads: number][]> {
+  const { stdout } = await litmus('list');
+  // The reader of a block tries eight times the same.
+  return stdout
+    .trim()
+    .split('\n')
+    .map(name => [name, name === 'block' ? 5 : loads]);
+}
+
+/** What herd7 says of a scenario's tests, held against what ours does. */
+export interface Compared {
+  tests: number;
+  outcomes: number;
+  /** Tests with other outcomes than ours; of a processor only with more, since it may allow less than C11 does. */
+  different: string[];
+  /** Tests in which a wrong outcome is allowed. */
+  wrong: string[];
+}
+
+const MODELS = { c: 'rc11.cat', aarch64: 'aarch64.cat' };
+
+/** Lets herd7 judge a scenario, in C11 or as what compilers make of it for a processor. */
+export async function compare(
+  t: Teardown,
+  litmus: Run,
+  scenario: string,
+  loads: number,
+  as: keyof typeof MODELS,
+): Promise<Compared> {
+  const to = folder(t);
+  const written = await litmus('write', to, scenario, loads, as);
+  if (written.status !== 0) throw new Error(`litmus: ${written.stderr}`);
+  const compared: Compared = { tests: 0, outcomes: 0, different: [], wrong: [] };
+  for (const file of readdirSync(to).filter(name => name.endsWith('.litmus'))) {
+    const { stdout, stderr } = await run('herd7', ['-optace', 'true', '-model', MODELS[as], join(to, file)]);
+    const told = /^States \d+\n(.*?)^(Ok|No)$/ms.exec(stdout);
+    if (told === null) throw new Error(`herd7: ${file}: ${stdout}${stderr}`);
+    const states = (told[1] ?? '').trim().split('\n');
+    const ours = new Set(
+      readFileSync(join(to, file.replace('.litmus', '.states')), 'utf8')
+        .trim()
+        .split('\n'),
+    );
+    compared.tests++;
+    compared.outcomes += states.length;
+    if (states.some(state => !ours.has(state)) || (as === 'c' && states.length !== ours.size))
+      compared.different.push(file);
+    if (told[2] === 'Ok') compared.wrong.push(file);
+  }
+  return compared;
+}
+
+/** Runs c/test/torn.c on a board beside a reader in TypeScript; what both told. */
+export async function tear(t: Teardown, torn: Run, board: string, kills: number, seed: number) {
+  const reader = fork(join(ROOT, 'dist', 'test', 'tornreader.js'), [board]);
+  t.teardown(() => {
+    reader.kill('SIGKILL');
+  });
+  await once(reader, 'message');
+  const ended = await torn(board, kills, seed, 4000);
+  const told = once(reader, 'message');
+  reader.send('end');
+  const [{ looks, fault }] = (await told) as [{ looks: number; fault?: string }];
+  return { ...ended, looks, fault };
+}

@@ -1,0 +1,85 @@
+// A reader for the tests of tearing, in a process of its own: looks at a board of c/test/torn.c through the public face, again and
+// again until it is told to end, and tells what it saw that may never be seen: { looks, fault }.
+
+import { decode, getter } from '../src/layout/codec.js';
+import { structs } from '../src/layout/layout.gen.js';
+import { BoardReader, NoBoard, type Node, type Snapshot } from '../src/shm/reader.js';
+
+const [path = ''] = process.argv.slice(2);
+const reader = new BoardReader(path);
+
+const headOf = getter('slot', 'head');
+/** The words of a report that say which one it is, as make_report() in c/test/reports.h fills them. */
+const WORDS = Object.entries(structs.report.fields)
+  .filter(([, { type, count, kind }]) => type === 'u64' && count === 0 && kind === 'counter')
+  .map(([, { offset }]) => offset);
+
+/** What is known of a node by earlier looks. */
+const known = new Map<string, { seq: number; historySeq: number }>();
+
+/** What is wrong with a slot that looks whole. */
+function slotFault(view: DataView, slot: number, name: string): string | undefined {
+  const { stamp_ns, stamp_real_ns, report } = decode('slot', view, slot);
+  const told = (offset: number) => (BigInt(report.seq) << 16n) | BigInt(offset);
+  const at = slot + structs.slot.fields.report.offset;
+  if (WORDS.some(offset => view.getBigUint64(at + offset, true) !== told(offset))) return 'torn: words of two reports';
+  if (report.hostname !== name) return 'torn: the name';
+  return stamp_ns !== report.t_real_ns || stamp_real_ns !== told(0) ? 'torn: a stamp of another report' : undefined;
+}
+
+function nodeFault(node: Node, { header, evidence }: Snapshot): string | undefined {
+  const { name, report, previous, record } = node;
+  const before = known.get(name);
+  if (report === undefined) return before === undefined ? undefined : 'vanished: no report';
+  for (let slot = 0; slot < header.slots; slot++) {
+    const at = node.offset + header.slots_offset + slot * header.slot_stride;
+    const fault = headOf(node.view, at) === 0n ? undefined : slotFault(node.view, at, name);
+    if (fault !== undefined) return fault;
+  }
+  const historySeq = Number(record.history_seq);
+  if (report.seq < (before?.seq ?? 0)) return 'backward: an older report than was seen before';
+  if (previous !== undefined && previous.seq >= report.seq) return 'backward: the one before is the newer';
+  if (historySeq > report.seq) return 'backward: the order block knows a later report than the slots';
+  // 0: not to be had, or just cleared by a takeover.
+  if (historySeq !== 0 && historySeq < (before?.historySeq ?? 0)) return 'backward: order block';
+  // A round brings a report of each of the first nodes, and then a heartbeat of the same time.
+  if (/^n[0-3]$/.test(name) && (node.last?.stampNs ?? 0n) < evidence.heartbeatNs)
+    return 'backward: a heartbeat without the reports before it';
+  known.set(name, { seq: report.seq, historySeq: historySeq || (before?.historySeq ?? 0) });
+  return undefined;
+}
+
+function look(): string | undefined {
+  let snapshot: Snapshot;
+  try {
+    snapshot = reader.snapshot();
+  } catch (error) {
+    if (!(error instanceof NoBoard)) throw error;
+    return known.size === 0 ? undefined : `vanished: ${error.message}`;
+  }
+  const here = new Set<string>();
+  for (const node of snapshot.nodes()) {
+    const fault = nodeFault(node, snapshot);
+    if (fault !== undefined) return `${node.name}: ${fault}`;
+    here.add(node.name);
+  }
+  const gone = [...known.keys()].find(name => !here.has(name));
+  return gone === undefined ? undefined : `${gone}: vanished: the record`;
+}
+
+let looks = 0;
+let fault: string | undefined;
+let ended = false;
+process.on('message', () => {
+  ended = true;
+});
+process.on('disconnect', () => process.exit());
+
+function again(): void {
+  fault ??= look();
+  looks++;
+  if (!ended) setImmediate(again);
+  else process.send?.({ looks, fault }, () => process.disconnect());
+}
+process.send?.('ready');
+again();
