@@ -135,7 +135,8 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
   t.ok(reports.every((report, i) => i === 0 || report.t_boot_ns > (reports[i - 1]?.t_boot_ns ?? 0n)));
   t.ok(reports.every(report => report.start_boot_ns === reports[0]?.start_boot_ns));
   t.equal(reports[0]?.cpu_busy_pm, undefined);
-  t.type(reports[1]?.cpu_busy_pm, 'number', 'from the second on there are shares');
+  // The second may come so soon after the first that not a tick of CPU time has passed.
+  t.type(reports[2]?.cpu_busy_pm, 'number', 'from then on there are shares');
   t.type(reports[1]?.late_us, 'number');
   t.match(
     sender.output().stderr,
