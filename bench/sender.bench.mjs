@@ -65,7 +65,9 @@ export async function bench({ quick, say }) {
   writeFileSync(config, 'interval = "100ms"\n');
   const programs = await Promise.all([
     open(port => [MAIN, 'send', '--to', `127.0.0.1:${port}`, '--config', config]),
-    ...[[], ['slow'], ['lean']].map(how => open(port => [BARE, String(port), '100', ...how])),
+    ...[[], ['slow'], ['six'], ['sync'], ['sync', 'slow'], ['lean']].map(how =>
+      open(port => [BARE, String(port), '100', ...how]),
+    ),
   ]);
   const rows = [];
   const measure = async (interval, laps, seconds) => {
@@ -82,11 +84,16 @@ export async function bench({ quick, say }) {
     row('sender with its slow side', 'us of CPU a report', ([sender]) => sender.tree);
     row('bare program', 'us of CPU a report', ([, bare]) => bare.alone);
     row('bare program with the slow files', 'us of CPU a report', ([, , slow]) => slow.alone);
-    row('bare program that keeps files open', 'us of CPU a report', ([, , , lean]) => lean.alone);
+    row('bare program, six files alone', 'us of CPU a report', ([, , , six]) => six.alone);
+    row('bare program by readFileSync', 'us of CPU a report', ([, , , , sync]) => sync.alone);
+    row('the same with the slow files', 'us of CPU a report', ([, , , , , sync]) => sync.alone);
+    row('bare program that keeps files open', 'us of CPU a report', ([, , , , , , lean]) => lean.alone);
     const bound = interval === '1s' ? 1.5 : undefined;
     row('loop / bare', 'ratio', ([sender, bare]) => sender.alone / bare.alone, bound);
     row('sender / bare with slow files', 'ratio', ([sender, , slow]) => sender.tree / slow.alone, bound);
-    row('loop / bare that keeps files open', 'ratio', ([sender, , , lean]) => sender.alone / lean.alone);
+    row('loop / bare by readFileSync', 'ratio', ([sender, , , , sync]) => sender.alone / sync.alone);
+    row('sender / the same with slow files', 'ratio', ([sender, , , , , sync]) => sender.tree / sync.alone);
+    row('loop / bare that keeps files open', 'ratio', ([sender, , , , , , lean]) => sender.alone / lean.alone);
   };
   // A sender runs for years: what a compiler makes of it in its first minutes is not what it costs.
   const warm = quick ? 60 : 180;
