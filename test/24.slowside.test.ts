@@ -107,6 +107,20 @@ t.test('a child that crashes costs a round and no more', async t => {
   t.ok(look().report.slow_boot_ns > 0n);
 });
 
+t.test('what a child said is gone when the next one has nothing to say', async t => {
+  const { slow, look } = open(t, [
+    { name: 'once', periodMs: 0 },
+    { name: 'late', periodMs: 0 },
+  ]);
+  slow.start();
+  const first = await until('it is said', () => look().sets.includes('edac') && look());
+  const later = await until(
+    'the next child has closed a round',
+    () => look().report.slow_boot_ns > first.report.slow_boot_ns && look(),
+  );
+  t.same(later.sets, []);
+});
+
 t.test('no child outlives a sender that is killed, however early', async t => {
   const mark = folder(t);
   /** The children of the senders of this test, by a word of their command lines. */

@@ -100,8 +100,8 @@ function pretendSlow(options: Options, pretence: Pretence, tell: (message: strin
   }
   for (const trouble of new Set(readings.map(({ trouble }) => trouble))) if (trouble !== undefined) tell(trouble);
   return {
-    look: () => detailsOf(readings),
-    fill: view => fillSlow(view, readings, false, pretence.slowBootNs),
+    look: () => detailsOf(readings.map(({ details }) => details)),
+    fill: view => fillSlow(view, readings, pretence.slowBootNs),
   };
 }
 

@@ -15,9 +15,9 @@ export interface SlowPart {
 const validOf = getter('report', 'valid');
 const flagsOf = getter('report', 'flags');
 
-/** All details of some readings; no two sources tell the same. */
-export function detailsOf(readings: Iterable<SlowReading>): Details {
-  return Object.assign({}, ...Array.from(readings, ({ details }) => details));
+/** All details of some sources; no two tell the same. */
+export function detailsOf(said: readonly (Details | undefined)[]): Details {
+  return Object.assign({}, ...said);
 }
 
 /** What words hold is or-ed into a report that has nothing in these places; the report is aligned to 4 bytes. */
@@ -29,11 +29,8 @@ export function overlay(view: DataView, words: Uint32Array): void {
   }
 }
 
-/**
- * @param stale whether a source hangs
- * @param closedBootNs CLOCK_BOOTTIME when the last round was closed, 0 before the first
- */
-export function fillSlow(view: DataView, readings: Iterable<SlowReading>, stale: boolean, closedBootNs: bigint): void {
+/** @param closedBootNs CLOCK_BOOTTIME when the last round was closed, 0 before the first */
+export function fillSlow(view: DataView, readings: Iterable<SlowReading>, closedBootNs: bigint): void {
   let valid = validOf(view, 0);
   let flags = flagsOf(view, 0);
   for (const reading of readings) {
@@ -41,6 +38,5 @@ export function fillSlow(view: DataView, readings: Iterable<SlowReading>, stale:
     for (const set of reading.sets) valid |= 1n << BigInt(bits.valid[set]);
     for (const flag of reading.flags ?? []) flags |= 1 << bits.flags[flag];
   }
-  if (stale) flags |= 1 << bits.flags.slow_stale;
   encode('report', view, 0, { valid, flags, slow_boot_ns: closedBootNs });
 }

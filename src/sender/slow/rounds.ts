@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { bits, structs } from '../../layout/layout.gen.js';
 import type { Tell } from '../kernelfile.js';
-import { overlay, type SlowPart } from './fill.js';
+import { detailsOf, overlay, type SlowPart } from './fill.js';
 import { type Orders, sharedMs, type Word } from './serve.js';
 import { type Busy, type ClosedRound, PAGE_WORDS, Slate } from './slate.js';
 import type { Details, SlowSource } from './source.js';
@@ -129,8 +129,8 @@ export class SlowSide implements SlowPart {
   readonly #troubles = new Set<string>();
   /** Sources in which a child has died, and until when they are left alone. */
   readonly #resting = new Map<string, number>();
-  /** Sources that hang, each in a child of its own that waits for it, and since when it does. */
-  readonly #hung = new Map<string, { reader: Reader; sinceMs: number }>();
+  /** Sources that hang, each in a child of its own that waits for it, and what that was seen to do. */
+  readonly #hung = new Map<string, { reader: Reader; busy: Busy }>();
   #common: Reader | undefined;
   #openedMs = Number.NEGATIVE_INFINITY;
   /** What reports hold: all of it as of the end of the same round, for rates are taken over the time between two ends. */
@@ -173,10 +173,9 @@ export class SlowSide implements SlowPart {
   }
 
   look(): Details {
-    for (const [name, { reader, sinceMs }] of this.#hung) {
+    for (const [name, { reader, busy }] of this.#hung) {
       reader.look();
-      const { busy } = reader;
-      if (busy.source !== this.#number(name) || busy.sinceMs !== sinceMs) this.#release(name);
+      if (reader.busy.source !== busy.source || reader.busy.sinceMs !== busy.sinceMs) this.#release(name);
     }
     const nowMs = performance.now();
     let rested = false;
@@ -216,10 +215,6 @@ export class SlowSide implements SlowPart {
       .map(({ name }) => name)
       .filter(name => !this.#hung.has(name) && !this.#resting.has(name));
     return { sources, roundMs: this.#roundMs };
-  }
-
-  #number(name: string): number {
-    return this.#options.sources.findIndex(source => source.name === name);
   }
 
   #open(): Reader | undefined {
@@ -271,7 +266,7 @@ export class SlowSide implements SlowPart {
   /** What hangs keeps its child for itself, which is the first to know when it comes back; the rest goes on in a new one. */
   #setAside(reader: Reader, source: number): void {
     const name = this.#options.sources[source]?.name ?? '';
-    this.#hung.set(name, { reader, sinceMs: reader.busy.sinceMs });
+    this.#hung.set(name, { reader, busy: reader.busy });
     this.#options.tell?.(`the slow source ${name} does not answer: its readings are left out until it does`);
     this.#common = this.#open();
   }
@@ -317,8 +312,8 @@ export class SlowSide implements SlowPart {
     this.#published[SLOW_BOOT + 1] = Number(closedBootNs >> 32n);
     if (!other && !this.#haveWords) return;
     this.#haveWords = false;
-    const said = this.#options.sources.flatMap(({ name }, i) => (this.#latest.has(i) ? [this.#details.get(name)] : []));
-    this.#publishedDetails = Object.assign({}, ...said);
+    const believed = this.#options.sources.filter((_, i) => this.#latest.has(i));
+    this.#publishedDetails = detailsOf(believed.map(({ name }) => this.#details.get(name)));
   }
 
   #settle(): void {

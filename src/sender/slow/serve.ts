@@ -1,7 +1,7 @@
 // The side that can hang: reads slow sources one after the other, round by round, and writes what they say onto a slate.
 // Before each it notes there which one it begins, so that its parent sees which one hangs.
 
-import { CLOCK, clocks } from '../../native/index.js';
+import { here } from '../world.js';
 import { fillSlow } from './fill.js';
 import { PAGE_WORDS, Slate } from './slate.js';
 import type { Details, SlowReading, SlowSource } from './source.js';
@@ -20,17 +20,9 @@ export type Word = { source: string; details: Details | undefined; trouble: stri
 /** The descriptor under which a child finds its slate. */
 export const SLATE_FD = 4;
 
-const now = new BigUint64Array(3);
-
-/** CLOCK_MONOTONIC in ms, by which parent and child understand each other; its last digits. */
+/** CLOCK_MONOTONIC in ms, by which parent and child understand each other. */
 export function sharedMs(): number {
-  clocks(now);
-  return Number((now[CLOCK.monotonic] ?? 0n) / 1_000_000n);
-}
-
-function bootNs(): bigint {
-  clocks(now);
-  return now[CLOCK.boot] ?? 0n;
+  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /** A source and what it said last. */
@@ -64,7 +56,7 @@ class Asked {
     this.#said = said;
     this.sets = reading.sets;
     this.#page.fill(0);
-    fillSlow(this.#view, [reading], false, 0n);
+    fillSlow(this.#view, [reading], 0n);
     if (this.#page.every((word, i) => word === this.words[i])) return false;
     this.words.set(this.#page);
     return true;
@@ -98,7 +90,8 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     // The parent is gone, perhaps before we could hear of it.
     if (!process.connected) process.exit();
     round++;
-    let changed = false;
+    // What an earlier child said of a source is not what this one says, even if that is nothing.
+    let changed = round === 1;
     const nowMs = performance.now();
     for (const [i, one] of asked.entries()) {
       const { name, periodMs } = one.source;
@@ -111,7 +104,7 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
       one.isBroken = false;
       readIn[i] = round;
     }
-    slate.publish({ round, closedBootNs: bootNs(), readIn, pages, changed });
+    slate.publish({ round, closedBootNs: here.clocks().bootNs, readIn, pages, changed });
     if (round === 1) say('closed');
   };
   /** What counts so fast that it would wrap unseen in a round as long as this. */
