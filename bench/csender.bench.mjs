@@ -4,20 +4,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cpuOf, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-
-/** CPU time of a process, all its threads, in us. */
-function cpuOf(pid) {
-  const ns = readdirSync(`/proc/${pid}/task`).map(task =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return ns.reduce((a, b) => a + b, 0) / 1000;
-}
 
 const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 
@@ -53,8 +46,6 @@ async function open(argv) {
     },
   };
 }
-
-const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
 
 /** System calls a report of a sender, over a while that is a whole number of its longest usual periods. */
 async function callsOf(sender, out, seconds) {

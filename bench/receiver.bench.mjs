@@ -3,7 +3,7 @@
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,18 +11,10 @@ import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
+import { cpuOf, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
-const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
-
-/** CPU time of a process, all its threads, in us. */
-function cpuOf(pid) {
-  const ns = readdirSync(`/proc/${pid}/task`).map(task =>
-    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return ns.reduce((a, b) => a + b, 0) / 1000;
-}
 
 function folder() {
   return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));

@@ -3,21 +3,15 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cpuOf, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
 const BARE = at('./bare-sender.mjs');
-
-/** CPU time of a process, all its threads, in us; 0 when it is gone. */
-function cpuOf(pid) {
-  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
-  const ns = tasks.map(task => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));
-  return ns.reduce((a, b) => a + b, 0) / 1000;
-}
 
 const childrenOf = pid =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
@@ -56,8 +50,6 @@ async function open(argv) {
     },
   };
 }
-
-const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
 
 export async function bench({ quick, say }) {
   const own = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));

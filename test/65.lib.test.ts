@@ -19,6 +19,7 @@ import t from 'tap';
 import { generateLibrary } from '../proto/library.js';
 import { decodeReport, type Encodable, REPORT_BYTES, type Report } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
+import { random } from '../src/load/node.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
 import { type Evidence, judge, type LastReport, type State } from '../src/shm/liveness.js';
 import { rates } from '../src/shm/rates.js';
@@ -518,20 +519,15 @@ t.test('its answers are those of the TypeScript reader', async t => {
   });
 });
 
-/** Numbers from a seed. */
-function random(seed: number): (n: number) => number {
-  let state = seed >>> 0;
-  return n => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let x = Math.imul(state ^ (state >>> 15), 1 | state);
-    x = (x + Math.imul(x ^ (x >>> 7), 61 | x)) ^ x;
-    return Math.floor((((x ^ (x >>> 14)) >>> 0) / 2 ** 32) * n);
-  };
+/** Whole numbers below n, from a seed. */
+function picker(seed: number): (n: number) => number {
+  const next = random(seed);
+  return n => Math.floor(next() * n);
 }
 
 t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
   const program = build(t, 'judge', 'gcc', SANITIZED, []);
-  const pick = random(SEED);
+  const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
   const rows: [Evidence, LastReport | undefined][] = Array.from({ length: 20_000 }, () => {
     const nowNs = 10_000_000n * S + BigInt(pick(1e9));
@@ -588,7 +584,7 @@ t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
 });
 
 t.test('its rates are those of src/shm/rates.ts', async t => {
-  const pick = random(SEED + 1);
+  const pick = picker(SEED + 1);
   const BIG = 2 ** 53;
   const sets = Object.values(bits.valid);
   const names = ['eth0', 'eth1', 'eth2', 'ib0', ''];

@@ -7,9 +7,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../src/layout/layout.gen.js';
+import { random } from '../src/load/node.js';
 import { folder, ROOT } from './lib.js';
 import { machines, parseHexDump, prepare, textOf } from './tree.js';
-import { askC, askHere, compileSender, lacks, type Make, random, SANITIZED } from './twosenders.js';
+import { askC, askHere, compileSender, lacks, type Make, SANITIZED } from './twosenders.js';
 
 const SEED = Number(process.env.SEED ?? 70);
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => 255 - i));

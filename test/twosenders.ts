@@ -33,17 +33,6 @@ export function lacks(packages: string, ...programs: string[]): string | false {
   return missing.length > 0 && !process.env.CI && `${missing.join(', ')} missing: apt-get install ${packages}`;
 }
 
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** How to compile: `CC`, `CFLAGS`, `LDFLAGS` and the like, as make takes them. */
 export type Make = Record<string, string>;
 

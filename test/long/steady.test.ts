@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { random } from '../../src/load/node.js';
 import { phase } from '../../src/sender/schedule.js';
 import { childrenOf, HangingStatfs, Hearer, isAlive, startIn } from '../hanging.js';
 import { folder, until } from '../lib.js';
@@ -16,17 +17,6 @@ const INTERVAL = 100_000_000n;
 
 t.setTimeout((LENGTH + 120) * 1000);
 t.comment(`SEED=${SEED}, ${LENGTH} s`);
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** At SIGUSR2 the sender collects its garbage, which it would leave lying for an hour otherwise. */
 const COLLECTING = 'process.on("SIGUSR2", () => { gc(); gc(); gc(); });';
