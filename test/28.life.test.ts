@@ -7,7 +7,6 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
@@ -22,7 +21,7 @@ import { phase } from '../src/sender/schedule.js';
 import type { World } from '../src/sender/world.js';
 import { rates } from '../src/shm/rates.js';
 import { type Heard, Hearer, startIn } from './hanging.js';
-import { folder, SENDER, until } from './lib.js';
+import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
 
 t.setTimeout(200_000);
 
@@ -356,10 +355,10 @@ function inside(): void {
   });
 }
 
-const skipIn = (unshare: string, setup: string) => {
-  const tried = spawnSync('unshare', [unshare, 'sh', '-ec', setup], { encoding: 'utf8' });
+const noHostName = (() => {
+  const tried = spawnSync('unshare', ['-u', 'hostname', 'alpha'], { encoding: 'utf8' });
   return tried.status === 0 || process.env.CI === 'true' ? false : `no namespace here: ${tried.stderr || tried.error}`;
-};
+})();
 
 function outside(): void {
   t.test('suspend and resume: one report tells of it, no burst, and the grid stays', async t => {
@@ -686,44 +685,36 @@ function outside(): void {
 
   processes();
 
-  if (skipIn('-n', 'ip link set lo up')) t.pass('skipped', { skip: 'no network namespace here' });
-  else
-    t.spawn('unshare', ['-n', process.execPath, fileURLToPath(import.meta.url)], {
-      env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
-    });
+  inOwnNetwork(t, 'ip link set lo up', import.meta.url);
 }
 
 /** Senders that are processes of their own, whichever sender that is. */
 function processes(): void {
-  t.test(
-    'a host that takes another name: it is known by that from SIGHUP on',
-    { skip: skipIn('-u', 'hostname alpha') },
-    async t => {
-      const hearer = await Hearer.open(t);
-      const prefix = ['unshare', '-u', 'sh', '-ec', 'hostname Alpha.example.org\nexec "$@"', 'sh'];
-      const sender = startIn(t, { prefix }, ['send', '--interval', '100ms', '--to', hearer.address]);
-      await hearer.more(3);
-      const told = (count: number) =>
-        until(
-          'it has read its options again',
-          () => sender.lines().filter(line => /again: /.test(line)).length === count,
-        );
-      const rename = (name: string) => execFileSync('nsenter', ['-t', String(sender.pid), '-u', 'hostname', name]);
-      rename('beta.example.org');
-      await hearer.more(3);
-      t.same([...new Set(hearer.reports.map(({ hostname }) => hostname))], ['alpha'], 'not before it is told to look');
-      sender.child.kill('SIGHUP');
-      await told(1);
-      const from = hearer.reports.length;
-      const renamed = await hearer.next('it has the other name', ({ hostname }) => hostname === 'beta');
-      t.ok(hearer.reports.indexOf(renamed) <= from + 1);
-      sender.child.kill('SIGTERM');
-      t.equal(await sender.exit, 0);
-      await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
-      t.same(numbers(hearer.reports), sequence(0, hearer.reports.length), 'each number once');
-      t.equal(count(hearer.reports, 'first'), 1);
-    },
-  );
+  t.test('a host that takes another name: it is known by that from SIGHUP on', { skip: noHostName }, async t => {
+    const hearer = await Hearer.open(t);
+    const prefix = ['unshare', '-u', 'sh', '-ec', 'hostname Alpha.example.org\nexec "$@"', 'sh'];
+    const sender = startIn(t, { prefix }, ['send', '--interval', '100ms', '--to', hearer.address]);
+    await hearer.more(3);
+    const told = (count: number) =>
+      until(
+        'it has read its options again',
+        () => sender.lines().filter(line => /again: /.test(line)).length === count,
+      );
+    const rename = (name: string) => execFileSync('nsenter', ['-t', String(sender.pid), '-u', 'hostname', name]);
+    rename('beta.example.org');
+    await hearer.more(3);
+    t.same([...new Set(hearer.reports.map(({ hostname }) => hostname))], ['alpha'], 'not before it is told to look');
+    sender.child.kill('SIGHUP');
+    await told(1);
+    const from = hearer.reports.length;
+    const renamed = await hearer.next('it has the other name', ({ hostname }) => hostname === 'beta');
+    t.ok(hearer.reports.indexOf(renamed) <= from + 1);
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+    await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
+    t.same(numbers(hearer.reports), sequence(0, hearer.reports.length), 'each number once');
+    t.equal(count(hearer.reports, 'first'), 1);
+  });
 
   t.test('another name in the configuration', async t => {
     const hearer = await Hearer.open(t);
@@ -766,5 +757,5 @@ function processes(): void {
 }
 
 if (SENDER !== '') processes();
-else if (process.env.BEOBOARD_TEST_NAMESPACE === 'yes') inside();
+else if (INSIDE) inside();
 else outside();

@@ -1,15 +1,12 @@
 // Where reports go: multicast groups of both kinds, several roads at once, and other destinations at SIGHUP while reports
 // flow. Runs itself again in a network namespace of its own, so that no multicast leaves this machine.
 
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { boardPath, folder, INSIDE, inOwnNetwork, run, start, startReceiver, until } from './lib.js';
 
-const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
 /** Loopback for IPv4, a pair of interfaces for IPv6, whose groups do not come back over loopback. */
 const SETUP = [
   'ip link set lo up multicast on',
@@ -19,21 +16,6 @@ const SETUP = [
   'ip link set v0 up',
   'ip link set v1 up',
 ].join(' && ');
-
-function outside(): void {
-  const tried = spawnSync('unshare', ['-n', 'sh', '-c', SETUP], { encoding: 'utf8' });
-  const missing = tried.error !== undefined || tried.status !== 0;
-  const skip = missing && process.env.CI !== 'true' && `no network namespace here: ${tried.stderr || tried.error}`;
-  if (skip) t.pass('skipped', { skip });
-  else
-    t.spawn(
-      'unshare',
-      ['-n', 'sh', '-c', `${SETUP} && exec "$0" "$1"`, process.execPath, fileURLToPath(import.meta.url)],
-      {
-        env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' },
-      },
-    );
-}
 
 function reading(t: { teardown(end: () => void): void }, board: string): BoardReader {
   const reader = new BoardReader(board);
@@ -203,4 +185,4 @@ function inside(): void {
 }
 
 if (INSIDE) inside();
-else outside();
+else inOwnNetwork(t, SETUP, import.meta.url);

@@ -2,22 +2,19 @@
 // test/30.order.test.ts; then what only sockets show: several roads at once, going over from one to another under load, a
 // full board. The clock is the machine's: what depends on time is held against the stamps, never against how long it took.
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Encodable } from '../src/layout/codec.js';
 import { bits } from '../src/layout/layout.gen.js';
 import { random } from '../src/load/node.js';
 import { BulkSender } from '../src/native/index.js';
 import { BoardReader, type Node } from '../src/shm/reader.js';
-import { boardPath, folder, makeReport, ROOT, type Running, start, until } from './lib.js';
+import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, ROOT, type Running, start, until } from './lib.js';
 import { countsOf, goOn, MS, now, pass, S, StandIn, settled, startIn, stop } from './sampler.js';
 
 const SEED = Number(process.env.SEED ?? 1);
-const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
 
 /** A master under test; what is sent to it goes to its first address. */
 interface Master extends Running {
@@ -760,15 +757,6 @@ const GROUP = '239.255.86.77';
 /** Loopback that knows groups. */
 const SETUP = 'ip link set lo up multicast on && ip route add 224.0.0.0/4 dev lo';
 
-function outside(): void {
-  const tried = spawnSync('unshare', ['-n', 'sh', '-c', SETUP], { encoding: 'utf8' });
-  const missing = tried.error !== undefined || tried.status !== 0;
-  const skip = missing && process.env.CI !== 'true' && `no network namespace here: ${tried.stderr || tried.error}`;
-  const command = ['-n', 'sh', '-c', `${SETUP} && exec "$0" "$1"`, process.execPath, fileURLToPath(import.meta.url)];
-  if (skip) t.pass('skipped', { skip });
-  else t.spawn('unshare', command, { env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' } }, 'roads');
-}
-
 function inside(): void {
   t.test('two addresses and a group at once, on sockets of their own', { buffered: true }, async t => {
     const board = boardPath(t);
@@ -855,5 +843,5 @@ else {
   boards();
   roads();
   slowRoads();
-  outside();
+  inOwnNetwork(t, SETUP, import.meta.url, 'roads');
 }

@@ -1,13 +1,11 @@
 // Nothing is lost that the kernel has taken, and what it dropped is counted: small buffers that overflow, several sockets
 // that are drained in turn, a simulated cluster, and a receiver that is stopped and started under load.
 
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, ROOT, type Running, run, start, until } from './lib.js';
+import { boardPath, INSIDE, inOwnNetwork, ROOT, type Running, run, start, until } from './lib.js';
 import {
   countsOf,
   goOn,
@@ -24,8 +22,6 @@ import {
   startMaster,
   stop,
 } from './sampler.js';
-
-const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
 
 /** What one report takes of a buffer, bytes; the advice and the settings are made with it. */
 const PER_REPORT = 2305;
@@ -264,16 +260,6 @@ function buffer(): void {
 
 // ---- a new start at the same port ----
 
-function outside(): void {
-  const setup = 'ip link set lo up';
-  const tried = spawnSync('unshare', ['-n', 'sh', '-c', setup], { encoding: 'utf8' });
-  const missing = tried.error !== undefined || tried.status !== 0;
-  const skip = missing && process.env.CI !== 'true' && `no network namespace here: ${tried.stderr || tried.error}`;
-  const command = ['-n', 'sh', '-c', `${setup} && exec "$0" "$1"`, process.execPath, fileURLToPath(import.meta.url)];
-  if (skip) t.pass('skipped', { skip });
-  else t.spawn('unshare', command, { env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' } }, 'starts');
-}
-
 function inside(): void {
   t.test('stopped, killed and started again at the same port, under load: unheard, not lost', async t => {
     const board = boardPath(t);
@@ -325,5 +311,5 @@ else {
   fair();
   cluster();
   buffer();
-  outside();
+  inOwnNetwork(t, 'ip link set lo up', import.meta.url, 'starts');
 }

@@ -1,6 +1,6 @@
 // What the tests share: reports made by hand, boards of their own, programs started and ended. No test of its own.
 
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,12 @@ import { clusterId, MAGIC, STAT_VERSION } from '../src/layout/identity.js';
 /** What a test needs of tap: something to do at its end. */
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
+}
+
+/** What a file needs of tap to run itself again. */
+interface Spawning {
+  pass(what: string, extra: { skip: string }): unknown;
+  spawn(command: string, args: string[], options: { env: NodeJS.ProcessEnv }, name: string): unknown;
 }
 
 /** The root of the project. */
@@ -146,4 +152,20 @@ export async function until<T>(what: string, look: () => T | undefined | false):
     if (performance.now() > end) throw new Error(`waited a minute in vain until ${what}`);
     await new Promise(resolve => setTimeout(resolve, 10));
   }
+}
+
+/** Whether this process is what `inOwnNetwork` started. */
+export const INSIDE = process.env.BEOBOARD_TEST_NAMESPACE === 'yes';
+
+/**
+ * Runs a test file again, as one test, in a network namespace of its own, where it has every port and nothing leaves
+ * this machine; there INSIDE is true. `setup` is a shell command that makes what the namespace needs; a new one has
+ * nothing that is up. Where there are no namespaces that is a skip with the reason, and in CI a failure.
+ */
+export function inOwnNetwork(t: Spawning, setup: string, file: string, name = 'in a network of its own'): void {
+  const tried = spawnSync('unshare', ['-n', 'sh', '-c', setup], { encoding: 'utf8' });
+  if (tried.status !== 0 && process.env.CI !== 'true')
+    return void t.pass('skipped', { skip: `no network namespace here: ${tried.stderr || tried.error}` });
+  const command = ['-n', 'sh', '-c', `${setup} && exec "$0" "$1"`, process.execPath, fileURLToPath(file)];
+  t.spawn('unshare', command, { env: { ...process.env, BEOBOARD_TEST_NAMESPACE: 'yes' } }, name);
 }
