@@ -1,0 +1,321 @@
+// What the tests of Ganglia's documents share: boards made by hand, in memory and in files, and what a document says. No
+// test of its own.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
+import { bits, HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { Snapshot } from '../src/shm/reader.js';
+import { BOOT_ID } from './brokenboards.js';
+
+// ---- boards made here ------------------------------------------------------------------------------------------------
+
+export const S = 1_000_000_000n;
+export const NOW = 5000n * S;
+export const LOCALTIME = 1_700_009_000;
+const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
+const SETS = Object.keys(bits.valid) as SetName[];
+export const ALL = SETS.reduce((mask, set) => mask | (1n << BigInt(bits.valid[set])), 0n);
+
+export interface TestNode {
+  name: string;
+  address?: number[];
+  /** Seconds from now back to the stamp of each report, oldest first. */
+  reports?: [age: number, report: Encodable<'report'>][];
+  /** Of the kernel, in bytes that no sender of ours would write. */
+  release?: Uint8Array;
+}
+
+export interface TestBoard {
+  now?: bigint;
+  header?: Encodable<'board_header'>;
+  /** The cluster's name in bytes that `encode` would not write. */
+  cluster?: Uint8Array;
+}
+
+/** Header, column words and records, as a snapshot has them. */
+export function bytesOf(
+  nodes: readonly TestNode[],
+  { now = NOW, header = {}, cluster }: TestBoard = {},
+): Uint8Array<ArrayBuffer> {
+  const { board_header, column_entry, slot, report } = structs;
+  const records = board_header.bytes + nodes.length * column_entry.bytes;
+  const bytes = new Uint8Array(records + nodes.length * RECORD);
+  const view = new DataView(bytes.buffer);
+  encode('board_header', view, 0, {
+    header_bytes: board_header.bytes,
+    column_offset: board_header.bytes,
+    column_stride: column_entry.bytes,
+    records_offset: records,
+    record_stride: RECORD,
+    slots_offset: structs.record.bytes,
+    slot_stride: slot.bytes,
+    report_offset: slot.fields.report.offset,
+    report_bytes: report.bytes,
+    slots: 2,
+    count: nodes.length,
+    capacity: nodes.length,
+    cluster_name: 'test',
+    uncertain_after_ns: (9n * S) / 2n,
+    silent_after_ns: (21n * S) / 2n,
+    listening_since_ns: now - 1000n * S,
+    heartbeat_ns: now,
+    ...header,
+  });
+  if (cluster) bytes.set(cluster, board_header.fields.cluster_name.offset);
+  nodes.forEach(({ name, address = [], reports = [], release }, i) => {
+    const at = records + i * RECORD;
+    encode('record', view, at, { name, address, order_head: 2, order_tail: 2 });
+    reports.forEach(([age, values], j) => {
+      const slotAt = at + structs.record.bytes + (j % 2) * slot.bytes;
+      const head = 2 * (j + 1);
+      encode('slot', view, slotAt, { head, tail: head, stamp_ns: now - BigInt(Math.round(age * 1e9)) });
+      const reportAt = slotAt + slot.fields.report.offset;
+      encode('report', view, reportAt, { interval_ms: 1000, ...values });
+      if (release) bytes.set(release, reportAt + report.fields.os_release.offset);
+    });
+  });
+  return bytes;
+}
+
+export function board(nodes: readonly TestNode[], options: TestBoard = {}): Snapshot {
+  return new Snapshot('test', bytesOf(nodes, options), { nowNs: NOW, realNs: 0n, nodes: nodes.length });
+}
+
+const EARLIER: Encodable<'report'> = {
+  valid: ALL,
+  boot_id: 7n,
+  start_boot_ns: 500n * S,
+  t_boot_ns: 1000n * S,
+  t_real_ns: 1_700_001_000n * S,
+  cpus_online: 128,
+  cpu_user_ms: 10_000,
+  cpu_idle_ms: 80_000,
+  net: [
+    { name: 'eth0', rx_bytes: 1e12, tx_bytes: 2e12, rx_packets: 3e9, tx_packets: 4e9 },
+    { name: 'eth1', rx_bytes: 500, tx_bytes: 600, rx_packets: 7, tx_packets: 8 },
+  ],
+  net_rest: { name: 'rest', state: 2 << 16 },
+};
+
+/** One second later, of a node on which everything was measured. */
+export const FULL: Encodable<'report'> = {
+  ...EARLIER,
+  t_boot_ns: 1001n * S,
+  t_real_ns: 1_700_001_001n * S,
+  // 10 s of CPU time in all between the two, 100 s since boot.
+  cpu_user_ms: 15_000,
+  cpu_nice_ms: 100,
+  cpu_system_ms: 1000,
+  cpu_idle_ms: 83_000,
+  cpu_iowait_ms: 400,
+  cpu_irq_ms: 120,
+  cpu_softirq_ms: 80,
+  cpu_steal_ms: 300,
+  cpu_mhz_max: 2596,
+  load1_c: 1234,
+  load5_c: 567,
+  load15_c: 8,
+  runnable: 5,
+  threads: 1400,
+  mem_total_mib: 515_000,
+  mem_free_mib: 400_000,
+  mem_buffers_mib: 10,
+  mem_cached_mib: 90_000,
+  mem_shmem_mib: 77,
+  swap_total_mib: 8192,
+  swap_free_mib: 8000,
+  fs_total_mib: 258_000,
+  fs_avail_mib: 79_341,
+  fs_fullest_pm: 693,
+  arch: 1,
+  os_release: '6.1.0-25-amd64',
+  // The order of interfaces shifts; the fabric is no part of it.
+  net: [
+    { name: 'eth1', rx_bytes: 1500, tx_bytes: 2600, rx_packets: 17, tx_packets: 28 },
+    { name: 'eth0', rx_bytes: 1e12 + 1e6, tx_bytes: 2e12 + 2e6, rx_packets: 3e9 + 1e3, tx_packets: 4e9 + 2e3 },
+  ],
+  net_rest: { name: 'rest', state: 2 << 16, rx_bytes: 0.5e6, tx_bytes: 0, rx_packets: 5, tx_packets: 0 },
+  fabric: { name: 'fabric', rx_bytes: 9e9, tx_bytes: 9e9 },
+};
+
+export const EXPECTED: Record<string, string> = {
+  cpu_num: '128',
+  cpu_speed: '2596',
+  cpu_user: '50.0',
+  cpu_nice: '1.0',
+  cpu_system: '12.0',
+  cpu_idle: '30.0',
+  cpu_wio: '4.0',
+  cpu_aidle: '83.0',
+  cpu_steal: '3.0',
+  load_one: '12.34',
+  load_five: '5.67',
+  load_fifteen: '0.08',
+  proc_run: '4',
+  proc_total: '1400',
+  mem_total: '527360000',
+  mem_free: '409600000',
+  mem_buffers: '10240',
+  mem_cached: '92160000',
+  mem_shared: '0',
+  swap_total: '8388608',
+  swap_free: '8192000',
+  bytes_in: '1501000.00',
+  bytes_out: '2002000.00',
+  pkts_in: '1015.00',
+  pkts_out: '2020.00',
+  disk_total: '270.533',
+  disk_free: '83.195',
+  part_max_used: '69.3',
+  boottime: '1700000000',
+  machine_type: 'x86_64',
+  os_name: 'Linux',
+  os_release: '6.1.0-25-amd64',
+  gexec: 'OFF',
+};
+
+/** A node of which everything was measured, `changed` in its newest report, `before` in the one before. */
+export function node(
+  name: string,
+  age = 0,
+  changed: Encodable<'report'> = {},
+  before: Encodable<'report'> = {},
+): TestNode {
+  const reports: NonNullable<TestNode['reports']> = [
+    [age + 1, { ...EARLIER, ...before }],
+    [age, { ...FULL, ...changed }],
+  ];
+  return { name, reports };
+}
+
+export const HOSTILE: [what: string, bytes: Uint8Array][] = [
+  ['markup', Buffer.from('5.<b>&amp;</b>"\'/>')],
+  ['an attribute', Buffer.from('"/></METRIC><HOST NAME="x')],
+  ['slashes', Buffer.from('../../../etc/passwd')],
+  ['control bytes', Buffer.from([1, 10, 13, 27, 127, 9, 65])],
+  ['broken UTF-8', Buffer.from([0xff, 0xc3, 0x28, 0xe2, 0x82, 65, 0xf0])],
+  ['Latin-1', Buffer.from('Gr\xfc\xdfe', 'latin1')],
+  ['no NUL anywhere', Buffer.alloc(48, 0x22)],
+  ['query characters', Buffer.from('!@#$%`;|\\?*')],
+  ['a comment', Buffer.from('--> <!-- ]]>')],
+];
+
+/** The same as a file that can be mapped, with an index in which no name is found: nobody looks one up here. */
+export function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard): void {
+  const { board_header, index_entry } = structs;
+  const index_slots = 64;
+  const index = Buffer.alloc(index_slots * index_entry.bytes);
+  const bytes = bytesOf(nodes, options);
+  const view = new DataView(bytes.buffer);
+  const { column_offset, records_offset } = new Snapshot(path, bytes, { nowNs: 0n, realNs: 0n, nodes: 0 }).header;
+  encode('board_header', view, 0, {
+    magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
+    version: 0x00010000,
+    stat_hash: HASH_STAT_V1,
+    board_hash: HASH_BOARD_V1,
+    master_boot_id: BOOT_ID,
+    file_bytes: bytes.length + index.length,
+    index_slots,
+    index_stride: index_entry.bytes,
+    index_offset: board_header.bytes,
+    column_offset: (column_offset ?? 0) + index.length,
+    records_offset: (records_offset ?? 0) + index.length,
+  });
+  const header = bytes.subarray(0, board_header.bytes);
+  writeFileSync(path, Buffer.concat([header, index, bytes.subarray(board_header.bytes)]));
+}
+
+/**
+ * A receiver's heartbeat for the time that starting a program takes: as far ahead as a reader still believes. Nothing is
+ * older than a machine that has just been started.
+ */
+export function beating(): TestBoard {
+  const now = process.hrtime.bigint() + (9n * S) / 10n;
+  return { now, header: { listening_since_ns: now - 20n * S } };
+}
+
+// ---- what a document says --------------------------------------------------------------------------------------------
+
+export type Attributes = Record<string, string>;
+export interface Host {
+  attributes: Attributes;
+  metrics: Record<string, Attributes & { extras: Attributes }>;
+}
+
+function attributesOf(text: string): Attributes {
+  return Object.fromEntries([...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value]));
+}
+
+function extrasOf(text: string): Attributes {
+  return Object.fromEntries(
+    [...text.matchAll(/<EXTRA_ELEMENT ([^>]*)\/>/g)]
+      .map(([, extra]) => attributesOf(extra!))
+      .map(({ NAME, VAL }) => [NAME, VAL]),
+  );
+}
+
+/** A CLUSTER: of gmond's document with hosts, of gmetad's also as a summary. */
+export interface Cluster {
+  attributes: Attributes;
+  hosts: Record<string, Host>;
+  /** Of METRICS, by name. */
+  sums: Record<string, Attributes>;
+  /** Of HOSTS. */
+  counts: Attributes;
+}
+
+function hostsOf(text: string): Record<string, Host> {
+  const hosts = [...text.matchAll(/<HOST ([^>]*)>(.*?)<\/HOST>/gs)].map(([, open, body]) => {
+    const metrics = [...body!.matchAll(/<METRIC ([^>]*)>(.*?)<\/METRIC>/gs)].map(([, metric, inner]) => {
+      const found = attributesOf(metric!);
+      return [found.NAME, { ...found, extras: extrasOf(inner!) }];
+    });
+    const attributes = attributesOf(open!);
+    return [attributes.NAME, { attributes, metrics: Object.fromEntries(metrics) }];
+  });
+  return Object.fromEntries(hosts);
+}
+
+function summaryOf(text: string): Pick<Cluster, 'sums' | 'counts'> {
+  const sums = [...text.matchAll(/<METRICS ([^>]*)>/g)].map(([, sum]) => attributesOf(sum!));
+  return {
+    counts: attributesOf(/<HOSTS ([^>]*)>/.exec(text)?.[1] ?? ''),
+    sums: Object.fromEntries(sums.map(sum => [sum.NAME, sum])),
+  };
+}
+
+/** The clusters of a document, by name, read by its lines; that it is XML is xmllint's to say. */
+export function clustersOf(document: string): Record<string, Cluster> {
+  const clusters = [...document.matchAll(/<CLUSTER ([^>]*)>(.*?)<\/CLUSTER>/gs)].map(([, open, body]) => {
+    const attributes = attributesOf(open!);
+    return [attributes.NAME, { attributes, hosts: hostsOf(body!), ...summaryOf(body!) }];
+  });
+  return Object.fromEntries(clusters);
+}
+
+/** The one cluster of a document. */
+export function parse(document: string): { cluster: Attributes; hosts: Record<string, Host> } {
+  const { attributes = {}, hosts = {} } = Object.values(clustersOf(document))[0] ?? {};
+  return { cluster: attributes, hosts };
+}
+
+/** What must hold of every document, whatever was put into it. */
+export function clean(document: string): string | undefined {
+  const body = document.slice(document.indexOf(']>') + 2);
+  if (!/^[\n -~]*$/.test(document)) return 'a byte that is no printable ASCII';
+  if (/[&']/.test(body)) return 'an entity or an apostrophe';
+  const rest = body.replace(/<!--[^<>]*-->|<\/?[A-Z_]+( [A-Z_]+="[^"<>]*")*\/?>/g, '');
+  return rest.trim() === '' ? undefined : `not markup: ${rest.trim().slice(0, 60)}`;
+}
+
+const xmllintMissing = spawnSync('xmllint', ['--version']).error !== undefined;
+export const needsXmllint = {
+  skip: xmllintMissing && !process.env.CI ? 'xmllint missing: apt-get install libxml2-utils' : false,
+};
+
+/** What xmllint has against the document; empty when it is valid by its own DTD. */
+export function invalid(document: string): string {
+  const { status, stderr, error } = spawnSync('xmllint', ['--valid', '--noout', '-'], { input: document });
+  return status === 0 ? '' : `${error?.message ?? ''}${stderr}`;
+}
