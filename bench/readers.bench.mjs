@@ -46,7 +46,7 @@ export async function bench({ quick, say }) {
   const { board: mapping } = mapBoard(board);
   const reader = new BoardReader(board);
   const all = new Uint8Array(mapping.snapshotBytes());
-  const one = new Uint8Array(mapping.nodeBytes());
+  const one = new Uint8Array(mapping.nodeBytes(1));
   const other = new Uint8Array(all.length).fill(1);
   const copy = new Uint8Array(all.length);
   const laps = quick ? 5 : 15;

@@ -144,7 +144,9 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   Napi::Value NodeBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
     const struct bb_board_header& h = board_.header;
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) + h.column_stride + h.record_stride);
+    const double nodes = info[0].As<Napi::Number>().DoubleValue();
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) +
+                                             nodes * (static_cast<double>(h.column_stride) + h.record_stride));
   }
 
   // find(name): the number of the record, -1 when there is none.

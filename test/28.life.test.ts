@@ -12,16 +12,16 @@ import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import type { Address } from '../src/common/addresses.js';
 import { createLog } from '../src/common/log.js';
-import { bitNames, decodeReport, REPORT_BYTES, type Report } from '../src/layout/codec.js';
+import { bitNames, decodeReport, encode, REPORT_BYTES, type Report } from '../src/layout/codec.js';
 import { Collector } from '../src/sender/collect.js';
 import { type Course, Loop, type Send } from '../src/sender/loop.js';
 import { Outlets } from '../src/sender/outlets.js';
 import type { Source } from '../src/sender/pack.js';
 import { phase } from '../src/sender/schedule.js';
 import type { World } from '../src/sender/world.js';
-import { rates } from '../src/shm/rates.js';
+import type { Rates } from '../src/shm/rates.js';
 import { type Heard, Hearer, startIn } from './hanging.js';
-import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
+import { folder, INSIDE, inOwnNetwork, ratesOf, SENDER, until } from './lib.js';
 
 t.setTimeout(200_000);
 
@@ -179,6 +179,7 @@ class Node {
   readonly root: string;
   readonly #collector: Collector;
   #now = 1000n * SECOND;
+  readonly #bytes = new Map<Report, Uint8Array>();
 
   constructor(t: Parameters<typeof folder>[0], files: Record<string, string>) {
     this.root = folder(t);
@@ -205,7 +206,15 @@ class Node {
     const bytes = new Uint8Array(REPORT_BYTES);
     const view = new DataView(bytes.buffer);
     this.#collector.collect(view, this.#now);
-    return { ...decodeReport(view, 0), t_boot_ns: this.#now };
+    encode('report', view, 0, { t_boot_ns: this.#now });
+    const report = decodeReport(view, 0);
+    this.#bytes.set(report, bytes);
+    return report;
+  }
+
+  /** What readers make of two of them. */
+  rates(before: Report | undefined, after: Report | undefined): Rates | undefined {
+    return ratesOf(before && this.#bytes.get(before), after && this.#bytes.get(after));
   }
 }
 
@@ -534,7 +543,7 @@ function outside(): void {
     // What readers make of it.
     const all = Object.entries(reports);
     for (const [i, [what, report]] of all.entries()) {
-      const user = rates(all[i - 1]?.[1], report)?.cpu_user_pct;
+      const user = node.rates(all[i - 1]?.[1], report)?.cpu_user_pct;
       t.ok(user === undefined || (user as number) < 26, `${what}: a reader's share of work is ${user}`);
     }
   });
@@ -545,7 +554,7 @@ function outside(): void {
     /** Names and what readers make of their traffic, B/s; the rest is called so. */
     const after = (files: Record<string, string>, interfaces: Parameters<typeof netdev>[0]) => {
       const report = node.tick({ ...files, 'proc/net/dev': netdev(interfaces) });
-      const { net = [], net_rest } = rates(before, report) ?? {};
+      const { net = [], net_rest } = node.rates(before, report) ?? {};
       before = report;
       return [
         report.net?.map(({ name, state }) => `${name}${state & 1 ? '' : '?'}`),
@@ -621,7 +630,7 @@ function outside(): void {
       'proc/net/dev': netdev({ eth0: [500, 5] }),
     });
     t.equal(after.disk_busiest_pm, 250, 'unwound: 250 ms of a second');
-    const found = rates(before, after) ?? {};
+    const found = node.rates(before, after) ?? {};
     for (const name of ['disk_read_bytes', 'disk_write_bytes', 'disk_busy_ms', 'disk_weighted_ms', 'tcp_retrans'])
       t.equal(found[name], undefined, `${name} went back: no rate`);
     t.match(found.net, [{ name: 'eth0', rx_bytes: undefined, errors: 10 }], 'a field of 32 bits wraps with its source');
@@ -635,7 +644,7 @@ function outside(): void {
       numbersIn(found).every(rate => rate >= 0 && rate < 1000),
       'and nothing absurd anywhere',
     );
-    const later = rates(
+    const later = node.rates(
       after,
       node.tick({
         'proc/diskstats': disk('sda', 16, 250, 400) + disk('sdb', 1016, 1100, 1300),

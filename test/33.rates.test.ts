@@ -2,10 +2,10 @@
 // them, so that what was not measured is absent here as it is there.
 
 import t from 'tap';
-import { decodeReport, type Encodable, type Report, type SetName } from '../src/layout/codec.js';
+import type { Encodable, SetName } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
-import { type Rates, rates } from '../src/shm/rates.js';
-import { makeReport } from './lib.js';
+import type { Rates } from '../src/shm/rates.js';
+import { makeReport, ratesOf } from './lib.js';
 
 const S = 1_000_000_000n;
 const BIG = 2 ** 53;
@@ -455,16 +455,14 @@ const rows: Row[] = [
   },
 ];
 
-function report(values: Values): Report {
-  const bytes = makeReport(values);
-  return decodeReport(new DataView(bytes.buffer), 0);
-}
-
 t.test('two reports', t => {
   rows.forEach((row, i) => {
     t.test(`${i + 1}. ${row.rule}`, async t => {
       const valid = row.sets.reduce((all, set) => all | (1n << BigInt(bits.valid[set])), 0n);
-      const got = rates(report({ valid, ...FIRST, ...row.before }), report({ valid, ...SECOND, ...row.after }));
+      const got = ratesOf(
+        makeReport({ valid, ...FIRST, ...row.before }),
+        makeReport({ valid, ...SECOND, ...row.after }),
+      );
       const wanted =
         row.gives && Object.fromEntries(Object.entries(row.gives).filter(([, rate]) => rate !== undefined));
       t.strictSame(got, wanted);
@@ -481,23 +479,23 @@ t.test('two reports', t => {
 });
 
 t.test('without a report there are none', async t => {
-  const one = report({ ...FIRST });
-  t.equal(rates(undefined, undefined), undefined);
-  t.equal(rates(undefined, one), undefined);
-  t.equal(rates(one, undefined), undefined);
-  t.strictSame(rates(one, one), {});
+  const one = makeReport({ ...FIRST });
+  t.equal(ratesOf(undefined, undefined), undefined);
+  t.equal(ratesOf(undefined, one), undefined);
+  t.equal(ratesOf(one, undefined), undefined);
+  t.strictSame(ratesOf(one, one), {});
 });
 
 t.test('the counters that have a rate are the counters of the contract', async t => {
   const valid = Object.values(bits.valid).reduce((all, bit) => all | (1n << BigInt(bit)), 0n);
   const entries = { net: [entry('eth0', 0)], net_rest: entry('rest', 0), fabric: entry('fabric', 0) };
-  const before = report({ valid, ...FIRST, ...times(0, 0, 0, 0, 0), ...entries });
-  const after = report({ valid, ...SECOND, ...times(1, 1, 1, 1, 1, 1, 1, 1), ...entries });
+  const before = makeReport({ valid, ...FIRST, ...times(0, 0, 0, 0, 0), ...entries });
+  const after = makeReport({ valid, ...SECOND, ...times(1, 1, 1, 1, 1, 1, 1, 1), ...entries });
   const counters = (fields: object) =>
     Object.entries(fields as Record<string, { kind: string }>)
       .filter(([, { kind }]) => kind === 'counter')
       .map(([name]) => name);
-  const got = rates(before, after) ?? {};
+  const got = ratesOf(before, after) ?? {};
   const named = Object.keys(got).filter(name => !name.endsWith('_pct'));
   t.strictSame(named.sort(), counters(structs.report.fields).sort());
   const inEntry = ['name', ...counters(structs.net_if.fields)].sort();

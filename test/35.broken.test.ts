@@ -27,7 +27,7 @@ import { main as status } from '../src/cli/status.js';
 import { Failure } from '../src/common/failure.js';
 import { json } from '../src/common/output.js';
 import { oneLine } from '../src/common/text.js';
-import { main as xml } from '../src/ganglia-xml/main.js';
+import { main as xml } from '../src/ganglia-xml/xml.js';
 import { structs } from '../src/layout/layout.gen.js';
 import { BoardReader, NoBoard } from '../src/shm/reader.js';
 import {

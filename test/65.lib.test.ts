@@ -17,15 +17,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { generateLibrary } from '../proto/library.js';
-import { decodeReport, type Encodable, REPORT_BYTES, type Report } from '../src/layout/codec.js';
+import { type Encodable, REPORT_BYTES } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
 import { random } from '../src/load/node.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
 import { type Evidence, judge, type LastReport, type State } from '../src/shm/liveness.js';
-import { rates } from '../src/shm/rates.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, ROOT } from './lib.js';
+import { boardPath, folder, makeReport, ROOT, ratesOf } from './lib.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
@@ -662,11 +661,10 @@ t.test('its rates are those of src/shm/rates.ts', async t => {
   t.equal(input.length, pairs.length * 2 * REPORT_BYTES);
   const lines = must(t, CALLS, ['rates'], { input }).trim().split('\n');
   t.equal(lines.length, pairs.length);
-  const read = (bytes: Uint8Array): Report => decodeReport(new DataView(bytes.buffer), 0);
   let shares = 0;
   let some = 0;
   const wrong = pairs.flatMap(([one, two], i) => {
-    const wanted = rates(read(one), read(two));
+    const wanted = ratesOf(one, two);
     const got = JSON.parse(lines[i] ?? '');
     if (wanted?.cpu_user_pct !== undefined) shares++;
     if (wanted?.tcp_retrans !== undefined) some++;

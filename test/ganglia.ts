@@ -65,7 +65,7 @@ export function bytesOf(
   if (cluster) bytes.set(cluster, board_header.fields.cluster_name.offset);
   nodes.forEach(({ name, address = [], reports = [], release }, i) => {
     const at = records + i * RECORD;
-    encode('record', view, at, { name, address, order_head: 2, order_tail: 2 });
+    encode('record', view, at, { name, address, order_head: 2, order_tail: 2, offset_us: -1_234_000, lost: 17 });
     reports.forEach(([age, values], j) => {
       const slotAt = at + structs.record.bytes + (j % 2) * slot.bytes;
       const head = 2 * (j + 1);
@@ -96,6 +96,11 @@ const EARLIER: Encodable<'report'> = {
     { name: 'eth1', rx_bytes: 500, tx_bytes: 600, rx_packets: 7, tx_packets: 8 },
   ],
   net_rest: { name: 'rest', state: 2 << 16 },
+  slow_boot_ns: 999n * S,
+  swapin_pages: 100,
+  disk_read_bytes: 1e12,
+  energy_cpu_mj: 1e9,
+  fabric: { name: 'fabric', rx_bytes: 8e9, tx_bytes: 7e9 },
 };
 
 /** One second later, of a node on which everything was measured. */
@@ -136,7 +141,40 @@ export const FULL: Encodable<'report'> = {
     { name: 'eth0', rx_bytes: 1e12 + 1e6, tx_bytes: 2e12 + 2e6, rx_packets: 3e9 + 1e3, tx_packets: 4e9 + 2e3 },
   ],
   net_rest: { name: 'rest', state: 2 << 16, rx_bytes: 0.5e6, tx_bytes: 0, rx_packets: 5, tx_packets: 0 },
-  fabric: { name: 'fabric', rx_bytes: 9e9, tx_bytes: 9e9 },
+  fabric: { name: 'fabric', rx_bytes: 9e9, tx_bytes: 9e9, errors: 5 },
+  slow_boot_ns: 1000n * S,
+  mem_sreclaimable_mib: 300,
+  mem_avail_mib: 480_000,
+  psi_cpu_some10: 1234,
+  psi_mem_some10: 5,
+  psi_io_some10: 250,
+  psi_io_full10: 100,
+  swapin_pages: 110,
+  swapout_pages: 5,
+  disk_read_bytes: 1e12 + 4096,
+  disk_write_bytes: 8192,
+  disk_busiest_pm: 333,
+  gpu_count: 3,
+  gpu_busy: 1,
+  gpu: [
+    { util_pct: 50, temp_degc: 70, power_w: 300, mem_used_mib: 1024, mem_total_mib: 81_920 },
+    { util_pct: 99, temp_degc: 60, power_w: 65_535, mem_used_mib: 0, mem_total_mib: 81_920 },
+    { util_pct: 255, temp_degc: 255, power_w: 65_535 },
+  ],
+  gpu_errors: 3,
+  energy_cpu_mj: 1e9 + 200_000,
+  energy_dram_mj: 30_000,
+  power_node_w: 450,
+  temp_inlet_dc: 215,
+  temp_hottest_dc: -671,
+  health: 1,
+  flags: (1 << bits.flags.held) | (1 << bits.flags.root_readonly),
+  oom_kills: 2,
+  hung_tasks: 1,
+  edac_ce: 12,
+  edac_ue: 4,
+  throttle_events: 7,
+  late_us: 4000,
 };
 
 export const EXPECTED: Record<string, string> = {
@@ -173,6 +211,46 @@ export const EXPECTED: Record<string, string> = {
   os_name: 'Linux',
   os_release: '6.1.0-25-amd64',
   gexec: 'OFF',
+  mem_sreclaimable: '307200',
+  mem_available: '491520000',
+  psi_cpu_some: '12.34',
+  psi_mem_some: '0.05',
+  psi_mem_full: '0.00',
+  psi_io_some: '2.50',
+  psi_io_full: '1.00',
+  swap_in: '10.0',
+  swap_out: '5.0',
+  disk_read: '4096',
+  disk_write: '8192',
+  disk_busiest: '33.3',
+  gpu_num: '3',
+  gpu_used: '1',
+  gpu_util: '74.5',
+  gpu_mem_used: '1048576',
+  gpu_mem_total: '167772160',
+  gpu_power: '300',
+  gpu_temp: '70',
+  gpu_errors: '3',
+  fabric_bytes_in: '1000000000',
+  fabric_bytes_out: '2000000000',
+  fabric_errors: '5.00',
+  power_node: '450.0',
+  power_cpu: '200.0',
+  power_dram: '30.0',
+  temp_inlet: '21.5',
+  temp_hottest: '-67.1',
+  health: '1',
+  held: '1',
+  root_readonly: '1',
+  oom_kills: '2',
+  hung_tasks: '1',
+  edac_ce: '12',
+  edac_ue: '4',
+  throttle_events: '7',
+  report_age: '0.000',
+  send_late: '0.004',
+  clock_ahead: '-1.234',
+  reports_lost: '17',
 };
 
 /** A node of which everything was measured, `changed` in its newest report, `before` in the one before. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../src/layout/identity.js';
+import { type Rates, rates } from '../src/shm/rates.js';
 
 /** What a test needs of tap: something to do at its end. */
 interface Teardown {
@@ -53,6 +54,14 @@ export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint
     ...values,
   });
   return bytes;
+}
+
+/** Rates between two reports, each in bytes of its own. */
+export function ratesOf(before: Uint8Array | undefined, after: Uint8Array | undefined): Rates | undefined {
+  const both = new Uint8Array(2 * REPORT_BYTES);
+  if (before !== undefined) both.set(before);
+  if (after !== undefined) both.set(after, REPORT_BYTES);
+  return rates(new DataView(both.buffer), before && 0, after && REPORT_BYTES);
 }
 
 /** A folder that is removed at the end of the test; in shared memory where there is some. */

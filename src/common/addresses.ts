@@ -56,3 +56,20 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
 export function formatAddress({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
+
+/** All addresses that begin with the same so many bits; one address has all of its bits. */
+export interface Network {
+  readonly host: string;
+  readonly bits: number;
+}
+
+/** Reads `10.0.0.1`, `10.0.0.0/8`, `fd00::1` or `fd00::/8`. Throws an InputError. */
+export function parseNetwork(text: string): Network {
+  const [host = '', digits, ...more] = text.split('/');
+  const most = isIPv4(host) ? 32 : isIPv6(host) ? 128 : undefined;
+  if (most === undefined || more.length > 0)
+    throw new InputError(`${quote(text)} is no address; write one as 10.0.0.1 or fd00::1, a network as 10.0.0.0/8`);
+  const bits = digits === undefined ? most : /^\d{1,3}$/.test(digits) ? Number(digits) : Number.NaN;
+  if (bits <= most) return { host, bits };
+  throw new InputError(`${quote(text)} is no network; write 0 to ${most} bits behind the /`);
+}

@@ -3,7 +3,7 @@
 
 import { hostname } from 'node:os';
 import { Command, CommanderError, Option as Flag } from 'commander';
-import { type Address, parseAddress } from './addresses.js';
+import { type Address, type Network, parseAddress, parseNetwork } from './addresses.js';
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
 import { parseNodeName, readNodes } from './nodeset.js';
@@ -35,6 +35,8 @@ interface Option<T> {
   /** How many times it may be given. */
   readonly most: number;
   readonly env?: string;
+  /** How it is written, where another option of the same meaning has the name: other verbs take it otherwise. */
+  readonly long?: string;
   readonly fallback: Fallback;
   /** Makes the value from the texts given; InputErrors are told with `where`. */
   readonly read: (given: Setting) => T;
@@ -116,6 +118,17 @@ function destination(text: string): Address | '-' {
   return address;
 }
 
+/** Ganglia's own ports. */
+const GMOND_PORT = 8649;
+const GMETAD_PORT = 8651;
+
+/** There is no port that everybody would expect. */
+function withPort(text: string): Address {
+  const address = parseAddress(text, -1);
+  if (address.port === -1) throw new InputError(`${quote(text)} has no port; write ADDR:PORT`);
+  return address;
+}
+
 function multicastGroup(text: string): Address {
   const address = parseAddress(text);
   if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
@@ -141,6 +154,31 @@ function namePrefix(text: string): string {
   throw new InputError(`${quote(text)} begins no node name; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`);
 }
 
+/** One of these words. */
+function word<const T extends string>(...words: T[]): Parser<T> {
+  return text => {
+    const found = words.find(word => word === text);
+    if (found === undefined) throw new InputError(`${quote(text)} is none of its words; write ${words.join(' or ')}`);
+    return found;
+  };
+}
+
+/** A board, and the name of the cluster that it is shown as. */
+export interface NamedBoard {
+  readonly name?: string;
+  readonly path: string;
+}
+
+function namedBoard(text: string): NamedBoard {
+  const [, name, rest] = /^([^=/]*)=(.*)$/s.exec(text) ?? [];
+  return name === undefined ? { path: path(text) } : { name: clusterName(name), path: path(rest ?? '') };
+}
+
+/** Addresses and networks, separated by commas. */
+function networks(text: string): Network[] {
+  return text.split(',').map(part => parseNetwork(part.trim()));
+}
+
 /** A user id as number, a user name as text. */
 function user(text: string): number | string {
   if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
@@ -151,6 +189,15 @@ function user(text: string): number | string {
 /** What every option means wherever it is taken. The key is its long name, on the command line and in a config file. */
 const options = {
   board: one('PATH', "the board's file", path, standard('/dev/shm/beoboard/board')),
+  boards: {
+    ...many(
+      '[NAME=]PATH',
+      "a board's file, and the name of the cluster that it is shown as",
+      namedBoard,
+      standard('/dev/shm/beoboard/board'),
+    ),
+    long: 'board',
+  },
   to: many(
     'ADDR[:PORT]',
     'where reports go: names, [V6]:PORT, port 8677; - writes the datagram to stdout',
@@ -161,6 +208,33 @@ const options = {
     'where to listen, IPv4 or IPv6, [::] hears IPv6 alone; port 0 picks one and prints it',
     parseAddress,
     standard('0.0.0.0:8677'),
+  ),
+  serve: {
+    ...many(
+      'ADDR[:PORT]',
+      'where to serve what a gmond serves, port 8649; port 0 picks one and prints it',
+      text => parseAddress(text, GMOND_PORT),
+      standard(`0.0.0.0:${GMOND_PORT}`),
+    ),
+    long: 'listen',
+  },
+  'gzip-listen': many('ADDR:PORT', 'where to serve the same compressed; port 0 picks one and prints it', withPort),
+  'gmetad-listen': many(
+    'ADDR[:PORT]',
+    'where to serve what a gmetad serves: the whole tree at PORT, 8651, and queries at the port behind it; port 0 picks both',
+    text => parseAddress(text, GMETAD_PORT),
+  ),
+  'trusted-hosts': many(
+    'LIST',
+    'who may ask, besides this machine: addresses and networks, 10.0.0.1,10.1.0.0/16',
+    networks,
+  ),
+  grid: one('NAME', "the grid's name", clusterName, standard('unspecified')),
+  metrics: one(
+    'WHICH',
+    'gmond: those of a default gmond alone; all: ours as well',
+    word('all', 'gmond'),
+    standard('all'),
   ),
   group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', multicastGroup),
   interface: optional('IF', 'the interface for multicasts, by name', interfaceName),
@@ -241,13 +315,24 @@ function describe(name: OptionName): string {
   return `${about}${again}${fallback.shown && ` (default: ${fallback.shown})`}`;
 }
 
-/** The option as it is shown to people: `--to ADDR[:PORT]`. */
-function spelled(name: OptionName): string {
-  return `--${name} ${options[name].value}`.trimEnd();
+/** How it is written: `listen`. */
+function longName(name: OptionName): string {
+  const { long }: Option<unknown> = options[name];
+  return long ?? name;
 }
 
-function isOption(name: string): name is OptionName {
-  return Object.hasOwn(options, name);
+/** The option as it is shown to people: `--to ADDR[:PORT]`. */
+function spelled(name: OptionName): string {
+  return `--${longName(name)} ${options[name].value}`.trimEnd();
+}
+
+/** The option that the verb takes under a long name. */
+function optionOf(verb: Verb<OptionName>, long: string): OptionName | undefined {
+  return verb.options.find(name => longName(name) === long);
+}
+
+function isLongName(name: string): boolean {
+  return Object.keys(options).some(option => longName(option as OptionName) === name);
 }
 
 function build(verb: Verb<OptionName>): Command {
@@ -257,7 +342,7 @@ function build(verb: Verb<OptionName>): Command {
   for (const name of verb.options) {
     const { value, env }: Option<unknown> = options[name];
     // Commander only collects: the parsers run later, for all sources alike.
-    const option = new Flag(value ? `--${name} <value>` : `--${name}`, describe(name));
+    const option = new Flag(`--${longName(name)}${value && ' <value>'}`, describe(name));
     if (value) option.argParser<string[] | undefined>((text, before) => [...(before ?? []), text]);
     if (env) option.env(env);
     command.addOption(option);
@@ -265,8 +350,8 @@ function build(verb: Verb<OptionName>): Command {
   for (const argument of verb.arguments ?? []) command.argument(argument);
   command.configureHelp({
     optionTerm: ({ long, flags }) => {
-      const name = long?.slice(2) ?? '';
-      return isOption(name) ? spelled(name) : flags;
+      const name = optionOf(verb, long?.slice(2) ?? '');
+      return name === undefined ? flags : spelled(name);
     },
   });
   const examples = ['Examples:', ...verb.examples.map(line => `  ${line}`)].join('\n');
@@ -281,18 +366,20 @@ function explain(verb: Verb<OptionName>, command: Command, { code, message }: Co
     case 'commander.unknownOption': {
       const [given = ''] = subject.split('=', 1);
       const name = given.replace(/^-+/, '');
-      if (isOption(name) && verb.options.includes(name)) {
-        return options[name].value
-          ? `unknown option ${quote(given)}; write ${spelled(name)}`
+      const known = optionOf(verb, name);
+      if (known !== undefined) {
+        return options[known].value
+          ? `unknown option ${quote(given)}; write ${spelled(known)}`
           : `${given} takes no value; write ${given}`;
       }
-      if (isOption(name)) return `--${name} is an option of other verbs; ${help}`;
-      const meant = nearest(name, [...verb.options, 'help']);
+      if (isLongName(name)) return `--${name} is an option of other verbs; ${help}`;
+      const meant = nearest(name, [...verb.options.map(longName), 'help']);
       return `unknown option ${quote(given)}; ${meant ? `did you mean --${meant}?` : help}`;
     }
     case 'commander.optionMissingArgument': {
       const name = /^--(\S+)/.exec(subject)?.[1] ?? '';
-      return `--${name} has no value; write ${isOption(name) ? spelled(name) : '--help'}`;
+      const known = optionOf(verb, name);
+      return `--${name} has no value; write ${known === undefined ? '--help' : spelled(known)}`;
     }
     case 'commander.missingArgument':
       return `the argument ${subject.toUpperCase()} is missing; ${help}`;
@@ -305,7 +392,7 @@ function explain(verb: Verb<OptionName>, command: Command, { code, message }: Co
 
 /** What the command line or the environment says; undefined when it says nothing. */
 function fromCommand(command: Command, name: OptionName, source: 'cli' | 'env'): Setting | undefined {
-  const key = camel(name);
+  const key = camel(longName(name));
   if (command.getOptionValueSource(key) !== source) return undefined;
   const value: unknown = command.getOptionValue(key);
   const texts = Array.isArray(value) ? value.map(String) : ['true'];
@@ -314,11 +401,11 @@ function fromCommand(command: Command, name: OptionName, source: 'cli' | 'env'):
     const { env = name }: Option<unknown> = options[name];
     return texts[0] === '' ? undefined : { where: env, texts };
   }
-  const swallowed = texts.find(text => text.startsWith('--') && isOption(text.slice(2)));
+  const swallowed = texts.find(text => text.startsWith('--') && isLongName(text.slice(2)));
   if (swallowed !== undefined) {
-    throw new InputError(`--${name} has no value, ${swallowed} follows it; write ${spelled(name)}`);
+    throw new InputError(`--${longName(name)} has no value, ${swallowed} follows it; write ${spelled(name)}`);
   }
-  return { where: `--${name}`, texts };
+  return { where: `--${longName(name)}`, texts };
 }
 
 function camel(name: string): string {
@@ -361,16 +448,18 @@ function readValues(verb: Verb<OptionName>, command: Command): Record<string, un
   if (file) {
     const shape = ({ value, most }: Option<unknown>) => (value === '' ? 'flag' : most === 1 ? 'one' : 'many');
     const keys = verb.options.filter(name => name !== 'config');
-    const shapes = Object.fromEntries(keys.map(name => [name, shape(options[name])] as const));
-    for (const [key, setting] of readConfig(options.config.read(file) ?? '', shapes, Object.keys(options))) {
+    const shapes = Object.fromEntries(keys.map(name => [longName(name), shape(options[name])] as const));
+    const elsewhere = Object.keys(options).map(name => longName(name as OptionName));
+    for (const [key, setting] of readConfig(options.config.read(file) ?? '', shapes, elsewhere)) {
       settings.set(key, setting);
     }
   }
   const values: Record<string, unknown> = {};
   for (const name of verb.options) {
     const { fallback, most, read }: Option<unknown> = options[name];
-    const given = fromCommand(command, name, 'cli') ?? settings.get(name) ?? fromCommand(command, name, 'env');
-    const setting = given ?? { where: `the default of --${name}`, texts: fallback.texts() };
+    const given =
+      fromCommand(command, name, 'cli') ?? settings.get(longName(name)) ?? fromCommand(command, name, 'env');
+    const setting = given ?? { where: `the default of --${longName(name)}`, texts: fallback.texts() };
     if (setting.texts.length > most) {
       throw new InputError(
         `${setting.where} is given ${setting.texts.length} times; give it ${most === 1 ? 'once' : `at most ${most} times`}`,

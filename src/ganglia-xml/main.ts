@@ -1,37 +1,213 @@
-// The verb `xml`: prints the board once, as Ganglia's gmond would. Serves nobody, and waits for no board.
+// The verb `ganglia`: serves the boards to Ganglia's frontends, in place of gmond and, for pages, of gmetad.
 
+import { once } from 'node:events';
+import { constants, createGzip } from 'node:zlib';
+import { type Address, formatAddress } from '../common/addresses.js';
 import { formatDuration } from '../common/durations.js';
-import { Failure } from '../common/failure.js';
-import { defineVerb, parseVerb } from '../common/options.js';
-import { print } from '../common/output.js';
-import { BoardReader, NO_BOARD } from '../shm/reader.js';
-import { render } from './render.js';
+import { createLog, type Log } from '../common/log.js';
+import { defineVerb, parseVerb, type Values } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { Documents, type Source } from './documents.js';
+import { GMOND, METRICS } from './metrics.js';
+import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
+import { type Client, Ports, type Serve } from './server.js';
 
 export const verb = defineVerb({
-  name: 'xml',
-  summary: "print the board as Ganglia's gmond would",
-  options: ['board', 'owner', 'config'],
-  examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
-  notes: `One document, for looking at and for tools that read Ganglia's XML from a file or a pipe. While the receiver is stalled, the
-hosts are shown as they last were, and each METRIC's TN says how old it really is.
-Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+  name: 'ganglia',
+  summary: "serve the board to Ganglia's gmetad and ganglia-web",
+  options: ['boards', 'owner', 'serve', 'gzip-listen', 'gmetad-listen', 'grid', 'trusted-hosts', 'metrics', 'config'],
+  examples: [
+    'beoboard ganglia',
+    'beoboard ganglia --listen 127.0.0.1 --metrics gmond',
+    'beoboard ganglia --gmetad-listen 127.0.0.1 --grid campus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
+  ],
+  notes: `In gmetad.conf: data_source "my cluster" 15 MASTER:8649. With --gmetad-listen ganglia-web's pages come from the board itself
+($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards are several clusters of one document.
+While a receiver is stalled, its hosts are shown as they last were for a minute; then nothing is served until it is back.
+SIGTERM and SIGINT end it.`,
 });
 
-export async function main(argv: string[]): Promise<number> {
-  const { values } = parseVerb(verb, argv);
-  const reader = new BoardReader(values.board, values.owner);
-  try {
-    const snapshot = reader.snapshot();
-    const { stalled, retired, heartbeatAgeMs } = snapshot;
-    await print(render(snapshot, { localtime: Number(snapshot.realNs / 1_000_000_000n) }));
-    if (!stalled && !retired) return 0;
+type Options = Values<(typeof verb.options)[number]>;
+
+/** How long a stalled board is shown as it last was, ms: the time in which a receiver is restarted. */
+const STALLED_MOST_MS = 60_000;
+
+/** A board, as long as it says something. */
+class BoardSource implements Source {
+  readonly name: string | undefined;
+  readonly #reader: BoardReader;
+
+  constructor({ name, path }: Options['boards'][number], owner: Options['owner']) {
+    this.name = name;
+    this.#reader = new BoardReader(path, owner);
+  }
+
+  *pieces(nodes: number): Generator<Snapshot> {
+    let first = true;
+    for (const snapshot of this.#reader.pieces(nodes)) {
+      if (first) this.#check(snapshot);
+      first = false;
+      yield snapshot;
+    }
+  }
+
+  one(name: string): Snapshot {
+    const snapshot = this.#reader.snapshotOf(name);
+    this.#check(snapshot);
+    return snapshot;
+  }
+
+  /** Nothing is better than old readings that are recorded as new ones for ever. */
+  #check({ stalled, heartbeatAgeMs, path }: Snapshot): void {
+    if (!stalled || (heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS)) return;
     const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
-    const why = stalled ? `stalled, its heartbeat is ${age}` : 'retired meanwhile';
-    throw new Failure(
-      `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
-      NO_BOARD,
-    );
+    throw new NoBoard('starting', path, `stalled, its heartbeat is ${age}; start beoboard receive`);
+  }
+}
+
+/**
+ * The wall clock's second; it never goes back, since it is the time of every point that gmetad draws, and gmetad takes no
+ * point twice. A clock that was set back catches up.
+ */
+function clock(): () => number {
+  let last = 0;
+  return () => {
+    last = Math.max(last, Math.floor(Date.now() / 1000));
+    return last;
+  };
+}
+
+/** A document as it is, with a line in the log when there is none to give. */
+function* told(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    if (error instanceof NoBoard) log.seldom(`${error.state} ${error.path}`, `nothing to serve: ${error.message}`);
+    throw error;
+  }
+}
+
+/** The same with what HTTP wants in front. */
+function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8Array> {
+  let begun = false;
+  for (const bytes of pieces) {
+    if (!begun && bytes.length > 0) {
+      yield Buffer.from(`HTTP/1.0 200 OK\r\nServer: beoboard\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`);
+      begun = true;
+    }
+    yield bytes;
+  }
+}
+
+/** Big enough to be worth a write; the default is made for small streams. */
+const GZIP_CHUNK = 1 << 18;
+
+/** All of it, compressed. Waits for the compressor, which works in a thread of its own. */
+async function compress(pieces: Iterable<Uint8Array>): Promise<Buffer[]> {
+  // The fastest: it is what the polls of every 15 s can afford for 10,000 nodes, and makes a twentieth of it.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
+  const chunks: Buffer[] = [];
+  gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const ended = once(gzip, 'end');
+  try {
+    for (const bytes of pieces) if (bytes.length > 0) await new Promise<void>(done => gzip.write(bytes, () => done()));
+    gzip.end();
+    await ended;
+    return chunks;
   } finally {
-    reader.close();
+    gzip.destroy();
+  }
+}
+
+/** How long a compressed document is kept, ms: the second that it is of, and one for who comes late. */
+const GZIPPED_MS = 2000;
+
+/** One compressed document at a time, for all who ask in the second that it is of. */
+function shared(documents: Documents, now: () => number, log: Log): () => Promise<Buffer[]> {
+  let last: { localtime: number; chunks: Promise<Buffer[]> } | undefined;
+  return () => {
+    const localtime = now();
+    if (last?.localtime === localtime) return last.chunks;
+    const made = { localtime, chunks: compress(told(documents.gmond(localtime), log)) };
+    last = made;
+    const forget = () => {
+      if (last === made) last = undefined;
+    };
+    made.chunks.then(() => setTimeout(forget, GZIPPED_MS).unref(), forget);
+    return made.chunks;
+  };
+}
+
+/** What `/status` tells. */
+function statusOf({ counts, clients }: Ports, { boards }: Options): Buffer {
+  return Buffer.from(`${JSON.stringify({ schema: 1, boards: boards.map(({ path }) => path), clients, ...counts })}\n`);
+}
+
+/** Opens every port; where it listens, in the order of the options. */
+async function open(ports: Ports, options: Options, log: Log): Promise<string[]> {
+  const sources = options.boards.map(board => new BoardSource(board, options.owner));
+  const documents = new Documents(sources, options.grid, options.metrics === 'gmond' ? GMOND : METRICS);
+  const now = clock();
+  const bound: Address[] = [];
+  const listen = async (address: Address, serve: Serve) => {
+    const at = await ports.listen(address, serve);
+    bound.push(at);
+    return at;
+  };
+  const answer = async (client: Client) => {
+    const line = await client.line(LINE_MAX);
+    const query = line === undefined ? undefined : parseQuery(line);
+    if (query === undefined) {
+      ports.counts.bad++;
+      return undefined;
+    }
+    const pieces = query.status ? [statusOf(ports, options)] : told(documents.gmetad(query, now()), log);
+    return query.http ? overHttp(pieces, query.status ? 'application/json' : 'application/xml') : pieces;
+  };
+  for (const address of options.serve) await listen(address, async () => told(documents.gmond(now()), log));
+  for (const address of options.gzipListen) await listen(address, shared(documents, now, log));
+  for (const address of options.gmetadListen) {
+    const { port } = await listen(address, async () => told(documents.gmetad(EVERYTHING, now()), log));
+    await listen({ host: address.host, port: address.port === 0 ? 0 : port + 1 }, answer);
+  }
+  return bound.map(formatAddress);
+}
+
+const LOOK_MS = 1000;
+
+/** Tells, seldom, of clients that were not served. */
+function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
+  let last = { ...counts };
+  return setInterval(() => {
+    const tell = (what: keyof typeof counts, why: string) => {
+      const more = counts[what] - last[what];
+      if (more > 0) log.seldom(what, `${more} ${more === 1 ? 'client' : 'clients'} ${why}`);
+    };
+    tell('refused', 'refused: not among --trusted-hosts');
+    tell('stuck', 'cut off: stopped reading');
+    tell('bad', 'asked for nothing that there is; write /CLUSTER/HOST/METRIC');
+    last = { ...counts };
+  }, LOOK_MS);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const log = createLog(verb.name);
+  const stop = onStop();
+  const stopped = once(stop, 'abort');
+  const ports = new Ports(options.trustedHosts.flat());
+  const watch = tellCounts(ports, log);
+  try {
+    const listening = await open(ports, options, log);
+    tellParent({ listening });
+    log.info(`ready: serving on ${listening.join(', ')}`);
+    if (!stop.aborted) await stopped;
+    const { served, stuck, left } = ports.counts;
+    log.info(`ended in good order; ${served} served, ${stuck} cut off, ${left} gone before their end`);
+    return 0;
+  } finally {
+    clearInterval(watch);
+    ports.close();
   }
 }

@@ -1,11 +1,21 @@
-// Says which of a node's readings is which of Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under
-// its names, in its units. It refuses to invent: a metric whose reading or rate is absent has no value.
+// Says which of a node's readings is which of Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under its
+// names, in its units, and behind them ours, in groups of their own. It refuses to invent: a metric whose reading or rate
+// is absent has no value.
 
-import type { Report } from '../layout/codec.js';
-import { enums } from '../layout/layout.gen.js';
-import type { InterfaceRates, Rates } from '../shm/rates.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
+import {
+  type CounterName,
+  counterOf,
+  type InterfaceCounter,
+  interfaceCounterOf,
+  isMeasured,
+  setBit,
+} from '../shm/rates.js';
+import { CPU_KINDS, type Host, TRAFFIC } from './host.js';
+import type { Page } from './page.js';
 
-type Value = (report: Report, rates: Rates | undefined) => number | string | undefined;
+/** NaN: not known. A text is known, or it is not. */
+type Value = (host: Host) => number;
 
 /** One METRIC of Ganglia's; `slope` is zero for what changes only with a reboot. DMAX is 0 for all. */
 export interface Metric {
@@ -20,64 +30,151 @@ export interface Metric {
   /** Digits after the point. */
   readonly digits: number;
   readonly value: Value;
+  /** Writes the value of a metric that is a text, where `value` says that it is known. */
+  readonly put?: (host: Host, page: Page) => void;
 }
 
 type Common = Pick<Metric, 'type' | 'units' | 'slope' | 'tmax' | 'digits'>;
-type Row = Pick<Metric, 'title' | 'description' | 'value'> & Partial<Common>;
+type Row = Pick<Metric, 'title' | 'description' | 'value'> & Partial<Common> & Pick<Metric, 'put'>;
 
 /** The metrics of one group; a row states what differs from what they have in common. */
 function group(name: string, common: Common, rows: Record<string, Row>): Metric[] {
   return Object.entries(rows).map(([metric, row]) => ({ ...common, ...row, name: metric, group: name }));
 }
 
-/** A sum is known only when all its parts are. */
-function sum(parts: readonly unknown[]): number | undefined {
-  const known = parts.filter(part => typeof part === 'number');
-  return parts.length > 0 && known.length === parts.length ? known.reduce((a, b) => a + b, 0) : undefined;
+type Fields = typeof structs.report.fields;
+type NumberField = {
+  [K in keyof Fields]: Fields[K] extends { type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32'; count: 0 } ? K : never;
+}[keyof Fields];
+
+const READERS: Record<string, (view: DataView, at: number) => number> = {
+  u8: (view, at) => view.getUint8(at),
+  u16: (view, at) => view.getUint16(at, true),
+  u32: (view, at) => view.getUint32(at, true),
+  i16: (view, at) => view.getInt16(at, true),
+  i32: (view, at) => view.getInt32(at, true),
+};
+
+/** A field of the report, times a factor. */
+function field(name: NumberField, factor = 1): Value {
+  const { offset, type, set }: { offset: number; type: string; set?: keyof typeof bits.valid } =
+    structs.report.fields[name];
+  const read = READERS[type] as (view: DataView, at: number) => number;
+  if (set === undefined) return ({ view, report }) => read(view, report + offset) * factor;
+  const bit = setBit(set);
+  return ({ view, report }) => (isMeasured(view, report, bit) ? read(view, report + offset) * factor : Number.NaN);
 }
 
-function scaled(value: number | undefined, factor: number): number | undefined {
-  return value === undefined ? undefined : value * factor;
+const kilobytes = (name: NumberField) => field(name, 1024);
+const gigabytes = (name: NumberField) => field(name, 2 ** 20 / 1e9);
+
+/** A counter's rate per second, times a factor. */
+function rate(name: CounterName, factor = 1): Value {
+  const counter = counterOf(name);
+  return ({ moving, pair }) => (moving ? pair.rate(counter) * factor : Number.NaN);
 }
-
-const kilobytes = (mib: number | undefined) => scaled(mib, 1024);
-const gigabytes = (mib: number | undefined) => scaled(mib, 2 ** 20 / 1e9);
-
-const CPU_KINDS = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;
 
 /** Per cent of all CPU time between the two reports. */
 function share(...kinds: (typeof CPU_KINDS)[number][]): Value {
-  return (_, rates) => sum(kinds.map(kind => rates?.[`cpu_${kind}_pct`]));
+  const places = kinds.map(kind => CPU_KINDS.indexOf(kind));
+  const [first = 0] = places;
+  if (places.length === 1) return ({ shares }) => shares[first] as number;
+  return ({ shares }) => places.reduce((sum, place) => sum + (shares[place] as number), 0);
+}
+
+const STAT = setBit('stat');
+const TIMES = CPU_KINDS.map(kind => structs.report.fields[`cpu_${kind}_ms`].offset);
+const IDLE_TIME = structs.report.fields.cpu_idle_ms.offset;
+/** The high word of 2^53. */
+const TOO_HIGH = 0x200000;
+
+/** A u64 counter as a number; NaN beyond 2^53, where it would no longer count. */
+function wide(view: DataView, at: number): number {
+  const high = view.getUint32(at + 4, true);
+  return high < TOO_HIGH ? high * 2 ** 32 + view.getUint32(at, true) : Number.NaN;
 }
 
 /** Per cent of all CPU time since the node booted. */
-function idleSinceBoot(report: Report): number | undefined {
-  const total = sum(CPU_KINDS.map(kind => report[`cpu_${kind}_ms`]));
-  return total ? scaled(report.cpu_idle_ms, 100 / total) : undefined;
+function idleSinceBoot({ view, report }: Host): number {
+  if (!isMeasured(view, report, STAT)) return Number.NaN;
+  let total = 0;
+  for (const offset of TIMES) total += wide(view, report + offset);
+  return total > 0 ? (100 * wide(view, report + IDLE_TIME)) / total : Number.NaN;
 }
 
-/** All interfaces together. One that has no rate yet leaves the sum unknown: a dip that was none would stay for good. */
-function traffic(counter: Exclude<keyof InterfaceRates, 'name'>): Value {
-  return (report, rates) => {
-    const interfaces = (report.net?.length ?? 0) + (report.net_rest === undefined ? 0 : 1);
-    const moving = [...(rates?.net ?? []), ...(rates?.net_rest === undefined ? [] : [rates.net_rest])];
-    return moving.length === interfaces ? sum(moving.map(entry => entry[counter])) : undefined;
+function traffic(counter: (typeof TRAFFIC)[number]): Value {
+  const place = TRAFFIC.indexOf(counter);
+  return host => host.traffic[place] as number;
+}
+
+/** Rates of the RDMA ports, all together. */
+function fabric(name: InterfaceCounter): Value {
+  const counter = interfaceCounterOf(name);
+  return ({ moving, pair }) => (moving && pair.hasSum('fabric') ? pair.sumRate('fabric', counter) : Number.NaN);
+}
+
+const RUNNABLE = field('runnable');
+const MEMORY = field('mem_total_mib');
+const ARCH = field('arch');
+const ARCHITECTURES = enums.arch.map(arch => Buffer.from(arch));
+const LINUX = Buffer.from('Linux');
+const OFF = Buffer.from('OFF');
+const { os_release, gpu, gpu_count } = structs.report.fields;
+
+/** Known wherever the node said something of its system. */
+const SYSTEM = setBit('system');
+const system: Value = ({ view, report }) => (isMeasured(view, report, SYSTEM) ? 1 : Number.NaN);
+
+const GPU = setBit('gpu');
+const { util_pct, temp_degc, power_w, mem_used_mib, mem_total_mib } = structs.gpu_slot.fields;
+
+type Fold = (all: number, next: number, count: number) => number;
+const sum: Fold = (all, next) => all + next;
+const mean: Fold = (all, next, count) => all + (next - all) / count;
+const highest: Fold = Math.max;
+
+/** One number made of all GPUs that know theirs; `read` gives NaN for one that does not. */
+function gpus(read: (view: DataView, at: number) => number, fold: Fold): Value {
+  return ({ view, report }) => {
+    if (!isMeasured(view, report, GPU)) return Number.NaN;
+    const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
+    let all = Number.NaN;
+    let count = 0;
+    for (let i = 0; i < entries; i++) {
+      const next = read(view, report + gpu.offset + i * structs.gpu_slot.bytes);
+      if (Number.isNaN(next)) continue;
+      count++;
+      all = count === 1 ? next : fold(all, next, count);
+    }
+    return all;
   };
 }
 
-/**
- * Seconds since 1970, by the node's wall clock, of a moment of its CLOCK_BOOTTIME; undefined when that is none of
- * Ganglia's uint32, as on a node whose clock was never set.
- */
-export function wallSeconds(report: Report, bootNs: bigint): number | undefined {
-  const seconds = Number((report.t_real_ns - report.t_boot_ns + bootNs) / 1_000_000_000n);
-  return seconds >= 0 && seconds < 2 ** 32 ? seconds : undefined;
+const unless = (value: number, unknown: number) => (value === unknown ? Number.NaN : value);
+/** A GPU without memory is one whose memory was not known. */
+const gpuMemory = (offset: number) => (view: DataView, at: number) =>
+  view.getUint32(at + mem_total_mib.offset, true) === 0 ? Number.NaN : view.getUint32(at + offset, true) * 1024;
+
+/** A number of the board's record: what the master knows of the node. */
+function counted(name: 'lost'): Value {
+  const { offset } = structs.record.fields[name];
+  return ({ view, record }) => wide(view, record + offset);
+}
+
+const { offset_us } = structs.record.fields;
+const { flags } = structs.report.fields;
+
+/** Whether a flag of the report is set: 1, or 0. */
+function flag(name: keyof typeof bits.flags): Value {
+  const bit = bits.flags[name];
+  return ({ view, report }) => (view.getUint32(report + flags.offset, true) >>> bit) & 1;
 }
 
 const CPU = 'Percentage of CPU utilization that occurred while executing at the';
 const IDLE = 'Percentage of time that the CPU or CPUs were idle';
 
-export const METRICS: readonly Metric[] = [
+/** What a default gmond 3.7.2 sends. */
+export const GMOND: readonly Metric[] = [
   ...group(
     'cpu',
     { type: 'float', units: '%', slope: 'both', tmax: 90, digits: 1 },
@@ -109,13 +206,13 @@ export const METRICS: readonly Metric[] = [
     'cpu',
     { type: 'uint32', units: 'MHz', slope: 'zero', tmax: 1200, digits: 0 },
     {
-      cpu_speed: { title: 'CPU Speed', description: 'CPU Speed in terms of MHz', value: report => report.cpu_mhz_max },
+      cpu_speed: { title: 'CPU Speed', description: 'CPU Speed in terms of MHz', value: field('cpu_mhz_max') },
       cpu_num: {
         title: 'CPU Count',
         description: 'Total number of CPUs',
         type: 'uint16',
         units: 'CPUs',
-        value: report => report.cpus_online,
+        value: field('cpus_online'),
       },
     },
   ),
@@ -126,19 +223,19 @@ export const METRICS: readonly Metric[] = [
       load_one: {
         title: 'One Minute Load Average',
         description: 'One minute load average',
-        value: report => scaled(report.load1_c, 0.01),
+        value: field('load1_c', 0.01),
       },
       load_five: {
         title: 'Five Minute Load Average',
         description: 'Five minute load average',
         tmax: 325,
-        value: report => scaled(report.load5_c, 0.01),
+        value: field('load5_c', 0.01),
       },
       load_fifteen: {
         title: 'Fifteen Minute Load Average',
         description: 'Fifteen minute load average',
         tmax: 950,
-        value: report => scaled(report.load15_c, 0.01),
+        value: field('load15_c', 0.01),
       },
     },
   ),
@@ -151,14 +248,13 @@ export const METRICS: readonly Metric[] = [
       proc_run: {
         title: 'Total Running Processes',
         description: 'Total number of running processes',
-        value: ({ runnable }) => (runnable === undefined ? undefined : Math.max(0, runnable - 1)),
+        value: host => {
+          const runnable = RUNNABLE(host);
+          return runnable > 0 ? runnable - 1 : runnable;
+        },
       },
       // Threads, in truth: gmond sends the number behind the slash of /proc/loadavg under this name.
-      proc_total: {
-        title: 'Total Processes',
-        description: 'Total number of processes',
-        value: report => report.threads,
-      },
+      proc_total: { title: 'Total Processes', description: 'Total number of processes', value: field('threads') },
     },
   ),
   ...group(
@@ -170,41 +266,37 @@ export const METRICS: readonly Metric[] = [
         description: 'Total amount of memory displayed in KBs',
         slope: 'zero',
         tmax: 1200,
-        value: report => kilobytes(report.mem_total_mib),
+        value: kilobytes('mem_total_mib'),
       },
       swap_total: {
         title: 'Swap Space Total',
         description: 'Total amount of swap space displayed in KBs',
         slope: 'zero',
         tmax: 1200,
-        value: report => kilobytes(report.swap_total_mib),
+        value: kilobytes('swap_total_mib'),
       },
       mem_free: {
         title: 'Free Memory',
         description: 'Amount of available memory',
-        value: report => kilobytes(report.mem_free_mib),
+        value: kilobytes('mem_free_mib'),
       },
       // Always 0, as gmond sends it since Linux 2.6: ganglia-web shows no memory graph at all without it, and what we
       // call shared is in mem_cached already. The one 0 that is no reading; not sent where memory was not measured.
-      mem_shared: {
-        title: 'Shared Memory',
-        description: 'Amount of shared memory',
-        value: report => scaled(report.mem_total_mib, 0),
-      },
+      mem_shared: { title: 'Shared Memory', description: 'Amount of shared memory', value: host => MEMORY(host) * 0 },
       mem_buffers: {
         title: 'Memory Buffers',
         description: 'Amount of buffered memory',
-        value: report => kilobytes(report.mem_buffers_mib),
+        value: kilobytes('mem_buffers_mib'),
       },
       mem_cached: {
         title: 'Cached Memory',
         description: 'Amount of cached memory',
-        value: report => kilobytes(report.mem_cached_mib),
+        value: kilobytes('mem_cached_mib'),
       },
       swap_free: {
         title: 'Free Swap Space',
         description: 'Amount of available swap memory',
-        value: report => kilobytes(report.swap_free_mib),
+        value: kilobytes('swap_free_mib'),
       },
     },
   ),
@@ -232,12 +324,12 @@ export const METRICS: readonly Metric[] = [
         title: 'Total Disk Space',
         description: 'Total available disk space',
         tmax: 1200,
-        value: report => gigabytes(report.fs_total_mib),
+        value: gigabytes('fs_total_mib'),
       },
       disk_free: {
         title: 'Disk Space Available',
         description: 'Total free disk space',
-        value: report => gigabytes(report.fs_avail_mib),
+        value: gigabytes('fs_avail_mib'),
       },
       part_max_used: {
         title: 'Maximum Disk Space Used',
@@ -245,7 +337,7 @@ export const METRICS: readonly Metric[] = [
         type: 'float',
         units: '%',
         digits: 1,
-        value: report => scaled(report.fs_fullest_pm, 0.1),
+        value: field('fs_fullest_pm', 0.1),
       },
     },
   ),
@@ -258,23 +350,26 @@ export const METRICS: readonly Metric[] = [
         description: 'The last time that the system was started',
         type: 'uint32',
         units: 's',
-        value: report => wallSeconds(report, 0n),
+        value: host => host.wallSeconds('boot'),
       },
       machine_type: {
         title: 'Machine Type',
         description: 'System architecture',
-        value: ({ arch }) => (arch === undefined ? undefined : enums.arch[arch]),
+        value: host => (ARCHITECTURES[ARCH(host)] === undefined ? Number.NaN : 1),
+        put: (host, page) => page.part(ARCHITECTURES[ARCH(host)] as Buffer),
       },
       // No other system has a sender; still only where the node said something of its system.
       os_name: {
         title: 'Operating System',
         description: 'Operating system name',
-        value: report => (report.os_release === undefined ? undefined : 'Linux'),
+        value: system,
+        put: (_, page) => page.part(LINUX),
       },
       os_release: {
         title: 'Operating System Release',
         description: 'Operating system release date',
-        value: report => report.os_release,
+        value: host => (host.view.getUint8(host.report + os_release.offset) === 0 ? Number.NaN : system(host)),
+        put: ({ bytes, report }, page) => page.safe(bytes, report + os_release.offset, os_release.count, 'value'),
       },
     },
   ),
@@ -282,7 +377,282 @@ export const METRICS: readonly Metric[] = [
     'core',
     { type: 'string', units: '', slope: 'zero', tmax: 300, digits: 0 },
     {
-      gexec: { title: 'Gexec Status', description: 'gexec available', value: () => 'OFF' },
+      gexec: {
+        title: 'Gexec Status',
+        description: 'gexec available',
+        value: () => 1,
+        put: (_, page) => page.part(OFF),
+      },
     },
   ),
 ];
+
+/** How long after a reading of ours Ganglia may expect the next, s. */
+const OURS_TMAX = 60;
+const PRESSURE = 'Share of the last 10 s in which';
+
+/** What only we send. */
+export const OURS: readonly Metric[] = [
+  // These two are gmond's own, which its default configuration leaves out; ganglia-web's memory graph knows them.
+  ...group(
+    'memory',
+    { type: 'float', units: 'KB', slope: 'both', tmax: 180, digits: 0 },
+    {
+      mem_sreclaimable: {
+        title: 'Slab Memory Reclaimable',
+        description: 'Amount of reclaimable slab memory',
+        value: kilobytes('mem_sreclaimable_mib'),
+      },
+      mem_available: {
+        title: 'Available Memory',
+        description: 'Estimate of how much memory is available',
+        value: kilobytes('mem_avail_mib'),
+      },
+    },
+  ),
+  ...group(
+    'pressure',
+    { type: 'float', units: '%', slope: 'both', tmax: OURS_TMAX, digits: 2 },
+    {
+      psi_cpu_some: {
+        title: 'CPU Pressure',
+        description: `${PRESSURE} some task waited for a CPU`,
+        value: field('psi_cpu_some10', 0.01),
+      },
+      psi_mem_some: {
+        title: 'Memory Pressure, Some',
+        description: `${PRESSURE} some task waited for memory`,
+        value: field('psi_mem_some10', 0.01),
+      },
+      psi_mem_full: {
+        title: 'Memory Pressure, Full',
+        description: `${PRESSURE} all tasks at once waited for memory`,
+        value: field('psi_mem_full10', 0.01),
+      },
+      psi_io_some: {
+        title: 'I/O Pressure, Some',
+        description: `${PRESSURE} some task waited for I/O`,
+        value: field('psi_io_some10', 0.01),
+      },
+      psi_io_full: {
+        title: 'I/O Pressure, Full',
+        description: `${PRESSURE} all tasks at once waited for I/O`,
+        value: field('psi_io_full10', 0.01),
+      },
+    },
+  ),
+  ...group(
+    'pressure',
+    { type: 'float', units: 'pages/sec', slope: 'both', tmax: OURS_TMAX, digits: 1 },
+    {
+      swap_in: { title: 'Pages Swapped In', description: 'Pages read from swap', value: rate('swapin_pages') },
+      swap_out: { title: 'Pages Swapped Out', description: 'Pages written to swap', value: rate('swapout_pages') },
+    },
+  ),
+  ...group(
+    'disk',
+    { type: 'float', units: 'bytes/sec', slope: 'both', tmax: OURS_TMAX, digits: 0 },
+    {
+      disk_read: { title: 'Disk Bytes Read', description: 'Bytes read from disks', value: rate('disk_read_bytes') },
+      disk_write: {
+        title: 'Disk Bytes Written',
+        description: 'Bytes written to disks',
+        value: rate('disk_write_bytes'),
+      },
+      disk_busiest: {
+        title: 'Busiest Disk',
+        description: 'Share of time in which the busiest disk was at work',
+        units: '%',
+        digits: 1,
+        value: field('disk_busiest_pm', 0.1),
+      },
+    },
+  ),
+  ...group(
+    'gpu',
+    { type: 'float', units: 'GPUs', slope: 'both', tmax: OURS_TMAX, digits: 0 },
+    {
+      gpu_num: {
+        title: 'GPU Count',
+        description: 'GPUs present',
+        type: 'uint16',
+        slope: 'zero',
+        value: field('gpu_count'),
+      },
+      gpu_used: { title: 'GPUs in Use', description: 'GPUs that are in use', type: 'uint16', value: field('gpu_busy') },
+      gpu_util: {
+        title: 'GPU Utilization',
+        description: 'Share of time in which a kernel ran, mean of all GPUs',
+        units: '%',
+        digits: 1,
+        value: gpus((view, at) => unless(view.getUint8(at + util_pct.offset), 255), mean),
+      },
+      gpu_mem_used: {
+        title: 'GPU Memory Used',
+        description: 'Memory in use on all GPUs',
+        units: 'KB',
+        value: gpus(gpuMemory(mem_used_mib.offset), sum),
+      },
+      gpu_mem_total: {
+        title: 'GPU Memory Total',
+        description: 'Memory of all GPUs',
+        units: 'KB',
+        slope: 'zero',
+        value: gpus(gpuMemory(mem_total_mib.offset), sum),
+      },
+      gpu_power: {
+        title: 'GPU Power',
+        description: 'Power of all GPUs',
+        units: 'W',
+        value: gpus((view, at) => unless(view.getUint16(at + power_w.offset, true), 65535), sum),
+      },
+      gpu_temp: {
+        title: 'GPU Temperature',
+        description: 'Temperature of the hottest GPU',
+        units: 'C',
+        value: gpus((view, at) => unless(view.getUint8(at + temp_degc.offset), 255), highest),
+      },
+      gpu_errors: {
+        title: 'GPU Errors',
+        description: 'Errors that the GPUs reported since boot',
+        type: 'uint32',
+        units: 'errors',
+        value: field('gpu_errors'),
+      },
+    },
+  ),
+  ...group(
+    'fabric',
+    { type: 'float', units: 'bytes/sec', slope: 'both', tmax: OURS_TMAX, digits: 0 },
+    {
+      fabric_bytes_in: {
+        title: 'Fabric Bytes Received',
+        description: 'Bytes received by all RDMA ports',
+        value: fabric('rx_bytes'),
+      },
+      fabric_bytes_out: {
+        title: 'Fabric Bytes Sent',
+        description: 'Bytes sent by all RDMA ports',
+        value: fabric('tx_bytes'),
+      },
+      fabric_errors: {
+        title: 'Fabric Errors',
+        description: 'Errors of all RDMA ports',
+        units: 'errors/sec',
+        digits: 2,
+        value: fabric('errors'),
+      },
+    },
+  ),
+  ...group(
+    'power',
+    { type: 'float', units: 'W', slope: 'both', tmax: OURS_TMAX, digits: 1 },
+    {
+      power_node: { title: 'Node Power', description: 'Power of the whole node', value: field('power_node_w') },
+      power_cpu: {
+        title: 'CPU Power',
+        description: 'Power of all CPU packages',
+        value: rate('energy_cpu_mj', 0.001),
+      },
+      power_dram: { title: 'Memory Power', description: 'Power of all memory', value: rate('energy_dram_mj', 0.001) },
+      temp_inlet: {
+        title: 'Inlet Temperature',
+        description: 'Temperature of the air that comes in',
+        units: 'C',
+        value: field('temp_inlet_dc', 0.1),
+      },
+      temp_hottest: {
+        title: 'Hottest CPU',
+        description: 'Temperature of the hottest CPU sensor',
+        units: 'C',
+        value: field('temp_hottest_dc', 0.1),
+      },
+    },
+  ),
+  ...group(
+    'health',
+    { type: 'uint32', units: ' ', slope: 'both', tmax: OURS_TMAX, digits: 0 },
+    {
+      health: {
+        title: 'Health',
+        description: 'What the health check found: 0 unknown, 1 ok, 2 warning, 3 bad',
+        type: 'uint16',
+        value: field('health'),
+      },
+      held: {
+        title: 'Held',
+        description: '1 while the node is held back from work',
+        type: 'uint16',
+        value: flag('held'),
+      },
+      root_readonly: {
+        title: 'Root Read-Only',
+        description: '1 while the root file system is read-only',
+        type: 'uint16',
+        value: flag('root_readonly'),
+      },
+      oom_kills: {
+        title: 'OOM Kills',
+        description: 'Processes killed for want of memory since boot',
+        units: 'kills',
+        value: field('oom_kills'),
+      },
+      hung_tasks: {
+        title: 'Hung Tasks',
+        description: 'Tasks that the kernel found hung since boot',
+        units: 'tasks',
+        value: field('hung_tasks'),
+      },
+      edac_ce: {
+        title: 'Memory Errors, Corrected',
+        description: 'Memory errors that were corrected since boot',
+        units: 'errors',
+        value: field('edac_ce'),
+      },
+      edac_ue: {
+        title: 'Memory Errors, Uncorrected',
+        description: 'Memory errors that could not be corrected since boot',
+        units: 'errors',
+        value: field('edac_ue'),
+      },
+      throttle_events: {
+        title: 'Throttling',
+        description: 'Times that CPUs were slowed down for their heat since boot',
+        units: 'events',
+        value: field('throttle_events'),
+      },
+    },
+  ),
+  ...group(
+    'liveness',
+    { type: 'float', units: 's', slope: 'both', tmax: OURS_TMAX, digits: 3 },
+    {
+      report_age: {
+        title: 'Report Age',
+        description: 'Time since the last report of the node reached the master',
+        value: host => host.age,
+      },
+      send_late: {
+        title: 'Sender Lateness',
+        description: 'How late the last report was made: a starved node is late',
+        value: field('late_us', 1e-6),
+      },
+      clock_ahead: {
+        title: 'Clock Ahead',
+        description: 'The clock of the node less the clock of the master',
+        value: ({ view, record }) => Number(view.getBigInt64(record + offset_us.offset, true)) / 1e6,
+      },
+      reports_lost: {
+        title: 'Reports Lost',
+        description: 'Reports of the node that never reached the master',
+        type: 'double',
+        units: 'reports',
+        digits: 0,
+        value: counted('lost'),
+      },
+    },
+  ),
+];
+
+/** All of them. */
+export const METRICS: readonly Metric[] = [...GMOND, ...OURS];

@@ -1,169 +1,227 @@
-// Turns a snapshot of the board into the document that Ganglia's gmond 3.7.2 would give, piece by piece. Pure: no clock,
-// no I/O. It refuses to escape, and to call a node down that it has no evidence about.
+// Writes HOSTs and sums of HOSTs as Ganglia has them: prepared parts, and numbers between them. Pure: no clock, no I/O.
+// It refuses to escape, and to call a node down that it has no evidence about.
 
-import type { Report } from '../layout/codec.js';
-import { ageNs, type Evidence, judge } from '../shm/liveness.js';
-import { rates } from '../shm/rates.js';
+import { structs } from '../layout/layout.gen.js';
 import type { Node, Snapshot } from '../shm/reader.js';
-import { METRICS, type Metric, wallSeconds } from './metrics.js';
-import { decimal, safe, UNSPECIFIED } from './safe.js';
+import { attributes } from './dtd.js';
+import { evidenceOf, Host, TMAX } from './host.js';
+import type { Metric } from './metrics.js';
+import type { Page } from './page.js';
+import { NAME_MAX, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
-export interface RenderOptions {
-  /** The cluster's name; by default the board's. */
-  cluster?: string | undefined;
-  owner?: string | undefined;
-  latlong?: string | undefined;
-  url?: string | undefined;
-  /**
-   * Seconds since 1970, the time of every point that gmetad draws. A server must give a later one for each document:
-   * of two with the same, gmetad refuses the second.
-   */
-  localtime: number;
-}
+/** Digits of the longest number that is written. */
+const NUMBER_MAX = 24;
+/** How many forms are kept: those of the hosts that are alike. */
+const FORMS = 128;
 
-/** gmetad calls a host down when its TN has reached four times its TMAX. */
-const TMAX = 20;
-const DOWN = 4 * TMAX;
-/** The highest TN of a host that is up: what is short of DOWN also when a poll and a page come late. */
-const UP_MOST = 60;
+const HOST_NAME = Buffer.from('<HOST NAME="');
+const HOST_IP = Buffer.from('" IP="');
+const HOST_REPORTED = Buffer.from('" TAGS="" REPORTED="');
+const HOST_TN = Buffer.from('" TN="');
+// Hosts that pass a DMAX are deleted, and gmetad 3.7.2 dies of that.
+const HOST_STARTED = Buffer.from(`"${attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED })} GMOND_STARTED="`);
+const HOST_OPEN = Buffer.from('">\n');
+const HOST_END = Buffer.from('</HOST>\n');
+const NAMELESS = Buffer.from(UNSPECIFIED);
 
-const TYPE = '(string | int8 | uint8 | int16 | uint16 | int32 | uint32 | float | double | timestamp)';
-const SLOPE = '(zero | positive | negative | both | unspecified)';
+const { name: NAME, address: ADDRESS } = structs.record.fields;
 
-/** Ganglia's document type. The parts that only gmetad writes (GRID, HOSTS, METRICS) belong to it too. */
-const PROLOGUE = `<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>
-<!DOCTYPE GANGLIA_XML [
-<!ELEMENT GANGLIA_XML (GRID | CLUSTER | HOST)*>
-<!ATTLIST GANGLIA_XML VERSION CDATA #REQUIRED SOURCE CDATA #REQUIRED>
-<!ELEMENT GRID (CLUSTER | GRID | HOSTS | METRICS)*>
-<!ATTLIST GRID NAME CDATA #REQUIRED AUTHORITY CDATA #REQUIRED LOCALTIME CDATA #IMPLIED>
-<!ELEMENT CLUSTER (HOST | HOSTS | METRICS)*>
-<!ATTLIST CLUSTER NAME CDATA #REQUIRED LOCALTIME CDATA #REQUIRED
-  OWNER CDATA #IMPLIED LATLONG CDATA #IMPLIED URL CDATA #IMPLIED>
-<!ELEMENT HOST (METRIC)*>
-<!ATTLIST HOST NAME CDATA #REQUIRED IP CDATA #REQUIRED REPORTED CDATA #REQUIRED
-  TN CDATA #IMPLIED TMAX CDATA #IMPLIED DMAX CDATA #IMPLIED
-  LOCATION CDATA #IMPLIED TAGS CDATA #IMPLIED GMOND_STARTED CDATA #IMPLIED>
-<!ELEMENT METRIC (EXTRA_DATA*)>
-<!ATTLIST METRIC NAME CDATA #REQUIRED VAL CDATA #REQUIRED
-  TYPE ${TYPE} #REQUIRED
-  UNITS CDATA #IMPLIED TN CDATA #IMPLIED TMAX CDATA #IMPLIED DMAX CDATA #IMPLIED
-  SLOPE ${SLOPE} #IMPLIED SOURCE (gmond) 'gmond'>
-<!ELEMENT EXTRA_DATA (EXTRA_ELEMENT*)>
-<!ELEMENT EXTRA_ELEMENT EMPTY>
-<!ATTLIST EXTRA_ELEMENT NAME CDATA #REQUIRED VAL CDATA #REQUIRED>
-<!ELEMENT HOSTS EMPTY>
-<!ATTLIST HOSTS UP CDATA #REQUIRED DOWN CDATA #REQUIRED SOURCE (gmond | gmetad) #REQUIRED>
-<!ELEMENT METRICS (EXTRA_DATA*)>
-<!ATTLIST METRICS NAME CDATA #REQUIRED SUM CDATA #REQUIRED NUM CDATA #REQUIRED
-  TYPE ${TYPE} #REQUIRED
-  UNITS CDATA #IMPLIED SLOPE ${SLOPE} #IMPLIED SOURCE (gmond) 'gmond'>
-]>
-<GANGLIA_XML VERSION="3.7.2" SOURCE="gmond">
-`;
-
-/** Attributes in Ganglia's order. The values have been made safe, so that nothing is left to escape. */
-function attributes(values: Record<string, string | number>): string {
-  return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${value}"`)
-    .join('');
-}
-
-/**
- * A METRIC, cut where its value and its TN go. The other texts are the same on every host: gmetad 3.7.2 aborts when it
- * has seen more than 32 different extras of one metric.
- */
-const TEMPLATES = METRICS.map((metric: Metric) => {
-  const { name, type, units, tmax, slope, group, title, description } = metric;
-  const extras = Object.entries({ GROUP: group, DESC: description, TITLE: title })
+/** The texts of a metric are the same on every host: gmetad 3.7.2 aborts on more than 32 different extras of one. */
+function extrasOf({ group, title, description }: Metric): string {
+  const elements = Object.entries({ GROUP: group, DESC: description, TITLE: title })
     .map(([extra, text]) => `<EXTRA_ELEMENT${attributes({ NAME: extra, VAL: text })}/>\n`)
     .join('');
-  return {
-    metric,
-    head: `<METRIC NAME="${name}" VAL="`,
-    middle: `"${attributes({ TYPE: type, UNITS: units })} TN="`,
-    tail: `"${attributes({ TMAX: tmax, DMAX: 0, SLOPE: slope })}>\n<EXTRA_DATA>\n${extras}</EXTRA_DATA>\n</METRIC>\n`,
-  };
-});
+  return `<EXTRA_DATA>\n${elements}</EXTRA_DATA>\n`;
+}
 
-/** The METRICs of a report that is so many seconds old. What was not measured is left out: it is not 0. */
-function metrics(report: Report, previous: Report | undefined, age: number): string {
-  const moved = rates(previous, report);
-  let out = '';
-  for (const { metric, head, middle, tail } of TEMPLATES) {
-    const value = metric.value(report, moved);
-    const text = typeof value === 'number' ? decimal(value, metric.digits) : safe(value ?? '', 'value');
-    if (text) out += head + text + middle + age + tail;
+/** Which metrics a host has, and between which bytes their values go: one piece more than metrics. */
+interface Form {
+  readonly places: readonly number[];
+  readonly pieces: readonly Uint8Array[];
+}
+
+/** Writes hosts with these metrics. */
+export class Renderer {
+  readonly #host = new Host();
+  readonly #values: Float64Array;
+  /** One bit for each metric: whether the host has it. */
+  readonly #present: Int32Array;
+  readonly #forms = new Map<string, Form>();
+  #form: Form = { places: [], pieces: [HOST_END] };
+  /** Of the form: its age, and which metrics it has. */
+  #age = -1;
+  readonly #shape: Int32Array;
+  /** Bytes that the longest HOST takes. */
+  readonly hostMost: number;
+
+  constructor(readonly metrics: readonly Metric[]) {
+    this.#values = new Float64Array(metrics.length);
+    this.#present = new Int32Array(Math.ceil(metrics.length / 32));
+    this.#shape = new Int32Array(this.#present.length);
+    const all = this.#makeForm(Number.MAX_SAFE_INTEGER, () => true);
+    const bytes = all.pieces.reduce((sum, piece) => sum + piece.length, 0);
+    this.hostMost = 512 + NAME_MAX + bytes + metrics.length * NUMBER_MAX + VALUE_MAX;
   }
-  return out;
-}
 
-const seconds = (ns: bigint) => Number(ns / 1_000_000_000n);
+  /** One HOST. What was not measured is left out: it is not 0. Without `has`, or where it is false, METRICs are, too. */
+  host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
+    const host = this.#host;
+    host.lay(snapshot, evidenceOf(snapshot), node);
+    this.#open(page, node, localtime);
+    if (host.report === -1 || has === NO_METRICS) {
+      page.part(HOST_END);
+      return;
+    }
+    this.#measure(has);
+    const { places, pieces } = this.#formOf(Math.floor(host.age));
+    for (let i = 0; i < places.length; i++) {
+      page.part(pieces[i] as Uint8Array);
+      const place = places[i] as number;
+      const { put, digits } = this.metrics[place] as Metric;
+      if (put === undefined) page.decimal(this.#values[place] as number, digits);
+      else put(host, page);
+    }
+    page.part(pieces[places.length] as Uint8Array);
+  }
 
-/**
- * What is known, and when. While the board is stalled or retired there is no evidence about any node, and every way of
- * saying so in Ganglia's language is wrong somewhere (tried with gmetad 3.7.2):
- *
- *   TN goes on          all hosts go down: the monitor's failure is blamed on the nodes
- *   hosts are left out  they count neither as up nor as down, and the sums of the cluster are recorded as 0
- *   METRICs left out    hosts stay up, but the sums of the cluster are recorded as 0, for good
- *   LOCALTIME stands    gmetad refuses every point, with one line in syslog for each metric of each host and poll
- *   no document         the source is dead: gaps, as it should be, but after 80 s all hosts are shown as down
- *
- * So a host stays as it was at the last heartbeat, with its last readings, and its METRICs' TN say how old these
- * really are; a comment in the document says it too. That harms least for the minutes of a restart. It would be a lie
- * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
- * lasts, by closing its port: a dead source is Ganglia's word for a monitor that has failed.
- */
-function evidenceOf({ evidence, stalled, retired }: Snapshot): Evidence {
-  return stalled || retired ? { ...evidence, nowNs: evidence.heartbeatNs, retired: false } : evidence;
-}
-
-/** TN by what gmetad makes of it: under DOWN the host is up. Uncertain is up: only evidence brings a host down. */
-function hostTn(snapshot: Snapshot, node: Node): number {
-  const evidence = evidenceOf(snapshot);
-  const { last } = node;
-  if (last === undefined) return DOWN + Math.floor(snapshot.listenedMs / 1000);
-  const age = seconds(ageNs(evidence.nowNs, last.stampNs));
-  const state = judge(evidence, last);
-  return state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
-}
-
-function host(snapshot: Snapshot, node: Node, localtime: number): string {
-  const tn = hostTn(snapshot, node);
-  const { report, previous, ageMs = 0 } = node;
-  const open = attributes({
-    NAME: safe(node.name, 'name'),
-    IP: node.address || UNSPECIFIED,
-    TAGS: '',
+  #open(page: Page, node: Node, localtime: number): void {
+    const { bytes, record, tn, report } = this.#host;
+    page.part(HOST_NAME);
+    if (page.safe(bytes, record + NAME.offset, NAME.count, 'name') === 0) page.part(NAMELESS);
+    page.part(HOST_IP);
+    this.#address(page, node);
+    page.part(HOST_REPORTED);
     // Not the real time of the report: ganglia-web compares it with LOCALTIME where TN is 0.
-    REPORTED: localtime - tn,
-    TN: tn,
-    TMAX,
-    // Hosts that pass a DMAX are deleted, and gmetad 3.7.2 dies of that.
-    DMAX: 0,
-    LOCATION: UNSPECIFIED,
-    GMOND_STARTED: (report && wallSeconds(report, report.start_boot_ns)) ?? 0,
-  });
-  return `<HOST${open}>\n${report === undefined ? '' : metrics(report, previous, Math.floor(ageMs / 1000))}</HOST>\n`;
+    page.whole(Math.max(0, localtime - tn));
+    page.part(HOST_TN);
+    page.whole(tn);
+    page.part(HOST_STARTED);
+    const started = report === -1 ? 0 : this.#host.wallSeconds('start');
+    page.whole(Math.max(started, 0));
+    page.part(HOST_OPEN);
+  }
+
+  #address(page: Page, node: Node): void {
+    const { bytes, view, record } = this.#host;
+    const at = record + ADDRESS.offset;
+    // ::ffff:0:0/96, as the board holds IPv4.
+    const isV4 =
+      view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0 && view.getUint32(at + 8) === 0xffff;
+    if (!isV4) {
+      page.text(node.address || UNSPECIFIED);
+      return;
+    }
+    for (let i = 12; i < 16; i++) {
+      if (i > 12) page.text('.');
+      page.whole(bytes[at + i] as number);
+    }
+  }
+
+  /** Takes the values, and which of them are known. */
+  #measure(has: ((metric: Metric) => boolean) | undefined): void {
+    const values = this.#values;
+    const present = this.#present;
+    present.fill(0);
+    for (let i = 0; i < this.metrics.length; i++) {
+      const metric = this.metrics[i] as Metric;
+      const value = metric.value(this.#host);
+      values[i] = value;
+      // NaN is below nothing. More than a number can count is no reading.
+      if (Math.abs(value) <= Number.MAX_SAFE_INTEGER && (has === undefined || has(metric)))
+        present[i >>> 5] = (present[i >>> 5] as number) | (1 << (i & 31));
+    }
+  }
+
+  #formOf(age: number): Form {
+    const present = this.#present;
+    if (age === this.#age && present.every((word, i) => word === this.#shape[i])) return this.#form;
+    const key = `${age} ${present.join(' ')}`;
+    let form = this.#forms.get(key);
+    if (form === undefined) {
+      if (this.#forms.size === FORMS) this.#forms.clear();
+      form = this.#makeForm(age, i => (((present[i >>> 5] as number) >>> (i & 31)) & 1) === 1);
+      this.#forms.set(key, form);
+    }
+    this.#shape.set(present);
+    this.#age = age;
+    this.#form = form;
+    return form;
+  }
+
+  #makeForm(age: number, has: (place: number) => boolean): Form {
+    const places = [...this.metrics.keys()].filter(has);
+    const pieces: string[] = [];
+    let before = '';
+    for (const place of places) {
+      const metric = this.metrics[place] as Metric;
+      const { name, type, units, tmax, slope } = metric;
+      pieces.push(`${before}<METRIC NAME="${name}" VAL="`);
+      const rest = attributes({ TYPE: type, UNITS: units, TN: age, TMAX: tmax, DMAX: 0, SLOPE: slope });
+      before = `"${rest}>\n${extrasOf(metric)}</METRIC>\n`;
+    }
+    return { places, pieces: [...pieces, `${before}</HOST>\n`].map(piece => Buffer.from(piece)) };
+  }
+
+  /** Adds the node to a summary: a host that is down counts as that, and for nothing else. */
+  add(summary: Summary, snapshot: Snapshot, node: Node): void {
+    const host = this.#host;
+    host.lay(snapshot, evidenceOf(snapshot), node);
+    if (!host.isUp) {
+      summary.down++;
+      return;
+    }
+    summary.up++;
+    this.#measure(undefined);
+    for (let i = 0; i < this.metrics.length; i++) {
+      if ((((this.#present[i >>> 5] as number) >>> (i & 31)) & 1) === 0) continue;
+      summary.sums[i] = (summary.sums[i] as number) + (this.#values[i] as number);
+      summary.counts[i] = (summary.counts[i] as number) + 1;
+    }
+  }
+
+  /** HOSTS, and METRICS of each metric that has numbers. */
+  summary(page: Page, { up, down, sums, counts }: Summary): void {
+    page.text(`<HOSTS${attributes({ UP: up, DOWN: down, SOURCE: 'gmetad' })}/>\n`);
+    this.metrics.forEach((metric, i) => {
+      const count = counts[i] as number;
+      const sum = sums[i] as number;
+      if (metric.type === 'string' || count === 0 || Math.abs(sum) > Number.MAX_SAFE_INTEGER) return;
+      page.text(`<METRICS NAME="${metric.name}" SUM="`);
+      page.decimal(sum, metric.digits);
+      const rest = { NUM: count, TYPE: 'double', UNITS: metric.units, SLOPE: metric.slope, SOURCE: 'gmond' };
+      page.text(`"${attributes(rest)}>\n${extrasOf(metric)}</METRICS>\n`);
+    });
+  }
+
+  /** Bytes that a summary takes at most. */
+  get summaryMost(): number {
+    return this.hostMost + this.metrics.length * 64;
+  }
 }
 
-/**
- * The document, a piece for each host. It must be sent to its end: gmetad takes half a document for a whole one. Use it
- * up before the reader's next snapshot, which takes this one's place.
- */
-export function* render(snapshot: Snapshot, options: RenderOptions): Generator<string> {
-  const localtime = Math.floor(options.localtime);
-  const cluster = attributes({
-    NAME: safe(options.cluster ?? snapshot.header.cluster_name, 'name'),
-    LOCALTIME: localtime,
-    OWNER: safe(options.owner || UNSPECIFIED, 'value'),
-    LATLONG: safe(options.latlong || UNSPECIFIED, 'value'),
-    URL: safe(options.url || UNSPECIFIED, 'value'),
-  });
-  const failed = snapshot.stalled || snapshot.retired;
-  const notice = failed ? '<!-- The monitor has failed: hosts are shown as they last were. -->\n' : '';
-  yield `${PROLOGUE}${notice}<CLUSTER${cluster}>\n`;
-  for (const node of snapshot.nodes()) yield host(snapshot, node, localtime);
-  yield '</CLUSTER>\n</GANGLIA_XML>\n';
+/** No METRICs at all. */
+export const NO_METRICS = (): boolean => false;
+
+/** Hosts added together. */
+export class Summary {
+  up = 0;
+  down = 0;
+  readonly sums: Float64Array;
+  readonly counts: Float64Array;
+
+  constructor(metrics: number) {
+    this.sums = new Float64Array(metrics);
+    this.counts = new Float64Array(metrics);
+  }
+
+  add(other: Summary): void {
+    this.up += other.up;
+    this.down += other.down;
+    other.sums.forEach((sum, i) => {
+      this.sums[i] = (this.sums[i] as number) + sum;
+    });
+    other.counts.forEach((count, i) => {
+      this.counts[i] = (this.counts[i] as number) + count;
+    });
+  }
 }

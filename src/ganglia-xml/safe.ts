@@ -17,25 +17,56 @@ export const VALUE_MAX = 255;
 /** What Ganglia writes where nothing is set. */
 export const UNSPECIFIED = 'unspecified';
 
-/**
- * Any string as one that gmetad stores and sends on unharmed. A `value` keeps printable ASCII without & < > " '. A
- * `name` keeps letters, digits, dot, dash and underscore, and begins with a letter or digit, so that it is neither
- * a hidden file, nor `..`, nor gmetad's own `__SummaryInfo__`. What is not kept becomes an underscore, one for each
- * character; a name of which nothing is left becomes `unspecified`.
- */
-export function safe(text: string, as: 'name' | 'value'): string {
-  // Cut first: a long text costs no more than a short one. Pairs of surrogates count as one character.
-  if (as === 'value') return text.slice(0, VALUE_MAX).replace(/[^ -~]|[&<>"']/gu, '_');
-  const name = text.slice(0, NAME_MAX).replace(/[^A-Za-z0-9._-]/gu, '_');
-  return name.replace(/^[._-]+/, '') || UNSPECIFIED;
+const UNDERSCORE = 0x5f;
+
+/** What each byte becomes: itself, an underscore, or nothing (0). */
+function table(kept: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => {
+    if (kept.test(String.fromCharCode(byte))) return byte;
+    // A character of UTF-8 becomes one underscore: for its first byte.
+    return byte >= 0x80 && byte < 0xc0 ? 0 : UNDERSCORE;
+  });
 }
 
+const KEPT = { name: table(/[A-Za-z0-9._-]/), value: table(/(?![&<>"'])[ -~]/) };
+const MOST = { name: NAME_MAX, value: VALUE_MAX };
+/** What a name may begin with. */
+const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
+const FIRST = Uint8Array.from({ length: 256 }, (_, byte) => Number(LETTER_OR_DIGIT.test(String.fromCharCode(byte))));
+
 /**
- * A number in plain decimal notation with so many digits after the point; undefined when it is none, or so large that
- * it cannot be a reading. `nan` would be stored as a reading, and gmetad has 128 bytes for one: a long number ends it.
+ * Writes UTF-8 text of at most `bytes` bytes, up to its first NUL, so that gmetad stores and sends it on unharmed; where
+ * it ends in `to`. A `value` keeps printable ASCII without & < > " '. A `name` keeps letters, digits, dot, dash and
+ * underscore, and begins with a letter or digit, so that it is neither a hidden file, nor `..`, nor gmetad's own
+ * `__SummaryInfo__`. What is not kept becomes an underscore, one for each character. Of a name nothing may be left.
  */
-export function decimal(value: number, digits = 0): string | undefined {
-  if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return undefined;
-  const text = value.toFixed(digits);
-  return Number(text) === 0 ? text.replace('-', '') : text;
+export function putSafe(
+  to: Uint8Array,
+  at: number,
+  from: Uint8Array,
+  start: number,
+  bytes: number,
+  as: 'name' | 'value',
+): number {
+  const kept = KEPT[as];
+  const most = at + MOST[as];
+  let end = at;
+  for (let i = start; i < start + bytes && end < most; i++) {
+    const byte = from[i] as number;
+    if (byte === 0) break;
+    const put = kept[byte] as number;
+    if (put === 0 || (end === at && as === 'name' && FIRST[put] === 0)) continue;
+    to[end++] = put;
+  }
+  return end;
+}
+
+/** The same of a string, as a string; a name of which nothing is left becomes `unspecified`. */
+export function safe(text: string, as: 'name' | 'value'): string {
+  // Cut first: a long text costs no more than a short one. NUL ends no string of ours.
+  const bytes = Buffer.from(text.slice(0, 4 * MOST[as]).replaceAll('\0', '_'));
+  const room = new Uint8Array(MOST[as]);
+  const end = putSafe(room, 0, bytes, 0, bytes.length, as);
+  const left = Buffer.from(room.buffer, 0, end).toString('latin1');
+  return left === '' && as === 'name' ? UNSPECIFIED : left;
 }

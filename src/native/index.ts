@@ -16,8 +16,8 @@ export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'reti
 export interface BoardMapping {
   /** Bytes that a snapshot of all records in use needs now. */
   snapshotBytes(): number;
-  /** The same for one node. */
-  nodeBytes(): number;
+  /** The same for so many nodes. */
+  nodeBytes(nodes: number): number;
   /** Where snapshots go from now on; aligned to 8 bytes. It may not be transferred. */
   into(buffer: Uint8Array): void;
   /**

@@ -1,7 +1,8 @@
-// Takes rates from two reports of one node. Pure; knows the contract's rules for counters and nothing of the board.
+// Takes rates from two reports of one node, where they lie. Pure; knows the contract's rules for counters and nothing of
+// the board.
 
-import type { Interface, Report } from '../layout/codec.js';
-import { slowSets, structs } from '../layout/layout.gen.js';
+import { getter } from '../layout/codec.js';
+import { bits, slowSets, structs } from '../layout/layout.gen.js';
 
 /** Counters per second under their field names, CPU shares in per cent as `cpu_*_pct`, interfaces by name. */
 export interface Rates {
@@ -22,92 +23,273 @@ export interface InterfaceRates {
   drops?: number;
 }
 
-interface CounterField {
-  name: string;
-  type: string;
-  slow: boolean;
+const { fields } = structs.report;
+const entry = structs.net_if.fields;
+
+/** A set's bit in one of the two words of `valid`. */
+export interface SetBit {
+  /** Offset of the word in the report. */
+  readonly word: number;
+  readonly mask: number;
+}
+
+/** Where `valid` says whether a set was measured; of a field without a set, which is always there, undefined. */
+export function setBit(set: keyof typeof bits.valid): SetBit {
+  const bit = bits.valid[set];
+  return { word: fields.valid.offset + (bit < 32 ? 0 : 4), mask: (1 << (bit % 32)) >>> 0 };
+}
+
+/** Whether the report at `at` has the set. */
+export function isMeasured(view: DataView, at: number, { word, mask }: SetBit): boolean {
+  return (view.getUint32(at + word, true) & mask) !== 0;
+}
+
+/** A counter of the contract that has a rate. */
+export interface Counter {
+  readonly name: string;
+  readonly offset: number;
+  readonly wide: boolean;
+  readonly set: SetBit | undefined;
+  readonly slow: boolean;
   /** Counted from the sender's start, not from the node's boot. */
-  ofRun: boolean;
+  readonly ofRun: boolean;
 }
 
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
 const SLOW: ReadonlySet<string> = new Set(slowSets);
 
-function counters(fields: Record<string, { type: string; kind: string; set?: string }>): CounterField[] {
-  return Object.entries(fields)
+type Field = { type: string; kind: string; offset: number; set?: keyof typeof bits.valid };
+
+function counters(of: Record<string, Field>): Counter[] {
+  return Object.entries(of)
     .filter(([, field]) => field.kind === 'counter' && field.type.startsWith('u'))
-    .map(([name, field]) => ({ name, type: field.type, slow: SLOW.has(field.set ?? ''), ofRun: OF_RUN.has(name) }));
+    .map(([name, { offset, type, set }]) => ({
+      name,
+      offset,
+      wide: type === 'u64',
+      set: set && setBit(set),
+      slow: SLOW.has(set ?? ''),
+      ofRun: OF_RUN.has(name),
+    }));
 }
 
-const REPORT_COUNTERS = counters(structs.report.fields);
-const INTERFACE_COUNTERS = counters(structs.net_if.fields);
-const CPU_TIMES = REPORT_COUNTERS.map(field => field.name).filter(name => /^cpu_\w+_ms$/.test(name));
+const REPORT_COUNTERS = counters(fields);
+const INTERFACE_COUNTERS = counters(entry);
+const CPU_TIMES = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
+const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
 
-/** How far a counter moved; undefined where that is no evidence. */
-function difference(type: string, before: unknown, after: unknown): number | undefined {
-  if (typeof before !== 'number' || typeof after !== 'number') return undefined;
-  if (type === 'u64') return after < before ? undefined : after - before;
-  const modulo = (after - before + 2 ** 32) % 2 ** 32;
-  return modulo < 2 ** 31 ? modulo : undefined;
+export type CounterName = {
+  [K in keyof typeof fields]: (typeof fields)[K] extends { kind: 'counter'; type: 'u32' | 'u64' } ? K : never;
+}[keyof typeof fields];
+export type InterfaceCounter = Exclude<keyof InterfaceRates, 'name'>;
+
+/** The counter of that name, to take its rate again and again. */
+export function counterOf(name: CounterName): Counter {
+  return REPORT_COUNTERS.find(counter => counter.name === name) as Counter;
 }
 
-function seconds(before: bigint, after: bigint): number | undefined {
-  return after > before ? Number(after - before) / 1e9 : undefined;
+/** The same of a network entry. */
+export function interfaceCounterOf(name: InterfaceCounter): Counter {
+  return INTERFACE_COUNTERS.find(counter => counter.name === name) as Counter;
 }
 
-function interfaceRates(before: Interface, after: Interface, span: number): InterfaceRates {
-  const rates: Record<string, string | number> = { name: after.name };
-  for (const { name, type } of INTERFACE_COUNTERS) {
-    const moved = difference(type, before[name as keyof Interface], after[name as keyof Interface]);
-    if (moved !== undefined) rates[name] = moved / span;
+const NET = setBit('net');
+const FABRIC = setBit('fabric');
+const CPUS = setBit('cpus');
+/** Network entries in `net`, and the bytes of one's name. */
+const NET_COUNT = fields.net.count;
+const NET_STRIDE = structs.net_if.bytes;
+const NAME_BYTES = entry.name.count;
+const TWO_TO_32 = 2 ** 32;
+/** The high word of 2^53: from here on a number would no longer count. */
+const TOO_HIGH = 0x200000;
+
+function isSameId(view: DataView, a: number, b: number): boolean {
+  return (
+    view.getUint32(a, true) === view.getUint32(b, true) && view.getUint32(a + 4, true) === view.getUint32(b + 4, true)
+  );
+}
+
+/** How far a u64 moved, with a fraction of its lower half where it moved by more than 2^53; may be negative. */
+function distance(view: DataView, from: number, to: number): number {
+  const high = view.getUint32(to + 4, true) - view.getUint32(from + 4, true);
+  return high * TWO_TO_32 + (view.getUint32(to, true) - view.getUint32(from, true));
+}
+
+/** Seconds from one time to the other; NaN when it did not go on. */
+function span(view: DataView, from: number, to: number): number {
+  const ns = distance(view, from, to);
+  return ns > 0 ? ns / 1e9 : Number.NaN;
+}
+
+/** How far a counter moved; NaN where that is no evidence. */
+function difference(view: DataView, wide: boolean, from: number, to: number): number {
+  if (wide) {
+    if (view.getUint32(from + 4, true) >= TOO_HIGH || view.getUint32(to + 4, true) >= TOO_HIGH) return Number.NaN;
+    const moved = distance(view, from, to);
+    return moved < 0 ? Number.NaN : moved;
+  }
+  const moved = (view.getUint32(to, true) - view.getUint32(from, true)) >>> 0;
+  return moved < 2 ** 31 ? moved : Number.NaN;
+}
+
+/**
+ * Two reports of one node in one view, the earlier and the later, by their offsets. Laid over one pair after the other,
+ * since 10,000 nodes are read at once: it makes no objects. What has no rate is NaN.
+ */
+export class Pair {
+  view: DataView = new DataView(new ArrayBuffer(0));
+  before = 0;
+  after = 0;
+  /** Seconds between the two ticks, and between the two slow rounds. */
+  #fast = Number.NaN;
+  #slow = Number.NaN;
+  #sameRun = false;
+
+  /** Whether these two can have rates: they are of one boot. */
+  lay(view: DataView, before: number | undefined, after: number | undefined): boolean {
+    if (before === undefined || after === undefined) return false;
+    const { boot_id, t_boot_ns, slow_boot_ns, start_boot_ns } = fields;
+    if (!isSameId(view, before + boot_id.offset, after + boot_id.offset)) return false;
+    this.view = view;
+    this.before = before;
+    this.after = after;
+    this.#fast = span(view, before + t_boot_ns.offset, after + t_boot_ns.offset);
+    this.#slow = span(view, before + slow_boot_ns.offset, after + slow_boot_ns.offset);
+    this.#sameRun = isSameId(view, before + start_boot_ns.offset, after + start_boot_ns.offset);
+    return true;
+  }
+
+  has(set: SetBit): boolean {
+    return isMeasured(this.view, this.before, set) && isMeasured(this.view, this.after, set);
+  }
+
+  /** How far a counter moved. */
+  moved({ offset, wide, set, ofRun }: Counter): number {
+    if ((set !== undefined && !this.has(set)) || (ofRun && !this.#sameRun)) return Number.NaN;
+    return difference(this.view, wide, this.before + offset, this.after + offset);
+  }
+
+  /** A counter's rate per second. */
+  rate(counter: Counter): number {
+    return this.moved(counter) / (counter.slow ? this.#slow : this.#fast);
+  }
+
+  /** Shares of CPU time in per cent, in the order of the contract's `cpu_*_ms`. */
+  shares(into: Float64Array): void {
+    let total = 0;
+    for (let i = 0; i < CPU_TIMES.length; i++) {
+      const moved = this.moved(CPU_TIMES[i] as Counter);
+      into[i] = moved;
+      if (moved > 0) total += moved;
+    }
+    // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
+    const { view, before, after } = this;
+    const { offset } = fields.cpus_online;
+    const others = this.has(CPUS) && view.getUint16(before + offset, true) !== view.getUint16(after + offset, true);
+    const known = this.#fast > 0 && !others && (into[IDLE] as number) >= 0 && total > 0;
+    for (let i = 0; i < CPU_TIMES.length; i++) into[i] = known ? (100 * (into[i] as number)) / total : Number.NaN;
+  }
+
+  /** Whether there is a time between the two, and both have `net`: else no interface has a rate. */
+  get hasNet(): boolean {
+    return this.#fast > 0 && this.has(NET);
+  }
+
+  /** Offset of the later report's network entry number `i`; -1 when there is none. */
+  laterEntry(i: number): number {
+    const at = this.after + fields.net.offset + i * NET_STRIDE;
+    return this.view.getUint8(at) === 0 ? -1 : at;
+  }
+
+  /** Offset of the entry of the same name in the earlier report, wherever it stands there; -1 when there is none. */
+  earlierEntry(later: number): number {
+    for (let i = NET_COUNT - 1; i >= 0; i--) {
+      const at = this.before + fields.net.offset + i * NET_STRIDE;
+      if (this.#isSameName(at, later)) return at;
+    }
+    return -1;
+  }
+
+  #isSameName(a: number, b: number): boolean {
+    for (let i = 0; i < NAME_BYTES; i++) {
+      const byte = this.view.getUint8(a + i);
+      if (byte !== this.view.getUint8(b + i)) return false;
+      if (byte === 0) return true;
+    }
+    return true;
+  }
+
+  /** Rate of an entry's counter per second, from the offsets of both entries. */
+  entryRate({ offset, wide }: Counter, earlier: number, later: number): number {
+    return difference(this.view, wide, earlier + offset, later + offset) / this.#fast;
+  }
+
+  /**
+   * Whether the sum of several interfaces (`net_rest`, `fabric`) has rates: it is there in both, and as many interfaces
+   * were added into it.
+   */
+  hasSum(sum: 'net_rest' | 'fabric'): boolean {
+    const { before, after, view } = this;
+    if (!(sum === 'fabric' ? this.#slow > 0 && this.has(FABRIC) : this.hasNet)) return false;
+    const at = fields[sum].offset;
+    const count = at + entry.state.offset + 2;
+    return (
+      view.getUint8(before + at) !== 0 &&
+      view.getUint8(after + at) !== 0 &&
+      view.getUint16(before + count, true) === view.getUint16(after + count, true)
+    );
+  }
+
+  /** Rate of a counter of such a sum, per second. */
+  sumRate(sum: 'net_rest' | 'fabric', { offset, wide }: Counter): number {
+    const at = fields[sum].offset + offset;
+    return (
+      difference(this.view, wide, this.before + at, this.after + at) / (sum === 'fabric' ? this.#slow : this.#fast)
+    );
+  }
+}
+
+const nameOf = getter('net_if', 'name');
+const pair = new Pair();
+const shares = new Float64Array(CPU_TIMES.length);
+
+function interfaceRates(name: string, rate: (counter: Counter) => number): InterfaceRates {
+  const rates: Record<string, string | number> = { name };
+  for (const counter of INTERFACE_COUNTERS) {
+    const found = rate(counter);
+    if (!Number.isNaN(found)) rates[counter.name] = found;
   }
   return rates as unknown as InterfaceRates;
 }
 
-/** Sums have a rate only when as many interfaces were added into them. */
-function sumRates(before: Interface | undefined, after: Interface | undefined, span: number | undefined) {
-  if (before === undefined || after === undefined || span === undefined) return undefined;
-  return before.state >>> 16 === after.state >>> 16 ? interfaceRates(before, after, span) : undefined;
-}
-
 /**
- * Rates between two reports of a node, per second; a rate that the rules do not allow is absent.
+ * Rates between two reports of a node, given by their offsets, per second; a rate that the rules do not allow is absent.
  * Undefined when there is no earlier report of the same boot.
  */
-export function rates(before: Report | undefined, after: Report | undefined): Rates | undefined {
-  if (before === undefined || after === undefined || before.boot_id !== after.boot_id) return undefined;
-  const fast = seconds(before.t_boot_ns, after.t_boot_ns);
-  const slow = seconds(before.slow_boot_ns, after.slow_boot_ns);
-  const sameRun = before.start_boot_ns === after.start_boot_ns;
+export function rates(view: DataView, before: number | undefined, after: number | undefined): Rates | undefined {
+  if (!pair.lay(view, before, after)) return undefined;
   const out: Rates = {};
-  const moved = new Map<string, number>();
-  for (const field of REPORT_COUNTERS) {
-    const { name } = field;
-    const delta = difference(field.type, before[name as keyof Report], after[name as keyof Report]);
-    if (delta === undefined || (field.ofRun && !sameRun)) continue;
-    moved.set(name, delta);
-    const span = field.slow ? slow : fast;
-    if (span !== undefined) out[name] = delta / span;
+  for (const counter of REPORT_COUNTERS) {
+    const rate = pair.rate(counter);
+    if (!Number.isNaN(rate)) out[counter.name] = rate;
   }
-  // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
-  const [from, to] = [before.cpus_online, after.cpus_online];
-  const others = from !== undefined && to !== undefined && from !== to;
-  const cpuTime = CPU_TIMES.reduce((sum, name) => sum + (moved.get(name) ?? 0), 0);
-  if (fast !== undefined && !others && moved.has('cpu_idle_ms') && cpuTime > 0)
-    for (const name of CPU_TIMES) {
-      const delta = moved.get(name);
-      if (delta !== undefined) out[name.replace(/_ms$/, '_pct')] = (100 * delta) / cpuTime;
+  pair.shares(shares);
+  CPU_TIMES.forEach(({ name }, i) => {
+    const share = shares[i] as number;
+    if (!Number.isNaN(share)) out[name.replace(/_ms$/, '_pct')] = share;
+  });
+  if (pair.hasNet) {
+    out.net = [];
+    for (let i = 0; i < NET_COUNT; i++) {
+      const later = pair.laterEntry(i);
+      const earlier = later === -1 ? -1 : pair.earlierEntry(later);
+      if (earlier === -1) continue;
+      out.net.push(interfaceRates(nameOf(view, later), counter => pair.entryRate(counter, earlier, later)));
     }
-  if (fast !== undefined && before.net !== undefined && after.net !== undefined) {
-    const earlier = new Map(before.net.map(entry => [entry.name, entry]));
-    out.net = after.net.flatMap(entry => {
-      const same = earlier.get(entry.name);
-      return same === undefined ? [] : [interfaceRates(same, entry, fast)];
-    });
   }
-  const rest = sumRates(before.net_rest, after.net_rest, fast);
-  if (rest !== undefined) out.net_rest = rest;
-  const fabric = sumRates(before.fabric, after.fabric, slow);
-  if (fabric !== undefined) out.fabric = fabric;
+  for (const sum of ['net_rest', 'fabric'] as const)
+    if (pair.hasSum(sum))
+      out[sum] = interfaceRates(nameOf(view, pair.after + fields[sum].offset), counter => pair.sumRate(sum, counter));
   return out;
 }

@@ -16,7 +16,7 @@ export const NO_BOARD = 4;
 export class NoBoard extends Failure {
   constructor(
     readonly state: Exclude<BoardState, 'ready'>,
-    path: string,
+    readonly path: string,
     why: string,
   ) {
     super(`${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`, NO_BOARD);
@@ -110,28 +110,40 @@ function formatBytes(bytes: readonly number[]): string {
 }
 
 const nameOf = getter('record', 'name');
+const addressOf = getter('record', 'address');
 const headOf = getter('slot', 'head');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 const intervalOf = getter('report', 'interval_ms');
 const flagsOf = getter('report', 'flags');
 
+/** No slot: the head of one that is whole is never 0. */
+const NONE: { head: bigint; slot: number | undefined } = { head: 0n, slot: undefined };
+
 /** One node within a snapshot. What costs is decoded when it is asked for. */
 export class Node {
-  /** Offset of the newest whole slot and of the one before; undefined when there is none. */
+  /** Offset of the newest whole slot; undefined when there is none. */
   readonly #newest: number | undefined;
-  readonly #previous: number | undefined;
+  /** Offset of the newest report and of the one before; undefined when there is none. */
+  readonly reportAt: number | undefined;
+  readonly previousAt: number | undefined;
 
   constructor(
     readonly snapshot: Snapshot,
     readonly view: DataView,
     readonly offset: number,
   ) {
-    const { slots_offset, slot_stride, slots } = snapshot.header;
-    const whole = Array.from({ length: slots }, (_, i) => offset + slots_offset + i * slot_stride)
-      .filter(slot => headOf(view, slot) !== 0n)
-      .sort((a, b) => (headOf(view, a) < headOf(view, b) ? 1 : -1));
-    [this.#newest, this.#previous] = whole;
+    const { slots_offset, slot_stride, slots, report_offset } = snapshot.header;
+    let [newest, previous] = [NONE, NONE];
+    for (let i = 0; i < slots; i++) {
+      const slot = offset + slots_offset + i * slot_stride;
+      const head = headOf(view, slot);
+      if (head > newest.head) [newest, previous] = [{ head, slot }, newest];
+      else if (head > previous.head) previous = { head, slot };
+    }
+    this.#newest = newest.slot;
+    this.reportAt = newest.slot && newest.slot + report_offset;
+    this.previousAt = previous.slot && previous.slot + report_offset;
   }
 
   get name(): string {
@@ -154,7 +166,7 @@ export class Node {
 
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
   get address(): string {
-    return formatBytes(this.record.address);
+    return formatBytes(addressOf(this.view, this.offset));
   }
 
   /** Stamp, interval and goodbye of the newest report. */
@@ -185,19 +197,19 @@ export class Node {
   }
 
   get report(): Report | undefined {
-    return this.#decode(this.#newest);
+    return this.#decode(this.reportAt);
   }
 
   get previous(): Report | undefined {
-    return this.#decode(this.#previous);
+    return this.#decode(this.previousAt);
   }
 
   get rates(): Rates | undefined {
-    return rates(this.previous, this.report);
+    return rates(this.view, this.previousAt, this.reportAt);
   }
 
-  #decode(slot: number | undefined): Report | undefined {
-    return slot === undefined ? undefined : decodeReport(this.view, slot + this.snapshot.header.report_offset);
+  #decode(at: number | undefined): Report | undefined {
+    return at === undefined ? undefined : decodeReport(this.view, at);
   }
 }
 
@@ -212,10 +224,13 @@ const OPENINGS = 3;
 export class BoardReader {
   #mapping: BoardMapping | undefined;
   #buffer: Uint8Array | undefined;
-  /** Where the mapping writes. */
+  /** Where the mapping that was asked last writes, and which that is. */
   #into: Uint8Array | undefined;
-  /** Room for one node. */
+  #writing: BoardMapping | undefined;
+  /** Room for a part of it. */
   #small: Uint8Array | undefined;
+  /** Mappings that `pieces` still reads. */
+  readonly #held = new Map<BoardMapping, number>();
 
   /** `owner`: a user to believe besides root, ourselves and the user `beoboard`, by name or id. */
   constructor(
@@ -236,6 +251,37 @@ export class BoardReader {
     return this.#follow(mapping => this.#lookAtOne(mapping, name));
   }
 
+  /**
+   * The whole board in snapshots of `records` nodes each, for what takes longer than a moment: every piece is as fresh as
+   * when it is asked for, and is to be used up before this reader is asked for anything else. All of them are of one
+   * board, though another may have taken its place meanwhile; then the later ones are retired. Throws NoBoard.
+   */
+  *pieces(records: number): Generator<Snapshot> {
+    let first = 0;
+    let piece = this.#follow(mapping => this.#lookAtSome(mapping, 0, records));
+    const mapping = this.#mapping as BoardMapping;
+    this.#held.set(mapping, (this.#held.get(mapping) ?? 0) + 1);
+    try {
+      yield piece;
+      while (piece.count === records) {
+        first += records;
+        const next = this.#lookAtSome(mapping, first, records);
+        if (next === undefined) throw this.#cut();
+        piece = next;
+        if (piece.count > 0) yield piece;
+      }
+    } finally {
+      const holders = (this.#held.get(mapping) ?? 1) - 1;
+      if (holders > 0) this.#held.set(mapping, holders);
+      else this.#held.delete(mapping);
+      if (mapping !== this.#mapping && holders === 0) mapping.unmap();
+    }
+  }
+
+  #cut(): NoBoard {
+    return new NoBoard('truncated', this.path, 'was cut while it was read; restart beoboard receive: it makes another');
+  }
+
   #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {
     this.#mapping ??= this.#open();
     let snapshot = look(this.#mapping);
@@ -245,12 +291,7 @@ export class BoardReader {
       this.#mapping = this.#open();
       snapshot = look(this.#mapping);
     }
-    if (snapshot === undefined)
-      throw new NoBoard(
-        'truncated',
-        this.path,
-        'was cut while it was read; restart beoboard receive: it makes another',
-      );
+    if (snapshot === undefined) throw this.#cut();
     return snapshot;
   }
 
@@ -272,15 +313,20 @@ export class BoardReader {
 
   #lookAtOne(mapping: BoardMapping, name: string): Snapshot | undefined {
     const record = mapping.find(name);
-    const room = mapping.nodeBytes();
-    if (this.#small === undefined || this.#small.length !== room) this.#small = new Uint8Array(room);
     // Beyond the last one there is no node.
-    return this.#look(mapping, this.#small, record === -1 ? 2 ** 32 - 1 : record);
+    return this.#lookAtSome(mapping, record === -1 ? 2 ** 32 - 1 : record, 1);
+  }
+
+  #lookAtSome(mapping: BoardMapping, first: number, records: number): Snapshot | undefined {
+    const room = mapping.nodeBytes(records);
+    if (this.#small === undefined || this.#small.length !== room) this.#small = new Uint8Array(room);
+    return this.#look(mapping, this.#small, first);
   }
 
   #look(mapping: BoardMapping, into: Uint8Array, first: number): Snapshot | undefined {
-    if (into !== this.#into) mapping.into(into);
+    if (into !== this.#into || mapping !== this.#writing) mapping.into(into);
     this.#into = into;
+    this.#writing = mapping;
     if (!mapping.snapshot(first)) return undefined;
     const look = new DataView(into.buffer, into.byteOffset, LOOK.bytes);
     return new Snapshot(this.path, into.subarray(LOOK.bytes), {
@@ -305,8 +351,8 @@ export class BoardReader {
   }
 
   close(): void {
-    this.#mapping?.unmap();
+    if (this.#mapping !== undefined && !this.#held.has(this.#mapping)) this.#mapping.unmap();
     this.#mapping = undefined;
-    this.#into = undefined;
+    this.#writing = undefined;
   }
 }

@@ -1,0 +1,188 @@
+// The documents: a gmond's, and whatever may be asked of gmetad. Each is made piece by piece as it is taken, straight
+// from the boards. Pure but for the reading of those; asks no clock.
+
+import { hostname } from 'node:os';
+import { NoBoard, type Node, type Snapshot } from '../shm/reader.js';
+import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
+import { METRICS, type Metric } from './metrics.js';
+import { Page } from './page.js';
+import { EVERYTHING, type Query } from './query.js';
+import { NO_METRICS, Renderer, Summary } from './render.js';
+import { safe, UNSPECIFIED } from './safe.js';
+
+/** A board that is shown as a cluster. */
+export interface Source {
+  /** The cluster's name; by default the board's. */
+  readonly name?: string | undefined;
+  /** The board in snapshots of so many nodes; each is used up before the next is asked for. Throws NoBoard. */
+  pieces(nodes: number): Iterable<Snapshot>;
+  /** A snapshot of the node of that name, or of none. Throws NoBoard. */
+  one(name: string): Snapshot;
+}
+
+/** How many nodes are rendered at a time: some 200 KB, and less than a tenth of a millisecond. */
+const PIECE_NODES = 16;
+/** Pages kept for the next document. */
+const PAGES = 4;
+/** What opens a document: the prologue and the tags around the first cluster. */
+const OPENING_MOST = 8192;
+
+/** The hosts of a source added together, as of a second. */
+interface Sums {
+  readonly localtime: number;
+  readonly name: string;
+  readonly summary: Summary;
+}
+
+/** Nothing to send yet, but a moment's work done: the caller may see to others. */
+const NOTHING = new Uint8Array();
+
+export class Documents {
+  readonly #renderer: Renderer;
+  readonly #pages: Page[] = [];
+  readonly #pageBytes: number;
+  /** Sums of each source, and of which second they are: pages of ganglia-web ask for them again and again. */
+  readonly #summaries = new Map<Source, Sums>();
+
+  constructor(
+    readonly sources: readonly Source[],
+    readonly grid: string = UNSPECIFIED,
+    metrics: readonly Metric[] = METRICS,
+  ) {
+    this.#renderer = new Renderer(metrics);
+    this.#pageBytes = OPENING_MOST + Math.max(PIECE_NODES * this.#renderer.hostMost, this.#renderer.summaryMost);
+  }
+
+  /** A gmond's document: every cluster with all its hosts. It must be sent to its end: gmetad takes half of one for a whole. */
+  gmond(localtime: number): Generator<Uint8Array> {
+    return this.#document(EVERYTHING, localtime, undefined);
+  }
+
+  /** gmetad's answer to a query: what was asked for within the grid; where that is not there, the grid without it. */
+  gmetad(query: Query, localtime: number): Generator<Uint8Array> {
+    return this.#document(query, localtime, this.grid);
+  }
+
+  *#document(query: Query, localtime: number, grid: string | undefined): Generator<Uint8Array> {
+    const page = this.#pages.pop() ?? new Page(this.#pageBytes);
+    try {
+      page.length = 0;
+      page.text(PROLOGUE);
+      page.text(`<GANGLIA_XML${attributes({ VERSION: GANGLIA, SOURCE: grid === undefined ? 'gmond' : 'gmetad' })}>\n`);
+      if (grid !== undefined) {
+        const authority = `http://${safe(hostname(), 'name')}/ganglia/`;
+        page.text(`<GRID${attributes({ NAME: safe(grid, 'name'), AUTHORITY: authority, LOCALTIME: localtime })}>\n`);
+      }
+      if (query.summary && query.cluster === undefined) yield* this.#sumOfAll(page, localtime);
+      else yield* this.#eachThere(source => this.#cluster(page, source, query, localtime));
+      if (grid !== undefined) page.text('</GRID>\n');
+      page.text('</GANGLIA_XML>\n');
+      yield page.written;
+    } finally {
+      if (this.#pages.length < PAGES) this.#pages.push(page);
+    }
+  }
+
+  /** The same for each source, but those that have no board now; throws NoBoard when none has. */
+  *#eachThere(work: (source: Source) => Generator<Uint8Array>): Generator<Uint8Array> {
+    let missing = 0;
+    for (const source of this.sources) {
+      let begun = false;
+      try {
+        for (const bytes of work(source)) {
+          begun ||= bytes.length > 0;
+          yield bytes;
+        }
+      } catch (error) {
+        // In the midst of it there is no way but to break off.
+        if (begun || !(error instanceof NoBoard) || ++missing === this.sources.length) throw error;
+      }
+    }
+  }
+
+  /** Gives what is written, so that there is room again. */
+  *#turn(page: Page): Generator<Uint8Array> {
+    yield page.written;
+    page.length = 0;
+  }
+
+  *#sumOfAll(page: Page, localtime: number): Generator<Uint8Array> {
+    const all = new Summary(this.#renderer.metrics.length);
+    const found: Sums[] = [];
+    const sumUp = (source: Source) => this.#sum(source, localtime);
+    yield* this.#eachThere(function* (source) {
+      const sums = yield* sumUp(source);
+      all.add(sums.summary);
+      found.push(sums);
+    });
+    this.#renderer.summary(page, all);
+    yield* this.#turn(page);
+    for (const sums of found) yield* this.#sumOfOne(page, sums);
+  }
+
+  *#sumOfOne(page: Page, { name, localtime, summary }: Sums): Generator<Uint8Array> {
+    page.text(clusterOpen(name, localtime));
+    this.#renderer.summary(page, summary);
+    page.text('</CLUSTER>\n');
+    yield* this.#turn(page);
+  }
+
+  /** The sums of the source, of this second. */
+  *#sum(source: Source, localtime: number): Generator<Uint8Array, Sums> {
+    const last = this.#summaries.get(source);
+    if (last?.localtime === localtime) return last;
+    const summary = new Summary(this.#renderer.metrics.length);
+    let name = UNSPECIFIED;
+    for (const snapshot of source.pieces(PIECE_NODES)) {
+      name = nameOf(source, snapshot);
+      for (const node of snapshot.nodes()) this.#renderer.add(summary, snapshot, node);
+      yield NOTHING;
+    }
+    const sums = { localtime, name, summary };
+    this.#summaries.set(source, sums);
+    return sums;
+  }
+
+  *#cluster(page: Page, source: Source, query: Query, localtime: number): Generator<Uint8Array> {
+    const wanted = (name: string) => query.cluster === undefined || query.cluster === name;
+    const { host } = query;
+    if (query.summary && host === undefined) {
+      const sums = yield* this.#sum(source, localtime);
+      if (wanted(sums.name)) yield* this.#sumOfOne(page, sums);
+      return;
+    }
+    let opened = false;
+    for (const snapshot of host === undefined ? source.pieces(PIECE_NODES) : [source.one(host)]) {
+      const name = nameOf(source, snapshot);
+      if (!wanted(name)) return;
+      if (!opened) page.text(`${noticeOf(snapshot)}${clusterOpen(name, localtime)}`);
+      opened = true;
+      for (const node of snapshot.nodes()) {
+        // Pieces that are ours fit; a snapshot of a whole board does not.
+        if (page.room < this.#renderer.hostMost) yield* this.#turn(page);
+        this.#host(page, snapshot, node, query, localtime);
+      }
+      yield* this.#turn(page);
+    }
+    page.text('</CLUSTER>\n');
+    yield* this.#turn(page);
+  }
+
+  #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: Query, localtime: number): void {
+    const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
+    this.#renderer.host(page, snapshot, node, localtime, has);
+  }
+}
+
+function nameOf({ name }: Source, { header }: Snapshot): string {
+  return safe(name ?? header.cluster_name, 'name');
+}
+
+function clusterOpen(name: string, localtime: number): string {
+  const unset = { OWNER: UNSPECIFIED, LATLONG: UNSPECIFIED, URL: UNSPECIFIED };
+  return `<CLUSTER${attributes({ NAME: name, LOCALTIME: localtime, ...unset })}>\n`;
+}
+
+function noticeOf({ stalled, retired }: Snapshot): string {
+  return stalled || retired ? '<!-- The monitor has failed: hosts are shown as they last were. -->\n' : '';
+}

@@ -1,0 +1,137 @@
+// A node as one of Ganglia's HOSTs: whether it is up there, and the numbers that its metrics are made of. Laid over one
+// node after the other, because 10,000 of them are one document: it makes no objects.
+
+import { structs } from '../layout/layout.gen.js';
+import { ageNs, type Evidence, judge } from '../shm/liveness.js';
+import { type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
+import type { Node, Snapshot } from '../shm/reader.js';
+
+/** gmetad calls a host down when its TN has reached four times its TMAX. */
+export const TMAX = 20;
+export const DOWN = 4 * TMAX;
+/** The highest TN of a host that is up: what is short of DOWN also when a poll and a page come late. */
+const UP_MOST = 60;
+
+/** The kinds of CPU time, in the order of the contract's `cpu_*_ms`. */
+export const CPU_KINDS = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;
+/** What is added up over all interfaces. */
+export const TRAFFIC = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets'] as const satisfies InterfaceCounter[];
+
+const TRAFFIC_COUNTERS = TRAFFIC.map(interfaceCounterOf);
+const { fields } = structs.report;
+const INTERFACES = fields.net.count;
+
+const seconds = (ns: bigint) => Number(ns / 1_000_000_000n);
+
+/**
+ * What is known, and when. While the board is stalled or retired there is no evidence about any node, and every way of
+ * saying so in Ganglia's language is wrong somewhere (tried with gmetad 3.7.2):
+ *
+ *   TN goes on          all hosts go down: the monitor's failure is blamed on the nodes
+ *   hosts are left out  they count neither as up nor as down, and the sums of the cluster are recorded as 0
+ *   METRICs left out    hosts stay up, but the sums of the cluster are recorded as 0, for good
+ *   LOCALTIME stands    gmetad refuses every point, with one line in syslog for each metric of each host and poll
+ *   no document         the source is dead: gaps, as it should be, but after 80 s all hosts are shown as down
+ *
+ * So a host stays as it was at the last heartbeat, with its last readings, and its METRICs' TN say how old these
+ * really are; a comment in the document says it too. That harms least for the minutes of a restart. It would be a lie
+ * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
+ * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
+ */
+export function evidenceOf({ evidence, stalled, retired }: Snapshot): Evidence {
+  return stalled || retired ? { ...evidence, nowNs: evidence.heartbeatNs, retired: false } : evidence;
+}
+
+export class Host {
+  view: DataView = new DataView(new ArrayBuffer(0));
+  /** The same memory, as bytes. */
+  bytes: Uint8Array = new Uint8Array();
+  /** Offset of its record. */
+  record = 0;
+  /** Offset of its newest report; -1 when there is none. */
+  report = -1;
+  /** Age of that report in seconds. */
+  age = 0;
+  /** Seconds, by what gmetad makes of them: from DOWN on the host is down. Only evidence brings one down. */
+  tn = 0;
+  /** Its two reports; rates only where `moving`. */
+  readonly pair = new Pair();
+  moving = false;
+  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: not known. */
+  readonly shares = new Float64Array(CPU_KINDS.length);
+  /** Per second, all interfaces together, by TRAFFIC; NaN: not known. */
+  readonly traffic = new Float64Array(TRAFFIC.length);
+
+  get isUp(): boolean {
+    return this.tn < DOWN;
+  }
+
+  lay(snapshot: Snapshot, evidence: Evidence, node: Node): void {
+    this.view = node.view;
+    if (this.bytes.buffer !== node.view.buffer || this.bytes.byteOffset !== node.view.byteOffset)
+      this.bytes = new Uint8Array(node.view.buffer, node.view.byteOffset, node.view.byteLength);
+    this.record = node.offset;
+    const { last } = node;
+    if (last === undefined) {
+      this.report = -1;
+      this.tn = DOWN + Math.floor(snapshot.listenedMs / 1000);
+      return;
+    }
+    this.report = node.reportAt ?? -1;
+    // How old the readings are goes on, whatever is known of the node.
+    this.age = Number(ageNs(snapshot.evidence.nowNs, last.stampNs)) / 1e9;
+    const state = judge(evidence, last);
+    const age = seconds(ageNs(evidence.nowNs, last.stampNs));
+    this.tn = state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
+    this.moving = this.pair.lay(node.view, node.previousAt, node.reportAt);
+    if (this.moving) {
+      this.pair.shares(this.shares);
+      this.#addTraffic();
+    } else {
+      this.shares.fill(Number.NaN);
+      this.traffic.fill(Number.NaN);
+    }
+  }
+
+  /** All interfaces together. One that has no rate yet leaves the sum unknown: a dip that was none would stay for good. */
+  #addTraffic(): void {
+    const { pair, traffic } = this;
+    traffic.fill(Number.NaN);
+    if (!pair.hasNet) return;
+    let some = false;
+    const add = (rate: (i: number) => number) => {
+      for (let i = 0; i < TRAFFIC.length; i++) traffic[i] = (some ? (traffic[i] as number) : 0) + rate(i);
+      some = true;
+    };
+    for (let i = 0; i < INTERFACES; i++) {
+      const later = pair.laterEntry(i);
+      if (later === -1) continue;
+      const earlier = pair.earlierEntry(later);
+      if (earlier === -1) {
+        traffic.fill(Number.NaN);
+        return;
+      }
+      add(i => pair.entryRate(TRAFFIC_COUNTERS[i]!, earlier, later));
+    }
+    if (this.view.getUint8(this.report + fields.net_rest.offset) === 0) return;
+    if (pair.hasSum('net_rest')) add(i => pair.sumRate('net_rest', TRAFFIC_COUNTERS[i]!));
+    else traffic.fill(Number.NaN);
+  }
+
+  /** A time of the report in ns. */
+  #ns(offset: number): bigint {
+    return this.view.getBigUint64(this.report + offset, true);
+  }
+
+  /**
+   * Seconds since 1970, by the node's wall clock, of the boot of the node, or of the start of its sender; NaN when that
+   * is none of Ganglia's uint32, as on a node whose clock was never set.
+   */
+  wallSeconds(of: 'boot' | 'start'): number {
+    const since = of === 'boot' ? 0n : this.#ns(fields.start_boot_ns.offset);
+    const found = Number(
+      (this.#ns(fields.t_real_ns.offset) - this.#ns(fields.t_boot_ns.offset) + since) / 1_000_000_000n,
+    );
+    return found >= 0 && found < 2 ** 32 ? found : Number.NaN;
+  }
+}

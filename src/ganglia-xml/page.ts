@@ -1,0 +1,99 @@
+// Bytes of a document that are on their way out: prepared parts and numbers, written one behind the other into one
+// buffer. Knows nothing of what is written.
+
+import { putSafe } from './safe.js';
+
+const ZERO = 0x30;
+const POINT = 0x2e;
+const MINUS = 0x2d;
+const BILLION = 1e9;
+const POWERS = [1, 10, 100, 1000];
+
+/** How many digits a whole number below 2^31 has. */
+function digitsOf(value: number): number {
+  let digits = 1;
+  for (let limit = 10; limit <= value && digits < 10; limit *= 10) digits++;
+  return digits;
+}
+
+/** A buffer that is filled and emptied again and again. Whoever writes sees to it that there is room. */
+export class Page {
+  readonly bytes: Uint8Array;
+  /** How much of it is written. */
+  length = 0;
+
+  constructor(room: number) {
+    this.bytes = Buffer.allocUnsafeSlow(room);
+  }
+
+  get room(): number {
+    return this.bytes.length - this.length;
+  }
+
+  /** What is written, to be used before more is. */
+  get written(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  part(part: Uint8Array): void {
+    this.bytes.set(part, this.length);
+    this.length += part.length;
+  }
+
+  /** ASCII. */
+  text(text: string): void {
+    for (let i = 0; i < text.length; i++) this.bytes[this.length + i] = text.charCodeAt(i);
+    this.length += text.length;
+  }
+
+  /** UTF-8 text of another buffer, made safe; how many bytes were left of it. */
+  safe(from: Uint8Array, start: number, bytes: number, as: 'name' | 'value'): number {
+    const end = putSafe(this.bytes, this.length, from, start, bytes, as);
+    const written = end - this.length;
+    this.length = end;
+    return written;
+  }
+
+  /** The `digits` lowest digits of a whole number below 2^31. */
+  #digits(value: number, digits: number): void {
+    const { bytes } = this;
+    let rest = value | 0;
+    for (let at = this.length + digits - 1; at >= this.length; at--) {
+      const tenth = (rest / 10) | 0;
+      bytes[at] = ZERO + rest - tenth * 10;
+      rest = tenth;
+    }
+    this.length += digits;
+  }
+
+  /** A whole number of 0 to 2^53 - 1. */
+  whole(value: number): void {
+    if (value < BILLION) {
+      this.#digits(value, digitsOf(value));
+      return;
+    }
+    const billions = Math.floor(value / BILLION);
+    this.#digits(billions, digitsOf(billions));
+    this.#digits(value - billions * BILLION, 9);
+  }
+
+  /** A number of at most ±(2^53 - 1) in plain decimal notation, with so many digits after the point, at most three. */
+  decimal(value: number, digits: number): void {
+    const power = POWERS[digits] as number;
+    const scaled = Math.round(Math.abs(value) * power);
+    // Beyond 2^53 the product has lost digits that the number itself has.
+    if (scaled > Number.MAX_SAFE_INTEGER) {
+      this.text(value.toFixed(digits));
+      return;
+    }
+    if (value < 0 && scaled > 0) this.bytes[this.length++] = MINUS;
+    if (digits === 0) {
+      this.whole(scaled);
+      return;
+    }
+    const whole = Math.floor(scaled / power);
+    this.whole(whole);
+    this.bytes[this.length++] = POINT;
+    this.#digits(scaled - whole * power, digits);
+  }
+}

@@ -1,0 +1,38 @@
+// Reads what is asked of gmetad's query port: one line, bare or as HTTP. Knows nothing of what there is.
+
+/** What of the tree is wanted: everything where nothing is named. */
+export interface Query {
+  readonly cluster?: string | undefined;
+  readonly host?: string | undefined;
+  readonly metric?: string | undefined;
+  /** How the server is, and nothing of the tree. */
+  readonly status: boolean;
+  /** Sums in place of hosts. */
+  readonly summary: boolean;
+  /** Asked in HTTP, and answered so. */
+  readonly http: boolean;
+}
+
+export const EVERYTHING: Query = { status: false, summary: false, http: false };
+
+/** gmetad reads no longer line. */
+export const LINE_MAX = 2048;
+
+/** What gmetad refuses in a line. */
+const FORBIDDEN = /[>!@#$%`;|"\\'<]/;
+
+/**
+ * Reads `/`, `/CLUSTER`, `/CLUSTER/HOST` or `/CLUSTER/HOST/METRIC`, each with `?filter=summary` or without, bare or as
+ * `GET PATH HTTP/1.x`. `/status` is the server's own. Undefined for what is none of these.
+ */
+export function parseQuery(line: string): Query | undefined {
+  const get = /^GET (\S+)(?: HTTP\/1\.[01])?$/.exec(line);
+  const target = get?.[1] ?? line;
+  if (!target.startsWith('/') || FORBIDDEN.test(target) || line.length > LINE_MAX) return undefined;
+  const [path = '', search = ''] = target.split('?', 2);
+  const [cluster, host, metric, ...more] = path.split('/').filter(part => part !== '');
+  if (more.length > 0) return undefined;
+  // As gmetad does: a filter that it does not know is none.
+  const summary = /^filter=summary\/?$/i.test(search);
+  return { cluster, host, metric, status: path === '/status', summary, http: get !== null };
+}

@@ -1,0 +1,198 @@
+// Serves documents over TCP: bounded in clients and in patience, each as fast as it reads, none waiting for another. Knows
+// nothing of what is in a document.
+
+import { once } from 'node:events';
+import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Address, formatAddress, type Network } from '../common/addresses.js';
+import { Failure } from '../common/failure.js';
+
+/** Clients at once. One more, and the one that has been stuck for the longest goes. */
+const MOST_CLIENTS = 64;
+/** How long one that takes nothing is borne, ms. gmetad itself gives up after as long a silence. */
+const PATIENCE_MS = 10_000;
+/** How long a client has to ask, and to leave when it has its answer. */
+const MANNERS_MS = 10_000;
+
+/** What happened to clients so far. */
+export interface Counts {
+  /** Documents and answers sent to their end. */
+  served: number;
+  /** Cut off because they stopped reading, or had to make room. */
+  stuck: number;
+  /** Gone before the end. */
+  left: number;
+  /** Not to be trusted. */
+  refused: number;
+  /** Asked for what makes no sense, or for too long. */
+  bad: number;
+  /** Came when there was nothing to give. */
+  empty: number;
+}
+
+/** Bytes to send, one piece after the other, each valid until the next is asked for; no bytes: still at work. */
+export type Answer = Iterable<Uint8Array>;
+
+/** Reads what the client says, if it says anything, and gives the answer; undefined: none, close. */
+export type Serve = (client: Client) => Promise<Answer | undefined>;
+
+/** Somebody who is being served. */
+export class Client {
+  /** When bytes last moved, ms of performance.now(). */
+  lastMoved = performance.now();
+  /** Whether it was given some. */
+  begun = false;
+
+  constructor(readonly socket: Socket) {}
+
+  /** The first line, without its end; undefined when there is none of at most so many bytes within the time it has. */
+  async line(most: number): Promise<string | undefined> {
+    const { socket } = this;
+    let text = '';
+    const late = AbortSignal.timeout(MANNERS_MS);
+    try {
+      while (!/[\r\n]/.test(text)) {
+        if (text.length > most || socket.readableEnded || socket.destroyed) return undefined;
+        const chunk = socket.read() as Buffer | null;
+        if (chunk !== null) text += chunk.toString('latin1');
+        else await Promise.race([once(socket, 'readable', { signal: late }), once(socket, 'end', { signal: late })]);
+      }
+    } catch {
+      return undefined;
+    }
+    const line = text.split(/[\r\n]/, 1)[0] as string;
+    return line.length > most ? undefined : line;
+  }
+
+  /** Sends bytes, and waits until they are on their way; they may be overwritten then. Throws when the client is gone. */
+  send(bytes: Uint8Array): Promise<void> {
+    this.begun = true;
+    return new Promise((resolve, reject) => {
+      this.socket.write(bytes, error => {
+        this.lastMoved = performance.now();
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+}
+
+/** Whoever may ask: everybody when there are no networks; this machine always. */
+function trust(networks: readonly Network[]): (socket: Socket) => boolean {
+  if (networks.length === 0) return () => true;
+  const list = new BlockList();
+  for (const { host, bits } of [{ host: '127.0.0.0', bits: 8 }, { host: '::1', bits: 128 }, ...networks])
+    list.addSubnet(host, bits, isIPv6(host) ? 'ipv6' : 'ipv4');
+  return ({ remoteAddress = '' }) => {
+    const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+    return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
+}
+
+export class Ports {
+  readonly counts: Counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
+  readonly #clients = new Set<Client>();
+  readonly #servers: Server[] = [];
+  readonly #isTrusted: (socket: Socket) => boolean;
+  readonly #guard: NodeJS.Timeout;
+
+  /** `patience`: how long one that takes nothing is borne, ms. */
+  constructor(
+    trusted: readonly Network[],
+    readonly patience = PATIENCE_MS,
+  ) {
+    this.#isTrusted = trust(trusted);
+    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+  }
+
+  /** Listens, and serves whoever comes. The address that was bound. Throws one line for people. */
+  async listen({ host, port }: Address, serve: Serve): Promise<Address> {
+    // Half open: some clients say that they have nothing to say before they read.
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void this.#meet(socket, serve));
+    server.listen({ host, port });
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      const why = code === 'EADDRINUSE' ? 'somebody listens there already; end it, or give another --listen' : message;
+      throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${why}`, 1);
+    }
+    // What goes wrong later (no descriptors left) costs one client.
+    server.on('error', () => undefined);
+    this.#servers.push(server);
+    const bound = server.address() as { address: string; port: number };
+    return { host: bound.address, port: bound.port };
+  }
+
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  async #meet(socket: Socket, serve: Serve): Promise<void> {
+    // Told by what write() and the reading give.
+    socket.on('error', () => undefined);
+    if (!this.#isTrusted(socket)) {
+      this.counts.refused++;
+      socket.destroy();
+      return;
+    }
+    if (this.#clients.size >= MOST_CLIENTS) this.#drop(this.#mostStuck());
+    const client = new Client(socket);
+    this.#clients.add(client);
+    socket.once('close', () => this.#clients.delete(client));
+    try {
+      const answer = await serve(client);
+      if (answer !== undefined) await this.#send(client, answer);
+      this.#end(client);
+    } catch {
+      if (!client.begun && !socket.destroyed) {
+        this.counts.empty++;
+        this.#end(client);
+        return;
+      }
+      // Half a document is worse than none, and half a gzip stream hangs gmetad for ever: this one ends in a reset.
+      if (this.#clients.delete(client)) this.counts.left++;
+      if (!socket.destroyed) socket.resetAndDestroy();
+    }
+  }
+
+  async #send(client: Client, answer: Answer): Promise<void> {
+    for (const bytes of answer) {
+      if (client.socket.destroyed) throw new Error('the client is gone');
+      if (bytes.length > 0) await client.send(bytes);
+      // Others have their turn, and signals theirs, also when the client takes all at once.
+      await turn();
+    }
+    this.counts.served++;
+  }
+
+  /** Ends in good order, with FIN: what the client still says is taken and thrown away, because a reset follows from it else. */
+  #end({ socket }: Client): void {
+    socket.resume();
+    socket.end();
+    socket.setTimeout(MANNERS_MS, () => socket.destroy());
+    socket.once('end', () => socket.destroySoon());
+  }
+
+  #mostStuck(): Client {
+    return [...this.#clients].reduce((a, b) => (b.lastMoved < a.lastMoved ? b : a));
+  }
+
+  #dropStuck(): void {
+    const late = performance.now() - this.patience;
+    for (const client of this.#clients) if (client.lastMoved < late) this.#drop(client);
+  }
+
+  #drop(client: Client): void {
+    this.counts.stuck++;
+    this.#clients.delete(client);
+    client.socket.resetAndDestroy();
+  }
+
+  /** Listens no longer, and ends whom it serves. */
+  close(): void {
+    clearInterval(this.#guard);
+    for (const server of this.#servers) server.close();
+    for (const { socket } of this.#clients) socket.resetAndDestroy();
+  }
+}

@@ -1,0 +1,45 @@
+// The verb `xml`: prints the board once, as Ganglia's gmond would. Serves nobody, and waits for no board.
+
+import { formatDuration } from '../common/durations.js';
+import { Failure } from '../common/failure.js';
+import { defineVerb, parseVerb } from '../common/options.js';
+import { print } from '../common/output.js';
+import { BoardReader, NO_BOARD } from '../shm/reader.js';
+import { Documents } from './documents.js';
+import { GMOND, METRICS } from './metrics.js';
+
+export const verb = defineVerb({
+  name: 'xml',
+  summary: "print the board as Ganglia's gmond would",
+  options: ['board', 'owner', 'metrics', 'config'],
+  examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
+  notes: `One document, for looking at and for tools that read Ganglia's XML from a file or a pipe; beoboard ganglia serves it.
+While the receiver is stalled, the hosts are shown as they last were, and each METRIC's TN says how old it really is.
+A host's TN is Ganglia's word for up and down (below 80 it is up), not its age: report_age is that.
+Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+});
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const snapshot = reader.snapshot();
+    const { stalled, retired, heartbeatAgeMs } = snapshot;
+    const source = { pieces: () => [snapshot], one: () => snapshot };
+    const documents = new Documents([source], undefined, values.metrics === 'gmond' ? GMOND : METRICS);
+    await print(texts(documents.gmond(Number(snapshot.realNs / 1_000_000_000n))));
+    if (!stalled && !retired) return 0;
+    const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
+    const why = stalled ? `stalled, its heartbeat is ${age}` : 'retired meanwhile';
+    throw new Failure(
+      `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
+      NO_BOARD,
+    );
+  } finally {
+    reader.close();
+  }
+}
+
+function* texts(pieces: Iterable<Uint8Array>): Generator<string> {
+  for (const piece of pieces) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1');
+}
