@@ -70,10 +70,10 @@ class BoardSource implements Source {
  * The wall clock's second; it never goes back, since it is the time of every point that gmetad draws, and gmetad takes no
  * point twice. A clock that was set back catches up.
  */
-function clock(): () => number {
+export function clock(now: () => number = Date.now): () => number {
   let last = 0;
   return () => {
-    last = Math.max(last, Math.floor(Date.now() / 1000));
+    last = Math.max(last, Math.floor(now() / 1000));
     return last;
   };
 }

@@ -1,0 +1,326 @@
+// The server of Ganglia's documents, over real sockets: whole documents or none, ends in good order, and clients that
+// stop reading, say too much, come in crowds or are not to be trusted. Runs again in a network of its own, where a client
+// can come from elsewhere.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import t, { type Test } from 'tap';
+import { clock } from '../src/ganglia-xml/main.js';
+import { Ports, type Serve } from '../src/ganglia-xml/server.js';
+import { beating, clustersOf, node, type TestBoard, writeBoard } from './ganglia.js';
+import { folder, INSIDE, inOwnNetwork, type Running, run, start, until } from './lib.js';
+
+const MIB = 1 << 20;
+
+interface Talk {
+  bytes: Buffer;
+  /** How it ended: FIN, or an error such as ECONNRESET. */
+  end: string;
+}
+
+/** Connects, says something if there is something to say, and reads to the end. */
+async function talk(port: number, say = '', from = '127.0.0.1'): Promise<Talk> {
+  const socket = connect({ port, host: from, localAddress: from });
+  const chunks: Buffer[] = [];
+  socket.on('data', chunk => chunks.push(chunk));
+  if (say !== '') socket.write(say, 'latin1');
+  const end = await Promise.race([
+    once(socket, 'end').then(() => 'FIN'),
+    once(socket, 'error').then(([error]) => (error as NodeJS.ErrnoException).code ?? 'error'),
+  ]);
+  socket.on('error', () => undefined);
+  socket.destroy();
+  return { bytes: Buffer.concat(chunks), end };
+}
+
+async function textFrom(port: number, say = ''): Promise<string> {
+  return (await talk(port, say)).bytes.toString('latin1');
+}
+
+/**
+ * How a client that begins to read once it is told to sees its connection end: FIN, or the error. In Python, because
+ * libuv takes a reset behind data for an end.
+ */
+function patient(t: Test, port: number): () => Promise<string> {
+  const script = `
+import socket, sys
+s = socket.create_connection(('127.0.0.1', ${port}))
+sys.stdin.readline()
+try:
+    while s.recv(1 << 20): pass
+    print('FIN')
+except OSError as e:
+    print(type(e).__name__)
+`;
+  const child = spawn('python3', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  return async () => {
+    child.stdin.end('read\n');
+    const [line] = await once(child.stdout, 'data');
+    return String(line).trim();
+  };
+}
+
+/** A client that never reads. */
+async function stuck(t: Test, port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  socket.on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Ports of a server without a board. */
+async function serving(t: Test, serve: Serve, patience?: number): Promise<{ ports: Ports; port: number }> {
+  const ports = new Ports([], patience);
+  t.teardown(() => ports.close());
+  const { port } = await ports.listen({ host: '127.0.0.1', port: 0 }, serve);
+  return { ports, port };
+}
+
+/** More than any socket's buffers hold, made as it is taken. */
+function* much(bytes = 64 * MIB): Generator<Uint8Array> {
+  for (let sent = 0; sent < bytes; sent += MIB) yield Buffer.alloc(MIB, 'x');
+}
+
+/** `beoboard ganglia` with a port of each kind. */
+async function startGanglia(t: Test, board: string, more: string[] = []): Promise<Running & { ports: number[] }> {
+  const any = '127.0.0.1:0';
+  const argv = ['ganglia', '--board', board, '--listen', any, '--gzip-listen', any, '--gmetad-listen', any];
+  const running = start(t, [...argv, '--grid', 'campus', ...more]);
+  const { listening = [] } = await running.ready;
+  return { ...running, ports: listening.map(address => Number(address.split(':').at(-1))) };
+}
+
+function boardWith(t: Test, options: TestBoard = beating()): string {
+  const path = join(folder(t), 'board');
+  writeBoard(path, [node('n1'), node('n2'), { name: 'n3' }], options);
+  return path;
+}
+
+t.test('every port gives its document, whole', async t => {
+  const { ports, child, exit, output } = await startGanglia(t, boardWith(t));
+  const [gmond = 0, gzip = 0, tree = 0, query = 0] = ports;
+  t.equal(new Set(ports).size, 4);
+  const plain = await talk(gmond);
+  t.equal(plain.end, 'FIN');
+  const text = plain.bytes.toString('latin1');
+  t.same(Object.keys(clustersOf(text).test?.hosts ?? {}), ['n1', 'n2', 'n3']);
+  t.match(text, /<GANGLIA_XML VERSION="3.7.2" SOURCE="gmond">[\s\S]*<\/GANGLIA_XML>\n$/);
+  const packed = await talk(gzip);
+  t.equal(packed.end, 'FIN');
+  t.same(Object.keys(clustersOf(gunzipSync(packed.bytes).toString('latin1')).test?.hosts ?? {}), ['n1', 'n2', 'n3']);
+  t.match(await textFrom(tree), /SOURCE="gmetad">\n<GRID NAME="campus"[\s\S]*<HOST NAME="n2"[\s\S]*<\/GANGLIA_XML>\n$/);
+  t.same(Object.keys(clustersOf(await textFrom(query, '/test/n2\n')).test?.hosts ?? {}), [], 'nobody is in its index');
+  t.match(await textFrom(query, '/?filter=summary\n'), /<HOSTS UP="2" DOWN="1" SOURCE="gmetad"\/>/);
+  t.match(await textFrom(query, '/test?filter=summary\r\n'), /<CLUSTER NAME="test"/);
+  const http = await textFrom(query, 'GET /test HTTP/1.0\r\nHost: x\r\n\r\n');
+  t.match(http, /^HTTP\/1\.0 200 OK\r\n(\S+: .*\r\n)*\r\n<\?xml/);
+  t.equal(
+    (await talk(query, 'GET /test HTTP/1.1\r\nHost: x\r\n\r\n')).end,
+    'FIN',
+    'what was not read ends nothing in a reset',
+  );
+  const status = JSON.parse(await textFrom(query, '/status\n'));
+  t.match(status, { schema: 1, served: 8, stuck: 0, bad: 0 });
+  for (const bad of ['nonsense\n', '/a$b\n', `/${'x'.repeat(3000)}\n`, 'x'.repeat(100_000)])
+    t.match(await talk(query, bad), { bytes: Buffer.alloc(0) }, `${bad.slice(0, 10)}: nothing`);
+  t.match(JSON.parse(await textFrom(query, '/status\n')), { bad: 4 });
+  t.equal(
+    (await talk(gmond, 'GET / HTTP/1.0\r\n\r\n'.repeat(100))).end,
+    'FIN',
+    'nor does a client that talks to gmond',
+  );
+  await stuck(t, query);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0, 'who has not asked yet keeps nobody');
+  t.match(output().stderr, /ganglia: ready: serving on 127[^\n]+\n.*ended in good order/s);
+});
+
+t.test('many ask at once', async t => {
+  const { ports } = await startGanglia(t, boardWith(t));
+  const [gmond = 0, gzip = 0, , query = 0] = ports;
+  const talks = await Promise.all(
+    Array.from({ length: 60 }, (_, i) => [talk(gmond), talk(gzip), talk(query, '/test\n')][i % 3] as Promise<Talk>),
+  );
+  t.ok(talks.every(({ end }) => end === 'FIN'));
+  t.equal(new Set(talks.map(({ bytes }) => bytes.length > 3000)).size, 1, 'each had its answer');
+});
+
+t.test('a board that comes, goes, and has failed', async t => {
+  const path = join(folder(t), 'board');
+  const { ports, output } = await startGanglia(t, path);
+  const [gmond = 0, gzip = 0, tree = 0, query = 0] = ports;
+  const nothing = { bytes: Buffer.alloc(0), end: 'FIN' };
+  const all = () =>
+    Promise.all([talk(gmond), talk(gzip), talk(tree), talk(query, '/\n'), talk(query, '/?filter=summary\n')]);
+  t.same(await all(), Array(5).fill(nothing), 'no board: no document, not half of one');
+  t.match(output().stderr, /ganglia: nothing to serve: \/\S+: /, 'and a line in the log');
+  writeBoard(path, [node('n1')], beating());
+  for (const { bytes } of await all()) t.ok(bytes.length > 1000, 'it is there');
+  // Its heartbeat is of the boot of this machine: within a minute of that it is one that a restart explains.
+  const up = () => process.hrtime.bigint() < 60_000_000_000n;
+  const young = up();
+  writeBoard(path, [node('n1')], { ...beating(), header: { heartbeat_ns: 1n } });
+  const { bytes } = await talk(gmond);
+  if (young === up())
+    t.equal(bytes.length > 0, young, 'stalled for more than a minute: nothing, rather than what is no longer true');
+  writeBoard(path, [node('n1')], { ...beating(), header: { heartbeat_ns: 2n ** 62n } });
+  t.same(await talk(gmond), nothing, 'of another clock: likewise');
+  const now = process.hrtime.bigint();
+  writeBoard(path, [node('n1', 21)], {
+    now,
+    header: { heartbeat_ns: now - 20n * 1_000_000_000n, listening_since_ns: now - 25n * 1_000_000_000n },
+  });
+  const stalled = await textFrom(gmond);
+  t.match(stalled, /<!-- The monitor has failed[^>]*-->\n<CLUSTER/, 'for as long as a restart takes: as it last was');
+  t.match(stalled, /<HOST NAME="n1" [^>]*TN="1"/);
+});
+
+t.test('several boards are several clusters', async t => {
+  const [alpha, beta] = [boardWith(t), boardWith(t)];
+  const { ports } = await startGanglia(t, `alpha=${alpha}`, ['--board', `beta=${beta}`, '--board', '/nowhere/board']);
+  const clusters = clustersOf(await textFrom(ports[0] ?? 0));
+  t.same(Object.keys(clusters), ['alpha', 'beta'], 'the one that is not there takes none with it');
+  t.same(Object.keys(clusters.beta?.hosts ?? {}), ['n1', 'n2', 'n3']);
+  const sums = await textFrom(ports[3] ?? 0, '/?filter=summary\n');
+  t.match(sums, /<GRID [^>]*>\n<HOSTS UP="4" DOWN="2"/);
+});
+
+t.test('one that stops reading delays nobody, and is cut off', async t => {
+  let made = 0;
+  const { ports, port } = await serving(
+    t,
+    async () => {
+      made++;
+      return made === 1 ? much() : [Buffer.from('quick')];
+    },
+    300,
+  );
+  const read = patient(t, port);
+  await until('it is being served', () => made === 1);
+  t.equal(await textFrom(port), 'quick', 'another is served meanwhile');
+  await until('it is cut off', () => ports.counts.stuck === 1);
+  t.equal(await read(), 'ConnectionResetError', 'with a reset: half of a document must not pass for a whole one');
+  t.equal(ports.clients, 0);
+  t.match(ports.counts, { served: 1, stuck: 1, left: 0 });
+});
+
+t.test('one that reads slowly is served to its end', async t => {
+  const { ports, port } = await serving(t, async () => much(32 * MIB), 2000);
+  const socket = connect({ port, host: '127.0.0.1' });
+  let bytes = 0;
+  let chunks = 0;
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (++chunks % 50 !== 0) return;
+    socket.pause();
+    setTimeout(() => socket.resume(), 20);
+  });
+  await once(socket, 'end');
+  t.equal(bytes, 32 * MIB);
+  t.match(ports.counts, { served: 1, stuck: 0 });
+});
+
+t.test('a crowd of stuck clients makes room for who comes', async t => {
+  let asked = 0;
+  const { ports, port } = await serving(t, async () => (++asked <= 64 ? much() : [Buffer.from('quick')]), 3_600_000);
+  for (let i = 0; i < 64; i++) await stuck(t, port);
+  await until('all are being served', () => ports.clients === 64);
+  t.equal(await textFrom(port), 'quick');
+  t.match(ports.counts, { stuck: 1 }, 'the one that was stuck for the longest went');
+  t.equal(ports.clients <= 64, true);
+});
+
+t.test('one that leaves, and one whose document breaks off', async t => {
+  let broken = false;
+  const { ports, port } = await serving(t, async () =>
+    broken
+      ? (function* () {
+          yield Buffer.from('half');
+          throw new Error('the board was cut');
+        })()
+      : much(),
+  );
+  const socket = connect({ port, host: '127.0.0.1' });
+  await once(socket, 'data');
+  socket.resetAndDestroy();
+  await until('that is seen', () => ports.counts.left === 1);
+  broken = true;
+  const read = patient(t, port);
+  await until('it was begun', () => ports.counts.left === 2);
+  t.equal(await read(), 'ConnectionResetError', 'a reset, not an end');
+  t.match(ports.counts, { served: 0, left: 2 });
+});
+
+t.test('the second never goes back, and is never ahead', async t => {
+  let ms = 1_700_000_000_900;
+  const now = clock(() => ms);
+  t.equal(now(), 1_700_000_000);
+  for (let i = 0; i < 100; i++) t.equal(now(), 1_700_000_000);
+  ms += 100;
+  t.equal(now(), 1_700_000_001);
+  ms -= 3_600_000;
+  t.equal(now(), 1_700_000_001, 'a clock that was set back');
+  ms += 3_600_000 + 999;
+  t.equal(now(), 1_700_000_001);
+  ms += 1;
+  t.equal(now(), 1_700_000_002);
+});
+
+t.test('what cannot be', async t => {
+  const { ports } = await startGanglia(t, '/nowhere/board');
+  const taken = `127.0.0.1:${ports[0]}`;
+  const board = ['--board', '/nowhere/board'];
+  t.match(await run(['ganglia', ...board, '--listen', taken]), {
+    code: 1,
+    stdout: '',
+    stderr: /^beoboard ganglia: cannot listen on 127\.0\.0\.1:\d+: somebody listens there already; [^\n]+\n$/,
+  });
+  for (const argv of [
+    ['--gzip-listen', '127.0.0.1'],
+    ['--trusted-hosts', '10.0.0.0/33'],
+    ['--trusted-hosts', 'gmetad.example'],
+    ['--metrics', 'some'],
+    ['--board', 'a b=/x'],
+    ['--grid', 'a/b'],
+    ['--listen', '127.0.0.1:x'],
+    ['--nodes', 'a'],
+  ])
+    t.match(
+      await run(['ganglia', ...argv]),
+      { code: 2, stdout: '', stderr: /^beoboard ganglia: [^\n]+\n$/ },
+      argv.join(' '),
+    );
+});
+
+function inside(): void {
+  t.test('who is not to be trusted', async t => {
+    const path = boardWith(t);
+    const any = '0.0.0.0:0';
+    const running = start(t, ['ganglia', '--board', path, '--listen', any, '--trusted-hosts', '10.1.0.0/16,192.0.2.7']);
+    const port = Number((await running.ready).listening?.[0]?.split(':').at(-1));
+    for (const [from, served] of [
+      ['127.0.0.1', true],
+      ['10.1.255.3', true],
+      ['192.0.2.7', true],
+      ['192.0.2.8', false],
+      ['10.2.0.1', false],
+    ] as const)
+      t.equal((await talk(port, '', from)).bytes.length > 0, served, from);
+    await until('it is told', () => /clients? refused: not among --trusted-hosts/.test(running.output().stderr));
+  });
+}
+
+if (INSIDE) inside();
+else {
+  const addresses = ['10.1.255.3', '10.2.0.1', '192.0.2.7', '192.0.2.8'];
+  inOwnNetwork(
+    t,
+    ['ip link set lo up', ...addresses.map(a => `ip address add ${a}/32 dev lo`)].join(' && '),
+    import.meta.url,
+  );
+}
