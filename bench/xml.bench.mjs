@@ -1,0 +1,242 @@
+// What Ganglia's XML costs: rendered in memory, and served over TCP, against a program in C that only copies parts and
+// writes numbers, and against a real gmond and a real gmetad (packages ganglia-monitor and gmetad; without them there are
+// no rows of them). Runs in a network namespace of its own, since gmetad listens everywhere.
+
+import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Documents } from '../dist/src/ganglia-xml/documents.js';
+import { GMOND, METRICS } from '../dist/src/ganglia-xml/metrics.js';
+import { REPORT_BYTES } from '../dist/src/layout/codec.js';
+import { Cluster } from '../dist/src/load/node.js';
+import { BulkSender } from '../dist/src/native/index.js';
+import { BoardReader } from '../dist/src/shm/reader.js';
+import { cpuOf, sleep } from './processes.mjs';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const MAIN = at('../dist/src/main.js');
+const NODES = 10_000;
+/** What a gmetad holds while it is measured. */
+const FEW = 500;
+
+const START = ['ignore', 'ignore', 'inherit', 'ipc'];
+
+async function end(child) {
+  child.kill('SIGKILL');
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}
+
+/** A board of so many nodes that have reported twice. */
+async function boardOf(own, nodes) {
+  const board = join(own, `board${nodes}`);
+  const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0'], { stdio: START });
+  const [{ listening }] = await once(child, 'message');
+  const sender = new BulkSender('127.0.0.1', Number(listening[0].split(':').at(-1)));
+  const bootNs = 1_000_000_000_000n;
+  const node = i => ({ name: `node${i}`, cluster: undefined, intervalMs: 600_000, agentVersion: 1, bootNs });
+  const cluster = new Cluster(nodes, node, 1);
+  for (const second of [1n, 2n]) {
+    for (let i = 0; i < nodes; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
+    for (let sent = 0; sent < nodes; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, nodes - sent);
+    await sleep(0.5);
+  }
+  sender.close();
+  return { board, child };
+}
+
+/** How long, and how much, one document in memory. */
+function rendered(documents) {
+  const before = process.cpuUsage();
+  let bytes = 0;
+  for (const piece of documents.gmond(Math.floor(Date.now() / 1000))) bytes += piece.length;
+  const { user, system } = process.cpuUsage(before);
+  return { us: user + system, bytes };
+}
+
+/** CPU of a server, us per MB that it gives, over so many documents. */
+async function served(drain, pid, port, times) {
+  const before = cpuOf(pid);
+  const child = spawn(drain, ['drain', String(port), String(times)], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [bytes] = await once(child.stdout, 'data');
+  return (cpuOf(pid) - before) / (Number(bytes) / 1e6);
+}
+
+async function answers(port) {
+  for (let tries = 0; tries < 100; tries++) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    let bytes = 0;
+    socket.on('data', chunk => {
+      bytes += chunk.length;
+    });
+    const open = await once(socket, 'end').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open && bytes > 5000) return bytes;
+    await sleep(0.2);
+  }
+  throw new Error(`nobody serves on ${port}`);
+}
+
+/** A real gmond that hears itself. */
+async function openGmond(own) {
+  const path = join(own, 'gmond.conf');
+  const standard = execFileSync('gmond', ['-t'], { encoding: 'utf8' });
+  const modules = readdirSync('/usr/lib')
+    .map(triplet => `/usr/lib/${triplet}/ganglia`)
+    .find(existsSync);
+  // Every metric at once, so that its document is whole from the first second on.
+  const groups = standard
+    .slice(standard.indexOf('modules {'))
+    .replace(/^ *(collect_every|time_threshold) *= *\d+/gm, '$1 = 1')
+    .replace(/^ *value_threshold *=.*$/gm, '')
+    .replace(/^include .*$/m, '');
+  const channels = [
+    `globals { daemonize = no setuid = no host_dmax = 0 send_metadata_interval = 1 module_dir = "${modules}" }`,
+    'cluster { name = "bench" }',
+    'udp_send_channel { host = 127.0.0.1 port = 8649 }',
+    'udp_recv_channel { bind = 127.0.0.1 port = 8649 }',
+    'tcp_accept_channel { bind = 127.0.0.1 port = 8649 }',
+  ];
+  writeFileSync(path, `${channels.join('\n')}\n${groups}`);
+  const child = spawn('gmond', ['-c', path], { stdio: 'ignore' });
+  await answers(8649);
+  return child;
+}
+
+/** A real gmetad that polls us and writes no RRDs. */
+async function openGmetad(own, port) {
+  const path = join(own, 'gmetad.conf');
+  const lines = [
+    `data_source "bench" 15 127.0.0.1:${port}`,
+    'setuid off',
+    'write_rrds "off"',
+    `rrd_rootdir "${own}"`,
+    'trusted_hosts 127.0.0.1',
+  ];
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  const child = spawn('gmetad', ['-d', '1', '-c', path], { stdio: 'ignore' });
+  for (let tries = 0; (await answers(8651)) < 1e6; tries++) {
+    if (tries > 100) throw new Error('gmetad has not polled');
+    await sleep(0.2);
+  }
+  return child;
+}
+
+const INSTALLED = program => spawnSync(program, ['--version']).error === undefined;
+
+async function measure({ quick, say }) {
+  const own = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  const children = [];
+  const samples = {};
+  const note = (figure, sample) => {
+    samples[figure] ??= [];
+    samples[figure].push(sample);
+  };
+  try {
+    const program = join(own, 'bare-xml');
+    execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at('./bare-xml.c')]);
+    const large = await boardOf(own, NODES);
+    const small = await boardOf(own, FEW);
+    children.push(large.child, small.child);
+
+    const reader = new BoardReader(large.board);
+    const source = { pieces: nodes => reader.pieces(nodes), one: name => reader.snapshotOf(name) };
+    reader.snapshotOf('node0');
+    const laps = quick ? 7 : 20;
+    say(`${NODES} nodes, ${laps} laps`);
+    const resident = process.memoryUsage.rss();
+    for (const [which, metrics] of [
+      ['all', METRICS],
+      ['gmond', GMOND],
+    ]) {
+      const documents = new Documents([source], undefined, metrics);
+      for (let lap = -3; lap < laps; lap++) {
+        const { us, bytes } = rendered(documents);
+        if (lap >= 0) note(which, { ms: us / 1000, nsPerByte: (us * 1000) / bytes, mb: bytes / 1e6 });
+      }
+    }
+    note('resident', (process.memoryUsage.rss() - resident) / 2 ** 20);
+    reader.close();
+
+    const serve = async board => {
+      const child = fork(MAIN, ['ganglia', '--board', board, '--listen', '127.0.0.1:0'], { stdio: START });
+      children.push(child);
+      const [{ listening }] = await once(child, 'message');
+      return { pid: child.pid, port: Number(listening[0].split(':').at(-1)) };
+    };
+    const ours = await serve(large.board);
+    const few = await serve(small.board);
+    const bare = spawn(program, ['serve', String(NODES)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    children.push(bare);
+    const barePort = Number((await once(bare.stdout, 'data'))[0]);
+    const gmond = INSTALLED('gmond') ? await openGmond(own) : undefined;
+    const gmetad = INSTALLED('gmetad') ? await openGmetad(own, few.port) : undefined;
+    if (gmond === undefined || gmetad === undefined)
+      say('no gmond or gmetad here: apt-get install ganglia-monitor gmetad');
+    children.push(...[gmond, gmetad].filter(Boolean));
+    for (let lap = -1; lap < laps; lap++) {
+      const us = await served(program, ours.pid, ours.port, 3);
+      const c = await served(program, bare.pid, barePort, 3);
+      const m = gmond && (await served(program, gmond.pid, 8649, 100));
+      const g = gmetad && (await served(program, gmetad.pid, 8651, 1));
+      if (lap < 0) continue;
+      note('socket', us);
+      note('bare', c);
+      note('ratio', us / c);
+      if (m !== undefined) note('gmond port', m);
+      if (g !== undefined) note('gmetad port', g);
+      if (m !== undefined) note('to gmond', us / m);
+      if (g !== undefined) note('to gmetad', us / g);
+    }
+  } finally {
+    for (const child of children) await end(child);
+    rmSync(own, { recursive: true });
+  }
+  const row = (figure, unit, from, of = sample => sample, bound = undefined) =>
+    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from].map(of), bound }];
+  return [
+    ...row(`a document of ${NODES} nodes, board and rates included`, 'MB', 'all', ({ mb }) => mb),
+    ...row('the same, CPU', 'ms', 'all', ({ ms }) => ms, 150),
+    ...row('the same, CPU', 'ns/byte', 'all', ({ nsPerByte }) => nsPerByte, 1),
+    ...row("gmond's metrics alone, CPU", 'ms', 'gmond', ({ ms }) => ms, 150),
+    ...row("gmond's metrics alone, CPU", 'ns/byte', 'gmond', ({ nsPerByte }) => nsPerByte, 1),
+    ...row('growth of resident memory meanwhile', 'MiB', 'resident', undefined, 32),
+    ...row('served over TCP, CPU of the server', 'us/MB', 'socket'),
+    ...row('a C program that copies, writes numbers and sends', 'us/MB', 'bare'),
+    ...row('ours / the C program', 'ratio', 'ratio', undefined, 2),
+    ...row("gmond's port, one host", 'us/MB', 'gmond port'),
+    ...row("ours / gmond's port", 'ratio', 'to gmond', undefined, 1 / 25),
+    ...row(`gmetad's dump port, ${FEW} hosts`, 'us/MB', 'gmetad port'),
+    ...row("ours / gmetad's port", 'ratio', 'to gmetad', undefined, 1 / 20),
+  ];
+}
+
+/** Runs this file again in a network namespace, and gives its rows. */
+export async function bench({ quick, say }) {
+  const script = 'ip link set lo up && exec "$0" "$1" inside "$2"';
+  const argv = ['-n', 'sh', '-c', script, process.execPath, fileURLToPath(import.meta.url), quick ? 'quick' : 'long'];
+  const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let told = '';
+  child.stdout.on('data', data => {
+    told += data;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) {
+    say(`no network namespace here (unshare ended with ${code}): run it as root`);
+    return [];
+  }
+  return JSON.parse(told);
+}
+
+if (process.argv[2] === 'inside')
+  console.log(
+    JSON.stringify(
+      await measure({ quick: process.argv[3] === 'quick', say: text => console.error(`bench: xml: ${text}`) }),
+    ),
+  );
