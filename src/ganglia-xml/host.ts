@@ -3,7 +3,7 @@
 
 import { structs } from '../layout/layout.gen.js';
 import { ageNs, type Evidence, judge } from '../shm/liveness.js';
-import { type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
+import { type Counter, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 
 /** gmetad calls a host down when its TN has reached four times its TMAX. */
@@ -57,10 +57,13 @@ export class Host {
   /** Its two reports; rates only where `moving`. */
   readonly pair = new Pair();
   moving = false;
-  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: not known. */
+  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: not known. Only where `moving`. */
   readonly shares = new Float64Array(CPU_KINDS.length);
-  /** Per second, all interfaces together, by TRAFFIC; NaN: not known. */
+  /** Per second, all interfaces together, by TRAFFIC; NaN: not known. Only where `moving`. */
   readonly traffic = new Float64Array(TRAFFIC.length);
+  /** Offsets of the same interface in both reports. */
+  readonly #earlier = new Int32Array(INTERFACES);
+  readonly #later = new Int32Array(INTERFACES);
 
   get isUp(): boolean {
     return this.tn < DOWN;
@@ -84,43 +87,41 @@ export class Host {
     const age = seconds(ageNs(evidence.nowNs, last.stampNs));
     this.tn = state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
     this.moving = this.pair.lay(node.view, node.previousAt, node.reportAt);
-    if (this.moving) {
-      this.pair.shares(this.shares);
-      this.#addTraffic();
-    } else {
-      this.shares.fill(Number.NaN);
-      this.traffic.fill(Number.NaN);
-    }
+    if (!this.moving) return;
+    this.pair.shares(this.shares);
+    this.#addTraffic();
   }
 
   /** All interfaces together. One that has no rate yet leaves the sum unknown: a dip that was none would stay for good. */
   #addTraffic(): void {
     const { pair, traffic } = this;
-    traffic.fill(Number.NaN);
+    for (let i = 0; i < TRAFFIC.length; i++) traffic[i] = Number.NaN;
     if (!pair.hasNet) return;
-    let some = false;
-    const add = (rate: (i: number) => number) => {
-      for (let i = 0; i < TRAFFIC.length; i++) traffic[i] = (some ? (traffic[i] as number) : 0) + rate(i);
-      some = true;
-    };
+    const rest = this.view.getUint8(this.report + fields.net_rest.offset) !== 0;
+    if (rest && !pair.hasSum('net_rest')) return;
+    let count = 0;
     for (let i = 0; i < INTERFACES; i++) {
       const later = pair.laterEntry(i);
       if (later === -1) continue;
       const earlier = pair.earlierEntry(later);
-      if (earlier === -1) {
-        traffic.fill(Number.NaN);
-        return;
-      }
-      add(i => pair.entryRate(TRAFFIC_COUNTERS[i]!, earlier, later));
+      if (earlier === -1) return;
+      this.#earlier[count] = earlier;
+      this.#later[count++] = later;
     }
-    if (this.view.getUint8(this.report + fields.net_rest.offset) === 0) return;
-    if (pair.hasSum('net_rest')) add(i => pair.sumRate('net_rest', TRAFFIC_COUNTERS[i]!));
-    else traffic.fill(Number.NaN);
+    if (count === 0 && !rest) return;
+    for (let i = 0; i < TRAFFIC.length; i++) {
+      const counter = TRAFFIC_COUNTERS[i] as Counter;
+      let sum = rest ? pair.sumRate('net_rest', counter) : 0;
+      for (let j = 0; j < count; j++)
+        sum += pair.entryRate(counter, this.#earlier[j] as number, this.#later[j] as number);
+      traffic[i] = sum;
+    }
   }
 
-  /** A time of the report in ns. */
-  #ns(offset: number): bigint {
-    return this.view.getBigUint64(this.report + offset, true);
+  /** A time of the report in ns, to some 100 ns. */
+  #ns(offset: number): number {
+    const at = this.report + offset;
+    return this.view.getUint32(at + 4, true) * 2 ** 32 + this.view.getUint32(at, true);
   }
 
   /**
@@ -128,10 +129,8 @@ export class Host {
    * is none of Ganglia's uint32, as on a node whose clock was never set.
    */
   wallSeconds(of: 'boot' | 'start'): number {
-    const since = of === 'boot' ? 0n : this.#ns(fields.start_boot_ns.offset);
-    const found = Number(
-      (this.#ns(fields.t_real_ns.offset) - this.#ns(fields.t_boot_ns.offset) + since) / 1_000_000_000n,
-    );
+    const since = of === 'boot' ? 0 : this.#ns(fields.start_boot_ns.offset);
+    const found = Math.floor((this.#ns(fields.t_real_ns.offset) - this.#ns(fields.t_boot_ns.offset) + since) / 1e9);
     return found >= 0 && found < 2 ** 32 ? found : Number.NaN;
   }
 }

@@ -8,14 +8,21 @@ import {
   counterOf,
   type InterfaceCounter,
   interfaceCounterOf,
-  isMeasured,
+  type SetBit,
   setBit,
 } from '../shm/rates.js';
 import { CPU_KINDS, type Host, TRAFFIC } from './host.js';
 import type { Page } from './page.js';
 
-/** NaN: not known. A text is known, or it is not. */
-type Value = (host: Host) => number;
+/** How a metric's number is had. */
+interface Value {
+  /** The set that must have been measured; `take` does not ask again. Without one it is there in every report. */
+  readonly set?: SetBit;
+  /** It is made of two reports, and there are two that can have rates; `take` does not ask again. */
+  readonly rate?: true;
+  /** The number; NaN: not known. Of a text, whether it is known: any number but NaN. */
+  readonly take: (host: Host) => number;
+}
 
 /** One METRIC of Ganglia's; `slope` is zero for what changes only with a reboot. DMAX is 0 for all. */
 export interface Metric {
@@ -55,14 +62,22 @@ const READERS: Record<string, (view: DataView, at: number) => number> = {
   i32: (view, at) => view.getInt32(at, true),
 };
 
+/** The set of a field, as `Value` has it. */
+function setOf(name: keyof Fields): Pick<Value, 'set'> {
+  const { set }: { readonly type: string; readonly set?: keyof typeof bits.valid } = structs.report.fields[name];
+  return set === undefined ? {} : { set: setBit(set) };
+}
+
 /** A field of the report, times a factor. */
 function field(name: NumberField, factor = 1): Value {
-  const { offset, type, set }: { offset: number; type: string; set?: keyof typeof bits.valid } =
-    structs.report.fields[name];
+  const { offset, type } = structs.report.fields[name];
   const read = READERS[type] as (view: DataView, at: number) => number;
-  if (set === undefined) return ({ view, report }) => read(view, report + offset) * factor;
-  const bit = setBit(set);
-  return ({ view, report }) => (isMeasured(view, report, bit) ? read(view, report + offset) * factor : Number.NaN);
+  return { ...setOf(name), take: ({ view, report }) => read(view, report + offset) * factor };
+}
+
+/** Another number made of it. */
+function map(value: Value, other: (number: number) => number): Value {
+  return { ...value, take: host => other(value.take(host)) };
 }
 
 const kilobytes = (name: NumberField) => field(name, 1024);
@@ -71,18 +86,20 @@ const gigabytes = (name: NumberField) => field(name, 2 ** 20 / 1e9);
 /** A counter's rate per second, times a factor. */
 function rate(name: CounterName, factor = 1): Value {
   const counter = counterOf(name);
-  return ({ moving, pair }) => (moving ? pair.rate(counter) * factor : Number.NaN);
+  return { ...setOf(name), rate: true, take: ({ pair }) => pair.rate(counter) * factor };
 }
 
 /** Per cent of all CPU time between the two reports. */
 function share(...kinds: (typeof CPU_KINDS)[number][]): Value {
-  const places = kinds.map(kind => CPU_KINDS.indexOf(kind));
-  const [first = 0] = places;
-  if (places.length === 1) return ({ shares }) => shares[first] as number;
-  return ({ shares }) => places.reduce((sum, place) => sum + (shares[place] as number), 0);
+  const [first = 0, ...rest] = kinds.map(kind => CPU_KINDS.indexOf(kind));
+  const take = ({ shares }: Host) => {
+    let sum = shares[first] as number;
+    for (const place of rest) sum += shares[place] as number;
+    return sum;
+  };
+  return { ...setOf('cpu_idle_ms'), rate: true, take };
 }
 
-const STAT = setBit('stat');
 const TIMES = CPU_KINDS.map(kind => structs.report.fields[`cpu_${kind}_ms`].offset);
 const IDLE_TIME = structs.report.fields.cpu_idle_ms.offset;
 /** The high word of 2^53. */
@@ -96,7 +113,6 @@ function wide(view: DataView, at: number): number {
 
 /** Per cent of all CPU time since the node booted. */
 function idleSinceBoot({ view, report }: Host): number {
-  if (!isMeasured(view, report, STAT)) return Number.NaN;
   let total = 0;
   for (const offset of TIMES) total += wide(view, report + offset);
   return total > 0 ? (100 * wide(view, report + IDLE_TIME)) / total : Number.NaN;
@@ -104,28 +120,23 @@ function idleSinceBoot({ view, report }: Host): number {
 
 function traffic(counter: (typeof TRAFFIC)[number]): Value {
   const place = TRAFFIC.indexOf(counter);
-  return host => host.traffic[place] as number;
+  return { ...setOf('net'), rate: true, take: host => host.traffic[place] as number };
 }
 
 /** Rates of the RDMA ports, all together. */
 function fabric(name: InterfaceCounter): Value {
   const counter = interfaceCounterOf(name);
-  return ({ moving, pair }) => (moving && pair.hasSum('fabric') ? pair.sumRate('fabric', counter) : Number.NaN);
+  const take = ({ pair }: Host) => (pair.hasSum('fabric') ? pair.sumRate('fabric', counter) : Number.NaN);
+  return { ...setOf('fabric'), rate: true, take };
 }
 
-const RUNNABLE = field('runnable');
-const MEMORY = field('mem_total_mib');
-const ARCH = field('arch');
 const ARCHITECTURES = enums.arch.map(arch => Buffer.from(arch));
+const architecture = ({ view, report }: Host) =>
+  ARCHITECTURES[view.getUint8(report + structs.report.fields.arch.offset)];
 const LINUX = Buffer.from('Linux');
 const OFF = Buffer.from('OFF');
 const { os_release, gpu, gpu_count } = structs.report.fields;
 
-/** Known wherever the node said something of its system. */
-const SYSTEM = setBit('system');
-const system: Value = ({ view, report }) => (isMeasured(view, report, SYSTEM) ? 1 : Number.NaN);
-
-const GPU = setBit('gpu');
 const { util_pct, temp_degc, power_w, mem_used_mib, mem_total_mib } = structs.gpu_slot.fields;
 
 type Fold = (all: number, next: number, count: number) => number;
@@ -135,8 +146,7 @@ const highest: Fold = Math.max;
 
 /** One number made of all GPUs that know theirs; `read` gives NaN for one that does not. */
 function gpus(read: (view: DataView, at: number) => number, fold: Fold): Value {
-  return ({ view, report }) => {
-    if (!isMeasured(view, report, GPU)) return Number.NaN;
+  const take = ({ view, report }: Host) => {
     const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
     let all = Number.NaN;
     let count = 0;
@@ -148,6 +158,7 @@ function gpus(read: (view: DataView, at: number) => number, fold: Fold): Value {
     }
     return all;
   };
+  return { ...setOf('gpu'), take };
 }
 
 const unless = (value: number, unknown: number) => (value === unknown ? Number.NaN : value);
@@ -158,7 +169,7 @@ const gpuMemory = (offset: number) => (view: DataView, at: number) =>
 /** A number of the board's record: what the master knows of the node. */
 function counted(name: 'lost'): Value {
   const { offset } = structs.record.fields[name];
-  return ({ view, record }) => wide(view, record + offset);
+  return { take: ({ view, record }) => wide(view, record + offset) };
 }
 
 const { offset_us } = structs.record.fields;
@@ -167,7 +178,7 @@ const { flags } = structs.report.fields;
 /** Whether a flag of the report is set: 1, or 0. */
 function flag(name: keyof typeof bits.flags): Value {
   const bit = bits.flags[name];
-  return ({ view, report }) => (view.getUint32(report + flags.offset, true) >>> bit) & 1;
+  return { take: ({ view, report }) => (view.getUint32(report + flags.offset, true) >>> bit) & 1 };
 }
 
 const CPU = 'Percentage of CPU utilization that occurred while executing at the';
@@ -197,7 +208,7 @@ export const GMOND: readonly Metric[] = [
         title: 'CPU aidle',
         description: 'Percent of time since boot idle CPU',
         tmax: 3800,
-        value: idleSinceBoot,
+        value: { ...setOf('cpu_idle_ms'), take: idleSinceBoot },
       },
       cpu_steal: { title: 'CPU steal', description: 'cpu_steal', value: share('steal') },
     },
@@ -248,10 +259,7 @@ export const GMOND: readonly Metric[] = [
       proc_run: {
         title: 'Total Running Processes',
         description: 'Total number of running processes',
-        value: host => {
-          const runnable = RUNNABLE(host);
-          return runnable > 0 ? runnable - 1 : runnable;
-        },
+        value: map(field('runnable'), runnable => Math.max(0, runnable - 1)),
       },
       // Threads, in truth: gmond sends the number behind the slash of /proc/loadavg under this name.
       proc_total: { title: 'Total Processes', description: 'Total number of processes', value: field('threads') },
@@ -282,7 +290,11 @@ export const GMOND: readonly Metric[] = [
       },
       // Always 0, as gmond sends it since Linux 2.6: ganglia-web shows no memory graph at all without it, and what we
       // call shared is in mem_cached already. The one 0 that is no reading; not sent where memory was not measured.
-      mem_shared: { title: 'Shared Memory', description: 'Amount of shared memory', value: host => MEMORY(host) * 0 },
+      mem_shared: {
+        title: 'Shared Memory',
+        description: 'Amount of shared memory',
+        value: map(field('mem_total_mib'), () => 0),
+      },
       mem_buffers: {
         title: 'Memory Buffers',
         description: 'Amount of buffered memory',
@@ -350,25 +362,28 @@ export const GMOND: readonly Metric[] = [
         description: 'The last time that the system was started',
         type: 'uint32',
         units: 's',
-        value: host => host.wallSeconds('boot'),
+        value: { take: host => host.wallSeconds('boot') },
       },
       machine_type: {
         title: 'Machine Type',
         description: 'System architecture',
-        value: host => (ARCHITECTURES[ARCH(host)] === undefined ? Number.NaN : 1),
-        put: (host, page) => page.part(ARCHITECTURES[ARCH(host)] as Buffer),
+        value: { ...setOf('arch'), take: host => (architecture(host) === undefined ? Number.NaN : 1) },
+        put: (host, page) => page.part(architecture(host) as Buffer),
       },
       // No other system has a sender; still only where the node said something of its system.
       os_name: {
         title: 'Operating System',
         description: 'Operating system name',
-        value: system,
+        value: { ...setOf('os_release'), take: () => 1 },
         put: (_, page) => page.part(LINUX),
       },
       os_release: {
         title: 'Operating System Release',
         description: 'Operating system release date',
-        value: host => (host.view.getUint8(host.report + os_release.offset) === 0 ? Number.NaN : system(host)),
+        value: {
+          ...setOf('os_release'),
+          take: ({ view, report }) => (view.getUint8(report + os_release.offset) === 0 ? Number.NaN : 1),
+        },
         put: ({ bytes, report }, page) => page.safe(bytes, report + os_release.offset, os_release.count, 'value'),
       },
     },
@@ -380,7 +395,7 @@ export const GMOND: readonly Metric[] = [
       gexec: {
         title: 'Gexec Status',
         description: 'gexec available',
-        value: () => 1,
+        value: { take: () => 1 },
         put: (_, page) => page.part(OFF),
       },
     },
@@ -630,7 +645,7 @@ export const OURS: readonly Metric[] = [
       report_age: {
         title: 'Report Age',
         description: 'Time since the last report of the node reached the master',
-        value: host => host.age,
+        value: { take: host => host.age },
       },
       send_late: {
         title: 'Sender Lateness',
@@ -640,7 +655,7 @@ export const OURS: readonly Metric[] = [
       clock_ahead: {
         title: 'Clock Ahead',
         description: 'The clock of the node less the clock of the master',
-        value: ({ view, record }) => Number(view.getBigInt64(record + offset_us.offset, true)) / 1e6,
+        value: { take: ({ view, record }) => Number(view.getBigInt64(record + offset_us.offset, true)) / 1e6 },
       },
       reports_lost: {
         title: 'Reports Lost',

@@ -23,7 +23,7 @@ export class Page {
   length = 0;
 
   constructor(room: number) {
-    this.bytes = Buffer.allocUnsafeSlow(room);
+    this.bytes = new Uint8Array(room);
   }
 
   get room(): number {
