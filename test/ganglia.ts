@@ -2,11 +2,13 @@
 // test of its own.
 
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
 import { bits, HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
 import { Snapshot } from '../src/shm/reader.js';
 import { BOOT_ID } from './brokenboards.js';
+import { ROOT } from './lib.js';
 
 // ---- boards made here ------------------------------------------------------------------------------------------------
 
@@ -396,4 +398,29 @@ export const needsXmllint = {
 export function invalid(document: string): string {
   const { status, stderr, error } = spawnSync('xmllint', ['--valid', '--noout', '-'], { input: document });
   return status === 0 ? '' : `${error?.message ?? ''}${stderr}`;
+}
+
+/** What a default gmond 3.7.2 says of one of its metrics on every host. */
+export interface Fact {
+  name: string;
+  type: string;
+  units: string;
+  tmax: string;
+  slope: string;
+  /** After the point. */
+  digits: number;
+  group: string;
+  title: string;
+  description: string;
+}
+
+/** The metrics of a default gmond, as a real one told them. */
+export function gmondFacts(): Fact[] {
+  const path = join(ROOT, 'test', 'vectors', 'gmond-metrics.json');
+  const { metrics } = JSON.parse(readFileSync(path, 'utf8')) as { metrics: string[] };
+  return metrics.map(row => {
+    const [name = '', type = '', units = '', tmax = '', slope = '', digits, group = '', title = '', description = ''] =
+      row.split('|');
+    return { name, type, units, tmax, slope, digits: Number(digits), group, title, description };
+  });
 }

@@ -152,14 +152,21 @@ export async function run(
   return { code: code ?? signal ?? '', stdout, stderr };
 }
 
-/** Waits until something that another process does is true: looks again and again, and gives up only when all is lost. */
-export async function until<T>(what: string, look: () => T | undefined | false): Promise<T> {
+/**
+ * Waits until something that another process does is true: looks again and again, every so many ms, and gives up only
+ * when all is lost.
+ */
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+  everyMs = 10,
+): Promise<T> {
   const end = performance.now() + 60_000;
   for (;;) {
-    const found = look();
+    const found = await look();
     if (found !== undefined && found !== false) return found;
     if (performance.now() > end) throw new Error(`waited a minute in vain until ${what}`);
-    await new Promise(resolve => setTimeout(resolve, 10));
+    await new Promise(resolve => setTimeout(resolve, everyMs));
   }
 }
 

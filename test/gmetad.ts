@@ -1,0 +1,307 @@
+// Starts a real gmetad with RRDs of its own, waits for its polls, asks it and reads what it wrote; and what it polls: nodes,
+// a receiver, our server. gmetad listens on all addresses: only for a network of a test's own. No test of its own.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { Encodable } from '../src/layout/codec.js';
+import { BulkSender } from '../src/native/index.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { type Cluster, clustersOf, FULL, S } from './ganglia.js';
+import { boardPath, folder, makeReport, type Running, start, startReceiver, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+/** Why a test that needs these programs is skipped; false where they are, and in CI, where a missing one is a failure. */
+export function missing(programs: Record<string, string>): string | false {
+  if (process.env.CI === 'true') return false;
+  const lacking = Object.keys(programs).filter(program => !existsSync(program));
+  return lacking.length > 0 && `missing: apt-get install ${lacking.map(program => programs[program]).join(' ')}`;
+}
+
+export const GMETAD = '/usr/sbin/gmetad';
+export const RRDTOOL = '/usr/bin/rrdtool';
+
+/** What a port of 127.0.0.1 says, to the end; `line` is asked first. An answer that breaks off is an error. */
+export async function ask(port: number, line?: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const pieces: Buffer[] = [];
+  socket.on('data', piece => pieces.push(piece));
+  if (line !== undefined) socket.write(`${line}\n`);
+  await once(socket, 'end');
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+/** A point of an RRD: its time, s, and the value of each of its data sources: `sum`, of clusters and grids also `num`. */
+export interface Point {
+  time: number;
+  values: Record<string, number>;
+}
+
+/** What gmetad says of itself when it starts; all else it complains about. */
+const STARTING = /^(Sources are \.\.\.|Source: \[.*|\t127\.0\.0\.1|Data thread \d+ is monitoring \[.*)$/;
+
+const refused = (error: NodeJS.ErrnoException): false => {
+  if (error.code !== 'ECONNREFUSED') throw error;
+  return false;
+};
+
+let nextPort = 18_651;
+
+export class Gmetad {
+  /** Its RRDs, `CLUSTER/HOST/METRIC.rrd`. */
+  readonly rrds: string;
+  /** gmetad's port 8651. */
+  readonly treePort: number;
+  /** gmetad's port 8652. */
+  readonly queryPort: number;
+  readonly #child: ChildProcess;
+  #said = '';
+
+  /**
+   * A gmetad that polls `sources`, ports of 127.0.0.1, every so many seconds, and listens. Ended with the test. Polls may
+   * come a twentieth early: two within a second would be of one LOCALTIME.
+   */
+  static async start(t: Teardown, sources: readonly number[], more: { grid?: string; interval?: number } = {}) {
+    const gmetad = new Gmetad(t, sources, more);
+    await until('gmetad listens', () => gmetad.ask('/status').catch(refused), 50);
+    return gmetad;
+  }
+
+  private constructor(t: Teardown, sources: readonly number[], { grid = 'testgrid', interval = 2 } = {}) {
+    const dir = folder(t);
+    this.rrds = join(dir, 'rrds');
+    mkdirSync(this.rrds);
+    [this.treePort, this.queryPort] = [nextPort, nextPort + 1];
+    nextPort += 2;
+    const conf = join(dir, 'gmetad.conf');
+    const lines = [
+      ...sources.map((port, i) => `data_source "source${i + 1}" ${interval} 127.0.0.1:${port}`),
+      `gridname "${grid}"`,
+      `rrd_rootdir "${this.rrds}"`,
+      `xml_port ${this.treePort}`,
+      `interactive_port ${this.queryPort}`,
+      'setuid off',
+      // The usual ones take 18 MB a host.
+      'RRAs "RRA:AVERAGE:0.5:1:120"',
+    ];
+    writeFileSync(conf, `${lines.join('\n')}\n`);
+    // So that it stays in the foreground and complains on stderr rather than to syslog.
+    const child = spawn(GMETAD, ['-c', conf, '-d', '1'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data: Buffer) => {
+        this.#said += data.toString('latin1');
+      });
+    child.on('error', error => {
+      this.#said += `${error}\n`;
+    });
+    child.on('exit', (code, signal) => {
+      this.#said += `ended with ${code ?? signal}\n`;
+    });
+    t.teardown(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    });
+    this.#child = child;
+  }
+
+  /** What it complained about so far, its own end included. */
+  complaints(): string[] {
+    return this.#said.split('\n').filter(line => line !== '' && !STARTING.test(line));
+  }
+
+  /** The answer to a query; an error when gmetad has ended. */
+  async ask(query: string): Promise<string> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) throw new Error(`gmetad: ${this.#said}`);
+    return ask(this.queryPort, query);
+  }
+
+  /** When its last successful poll was, ms. */
+  async #lastPoll(): Promise<number> {
+    const status = await this.ask('/status');
+    return Number(/"polls":\{"ok":\{[^}]*"lastTime":(\d+)/.exec(status)?.[1] ?? 0);
+  }
+
+  /** Waits for so many successful polls that begin from now on. */
+  async polls(count = 1): Promise<void> {
+    let last = await this.#lastPoll();
+    // The one that ends next may have begun before.
+    for (let seen = 0; seen <= count; seen++)
+      last = await until(
+        'gmetad has polled',
+        async () => {
+          const found = await this.#lastPoll();
+          return found > last && found;
+        },
+        50,
+      );
+  }
+
+  /** Its clusters as it tells them, of every host or as a summary. */
+  async clusters(summary = false): Promise<Record<string, Cluster>> {
+    return clustersOf(await this.ask(summary ? '/?filter=summary' : '/'));
+  }
+
+  /** Hosts up and down of the whole grid, which gmetad adds up seldom: `2 up, 1 down`. */
+  async gridHeads(): Promise<string> {
+    const [, up, down] = /^<HOSTS UP="(\d+)" DOWN="(\d+)"/m.exec(await this.ask('/?filter=summary')) ?? [];
+    return `${up} up, ${down} down`;
+  }
+
+  /** Hosts up and down of a cluster, in its summary: `2 up, 1 down`. */
+  async heads(cluster: string): Promise<string> {
+    const { UP, DOWN } = (await this.clusters(true))[cluster]?.counts ?? {};
+    return `${UP} up, ${DOWN} down`;
+  }
+
+  /** Waits until its summary counts the hosts of a cluster so. */
+  async counts(cluster: string, heads: string): Promise<void> {
+    await until(`gmetad counts ${heads} in ${cluster}`, async () => (await this.heads(cluster)) === heads, 50);
+  }
+
+  /** The paths of the RRDs below a folder of `rrds`, without `.rrd`, sorted. */
+  written(below = ''): string[] {
+    const dir = join(this.rrds, below);
+    if (!existsSync(dir)) return [];
+    return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+      .filter(path => path.endsWith('.rrd'))
+      .map(path => path.slice(0, -'.rrd'.length))
+      .sort();
+  }
+
+  /** The newest points of RRDs, by path. */
+  newestOf(paths: readonly string[]): Record<string, Point> {
+    const input = paths.map(path => `lastupdate ${join(this.rrds, path)}.rrd\n`).join('');
+    const { stdout } = spawnSync(RRDTOOL, ['-'], { encoding: 'utf8', input });
+    // Each answer is a line of names, an empty one, the point, and OK with times, or ERROR.
+    const answers = stdout.split(/^OK .*\n/m);
+    const points = paths.map((path, i) => {
+      const [, names, time, texts] = /^ *(.*)\n\n(\d+): (.*)\n$/.exec(answers[i] ?? '') ?? [];
+      if (names === undefined) throw new Error(`no point in ${path}: ${answers[i]}`);
+      const values = (texts ?? '').split(' ').map(Number);
+      const byName = names.split(/ +/).map((name, j) => [name, values[j] ?? Number.NaN]);
+      return [path, { time: Number(time), values: Object.fromEntries(byName) }];
+    });
+    return Object.fromEntries(points);
+  }
+
+  /** The newest point of one RRD. */
+  newest(path: string): Point {
+    return this.newestOf([path])[path] as Point;
+  }
+
+  /** Every point of an RRD's data source within the last so many seconds: the averages of its steps, NaN for a gap. */
+  points(path: string, seconds = 120): number[] {
+    const file = join(this.rrds, `${path}.rrd`);
+    const { stdout } = spawnSync(RRDTOOL, ['fetch', file, 'AVERAGE', '-s', `-${seconds}`], { encoding: 'utf8' });
+    return [...stdout.matchAll(/^\d+: (\S+)/gm)].map(([, value]) => (/nan/i.test(value!) ? Number.NaN : Number(value)));
+  }
+}
+
+// ---- what it polls ----------------------------------------------------------------------------------------------------
+
+/** Silence soon, so that nobody waits for it long, and not so soon that a busy machine is silent. */
+export const LIMITS = ['--uncertain-after', '2s', '--silent-after', '4s'];
+
+/** Nodes on which everything was measured, second by second on a clock of their own, however long these really take. */
+export class Nodes {
+  readonly #socket: BulkSender;
+  readonly #changed = new Map<string, Encodable<'report'>>();
+  #second = 0;
+
+  constructor(
+    t: Teardown,
+    port: number,
+    readonly cluster: string,
+  ) {
+    this.#socket = new BulkSender('127.0.0.1', port);
+    const timer = setInterval(() => this.#report(), 500);
+    t.teardown(() => {
+      clearInterval(timer);
+      this.#socket.close();
+    });
+  }
+
+  /** What this node reports from now on. */
+  reports(name: string, changed: Encodable<'report'> = {}): void {
+    this.#changed.set(name, changed);
+  }
+
+  silence(name: string): void {
+    this.#changed.delete(name);
+  }
+
+  #report(): void {
+    const k = ++this.#second;
+    // The rates of test/ganglia.ts, one second further each time.
+    const moving: Encodable<'report'> = {
+      seq: k,
+      t_boot_ns: BigInt(1000 + k) * S,
+      t_real_ns: BigInt(1_700_001_000 + k) * S,
+      cpu_user_ms: 10_000 + 5000 * k,
+      cpu_nice_ms: 100 * k,
+      cpu_system_ms: 1000 * k,
+      cpu_idle_ms: 80_000 + 3000 * k,
+      cpu_iowait_ms: 400 * k,
+      cpu_irq_ms: 120 * k,
+      cpu_softirq_ms: 80 * k,
+      cpu_steal_ms: 300 * k,
+      net: [
+        {
+          name: 'eth0',
+          rx_bytes: 1_501_000 * k,
+          tx_bytes: 2_002_000 * k,
+          rx_packets: 1015 * k,
+          tx_packets: 2020 * k,
+        },
+      ],
+      net_rest: {},
+    };
+    for (const [hostname, changed] of this.#changed) {
+      const report = makeReport({ ...FULL, ...moving, interval_ms: 100, hostname, ...changed }, this.cluster);
+      this.#socket.send(report, report.length, 0, 1);
+    }
+  }
+}
+
+/** `beoboard ganglia` on free ports: that of a gmond, and those of a gmetad. */
+export async function serve(
+  t: Teardown,
+  boards: readonly string[],
+): Promise<Running & { port: number; treePort: number; queryPort: number }> {
+  const running = start(t, [
+    'ganglia',
+    ...boards.flatMap(board => ['--board', board]),
+    ...['--listen', '127.0.0.1:0', '--gmetad-listen', '127.0.0.1:0', '--grid', 'testgrid'],
+  ]);
+  const { listening = [] } = await running.ready;
+  const [port = 0, treePort = 0, queryPort = 0] = listening.map(address => Number(address.split(':').at(-1)));
+  return { ...running, port, treePort, queryPort };
+}
+
+/** A receiver, its nodes, our server and a gmetad that polls it; `gone` have fallen silent before the first poll. */
+export async function chain(t: Teardown, cluster: string, hosts: readonly string[], gone: readonly string[] = []) {
+  const board = boardPath(t);
+  const receiver = await startReceiver(t, board, ['--cluster', cluster, ...LIMITS]);
+  const nodes = new Nodes(t, receiver.port, cluster);
+  for (const host of hosts) nodes.reports(host);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('all have reported twice', () => {
+    const snapshot = reader.snapshot();
+    return snapshot.count === hosts.length && [...snapshot.nodes()].every(({ previous }) => previous !== undefined);
+  });
+  for (const host of gone) nodes.silence(host);
+  await until(
+    'they are silent',
+    () => [...reader.snapshot().nodes()].filter(({ state }) => state === 'silent').length === gone.length,
+  );
+  const server = await serve(t, [board]);
+  const gmetad = await Gmetad.start(t, [server.port]);
+  return { receiver, nodes, reader, server, gmetad };
+}
