@@ -1,0 +1,132 @@
+// Debian's ganglia-web shows what we tell: by way of a real gmetad, and asking us in gmetad's place. Its pages are looked at
+// in a browser, its graphs by what they draw. Runs in a network of its own, because gmetad listens on all addresses.
+
+import t, { type Test } from 'tap';
+import { EXPECTED } from './ganglia.js';
+import { CHROMIUM, GangliaWeb, PACKAGE, PHP, picturesOf, sizeOfPng } from './gangliaweb.js';
+import { chain, GMETAD, missing, RRDTOOL } from './gmetad.js';
+import { INSIDE, inOwnNetwork, until } from './lib.js';
+
+const skip = missing({
+  [GMETAD]: 'gmetad',
+  [RRDTOOL]: 'rrdtool',
+  [PACKAGE]: 'ganglia-webfrontend',
+  [PHP]: 'php-cli php-xml',
+  [CHROMIUM]: 'chromium',
+});
+
+const value = (metric: string) => Number(EXPECTED[metric]);
+const bytes = (metric: string) => 1024 * value(metric);
+
+/** What each report draws of a host, and in a graph of how many hosts together. */
+const REPORTS: Record<string, (hosts: number) => Record<string, number>> = {
+  load_report: n => ({ '1-min': n * value('load_one'), CPUs: n * value('cpu_num'), Procs: n * value('proc_run') }),
+  mem_report: n => ({
+    Cache: n * bytes('mem_cached'),
+    Buffer: n * bytes('mem_buffers'),
+    Free: n * bytes('mem_free'),
+    Total: n * bytes('mem_total'),
+    Swap: n * (bytes('swap_total') - bytes('swap_free')),
+  }),
+  // Of all CPUs, however many hosts.
+  cpu_report: () => ({
+    User: value('cpu_user'),
+    Nice: value('cpu_nice'),
+    System: value('cpu_system'),
+    Wait: value('cpu_wio'),
+    Steal: value('cpu_steal'),
+    Idle: value('cpu_idle'),
+  }),
+  network_report: n => ({ In: n * value('bytes_in'), Out: n * value('bytes_out') }),
+  packet_report: n => ({ In: n * value('pkts_in'), Out: n * value('pkts_out') }),
+};
+
+/** A graph's curves and the newest value of each. */
+async function curvesOf(web: GangliaWeb, graph: string): Promise<Record<string, number>> {
+  const { body } = await web.fetch(`graph.php?${graph}&json=1`);
+  const curves = JSON.parse(body.toString()) as { metric_name: string; datapoints: [number | 'NaN', number][] }[];
+  return Object.fromEntries(
+    curves.map(({ metric_name, datapoints }) => {
+      const drawn = datapoints.map(([drawn]) => drawn).filter(drawn => drawn !== 'NaN');
+      return [metric_name.replace(/\\g$/, '').trim(), drawn.at(-1) ?? Number.NaN];
+    }),
+  );
+}
+
+/** The report graphs of a page: that they are pictures, and that they draw what was reported. */
+async function reports(t: Test, web: GangliaWeb, of: string, hosts: number): Promise<void> {
+  for (const [report, drawn] of Object.entries(REPORTS)) {
+    const graph = `g=${report}&r=hour&z=large${of}`;
+    const { status, type, body } = await web.fetch(`graph.php?${graph}`);
+    t.same([status, type], [200, 'image/png'], `${report}${of} is a picture`);
+    const [width = 0, height = 0] = sizeOfPng(body) ?? [];
+    t.ok(width > 400 && height > 100, `of ${width} by ${height}`);
+    const curves = await curvesOf(web, graph);
+    for (const [name, wanted] of Object.entries(drawn(hosts))) {
+      const found = curves[name] ?? Number.NaN;
+      t.ok(Math.abs(found - wanted) <= 1e-6 * wanted, `${report}${of}: ${name} is ${wanted}: ${found}`);
+    }
+  }
+}
+
+/** A page in the browser: it says these things, nothing went wrong, and every picture is one. */
+async function shows(t: Test, web: GangliaWeb, page: string, said: readonly (string | RegExp)[], graphs: number) {
+  const { dom, text, picture } = await web.show(page);
+  for (const words of said) t.match(text, words, `${page || 'the grid'} says ${words}`);
+  t.notMatch(
+    text,
+    /Fatal error|Warning ?:|Notice ?:|Deprecated ?:|There was an error|No matching metrics/,
+    'and no error',
+  );
+  const pictures = [...new Set(picturesOf(dom))];
+  for (const src of pictures) {
+    const { status, type, body } = await web.fetch(src);
+    t.ok(status === 200 && type.startsWith('image/') && body.length > 0, `a picture: ${src}`);
+    if (type === 'image/png') t.ok(sizeOfPng(body), 'and a whole one');
+  }
+  const drawn = pictures.filter(src => /(graph|stacked)\.php/.test(src)).length;
+  t.ok(drawn >= graphs, `${drawn} graphs, ${graphs} at least`);
+  t.same(sizeOfPng(picture), [1400, 2400], 'the browser has drawn it');
+  t.ok(picture.length > 50_000, 'and it is not empty');
+}
+
+async function inside(): Promise<void> {
+  const { gmetad, server } = await chain(t, 'alpha', ['n1', 'n2', 'n3', 'n4'], ['n4']);
+  const drawn = (path: string) => gmetad.points(path).filter(sum => sum === 384).length;
+  await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 6, 500);
+  await until('gmetad has added up the grid', async () => (await gmetad.gridHeads()) === '3 up, 1 down', 100);
+  for (const [what, port, queryPort] of [
+    ['by way of gmetad', 18_080, gmetad.queryPort],
+    ['asking us in place of gmetad', 18_081, server.queryPort],
+  ] as const)
+    t.test(what, { buffered: true }, async t => {
+      const web = await GangliaWeb.start(t, { port, queryPort, rrds: gmetad.rrds });
+      const heads = [/Hosts up: 3\b/, /Hosts down: 1\b/, /CPUs Total: \d/];
+      await shows(
+        t,
+        web,
+        '?c=alpha',
+        [/alpha Cluster Report/, ...heads, /n4 load_one: down Last heartbeat \d+s ago n1 n2 n3/],
+        8,
+      );
+      const facts = [/Operating System Release 6\.1\.0-25-amd64/, /CPU Count 128 CPUs/, /Memory Total 527360000 KB/];
+      const groups = [/cpu metrics \(7\)/, /memory metrics \(\d+\)/, /load_one - One Minute Load Average/];
+      await shows(t, web, '?c=alpha&h=n1', [/This host is up and running/, ...facts, ...groups], 25);
+      await shows(t, web, '?c=alpha&h=n4', [/This host is down/], 0);
+      await shows(t, web, '?p=2&c=alpha&h=n1', [/n1 Node View/i, /12\.34/], 0);
+      await reports(t, web, '&c=alpha&h=n1', 1);
+      await reports(t, web, '&c=alpha', 3);
+      await shows(t, web, '', [/testgrid Grid Report/, /testgrid Grid \(1 sources\)/, ...heads], 6);
+      // gmetad records the grid every 15 s, and the first point of an RRD is none.
+      await until('the grid has a point', () => drawn('__SummaryInfo__/cpu_num') > 0, 500);
+      await reports(t, web, '', 3);
+      t.same(web.complaints(), []);
+    });
+}
+
+t.jobs = 2;
+t.setTimeout(300_000);
+
+if (skip) t.pass('skipped', { skip });
+else if (INSIDE) await inside();
+else inOwnNetwork(t, 'ip link set lo up', import.meta.url);

@@ -1,0 +1,208 @@
+// Runs Debian's ganglia-web, from a copy that is mended for PHP 8, and shows its pages in a browser without a screen. No
+// test of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folder, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+export const PACKAGE = '/usr/share/ganglia-webfrontend';
+export const PHP = '/usr/bin/php';
+export const CHROMIUM = '/usr/bin/chromium';
+
+/**
+ * What ganglia-web 3.7.5 needs to run under PHP 8.2: file, what stands there, what has to. Each must be found, so that a
+ * later version that mends one of them itself is noticed.
+ */
+const MENDS: readonly [file: string, from: string, to: string][] = [
+  // A handler of errors is given four arguments. Now it also tells the log what PHP 7 would have called a warning.
+  [
+    'lib/common_api.php',
+    'function ganglia_api_error_handler ($no, $str, $file, $line, $context) {\n  $context; // PHPCS\n',
+    'function ganglia_api_error_handler ($no, $str, $file, $line) {\n  told($no, $str, $file, $line);\n',
+  ],
+  // It is set only where global.php was included on the outermost level.
+  [
+    'ganglia.php',
+    'in_array($context, $SKIP_GMETAD_CONTEXTS)',
+    "in_array($context, $GLOBALS['SKIP_GMETAD_CONTEXTS'] ?? [])",
+  ],
+  // Keys of arrays became names of arguments.
+  [
+    'dwoo/Dwoo/Compiler.php',
+    'call_user_func_array($funcCompiler, $params)',
+    'call_user_func_array($funcCompiler, array_values($params))',
+  ],
+  // There is no loop to continue.
+  [
+    'functions.php',
+    "if ( count($view['items']) == 0 ) {\n      continue;",
+    "if ( count($view['items']) == 0 ) {\n      break;",
+  ],
+  // Not of PHP 8: stacked.php quotes what it hands to the shell, and 3.7.5 then escapes the quotes as entities.
+  ['functions.php', 'ENT_QUOTES | ENT_HTML401', 'ENT_COMPAT | ENT_HTML401'],
+];
+
+/** What PHP 8 took away and 3.7.5 uses, and what is worth a line in the log. */
+const BEFORE = `<?php
+function each(array &$array) {
+  $key = key($array);
+  if ($key === null) return false;
+  $value = current($array);
+  next($array);
+  return [$key, $value, 'key' => $key, 'value' => $value];
+}
+// Words without quotes were texts.
+define('LOCALTIME', 'LOCALTIME');
+define('VAL', 'VAL');
+function told($level, $text, $file, $line) {
+  // Not what @ is put before, and nothing of which PHP 7 said at most a notice.
+  if (!(error_reporting() & E_WARNING) || ($level & (E_DEPRECATED | E_NOTICE))) return;
+  if (preg_match('/^(Undefined |Trying to access array offset on value of type null|A non-numeric value encountered)/', $text)) return;
+  error_log("PHP Warning: $text in $file:$line");
+}
+`;
+
+export interface Shown {
+  /** The document as it stands after the page's scripts have run. */
+  dom: string;
+  /** What is written in it. */
+  text: string;
+  /** A picture of it, PNG. */
+  picture: Buffer;
+}
+
+export class GangliaWeb {
+  /** Where its pages are. */
+  readonly url: string;
+  readonly #dir: string;
+  readonly #child: ChildProcess;
+  #log = '';
+
+  /** ganglia-web on a port of 127.0.0.1, that asks `queryPort` and draws from `rrds`. Ended with the test. */
+  static async start(t: Teardown, options: { port: number; queryPort: number; rrds: string }): Promise<GangliaWeb> {
+    const web = new GangliaWeb(t, options);
+    await until('ganglia-web listens', () => web.#log.includes('Development Server'));
+    return web;
+  }
+
+  private constructor(t: Teardown, { port, queryPort, rrds }: { port: number; queryPort: number; rrds: string }) {
+    const dir = folder(t);
+    this.#dir = dir;
+    const pages = join(dir, 'root', 'ganglia');
+    cpSync(PACKAGE, pages, { recursive: true, dereference: true });
+    symlinkSync('/usr/share/javascript', join(dir, 'root', 'javascript'));
+    for (const [file, from, to] of MENDS) {
+      const path = join(pages, file);
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes(from)) throw new Error(`${path}: not found, mend it otherwise: ${from}`);
+      writeFileSync(path, text.replaceAll(from, to));
+    }
+    const conf = join(dir, 'conf');
+    cpSync('/var/lib/ganglia-web/conf', conf, { recursive: true });
+    const settings: Record<string, string> = {
+      ganglia_port: String(queryPort),
+      rrds,
+      dwoo_compiled_dir: join(dir, 'compiled'),
+      dwoo_cache_dir: join(dir, 'cache'),
+      views_dir: conf,
+      conf_dir: conf,
+      cachefile: join(conf, 'metrics.cache'),
+      nagios_cache_file: join(conf, 'nagios.cache'),
+    };
+    for (const name of ['compiled', 'cache']) mkdirSync(join(dir, name));
+    const lines = Object.entries(settings).map(([name, value]) => `$conf['${name}'] = '${value}';\n`);
+    writeFileSync(join(pages, 'conf.php'), `${readFileSync(join(pages, 'conf.php'), 'utf8')}<?php\n${lines.join('')}`);
+    const before = join(dir, 'before.php');
+    writeFileSync(before, BEFORE);
+    const settingsOfPhp = [
+      `auto_prepend_file=${before}`,
+      'display_errors=1',
+      'log_errors=1',
+      'error_log=',
+      // All but what is deprecated, which the code of 2019 cannot know.
+      'error_reporting=24575',
+    ];
+    this.#child = spawn(
+      PHP,
+      [...settingsOfPhp.flatMap(setting => ['-d', setting]), '-S', `127.0.0.1:${port}`, '-t', join(dir, 'root')],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (data: Buffer) => {
+        this.#log += data.toString('latin1');
+      });
+    t.teardown(async () => {
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+      this.#child.kill('SIGKILL');
+      await once(this.#child, 'exit');
+    });
+    this.url = `http://127.0.0.1:${port}/ganglia/`;
+  }
+
+  /** Lines of its log that tell of errors, of pages that are not there, and of rrdtool's errors. */
+  complaints(): string[] {
+    return this.#log
+      .split('\n')
+      .filter(line => /PHP (?!\d)|ERROR|\[[45]\d\d\]: /.test(line) && !line.includes('/favicon.ico'));
+  }
+
+  /** What a page or picture answers, as it comes. */
+  async fetch(page: string): Promise<{ status: number; type: string; body: Buffer }> {
+    const response = await fetch(this.url + page);
+    const body = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, type: response.headers.get('content-type') ?? '', body };
+  }
+
+  /** A page as a browser shows it. */
+  async show(page: string): Promise<Shown> {
+    const picture = join(this.#dir, `${encodeURIComponent(page).slice(0, 100) || 'page'}.png`);
+    const child = spawn(
+      CHROMIUM,
+      [
+        ...['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${join(this.#dir, 'browser')}`],
+        // Time of its own: it ends when nothing is left to wait for.
+        ...['--virtual-time-budget=10000', '--window-size=1400,2400'],
+        ...[`--screenshot=${picture}`, '--dump-dom', this.url + page],
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let dom = '';
+    let said = '';
+    child.stdout.on('data', (data: Buffer) => {
+      dom += data.toString();
+    });
+    child.stderr.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code !== 0) throw new Error(`chromium ended with ${code}: ${said}`);
+    return { dom, text: textOf(dom), picture: readFileSync(picture) };
+  }
+}
+
+/** What is written in a document, without its scripts, in single blanks. */
+function textOf(dom: string): string {
+  return dom
+    .replace(/<(script|style)\b.*?<\/\1>/gs, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&nbsp;', ' ')
+    .replaceAll('&gt;', '>')
+    .replace(/\s+/g, ' ');
+}
+
+/** Where the pictures of a document come from. */
+export function picturesOf(dom: string): string[] {
+  return [...dom.matchAll(/<img\b[^>]*?\bsrc="([^"]*)"/g)].map(([, src]) => src!.replaceAll('&amp;', '&'));
+}
+
+/** Width and height of a PNG, px; undefined when it is none. */
+export function sizeOfPng(bytes: Buffer): [width: number, height: number] | undefined {
+  const whole = bytes.subarray(0, 8).equals(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')) && bytes.includes('IEND');
+  return whole ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : undefined;
+}
