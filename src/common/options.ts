@@ -101,6 +101,14 @@ function count(low: number, high: number): Parser<number> {
   };
 }
 
+/** A share from 0 to 1, written in per cent: `2%`, `0.5`. */
+function percent(text: string): number {
+  const [, digits] = /^(\d{1,3}(?:\.\d{1,6})?)%?$/.exec(text) ?? [];
+  if (digits === undefined || Number(digits) > 100)
+    throw new InputError(`${quote(text)} is no share in per cent; write 0 to 100, as in 2% or 0.5`);
+  return Number(digits) / 100;
+}
+
 /** Milliseconds, from `low` to `high`. */
 function time(low: string, high: string): Parser<number> {
   return text => {
@@ -278,6 +286,12 @@ const options = {
   rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
   count: one('N', 'how many nodes', count(1, 1_000_000), standard('1000')),
   prefix: one('NAME', 'what the names of the nodes begin with', namePrefix, standard('node')),
+  loss: one('PERCENT', 'of all reports, as many are left out by chance', percent, standard('0')),
+  'restart-every': optional('TIME', 'each node restarts its sender about as often, 1s to 500h', time('1s', '500h')),
+  silent: optional('LIST', 'nodes that fall silent, as behind a switch that fails: a host list, or @FILE', readNodes),
+  'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
+  'silent-for': optional('TIME', 'for how long, 1ms to 500h; without it for good', time('1ms', '500h')),
+  seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
   for: optional('TIME', 'end after this time, 1ms to 500h', time('1ms', '500h')),
 };

@@ -11,18 +11,36 @@ import { json, print } from '../common/output.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
-import { Cluster } from './node.js';
+import { Cluster, random } from './node.js';
 
 export const verb = defineVerb({
   name: 'load',
   summary: 'simulate a cluster: many nodes that report to a master',
-  options: ['to', 'count', 'prefix', 'cluster', 'interval', 'rate', 'for', 'json', 'config'],
+  options: [
+    'to',
+    'count',
+    'prefix',
+    'cluster',
+    'interval',
+    'rate',
+    'loss',
+    'restart-every',
+    'silent',
+    'silent-from',
+    'silent-for',
+    'seed',
+    'for',
+    'json',
+    'config',
+  ],
   examples: [
     'beoboard load --to 127.0.0.1 --count 1000',
     'beoboard load --to 127.0.0.1 --count 100k --rate 100k --for 60s',
+    'beoboard load --to 127.0.0.1 --count 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
   ],
   notes: `Every node reports once per --interval; with --rate, reports a second in all, the interval follows from it. The nodes are called
-PREFIX0001 and so on. When it ends they fall silent, as if a switch had failed. Send it only to a master of your own.`,
+PREFIX0001 and so on; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
+by the master as lost. Send it only to a master of your own: what it costs there, at which count, is what it is for.`,
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -64,67 +82,138 @@ export async function main(argv: string[]): Promise<number> {
   const sender = new BulkSender(address, to.port);
   const time = new BigUint64Array(3);
   const digits = String(options.count).length;
+  const nameOf = (i: number) => `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const cluster = new Cluster(
     options.count,
     i => ({
-      name: `${options.prefix}${String(i + 1).padStart(digits, '0')}`,
+      name: nameOf(i),
       cluster: options.cluster,
       intervalMs,
       agentVersion: versionNumber(),
       bootNs: readClocks(time).bootNs,
     }),
-    1,
+    options.seed,
   );
+  const mishaps = new Mishaps(options, intervalMs, nameOf);
   log.info(
     `ready: ${options.count} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
   );
-  const { sent, seconds } = await run(cluster, sender, rate, options.for, stop.signal, time, log);
+  const { sent, leftOut, restarts, seconds } = await run(
+    cluster,
+    mishaps,
+    sender,
+    rate,
+    options.for,
+    stop.signal,
+    time,
+    log,
+  );
   sender.close();
   const summary = {
     nodes: options.count,
     reports: sent,
+    left_out: leftOut,
+    restarts,
     seconds,
     reports_per_second: sent / seconds,
     bytes: sent * REPORT_BYTES,
   };
   if (options.json) await print([`${json({ schema: 1, ...summary })}\n`]);
-  else log.info(`sent ${sent} reports in ${seconds.toFixed(1)} s, ${Math.round(sent / seconds)} reports/s`);
+  else {
+    const mishaps = leftOut + restarts > 0 ? `; ${leftOut} left out, ${restarts} restarts` : '';
+    log.info(`sent ${sent} reports in ${seconds.toFixed(1)} s, ${Math.round(sent / seconds)} reports/s${mishaps}`);
+  }
   return 0;
+}
+
+/** What befalls the nodes, by chance or as it was asked for. */
+class Mishaps {
+  readonly #random: () => number;
+  readonly #silent: ReadonlySet<number>;
+  /** How likely a node restarts before its next report. */
+  readonly #restarting: number;
+  readonly #none: boolean;
+
+  constructor(
+    readonly options: Options,
+    intervalMs: number,
+    nameOf: (i: number) => string,
+  ) {
+    const { silent, count, seed, loss, restartEvery } = options;
+    const places = new Map(silent === undefined ? [] : Array.from({ length: count }, (_, i) => [nameOf(i), i]));
+    const strangers = silent?.filter(name => !places.has(name)) ?? [];
+    if (strangers.length > 0)
+      throw new UsageError(
+        verb.name,
+        `--silent: ${strangers[0]} is none of the nodes, ${nameOf(0)} to ${nameOf(count - 1)}`,
+      );
+    this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
+    this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);
+    this.#random = random(seed + 1);
+    this.#none = loss === 0 && this.#silent.size === 0;
+  }
+
+  restarts(): boolean {
+    return this.#restarting > 0 && this.#random() < this.#restarting;
+  }
+
+  /** Whether a report of node number `i` does not arrive, so many ms after the start. */
+  leavesOut(i: number, afterMs: number): boolean {
+    if (this.#none) return false;
+    const { loss, silentFrom, silentFor = Number.POSITIVE_INFINITY } = this.options;
+    if (this.#silent.has(i) && afterMs >= silentFrom && afterMs < silentFrom + silentFor) return true;
+    return loss > 0 && this.#random() < loss;
+  }
 }
 
 /** Sends what falls due, node after node in turn, until the time is over or it is stopped. */
 async function run(
   cluster: Cluster,
+  mishaps: Mishaps,
   sender: BulkSender,
   rate: number,
   forMs: number | undefined,
   stop: AbortSignal,
   time: BigUint64Array,
   log: ReturnType<typeof createLog>,
-): Promise<{ sent: number; seconds: number }> {
+): Promise<{ sent: number; leftOut: number; restarts: number; seconds: number }> {
   const began = performance.now();
   const most = forMs === undefined ? Number.POSITIVE_INFINITY : Math.round((rate * forMs) / 1000);
-  let sent = 0;
+  /** Reports that are behind us, sent or left out. */
+  let made = 0;
+  let leftOut = 0;
+  let restarts = 0;
   let told = began;
-  while (!stop.aborted && sent < most) {
+  while (!stop.aborted && made < most) {
     const now = performance.now();
-    const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - sent;
+    const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - made;
     // Never more than a round at once: a machine that cannot keep up sends later, not twice.
     const count = Math.min(due, cluster.count);
     const { realNs, bootNs } = readClocks(time);
     for (let done = 0; done < count; ) {
-      const first = (sent + done) % cluster.count;
-      const run = Math.min(count - done, cluster.count - first);
-      for (let i = first; i < first + run; i++) cluster.move(i, realNs, bootNs);
-      sender.send(cluster.reports, REPORT_BYTES, first, run);
-      done += run;
+      const first = (made + done) % cluster.count;
+      const end = first + Math.min(count - done, cluster.count - first);
+      let from = first;
+      for (let i = first; i < end; i++) {
+        if (mishaps.restarts()) {
+          cluster.restart(i, bootNs);
+          restarts++;
+        }
+        cluster.move(i, realNs, bootNs);
+        if (!mishaps.leavesOut(i, now - began)) continue;
+        leftOut++;
+        if (i > from) sender.send(cluster.reports, REPORT_BYTES, from, i - from);
+        from = i + 1;
+      }
+      if (end > from) sender.send(cluster.reports, REPORT_BYTES, from, end - from);
+      done += end - first;
     }
-    sent += count;
+    made += count;
     if (now - told > PROGRESS_MS) {
-      log.info(`sent ${sent} reports in ${Math.round((now - began) / 1000)} s`);
+      log.info(`sent ${made - leftOut} reports in ${Math.round((now - began) / 1000)} s`);
       told = now;
     }
-    if (sent < most) await sleep(TICK_MS, undefined, { signal: stop }).catch(() => undefined);
+    if (made < most) await sleep(TICK_MS, undefined, { signal: stop }).catch(() => undefined);
   }
-  return { sent, seconds: (performance.now() - began) / 1000 };
+  return { sent: made - leftOut, leftOut, restarts, seconds: (performance.now() - began) / 1000 };
 }

@@ -15,25 +15,72 @@ const net = (field: keyof typeof structs.net_if.fields) => NET + structs.net_if.
 const SEQ = at('seq');
 const REAL = at('t_real_ns');
 const BOOT = at('t_boot_ns');
+const SLOW = at('slow_boot_ns');
+const START = at('start_boot_ns');
 const FLAGS = at('flags');
 const LOAD = at('load1_c');
+const LOAD5 = at('load5_c');
+const LOAD15 = at('load15_c');
+const RUNNABLE = at('runnable');
 const BUSY = at('cpu_busy_pm');
+const FREE = at('mem_free_mib');
 const AVAILABLE = at('mem_avail_mib');
+const CPU_PRESSURE = at('psi_cpu_some10');
+const IO_PRESSURE = at('psi_io_some10');
+const LATE = at('late_us');
 const USER = at('cpu_user_ms');
 const SYSTEM = at('cpu_system_ms');
 const IDLE = at('cpu_idle_ms');
 const CTXT = at('ctxt');
+const READ = at('disk_read_bytes');
+const WRITTEN = at('disk_write_bytes');
+const DISK = at('disk_busiest_pm');
+const ENERGY = at('energy_cpu_mj');
+const POWER = at('power_node_w');
+const HOTTEST = at('temp_hottest_dc');
 const RX = net('rx_bytes');
 const TX = net('tx_bytes');
 const RX_PACKETS = net('rx_packets');
 const TX_PACKETS = net('tx_packets');
+const GPUS_BUSY = at('gpu_busy');
+const gpu = (entry: number, field: keyof typeof structs.gpu_slot.fields) =>
+  at('gpu') + entry * structs.gpu_slot.bytes + structs.gpu_slot.fields[field].offset;
 
 const CPUS = 64;
 const MEMORY_MIB = 256 * 1024;
+const GPUS = 4;
+/** One node of so many has GPUs. */
+const GPU_NODES = 8;
 const HIGH = 2 ** 32;
 
-const SETS = ['cpus', 'topology', 'load', 'stat', 'cpu_share', 'memory', 'net', 'system', 'sender'] as const;
-const VALID = SETS.reduce((valid, set) => valid | (1n << BigInt(bits.valid[set])), 0n);
+const SETS = [
+  'cpus',
+  'topology',
+  'load',
+  'stat',
+  'cpu_share',
+  'memory',
+  'psi_cpu',
+  'psi_mem',
+  'psi_io',
+  'vmstat',
+  'net',
+  'disk',
+  'disk_share',
+  'system',
+  'cpu_mhz',
+  'sender',
+  'clock',
+  'energy_cpu',
+  'power',
+  'temp_hottest',
+  'root',
+  'filesystems',
+] as const satisfies (keyof typeof bits.valid)[];
+const validOf = (sets: readonly (keyof typeof bits.valid)[]) =>
+  sets.reduce((valid, set) => valid | (1n << BigInt(bits.valid[set])), 0n);
+const VALID = validOf(SETS);
+const WITH_GPUS = validOf([...SETS, 'gpu']);
 
 /** A small generator with a state (mulberry32): the same seed gives the same cluster. */
 export function random(seed: number): () => number {
@@ -51,6 +98,12 @@ function add(view: DataView, offset: number, more: number): void {
   const low = view.getUint32(offset, true) + more;
   view.setUint32(offset, low % HIGH, true);
   if (low >= HIGH) view.setUint32(offset + 4, view.getUint32(offset + 4, true) + Math.floor(low / HIGH), true);
+}
+
+/** Moves a u32 towards a value by a part of the distance, as a load average does. */
+function follow(view: DataView, offset: number, value: number, part: number): void {
+  const last = view.getUint32(offset, true);
+  view.setUint32(offset, Math.round(last + (value - last) * Math.min(1, part)), true);
 }
 
 export interface Simulated {
@@ -94,7 +147,7 @@ export class Cluster {
       seq: HIGH - 1, // the first move makes it 0
       interval_ms: node.intervalMs,
       t_boot_ns: node.bootNs,
-      valid: VALID,
+      valid: index % GPU_NODES === 0 ? WITH_GPUS : VALID,
       hostname: node.name,
       agent_version: node.agentVersion,
       start_boot_ns: node.bootNs,
@@ -103,11 +156,33 @@ export class Cluster {
       packages: 2,
       threads_per_core: 2,
       numa_nodes: 2,
-      runnable: 1,
+      load5_c: (this.#busy[index] ?? 0) * CPUS * 100,
+      load15_c: (this.#busy[index] ?? 0) * CPUS * 100,
       threads: 900,
       mem_total_mib: MEMORY_MIB,
-      mem_free_mib: MEMORY_MIB / 8,
       mem_cached_mib: MEMORY_MIB / 8,
+      mem_buffers_mib: 300,
+      cpu_mhz_max: 3500,
+      clock_maxerr_us: 300,
+      disks: 1,
+      disk_read_bytes: uptime * 400,
+      disk_write_bytes: uptime * 900,
+      energy_cpu_mj: uptime * 250,
+      power_src: 1,
+      root_total_mib: 100_000,
+      root_avail_mib: 60_000,
+      root_inodes_free_pm: 930,
+      fs_total_mib: 1_900_000,
+      fs_avail_mib: 1_100_000,
+      fs_fullest_pm: 420,
+      ...(index % GPU_NODES === 0
+        ? {
+            gpu_count: GPUS,
+            gpu_vendor: 1,
+            gpu_flags: Array.from({ length: GPUS }, () => 1 << bits.gpu_flags.present),
+            gpu: Array.from({ length: GPUS }, () => ({ mem_total_mib: 81_920 })),
+          }
+        : {}),
       cpu_user_ms: uptime * CPUS * 0.4,
       cpu_system_ms: uptime * CPUS * 0.05,
       cpu_idle_ms: uptime * CPUS * 0.55,
@@ -132,6 +207,13 @@ export class Cluster {
     });
   }
 
+  /** Its sender was ended without a word, and begins anew. */
+  restart(index: number, bootNs: bigint): void {
+    const base = index * REPORT_BYTES;
+    this.#view.setUint32(base + SEQ, HIGH - 1, true);
+    this.#view.setBigUint64(base + START, bootNs, true);
+  }
+
   /** Makes the next report of a node: an interval's worth of work has been done since its last. */
   move(index: number, realNs: bigint, bootNs: bigint): void {
     const view = this.#view;
@@ -146,16 +228,46 @@ export class Cluster {
     view.setUint32(base + FLAGS, seq === 0 ? 2 ** bits.flags.first : 0, true);
     view.setBigUint64(base + REAL, realNs, true);
     view.setBigUint64(base + BOOT, bootNs, true);
-    view.setUint32(base + LOAD, Math.round(busy * CPUS * 100), true);
+    view.setBigUint64(base + SLOW, bootNs, true);
+    const load = busy * CPUS * 100;
+    view.setUint32(base + LOAD, Math.round(load), true);
+    follow(view, base + LOAD5, load, this.#seconds / 300);
+    follow(view, base + LOAD15, load, this.#seconds / 900);
+    view.setUint32(base + RUNNABLE, 1 + Math.round(busy * CPUS), true);
     view.setUint16(base + BUSY, Math.round(busy * 1000), true);
     view.setUint32(base + AVAILABLE, Math.round(MEMORY_MIB * (1 - 0.8 * busy)), true);
+    view.setUint32(base + FREE, Math.round(MEMORY_MIB * (0.85 - 0.8 * busy)), true);
+    view.setUint16(base + CPU_PRESSURE, Math.round(3000 * busy ** 4), true);
+    view.setUint16(base + IO_PRESSURE, Math.round(500 * busy), true);
+    view.setUint32(base + LATE, 40 + Math.round(busy * 200), true);
     add(view, base + USER, Math.round(busy * 0.9 * ms * CPUS));
     add(view, base + SYSTEM, Math.round(busy * 0.1 * ms * CPUS));
     add(view, base + IDLE, Math.round((1 - busy) * ms * CPUS));
     add(view, base + CTXT, Math.round(busy * 20 * ms));
+    add(view, base + READ, Math.round(busy * 800) * ms);
+    add(view, base + WRITTEN, Math.round(busy * 1800) * ms);
+    view.setUint16(base + DISK, Math.round(busy * 90), true);
+    add(view, base + ENERGY, Math.round((150 + 350 * busy) * this.#seconds) * 1000);
+    view.setUint16(base + POWER, Math.round(220 + 480 * busy), true);
+    view.setInt16(base + HOTTEST, Math.round(380 + 400 * busy), true);
     add(view, base + RX, Math.round(busy * 125_000 * ms));
     add(view, base + TX, Math.round(busy * 100_000 * ms));
     add(view, base + RX_PACKETS, Math.round(busy * 100 * ms));
     add(view, base + TX_PACKETS, Math.round(busy * 80 * ms));
+    if (index % GPU_NODES === 0) this.#moveGpus(base, busy);
+  }
+
+  /** The busier the node, the more of its GPUs are in use. */
+  #moveGpus(base: number, busy: number): void {
+    const view = this.#view;
+    const used = Math.round(busy * GPUS);
+    view.setUint8(base + GPUS_BUSY, used);
+    for (let i = 0; i < GPUS; i++) {
+      const share = i < used ? busy : 0;
+      view.setUint8(base + gpu(i, 'util_pct'), Math.round(100 * share));
+      view.setUint8(base + gpu(i, 'temp_degc'), Math.round(35 + 40 * share));
+      view.setUint16(base + gpu(i, 'power_w'), Math.round(60 + 600 * share), true);
+      view.setUint32(base + gpu(i, 'mem_used_mib'), Math.round(70_000 * share), true);
+    }
   }
 }

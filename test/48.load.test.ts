@@ -1,0 +1,86 @@
+// The simulated cluster: what a master makes of it, of the reports that it leaves out, and of its mishaps.
+
+import t from 'tap';
+import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
+import { Cluster } from '../src/load/node.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, ratesOf, run, startReceiver } from './lib.js';
+
+t.test('what is left out is lost, what restarts is counted, what falls silent is not heard', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const load = await run([
+    'load',
+    ...['--to', `127.0.0.1:${port}`, '--count', '20', '--interval', '100ms', '--for', '4s', '--seed', '7'],
+    ...['--loss', '30%', '--restart-every', '2s', '--json'],
+    ...['--silent', 'node[05-06]', '--silent-from', '1s', '--silent-for', '1h'],
+  ]);
+  t.equal(load.code, 0, load.stderr);
+  const told = JSON.parse(load.stdout);
+  t.match(told, { schema: 1, nodes: 20 });
+  t.equal(told.reports + told.left_out, 800, 'so many were due');
+  t.ok(told.left_out > 150 && told.left_out < 400, `${told.left_out} left out`);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const nodes = [...reader.snapshot().nodes()].map(({ record }) => record);
+  const sum = (of: 'accepted' | 'lost' | 'restarts') => nodes.reduce((all, node) => all + (node[of] ?? 0), 0);
+  t.equal(sum('accepted'), told.reports, 'all that was sent is there');
+  t.ok(sum('lost') > 50 && sum('lost') <= told.left_out, `${sum('lost')} of them counted as lost`);
+  t.ok(sum('restarts') > 5 && sum('restarts') <= told.restarts, `${sum('restarts')} of ${told.restarts} restarts seen`);
+  for (const { name, accepted } of nodes)
+    t.equal((accepted ?? 0) <= 11, /^node0[56]$/.test(name), `${name}: ${accepted}`);
+});
+
+t.test('its nodes are believable', async t => {
+  const S = 1_000_000_000n;
+  const nodes = 24;
+  const node = (i: number) => ({
+    name: `n${i}`,
+    cluster: undefined,
+    intervalMs: 1000,
+    agentVersion: 1,
+    bootNs: 100n * S,
+  });
+  const cluster = new Cluster(nodes, node, 1);
+  const reports: Uint8Array[] = [];
+  for (let second = 1n; second <= 30n; second++)
+    for (let i = 0; i < nodes; i++) {
+      cluster.move(i, 1_700_000_000n * S + second * S, 100n * S + second * S);
+      reports.push(cluster.reports.slice(i * REPORT_BYTES, (i + 1) * REPORT_BYTES));
+    }
+  const between = (value: unknown, low: number, high: number, what: string) =>
+    t.ok(typeof value === 'number' && value >= low && value <= high, `${what}: ${value}`);
+  for (let at = nodes; at < reports.length; at += 7) {
+    const bytes = reports[at] as Uint8Array;
+    const report = decodeReport(new DataView(bytes.buffer), 0);
+    const rates = ratesOf(reports[at - nodes], bytes);
+    between(report.load1_c, 0, 6400, 'load');
+    between(report.load15_c, 0, 6400, 'load over 15 minutes');
+    between(report.mem_free_mib, 1, report.mem_total_mib ?? 0, 'free memory');
+    between(report.mem_avail_mib, report.mem_free_mib ?? 0, report.mem_total_mib ?? 0, 'available memory');
+    between(rates?.cpu_idle_pct, 0, 100, 'idle');
+    between(rates?.net?.[0]?.rx_bytes, 0, 25e9 / 8, 'traffic, of a link of 25 Gbit/s');
+    between(rates?.disk_write_bytes, 0, 2e9, 'disk');
+    between((rates?.energy_cpu_mj as number) / 1000, 150, 500, 'power of the CPUs, W');
+    between(report.power_node_w, (rates?.energy_cpu_mj as number) / 1000, 800, 'power of the node, W');
+    const gpus = (at % nodes) % 8 === 0;
+    t.equal(report.gpu?.length, gpus ? 4 : undefined, 'GPUs');
+    if (gpus)
+      t.ok(report.gpu?.every(({ temp_degc = 0 }) => temp_degc >= 35 && temp_degc < 80) && (report.gpu_busy ?? 9) <= 4);
+  }
+});
+
+t.test('what cannot be simulated', async t => {
+  for (const [argv, why] of [
+    [['--loss', '101%'], /no share in per cent/],
+    [['--loss', 'some'], /no share in per cent/],
+    [['--silent', 'node[1-5]', '--count', '10'], /--silent: node1 is none of the nodes, node01 to node10/],
+    [['--seed', '-1'], /no whole number/],
+    [['--restart-every', '1ms'], /out of bounds/],
+  ] as const) {
+    const { code, stderr } = await run(['load', '--to', '127.0.0.1:9', ...argv]);
+    t.equal(code, 2, argv.join(' '));
+    t.match(stderr, why);
+    t.equal(stderr.trim().split('\n').length, 1, 'in one line');
+  }
+});
