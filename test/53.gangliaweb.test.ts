@@ -22,6 +22,8 @@ const bytes = (metric: string) => 1024 * value(metric);
 const REPORTS: Record<string, (hosts: number) => Record<string, number>> = {
   load_report: n => ({ '1-min': n * value('load_one'), CPUs: n * value('cpu_num'), Procs: n * value('proc_run') }),
   mem_report: n => ({
+    Use: n * (bytes('mem_total') - bytes('mem_free') - bytes('mem_cached') - bytes('mem_buffers')),
+    Share: n * bytes('mem_shared'),
     Cache: n * bytes('mem_cached'),
     Buffer: n * bytes('mem_buffers'),
     Free: n * bytes('mem_free'),
@@ -93,7 +95,7 @@ async function shows(t: Test, web: GangliaWeb, page: string, said: readonly (str
 async function inside(): Promise<void> {
   const { gmetad, server } = await chain(t, 'alpha', ['n1', 'n2', 'n3', 'n4'], ['n4']);
   const drawn = (path: string) => gmetad.points(path).filter(sum => sum === 384).length;
-  await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 6, 500);
+  await until('there is something to draw', () => drawn('alpha/__SummaryInfo__/cpu_num') > 1, 100);
   await until('gmetad has added up the grid', async () => (await gmetad.gridHeads()) === '3 up, 1 down', 100);
   for (const [what, port, queryPort] of [
     ['by way of gmetad', 18_080, gmetad.queryPort],
