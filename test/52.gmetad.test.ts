@@ -232,7 +232,8 @@ function inside(): void {
     load('stays', 600);
     let goes = load('goes', 300);
     const server = await serve(t, [board]);
-    const gmetad = await Gmetad.start(t, [server.port]);
+    // 40,000 RRDs are the disk's business, not ours.
+    const gmetad = await Gmetad.start(t, [server.port], { records: false });
     await gmetad.counts('big', '900 up, 0 down');
     goes.child.kill('SIGKILL');
     await goes.exit;
@@ -243,8 +244,9 @@ function inside(): void {
     await gmetad.counts('big', '1000 up, 0 down');
     await gmetad.polls(1);
     t.equal((await gmetad.clusters(true)).big?.sums.cpu_num?.SUM, String(1000 * 64));
-    const hosts = new Set(gmetad.written('big').map(path => path.split('/')[0]));
-    t.equal(hosts.size, 1001, 'an RRD for each, and for the sums');
+    const hosts = Object.values((await gmetad.clusters()).big?.hosts ?? {});
+    t.equal(hosts.length, 1000, 'none is there twice');
+    t.ok(hosts.every(({ metrics }) => metrics.cpu_num?.VAL === '64'));
     t.same(gmetad.complaints(), []);
   });
 }

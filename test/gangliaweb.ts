@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folder, until } from './lib.js';
 
@@ -92,7 +93,7 @@ export class GangliaWeb {
   }
 
   private constructor(t: Teardown, { port, queryPort, rrds }: { port: number; queryPort: number; rrds: string }) {
-    const dir = folder(t);
+    const dir = folder(t, tmpdir());
     this.#dir = dir;
     const pages = join(dir, 'root', 'ganglia');
     cpSync(PACKAGE, pages, { recursive: true, dereference: true });
@@ -165,7 +166,13 @@ export class GangliaWeb {
     const child = spawn(
       CHROMIUM,
       [
-        ...['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${join(this.#dir, 'browser')}`],
+        ...[
+          '--headless',
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-dev-shm-usage',
+          `--user-data-dir=${join(this.#dir, 'browser')}`,
+        ],
         // Time of its own: it ends when nothing is left to wait for.
         ...['--virtual-time-budget=10000', '--window-size=1400,2400'],
         ...[`--screenshot=${picture}`, '--dump-dom', this.url + page],

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Encodable } from '../src/layout/codec.js';
 import { BulkSender } from '../src/native/index.js';
@@ -63,29 +64,30 @@ export class Gmetad {
   #said = '';
 
   /**
-   * A gmetad that polls `sources`, ports of 127.0.0.1, every so many seconds, and listens. Ended with the test. Polls may
-   * come a twentieth early: two within a second would be of one LOCALTIME.
+   * A gmetad that polls `sources`, ports of 127.0.0.1, every two seconds, and listens. Ended with the test. Polls may come
+   * a twentieth early: were it every second, two could be of one LOCALTIME. Without `records` it writes no RRDs.
    */
-  static async start(t: Teardown, sources: readonly number[], more: { grid?: string; interval?: number } = {}) {
-    const gmetad = new Gmetad(t, sources, more);
+  static async start(t: Teardown, sources: readonly number[], { records = true } = {}): Promise<Gmetad> {
+    const gmetad = new Gmetad(t, sources, records);
     await until('gmetad listens', () => gmetad.ask('/status').catch(refused), 50);
     return gmetad;
   }
 
-  private constructor(t: Teardown, sources: readonly number[], { grid = 'testgrid', interval = 2 } = {}) {
-    const dir = folder(t);
+  private constructor(t: Teardown, sources: readonly number[], records: boolean) {
+    const dir = folder(t, tmpdir());
     this.rrds = join(dir, 'rrds');
     mkdirSync(this.rrds);
     [this.treePort, this.queryPort] = [nextPort, nextPort + 1];
     nextPort += 2;
     const conf = join(dir, 'gmetad.conf');
     const lines = [
-      ...sources.map((port, i) => `data_source "source${i + 1}" ${interval} 127.0.0.1:${port}`),
-      `gridname "${grid}"`,
+      ...sources.map((port, i) => `data_source "source${i + 1}" 2 127.0.0.1:${port}`),
+      'gridname "testgrid"',
       `rrd_rootdir "${this.rrds}"`,
       `xml_port ${this.treePort}`,
       `interactive_port ${this.queryPort}`,
       'setuid off',
+      `write_rrds ${records ? 'on' : 'off'}`,
       // The usual ones take 18 MB a host.
       'RRAs "RRA:AVERAGE:0.5:1:120"',
     ];

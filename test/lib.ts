@@ -64,9 +64,11 @@ export function ratesOf(before: Uint8Array | undefined, after: Uint8Array | unde
   return rates(new DataView(both.buffer), before && 0, after && REPORT_BYTES);
 }
 
-/** A folder that is removed at the end of the test; in shared memory where there is some. */
-export function folder(t: Teardown): string {
-  const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `beoboard-test.${process.pid}.`));
+const MEMORY = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** A folder that is removed at the end of the test; in shared memory, of which containers may have 64 MB, unless told. */
+export function folder(t: Teardown, within = MEMORY): string {
+  const path = mkdtempSync(join(within, `beoboard-test.${process.pid}.`));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
