@@ -2,12 +2,11 @@
 // Does nothing with the values and never ends the process.
 
 import { hostname } from 'node:os';
-import { Command, CommanderError, Option as Flag } from 'commander';
 import { type Address, parseAddress } from './addresses.js';
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
 import { parseNodeName, readNodes } from './nodeset.js';
-import { InputError, nearest, oneLine, quote } from './text.js';
+import { InputError, nearest, quote } from './text.js';
 
 /** A command line that cannot be taken; the message is the whole line for stderr, `exitCode` that of the process. */
 export class UsageError extends Error {
@@ -29,6 +28,8 @@ export class HelpShown extends Error {
 }
 
 interface Option<T> {
+  /** Its name on the command line and in a file, where another verb's option has that name, too. */
+  readonly long?: string;
   /** What stands for the value in help and errors; empty for a flag. */
   readonly value: string;
   readonly about: string;
@@ -222,7 +223,9 @@ export interface Verb<K extends OptionName> {
   /** One line, for the list of verbs as well. */
   readonly summary: string;
   readonly options: readonly K[];
-  /** In commander's way: `<list>`, `[field]`, `[fields...]`. */
+  /** Letters that stand for options: `-w LIST`. */
+  readonly letters?: Readonly<Record<string, K>>;
+  /** `<list>`, `[field]`, `[fields...]`: needed, optional, any number of them. */
   readonly arguments?: readonly string[];
   /** Whole command lines. */
   readonly examples: readonly string[];
@@ -235,90 +238,130 @@ export function defineVerb<const K extends OptionName>(verb: Verb<K>): Verb<K> {
   return verb;
 }
 
-function describe(name: OptionName): string {
-  const { about, most, value, fallback }: Option<unknown> = options[name];
-  const again = value !== '' && most > 2 ? '; may be repeated' : '';
-  return `${about}${again}${fallback.shown && ` (default: ${fallback.shown})`}`;
+/** The name that people write. */
+function longOf(name: OptionName): string {
+  const { long = name }: Option<unknown> = options[name];
+  return long;
 }
 
 /** The option as it is shown to people: `--to ADDR[:PORT]`. */
 function spelled(name: OptionName): string {
-  return `--${name} ${options[name].value}`.trimEnd();
+  return `--${longOf(name)} ${options[name].value}`.trimEnd();
 }
 
-function isOption(name: string): name is OptionName {
-  return Object.hasOwn(options, name);
+/** The option of this verb that people call so. */
+function named(verb: Verb<OptionName>, long: string): OptionName | undefined {
+  return verb.options.find(name => longOf(name) === long);
 }
 
-function build(verb: Verb<OptionName>): Command {
-  const command = new Command(`beoboard ${verb.name}`)
-    .description(verb.summary)
-    .helpOption('-h, --help', 'show this help');
-  for (const name of verb.options) {
-    const { value, env }: Option<unknown> = options[name];
-    // Commander only collects: the parsers run later, for all sources alike.
-    const option = new Flag(value ? `--${name} <value>` : `--${name}`, describe(name));
-    if (value) option.argParser<string[] | undefined>((text, before) => [...(before ?? []), text]);
-    if (env) option.env(env);
-    command.addOption(option);
+function describe(name: OptionName): string {
+  const { about, most, value, env, fallback }: Option<unknown> = options[name];
+  const again = value !== '' && most > 2 ? '; may be repeated' : '';
+  return `${about}${again}${fallback.shown && ` (default: ${fallback.shown})`}${env ? ` (env: ${env})` : ''}`;
+}
+
+/** The text in lines of so many characters, each but the first indented. */
+function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
   }
-  for (const argument of verb.arguments ?? []) command.argument(argument);
-  command.configureHelp({
-    optionTerm: ({ long, flags }) => {
-      const name = long?.slice(2) ?? '';
-      return isOption(name) ? spelled(name) : flags;
-    },
+  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+}
+
+function helpOf(verb: Verb<OptionName>): string {
+  const letters = Object.entries(verb.letters ?? {});
+  const terms = verb.options.map(name => {
+    const letter = letters.find(([, meant]) => meant === name)?.[0];
+    return [letter === undefined ? spelled(name) : `-${letter}, ${spelled(name)}`, describe(name)] as const;
   });
-  const examples = ['Examples:', ...verb.examples.map(line => `  ${line}`)].join('\n');
-  return command.addHelpText('after', `${verb.notes ? `\n${verb.notes.trim()}\n` : ''}\n${examples}`);
+  const rows = [...terms, ['-h, --help', 'show this help'] as const];
+  const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
+  const width = Math.max(40, (process.stdout.columns ?? 80) - indent);
+  return [
+    `Usage: ${['beoboard', verb.name, '[options]', ...(verb.arguments ?? [])].join(' ')}`,
+    `\n${verb.summary}`,
+    '\nOptions:',
+    ...rows.map(([term, about]) => `  ${term.padEnd(indent - 2)}${wrapped(about, width, indent)}`),
+    ...(verb.notes ? [`\n${verb.notes.trim()}`] : []),
+    '\nExamples:',
+    ...verb.examples.map(line => `  ${line}`),
+    '',
+  ].join('\n');
 }
 
-/** What commander refused, in our words. */
-function explain(verb: Verb<OptionName>, command: Command, { code, message }: CommanderError): string {
+/** What stands on a command line: the texts of each option in their order, and the arguments. */
+interface Line {
+  readonly texts: ReadonlyMap<OptionName, readonly string[]>;
+  readonly args: readonly string[];
+}
+
+/** Why a word that looks like an option is none of this verb. */
+function unknown(verb: Verb<OptionName>, given: string): InputError {
   const help = `see beoboard ${verb.name} --help`;
-  const [, subject = ''] = /'(.*)'/s.exec(message) ?? [];
-  switch (code) {
-    case 'commander.unknownOption': {
-      const [given = ''] = subject.split('=', 1);
-      const name = given.replace(/^-+/, '');
-      if (isOption(name) && verb.options.includes(name)) {
-        return options[name].value
-          ? `unknown option ${quote(given)}; write ${spelled(name)}`
-          : `${given} takes no value; write ${given}`;
-      }
-      if (isOption(name)) return `--${name} is an option of other verbs; ${help}`;
-      const meant = nearest(name, [...verb.options, 'help']);
-      return `unknown option ${quote(given)}; ${meant ? `did you mean --${meant}?` : help}`;
-    }
-    case 'commander.optionMissingArgument': {
-      const name = /^--(\S+)/.exec(subject)?.[1] ?? '';
-      return `--${name} has no value; write ${isOption(name) ? spelled(name) : '--help'}`;
-    }
-    case 'commander.missingArgument':
-      return `the argument ${subject.toUpperCase()} is missing; ${help}`;
-    case 'commander.excessArguments':
-      return `${quote(command.args[command.registeredArguments.length] ?? '')} is one argument too many; ${help}`;
-    default:
-      return `${oneLine(message.replace(/^error: /, ''))}; ${help}`;
-  }
+  const long = given.replace(/^-+/, '');
+  const meant = named(verb, long);
+  if (meant !== undefined) return new InputError(`unknown option ${quote(given)}; write ${spelled(meant)}`);
+  if (Object.keys(options).some(name => longOf(name as OptionName) === long))
+    return new InputError(`--${long} is an option of other verbs; ${help}`);
+  const near = nearest(long, [...verb.options.map(longOf), 'help']);
+  return new InputError(`unknown option ${quote(given)}; ${near ? `did you mean --${near}?` : help}`);
 }
 
-/** What the command line or the environment says; undefined when it says nothing. */
-function fromCommand(command: Command, name: OptionName, source: 'cli' | 'env'): Setting | undefined {
-  const key = camel(name);
-  if (command.getOptionValueSource(key) !== source) return undefined;
-  const value: unknown = command.getOptionValue(key);
-  const texts = Array.isArray(value) ? value.map(String) : ['true'];
-  // The shell's way to take a variable back is to leave it empty.
-  if (source === 'env') {
-    const { env = name }: Option<unknown> = options[name];
-    return texts[0] === '' ? undefined : { where: env, texts };
+/** Takes a command line apart: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, `--`. Reads no value. */
+function takeApart(verb: Verb<OptionName>, argv: readonly string[]): Line {
+  const texts = new Map<OptionName, string[]>();
+  const args: string[] = [];
+  let wrong: InputError | undefined;
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (word === '--') {
+      args.push(...argv.slice(i + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      args.push(word);
+      continue;
+    }
+    if (word === '--help' || word === '-h') throw new HelpShown(helpOf(verb));
+    const [, long, inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const letter = verb.letters?.[word[1] ?? ''];
+    const name = long !== undefined ? named(verb, long) : letter;
+    if (name === undefined) {
+      // Help that is asked for further on goes before what is wrong here.
+      wrong ??= unknown(verb, word.split('=', 1)[0] ?? '');
+      continue;
+    }
+    let text = long !== undefined ? inline : word.length > 2 ? word.slice(2) : undefined;
+    if (options[name].value === '') {
+      if (text !== undefined) wrong ??= new InputError(`${spelled(name)} takes no value; write ${spelled(name)}`);
+      text = 'true';
+    } else {
+      text ??= argv[++i];
+      if (text === undefined) wrong ??= new InputError(`--${longOf(name)} has no value; write ${spelled(name)}`);
+      else if (text.startsWith('--') && named(verb, text.slice(2)) !== undefined)
+        wrong ??= new InputError(`--${longOf(name)} has no value, ${text} follows it; write ${spelled(name)}`);
+    }
+    texts.set(name, [...(texts.get(name) ?? []), text ?? '']);
   }
-  const swallowed = texts.find(text => text.startsWith('--') && isOption(text.slice(2)));
-  if (swallowed !== undefined) {
-    throw new InputError(`--${name} has no value, ${swallowed} follows it; write ${spelled(name)}`);
-  }
-  return { where: `--${name}`, texts };
+  if (wrong !== undefined) throw wrong;
+  checkArguments(verb, args);
+  return { texts, args };
+}
+
+/** Whether there are as many arguments as the verb takes. */
+function checkArguments(verb: Verb<OptionName>, args: readonly string[]): void {
+  const takes = verb.arguments ?? [];
+  const help = `see beoboard ${verb.name} --help`;
+  const missing = takes.find((name, i) => name.startsWith('<') && args[i] === undefined);
+  if (missing !== undefined)
+    throw new InputError(`the argument ${missing.replace(/[<>.]/g, '').toUpperCase()} is missing; ${help}`);
+  const extra = takes.at(-1)?.includes('...') ? undefined : args[takes.length];
+  if (extra !== undefined) throw new InputError(`${quote(extra)} is one argument too many; ${help}`);
 }
 
 function camel(name: string): string {
@@ -332,45 +375,38 @@ function camel(name: string): string {
 export function parseVerb<K extends OptionName>(
   verb: Verb<K>,
   argv: readonly string[],
-): { values: Values<K>; args: string[] } {
-  let help = '';
-  const command = build(verb).exitOverride();
-  command.configureOutput({
-    writeOut: text => {
-      help += text;
-    },
-    writeErr: () => {},
-  });
+): { values: Values<K>; args: readonly string[] } {
   try {
-    command.parse(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed') throw new HelpShown(help);
-    throw new UsageError(verb.name, explain(verb, command, error));
-  }
-  try {
-    return { values: readValues(verb, command) as Values<K>, args: command.args };
+    const line = takeApart(verb, argv);
+    return { values: readValues(verb, line) as Values<K>, args: line.args };
   } catch (error) {
     throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
   }
 }
 
-function readValues(verb: Verb<OptionName>, command: Command): Record<string, unknown> {
-  const settings = new Map<string, Setting>();
-  const file = fromCommand(command, 'config', 'cli');
-  if (file) {
-    const shape = ({ value, most }: Option<unknown>) => (value === '' ? 'flag' : most === 1 ? 'one' : 'many');
-    const keys = verb.options.filter(name => name !== 'config');
-    const shapes = Object.fromEntries(keys.map(name => [name, shape(options[name])] as const));
-    for (const [key, setting] of readConfig(options.config.read(file) ?? '', shapes, Object.keys(options))) {
-      settings.set(key, setting);
-    }
-  }
+/** What a config file says, by option. */
+function fromFile(verb: Verb<OptionName>, texts: readonly string[]): Map<string, Setting> {
+  const shape = ({ value, most }: Option<unknown>) => (value === '' ? 'flag' : most === 1 ? 'one' : 'many');
+  const keys = verb.options.filter(name => name !== 'config');
+  const shapes = Object.fromEntries(keys.map(name => [longOf(name), shape(options[name])] as const));
+  const file = options.config.read({ where: '--config', texts }) ?? '';
+  return readConfig(file, shapes, (Object.keys(options) as OptionName[]).map(longOf));
+}
+
+function readValues(verb: Verb<OptionName>, line: Line): Record<string, unknown> {
+  const config = line.texts.get('config');
+  const settings = config === undefined ? undefined : fromFile(verb, config);
   const values: Record<string, unknown> = {};
   for (const name of verb.options) {
-    const { fallback, most, read }: Option<unknown> = options[name];
-    const given = fromCommand(command, name, 'cli') ?? settings.get(name) ?? fromCommand(command, name, 'env');
-    const setting = given ?? { where: `the default of --${name}`, texts: fallback.texts() };
+    const { fallback, most, read, env }: Option<unknown> = options[name];
+    const texts = line.texts.get(name);
+    // The shell's way to take a variable back is to leave it empty.
+    const variable = env === undefined ? '' : (process.env[env] ?? '');
+    const setting =
+      (texts && { where: `--${longOf(name)}`, texts }) ??
+      settings?.get(longOf(name)) ??
+      (variable === '' ? undefined : { where: env ?? '', texts: [variable] }) ??
+      { where: `the default of --${longOf(name)}`, texts: fallback.texts() };
     if (setting.texts.length > most) {
       throw new InputError(
         `${setting.where} is given ${setting.texts.length} times; give it ${most === 1 ? 'once' : `at most ${most} times`}`,
