@@ -21,6 +21,7 @@ const parts: Record<string, () => Promise<Part>> = {
   xml: () => import('./ganglia-xml/main.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
+  nodeset: () => import('./cli/nodeset.js'),
   forget: () => import('./receiver/forget.js'),
   load: () => import('./load/main.js'),
 };

@@ -205,6 +205,10 @@ const options = {
   rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
   count: one('N', 'how many nodes', count(1, 1_000_000), standard('1000')),
   prefix: one('NAME', 'what the names of the nodes begin with', namePrefix, standard('node')),
+  expand: flag('one name in each line'),
+  fold: flag('one host list, as in node[001-128],login1'),
+  counted: { ...flag('only how many there are'), long: 'count' },
+  exclude: optional('LIST', 'a host list, or @FILE, to be left out', text => readNodes(text, 'any')),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
   for: optional('TIME', 'end after this time, 1ms to 500h', time('1ms', '500h')),
 };
@@ -402,11 +406,12 @@ function readValues(verb: Verb<OptionName>, line: Line): Record<string, unknown>
     const texts = line.texts.get(name);
     // The shell's way to take a variable back is to leave it empty.
     const variable = env === undefined ? '' : (process.env[env] ?? '');
-    const setting =
-      (texts && { where: `--${longOf(name)}`, texts }) ??
+    const setting = (texts && { where: `--${longOf(name)}`, texts }) ??
       settings?.get(longOf(name)) ??
-      (variable === '' ? undefined : { where: env ?? '', texts: [variable] }) ??
-      { where: `the default of --${longOf(name)}`, texts: fallback.texts() };
+      (variable === '' ? undefined : { where: env ?? '', texts: [variable] }) ?? {
+        where: `the default of --${longOf(name)}`,
+        texts: fallback.texts(),
+      };
     if (setting.texts.length > most) {
       throw new InputError(
         `${setting.where} is given ${setting.texts.length} times; give it ${most === 1 ? 'once' : `at most ${most} times`}`,

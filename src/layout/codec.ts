@@ -109,8 +109,15 @@ function scalarGetter(field: Field): Getter {
 /** Text up to its first NUL; bytes that are no UTF-8 become U+FFFD. */
 function text(view: DataView, at: number, bytes: number): string {
   let end = at;
-  while (end < at + bytes && view.getUint8(end) !== 0) end++;
-  return utf8.decode(new Uint8Array(view.buffer, view.byteOffset + at, end - at));
+  let all = 0;
+  for (let byte = 0; end < at + bytes; end++) {
+    byte = view.getUint8(end);
+    if (byte === 0) break;
+    all |= byte;
+  }
+  const written = Buffer.from(view.buffer, view.byteOffset + at, end - at);
+  // Nearly every text is ASCII, and to find that out costs a tenth of the decoder.
+  return all < 0x80 ? written.toString('latin1') : utf8.decode(written);
 }
 
 function makeGetter(field: Field): Getter {

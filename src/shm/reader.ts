@@ -2,9 +2,9 @@
 
 import { Failure } from '../common/failure.js';
 import { type Decoded, decode, decodeReport, getter, type Report } from '../layout/codec.js';
-import { bits, enums } from '../layout/layout.gen.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
 import { type BoardMapping, type BoardState, LOOK, mapBoard } from '../native/index.js';
-import { ageNs, type Evidence, isStalled, judge, type LastReport, type State } from './liveness.js';
+import { ageNs, type Distances, distances, type Evidence, isStalled, judgeAge, type LastReport, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
 export type { BoardState } from '../native/index.js';
@@ -34,8 +34,12 @@ export class Snapshot {
   readonly closed: boolean;
   readonly filtering: boolean;
   readonly count: number;
+  /** What the nodes are judged by. */
+  readonly distances: Distances;
   readonly #view: DataView;
   readonly #records: number;
+  readonly #nowHigh: number;
+  readonly #nowLow: number;
 
   /** `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header. */
   constructor(
@@ -59,6 +63,9 @@ export class Snapshot {
     };
     this.realNs = taken.realNs;
     this.stalled = isStalled(this.evidence);
+    this.distances = distances(this.evidence);
+    this.#nowHigh = Number(taken.nowNs >> 32n);
+    this.#nowLow = Number(taken.nowNs & 0xffffffffn);
     this.count = taken.nodes;
     this.#records = this.header.header_bytes + this.count * this.header.column_stride;
   }
@@ -78,6 +85,11 @@ export class Snapshot {
   get refused(): Record<string, number> {
     const entries = enums.reason.map((reason, i) => [reason, this.header.refused[i] ?? 0] as const);
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
+  }
+
+  /** Time from the stamp that stands there to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
+  sinceStamp(view: DataView, at: number): number {
+    return (this.#nowHigh - view.getUint32(at + 4, true)) * 2 ** 32 + (this.#nowLow - view.getUint32(at, true));
   }
 
   node(index: number): Node {
@@ -110,11 +122,22 @@ function formatBytes(bytes: readonly number[]): string {
 }
 
 const nameOf = getter('record', 'name');
-const headOf = getter('slot', 'head');
+const HEAD = structs.slot.fields.head.offset;
+const STAMP = structs.slot.fields.stamp_ns.offset;
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 const intervalOf = getter('report', 'interval_ms');
 const flagsOf = getter('report', 'flags');
+
+function isWhole(view: DataView, slot: number): boolean {
+  return view.getUint32(slot + HEAD, true) !== 0 || view.getUint32(slot + HEAD + 4, true) !== 0;
+}
+
+/** Of two equal ones, which no writer makes, the second counts as later. */
+function isLater(view: DataView, slot: number, other: number): boolean {
+  const [high, than] = [view.getUint32(slot + HEAD + 4, true), view.getUint32(other + HEAD + 4, true)];
+  return high > than || (high === than && view.getUint32(slot + HEAD, true) >= view.getUint32(other + HEAD, true));
+}
 
 /** One node within a snapshot. What costs is decoded when it is asked for. */
 export class Node {
@@ -128,10 +151,16 @@ export class Node {
     readonly offset: number,
   ) {
     const { slots_offset, slot_stride, slots } = snapshot.header;
-    const whole = Array.from({ length: slots }, (_, i) => offset + slots_offset + i * slot_stride)
-      .filter(slot => headOf(view, slot) !== 0n)
-      .sort((a, b) => (headOf(view, a) < headOf(view, b) ? 1 : -1));
-    [this.#newest, this.#previous] = whole;
+    let newest: number | undefined;
+    let previous: number | undefined;
+    for (let i = 0; i < slots; i++) {
+      const slot = offset + slots_offset + i * slot_stride;
+      if (!isWhole(view, slot)) continue;
+      if (newest === undefined || isLater(view, slot, newest)) [newest, previous] = [slot, newest];
+      else if (previous === undefined || isLater(view, slot, previous)) previous = slot;
+    }
+    this.#newest = newest;
+    this.#previous = previous;
   }
 
   get name(): string {
@@ -175,13 +204,18 @@ export class Node {
   }
 
   get state(): State {
-    return judge(this.snapshot.evidence, this.last);
+    const { view, snapshot } = this;
+    const slot = this.#newest;
+    if (slot === undefined) return snapshot.distances.unknown ? 'unknown' : 'never';
+    const report = slot + snapshot.header.report_offset;
+    const goodbye = ((flagsOf(view, report) >> bits.flags.goodbye) & 1) === 1;
+    return judgeAge(snapshot.distances, snapshot.sinceStamp(view, slot + STAMP), intervalOf(view, report), goodbye);
   }
 
   /** Age of the newest report in ms. */
   get ageMs(): number | undefined {
-    const last = this.last;
-    return last === undefined ? undefined : milliseconds(ageNs(this.snapshot.evidence.nowNs, last.stampNs));
+    if (this.#newest === undefined) return undefined;
+    return Math.max(0, this.snapshot.sinceStamp(this.view, this.#newest + STAMP)) / 1e6;
   }
 
   get report(): Report | undefined {
