@@ -37,6 +37,8 @@ export class Snapshot {
   /** What the nodes are judged by. */
   readonly distances: Distances;
   readonly #view: DataView;
+  /** The same bytes in words: thousands of nodes are judged before a DataView is compiled. */
+  readonly words: Uint32Array;
   readonly #records: number;
   readonly #nowHigh: number;
   readonly #nowLow: number;
@@ -48,6 +50,7 @@ export class Snapshot {
     taken: { nowNs: bigint; realNs: bigint; nodes: number },
   ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
     this.header = decode('board_header', this.#view, 0);
     const flag = (bit: number) => ((this.header.state >> BigInt(bit)) & 1n) === 1n;
     this.retired = flag(bits.board_state.retired);
@@ -87,9 +90,46 @@ export class Snapshot {
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
   }
 
-  /** Time from the stamp that stands there to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
-  sinceStamp(view: DataView, at: number): number {
-    return (this.#nowHigh - view.getUint32(at + 4, true)) * 2 ** 32 + (this.#nowLow - view.getUint32(at, true));
+  /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
+  sinceStamp(word: number): number {
+    const { words } = this;
+    return (this.#nowHigh - (words[word + 1] ?? 0)) * 2 ** 32 + (this.#nowLow - (words[word] ?? 0));
+  }
+
+  /** The newest whole slot of the record at that word, as a word; -1 for none. `not`: one that is left out. */
+  newestSlot(record: number, not?: number): number {
+    const { slots_offset, slot_stride, slots } = this.header;
+    return newestSlot(this.words, record + (slots_offset >> 2), slot_stride >> 2, slots, not);
+  }
+
+  /** The state of the node whose newest slot is at that word. */
+  stateOf(slot: number): State {
+    if (slot < 0) return this.distances.unknown ? 'unknown' : 'never';
+    const report = slot + (this.header.report_offset >> 2);
+    const { words } = this;
+    const goodbye = ((words[report + FLAGS] ?? 0) & GOODBYE) !== 0;
+    return judgeAge(this.distances, this.sinceStamp(slot + STAMP), words[report + INTERVAL] ?? 0, goodbye);
+  }
+
+  /** The states of all nodes in the order of their records. */
+  states(): State[] {
+    const stride = this.header.record_stride >> 2;
+    const states: State[] = [];
+    for (let i = 0, record = this.#records >> 2; i < this.count; i++, record += stride)
+      states.push(this.stateOf(this.newestSlot(record)));
+    return states;
+  }
+
+  /** The names of all nodes in the order of their records. */
+  names(): string[] {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    const names: string[] = [];
+    for (let i = 0, at = this.#records; i < this.count; i++, at += this.header.record_stride) {
+      const end = bytes.indexOf(0, at);
+      names.push(bytes.toString('utf8', at, Math.min(end < 0 ? byteLength : end, at + NAME_BYTES)));
+    }
+    return names;
   }
 
   node(index: number): Node {
@@ -122,45 +162,57 @@ function formatBytes(bytes: readonly number[]): string {
 }
 
 const nameOf = getter('record', 'name');
-const HEAD = structs.slot.fields.head.offset;
-const STAMP = structs.slot.fields.stamp_ns.offset;
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 const intervalOf = getter('report', 'interval_ms');
 const flagsOf = getter('report', 'flags');
 
-function isWhole(view: DataView, slot: number): boolean {
-  return view.getUint32(slot + HEAD, true) !== 0 || view.getUint32(slot + HEAD + 4, true) !== 0;
-}
+// Places of what every node is judged by, in words of 32 bits.
+const HEAD = structs.slot.fields.head.offset / 4;
+const STAMP = structs.slot.fields.stamp_ns.offset / 4;
+const INTERVAL = structs.report.fields.interval_ms.offset / 4;
+const FLAGS = structs.report.fields.flags.offset / 4;
+const NAME_BYTES = structs.record.fields.name.count;
+const GOODBYE = 1 << bits.flags.goodbye;
 
-/** Of two equal ones, which no writer makes, the second counts as later. */
-function isLater(view: DataView, slot: number, other: number): boolean {
-  const [high, than] = [view.getUint32(slot + HEAD + 4, true), view.getUint32(other + HEAD + 4, true)];
-  return high > than || (high === than && view.getUint32(slot + HEAD, true) >= view.getUint32(other + HEAD, true));
+/**
+ * The newest whole slot of a record but for `not`, as the word at which it begins; -1 for none. Of two equal sequences,
+ * which no writer makes, the later slot counts.
+ */
+function newestSlot(words: Uint32Array, first: number, stride: number, slots: number, not = -1): number {
+  let found = -1;
+  let high = 0;
+  let low = 1;
+  for (let i = 0, slot = first; i < slots; i++, slot += stride) {
+    const h = words[slot + HEAD + 1] ?? 0;
+    const l = words[slot + HEAD] ?? 0;
+    if (slot === not || h < high || (h === high && l < low)) continue;
+    found = slot;
+    high = h;
+    low = l;
+  }
+  return found;
 }
 
 /** One node within a snapshot. What costs is decoded when it is asked for. */
 export class Node {
-  /** Offset of the newest whole slot and of the one before; undefined when there is none. */
+  /** The newest whole slot, and its offset; -1 and undefined when there is none. */
+  readonly #slot: number;
   readonly #newest: number | undefined;
-  readonly #previous: number | undefined;
 
   constructor(
     readonly snapshot: Snapshot,
     readonly view: DataView,
     readonly offset: number,
   ) {
-    const { slots_offset, slot_stride, slots } = snapshot.header;
-    let newest: number | undefined;
-    let previous: number | undefined;
-    for (let i = 0; i < slots; i++) {
-      const slot = offset + slots_offset + i * slot_stride;
-      if (!isWhole(view, slot)) continue;
-      if (newest === undefined || isLater(view, slot, newest)) [newest, previous] = [slot, newest];
-      else if (previous === undefined || isLater(view, slot, previous)) previous = slot;
-    }
-    this.#newest = newest;
-    this.#previous = previous;
+    this.#slot = snapshot.newestSlot(offset >> 2);
+    this.#newest = this.#slot < 0 ? undefined : this.#slot * 4;
+  }
+
+  /** Offset of the slot before the newest. */
+  get #previous(): number | undefined {
+    const slot = this.#slot < 0 ? -1 : this.snapshot.newestSlot(this.offset >> 2, this.#slot);
+    return slot < 0 ? undefined : slot * 4;
   }
 
   get name(): string {
@@ -204,18 +256,12 @@ export class Node {
   }
 
   get state(): State {
-    const { view, snapshot } = this;
-    const slot = this.#newest;
-    if (slot === undefined) return snapshot.distances.unknown ? 'unknown' : 'never';
-    const report = slot + snapshot.header.report_offset;
-    const goodbye = ((flagsOf(view, report) >> bits.flags.goodbye) & 1) === 1;
-    return judgeAge(snapshot.distances, snapshot.sinceStamp(view, slot + STAMP), intervalOf(view, report), goodbye);
+    return this.snapshot.stateOf(this.#slot);
   }
 
   /** Age of the newest report in ms. */
   get ageMs(): number | undefined {
-    if (this.#newest === undefined) return undefined;
-    return Math.max(0, this.snapshot.sinceStamp(this.view, this.#newest + STAMP)) / 1e6;
+    return this.#slot < 0 ? undefined : Math.max(0, this.snapshot.sinceStamp(this.#slot + STAMP)) / 1e6;
   }
 
   get report(): Report | undefined {
