@@ -2,8 +2,7 @@
 // beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
 // one line and an exit code.
 
-import { Failure } from './common/failure.js';
-import { HelpShown, UsageError } from './common/options.js';
+import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
 import { VERSION } from './common/version.js';
@@ -18,6 +17,8 @@ const parts: Record<string, () => Promise<Part>> = {
   send: () => import('./sender/main.js'),
   receive: () => import('./receiver/main.js'),
   status: () => import('./cli/status.js'),
+  nodes: () => import('./cli/nodes.js'),
+  check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/main.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),

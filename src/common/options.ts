@@ -5,27 +5,11 @@ import { hostname } from 'node:os';
 import { type Address, parseAddress } from './addresses.js';
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
+import { HelpShown, UsageError } from './failure.js';
 import { parseNodeName, readNodes } from './nodeset.js';
 import { InputError, nearest, quote } from './text.js';
 
-/** A command line that cannot be taken; the message is the whole line for stderr, `exitCode` that of the process. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly exitCode = 2;
-
-  constructor(verb: string, wrong: string) {
-    super(`beoboard ${verb}: ${wrong}`);
-  }
-}
-
-/** `--help` was asked for: `text` belongs on stdout, and the exit code is 0. */
-export class HelpShown extends Error {
-  override readonly name = 'HelpShown';
-
-  constructor(readonly text: string) {
-    super('help was asked for');
-  }
-}
+export { HelpShown, UsageError };
 
 interface Option<T> {
   /** Its name on the command line and in a file, where another verb's option has that name, too. */
@@ -142,6 +126,43 @@ function namePrefix(text: string): string {
   throw new InputError(`${quote(text)} begins no node name; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`);
 }
 
+const STATES = ['live', 'uncertain', 'silent', 'left', 'never', 'unknown'] as const;
+
+/** Words for states, separated by commas. */
+function stateWords(text: string): (typeof STATES)[number][] {
+  return text.split(',').map(word => {
+    const state = STATES.find(known => known === word);
+    if (state !== undefined) return state;
+    const meant = nearest(word, STATES);
+    throw new InputError(
+      `${quote(word)} is no state; ${meant ? `did you mean ${meant}?` : `write ${STATES.join(', ')}`}`,
+    );
+  });
+}
+
+function wayToFail(text: string): 'open' | 'closed' {
+  if (text === 'open' || text === 'closed') return text;
+  throw new InputError(`${quote(text)} is no way to fail; write open or closed`);
+}
+
+/** So many, or so many in a hundred. */
+export interface Portion {
+  readonly number: number;
+  readonly percent: boolean;
+}
+
+function portion(text: string): Portion {
+  const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  return { number: Number(digits), percent: percent === '%' };
+}
+
+/** Only that there is something: what fields there are is known to who evaluates it. */
+function condition(text: string): string {
+  if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
+  return text;
+}
+
 /** A user id as number, a user name as text. */
 function user(text: string): number | string {
   if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
@@ -205,9 +226,14 @@ const options = {
   rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
   count: one('N', 'how many nodes', count(1, 1_000_000), standard('1000')),
   prefix: one('NAME', 'what the names of the nodes begin with', namePrefix, standard('node')),
+  fail: optional('WAY', 'open or closed: what to say of nodes when there is no board, or a stalled one', wayToFail),
+  warning: one('N[%]', 'more nodes than this that are not live are a warning', portion, standard('0')),
+  critical: one('N[%]', 'more nodes than this that are silent, or left for long, are critical', portion, standard('0')),
   expand: flag('one name in each line'),
   fold: flag('one host list, as in node[001-128],login1'),
   counted: { ...flag('only how many there are'), long: 'count' },
+  state: optional('STATES', 'nodes in these states: live, uncertain, silent, left, never, unknown', stateWords),
+  where: optional('CONDITION', "nodes for which it holds, as in 'mem_avail_mib < 1024 && state == live'", condition),
   exclude: optional('LIST', 'a host list, or @FILE, to be left out', text => readNodes(text, 'any')),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
   for: optional('TIME', 'end after this time, 1ms to 500h', time('1ms', '500h')),

@@ -1,10 +1,27 @@
 // Reads the board: opens it, follows it when another takes its place, and gives snapshots. Never writes, never waits.
 
 import { Failure } from '../common/failure.js';
-import { type Decoded, decode, decodeReport, getter, type Report } from '../layout/codec.js';
+import {
+  type Decoded,
+  decode,
+  decodeReport,
+  getter,
+  type Report,
+  type ReportField,
+  reportField,
+} from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { type BoardMapping, type BoardState, LOOK, mapBoard } from '../native/index.js';
-import { ageNs, type Distances, distances, type Evidence, isStalled, judgeAge, type LastReport, type State } from './liveness.js';
+import {
+  ageNs,
+  type Distances,
+  distances,
+  type Evidence,
+  isStalled,
+  judgeAge,
+  type LastReport,
+  type State,
+} from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
 export type { BoardState } from '../native/index.js';
@@ -264,6 +281,12 @@ export class Node {
     return this.#slot < 0 ? undefined : Math.max(0, this.snapshot.sinceStamp(this.#slot + STAMP)) / 1e6;
   }
 
+  /** One field of the newest report; undefined when it was not measured. */
+  field(name: ReportField): unknown {
+    const slot = this.#newest;
+    return slot === undefined ? undefined : reportField(name)(this.view, slot + this.snapshot.header.report_offset);
+  }
+
   get report(): Report | undefined {
     return this.#decode(this.#newest);
   }
@@ -294,8 +317,9 @@ export class BoardReader {
   #buffer: Uint8Array | undefined;
   /** Where the mapping writes. */
   #into: Uint8Array | undefined;
-  /** Room for one node. */
+  /** Room for one node, and for some. */
   #small: Uint8Array | undefined;
+  #part: Uint8Array | undefined;
 
   /** `owner`: a user to believe besides root, ourselves and the user `beoboard`, by name or id. */
   constructor(
@@ -316,6 +340,27 @@ export class BoardReader {
     return this.#follow(mapping => this.#lookAtOne(mapping, name));
   }
 
+  /**
+   * The whole board, some records at a time: for who wants little of each, since what is copied stays in the cache. Each
+   * has its own time and is valid until the next is asked for. When the board was replaced meanwhile the last is retired.
+   */
+  *parts(bytes = 1 << 20): Generator<Snapshot> {
+    for (let first = 0; ; ) {
+      const look = (mapping: BoardMapping) => this.#lookAtSome(mapping, first, bytes);
+      const snapshot = first === 0 ? this.#follow(look) : this.#mapping && look(this.#mapping);
+      if (snapshot === undefined) throw this.#cut();
+      yield snapshot;
+      first += snapshot.count;
+      if (snapshot.retired || snapshot.count === 0 || first >= (snapshot.header.count ?? 0)) return;
+    }
+  }
+
+  #lookAtSome(mapping: BoardMapping, first: number, bytes: number): Snapshot | undefined {
+    const room = Math.max(mapping.nodeBytes(), Math.min(mapping.snapshotBytes(), bytes));
+    if (this.#part === undefined || this.#part.length !== room) this.#part = new Uint8Array(room);
+    return this.#look(mapping, this.#part, first);
+  }
+
   #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {
     this.#mapping ??= this.#open();
     let snapshot = look(this.#mapping);
@@ -325,13 +370,12 @@ export class BoardReader {
       this.#mapping = this.#open();
       snapshot = look(this.#mapping);
     }
-    if (snapshot === undefined)
-      throw new NoBoard(
-        'truncated',
-        this.path,
-        'was cut while it was read; restart beoboard receive: it makes another',
-      );
+    if (snapshot === undefined) throw this.#cut();
     return snapshot;
+  }
+
+  #cut(): NoBoard {
+    return new NoBoard('truncated', this.path, 'was cut while it was read; restart beoboard receive: it makes another');
   }
 
   #lookAtAll(mapping: BoardMapping): Snapshot | undefined {
