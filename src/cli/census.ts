@@ -7,8 +7,8 @@ import type { BoardReader, Snapshot } from '../shm/reader.js';
 export interface Counted {
   readonly name: string;
   readonly state: State;
-  /** Of its last report; undefined when there is none. */
-  readonly ageMs: number | undefined;
+  /** For how long it is gone, when it said goodbye. */
+  readonly leftMs: number | undefined;
 }
 
 export interface Census {
@@ -46,8 +46,8 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
         if (names && !missing.delete(names[i] ?? '')) continue;
         counts[state]++;
         if (!keep(state)) continue;
-        const { name, ageMs } = part.node(i);
-        kept.push({ name, state, ageMs });
+        const leftMs = state === 'left' ? part.node(i).ageMs : undefined;
+        kept.push({ name: names?.[i] ?? part.nameAt(i), state, leftMs });
       }
     }
     // The first part is of a board that stood at the path; only a later one tells that it has gone since.

@@ -56,7 +56,7 @@ function limitOf({ number, percent }: Portion, total: number): number {
 function judgeCensus(census: Census, options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>): Verdict {
   const { counts, kept, strangers } = census;
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
-  const gone = kept.filter(({ state, ageMs }) => state === 'left' && (ageMs ?? 0) > LEFT_TOO_LONG_MS);
+  const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
   const groups: [what: string, names: string[]][] = [
     ['silent', of('silent')],
     ['left longer than 10 minutes ago', gone.map(({ name }) => name)],

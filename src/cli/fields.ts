@@ -111,7 +111,10 @@ const OWN: Field[] = [
     pressures(node).reduce<number | undefined>((most, [, share]) => Math.max(most ?? 0, share), undefined),
   ),
   field('gpu', 'GPUs in use, %', gpus),
-  field('up', 'time since it booted, s', scaled('t_boot_ns', 1e9)),
+  field('up', 'time since it booted, s', node => {
+    const ns = node.field('t_boot_ns') as bigint | undefined;
+    return ns === undefined ? undefined : Number(ns) / 1e9;
+  }),
 ];
 
 /** Every field by its name: what is our own goes before what a report calls so. */

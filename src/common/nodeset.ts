@@ -233,6 +233,11 @@ function lastDigits(name: string): number {
   return at;
 }
 
+/** The name up to its last number: what siblings have in common. */
+export function prefixOf(name: string): string {
+  return name.slice(0, lastDigits(name));
+}
+
 /** Orders names as people do: digits by their number, all else by its characters. */
 export function compareNames(a: string, b: string): number {
   let [i, j] = [0, 0];
@@ -257,27 +262,30 @@ export function compareNames(a: string, b: string): number {
 /** pdsh takes no more in one range; Slurm takes four times as many. */
 const RANGE_MOST = 16_384;
 
-/** The numbers behind one prefix as ranges: `1-3`, `001-002`, `010`. */
-function ranges(texts: Iterable<string>): string[] {
+/**
+ * The numbers behind one prefix as ranges: `1-3`, `001-002`, `010`. `numbers`: by how many digits they were written with,
+ * negative where the first is no 0 that was put before it.
+ */
+function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
   // 09 makes 10 a number of two digits that belongs to it; without such a number 9 and 10 go together.
-  const widths = new Map<number, number[]>();
-  const plain: number[] = [];
-  const rest: string[] = [];
-  for (const text of texts) {
-    if (text.length === 1 || text[0] !== '0') rest.push(text);
-    else widths.set(text.length, [...(widths.get(text.length) ?? []), Number(text)]);
+  const widths = new Map<number, number[]>([[0, []]]);
+  for (const [digits, some] of numbers) {
+    const width = digits > 0 ? digits : numbers.has(-digits) ? -digits : 0;
+    widths.set(width, (widths.get(width) ?? []).concat(some));
   }
-  for (const text of rest) (widths.get(text.length) ?? plain).push(Number(text));
   const found: { first: number; width: number; text: string }[] = [];
-  for (const [width, numbers] of [[0, plain] as const, ...widths]) {
-    const sorted = Float64Array.from(numbers).sort();
+  for (const [width, some] of widths) {
+    const sorted = Float64Array.from(some).sort();
     for (let i = 0; i < sorted.length; ) {
       const first = sorted[i] ?? 0;
-      let length = 1;
-      while (length < RANGE_MOST && sorted[i + length] === first + length) length++;
-      const [low, high] = [first, first + length - 1].map(number => String(number).padStart(width, '0'));
-      found.push({ first, width, text: length === 1 ? (low ?? '') : `${low}-${high}` });
-      i += length;
+      let last = first;
+      for (; i < sorted.length; i++) {
+        const next = sorted[i] ?? 0;
+        if (next > last + 1 || next - first >= RANGE_MOST) break;
+        last = next;
+      }
+      const [low, high] = [first, last].map(number => String(number).padStart(width, '0'));
+      found.push({ first, width, text: first === last ? (low ?? '') : `${low}-${high}` });
     }
   }
   return found.sort((a, b) => a.first - b.first || a.width - b.width).map(({ text }) => text);
@@ -290,23 +298,35 @@ function ranges(texts: Iterable<string>): string[] {
  */
 export function foldParts(names: Iterable<string>): string[] {
   const alone = new Set<string>();
-  const groups = new Map<string, Set<string>>();
+  const groups = new Map<string, Map<number, number[]>>();
+  // Neighbours have the same beginning, nearly always: it is looked up once.
+  let prefix = '';
+  let group = new Map<number, number[]>();
   for (const name of names) {
     const at = lastDigits(name);
     if (at === 0 || at === name.length) {
       alone.add(name);
       continue;
     }
-    const prefix = name.slice(0, at);
-    const group = groups.get(prefix);
-    if (group === undefined) groups.set(prefix, new Set([name.slice(at)]));
-    else group.add(name.slice(at));
+    if (at !== prefix.length || !name.startsWith(prefix)) {
+      prefix = name.slice(0, at);
+      group = groups.get(prefix) ?? new Map();
+      groups.set(prefix, group);
+    }
+    let number = 0;
+    for (let i = at; i < name.length; i++) number = number * 10 + name.charCodeAt(i) - 48;
+    const digits = name.length - at;
+    const width = digits > 1 && name.charCodeAt(at) === 48 ? digits : -digits;
+    const same = group.get(width);
+    if (same === undefined) group.set(width, [number]);
+    else same.push(number);
   }
   const parts = [...alone].map(text => [text, text] as const);
-  for (const [prefix, texts] of groups) {
-    const found = ranges(texts);
+  for (const [beginning, numbers] of groups) {
+    const found = ranges(numbers);
     const [first = ''] = found;
-    parts.push([prefix, texts.size === 1 ? `${prefix}${first}` : `${prefix}[${found.join(',')}]`]);
+    const single = found.length === 1 && !first.includes('-');
+    parts.push([beginning, single ? `${beginning}${first}` : `${beginning}[${found.join(',')}]`]);
   }
   return parts.sort(([a], [b]) => compareNames(a, b)).map(([, text]) => text);
 }

@@ -140,6 +140,21 @@ function stateWords(text: string): (typeof STATES)[number][] {
   });
 }
 
+function word(text: string): string {
+  if (/^-?[A-Za-z_][\w.]*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
+}
+
+/** Names separated by commas. */
+function words(text: string): string[] {
+  return text.split(',').map(word);
+}
+
+function whenToColour(text: string): 'auto' | 'always' | 'never' {
+  if (text === 'auto' || text === 'always' || text === 'never') return text;
+  throw new InputError(`${quote(text)} is no time for colours; write auto, always or never`);
+}
+
 function wayToFail(text: string): 'open' | 'closed' {
   if (text === 'open' || text === 'closed') return text;
   throw new InputError(`${quote(text)} is no way to fail; write open or closed`);
@@ -226,6 +241,17 @@ const options = {
   rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
   count: one('N', 'how many nodes', count(1, 1_000_000), standard('1000')),
   prefix: one('NAME', 'what the names of the nodes begin with', namePrefix, standard('node')),
+  columns: optional(
+    'NAMES',
+    'columns of the table: name, state, age, load … or fields as beoboard describe has them',
+    words,
+  ),
+  sort: optional('FIELD', 'rows by a field or column, the largest first; -FIELD the smallest first', word),
+  exceptions: flag('only nodes that are not live; one line when all is well'),
+  long: flag('a row for every node, and lists in full'),
+  csv: flag('comma-separated values: names of columns, then a line for each node'),
+  plain: flag('sentences instead of a table'),
+  color: one('WHEN', 'colours: auto, always or never', whenToColour, standard('auto')),
   fail: optional('WAY', 'open or closed: what to say of nodes when there is no board, or a stalled one', wayToFail),
   warning: one('N[%]', 'more nodes than this that are not live are a warning', portion, standard('0')),
   critical: one('N[%]', 'more nodes than this that are silent, or left for long, are critical', portion, standard('0')),

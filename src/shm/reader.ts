@@ -42,7 +42,7 @@ export class NoBoard extends Failure {
 
 /** A private, consistent copy of the board, or of as much of it as was asked for. */
 export class Snapshot {
-  readonly header: Decoded<'board_header'>;
+  #header: Decoded<'board_header'> | undefined;
   readonly evidence: Evidence;
   /** The reader's CLOCK_REALTIME in ns when the snapshot was taken. */
   readonly realNs: bigint;
@@ -50,13 +50,22 @@ export class Snapshot {
   readonly retired: boolean;
   readonly closed: boolean;
   readonly filtering: boolean;
+  /** How many nodes are in it, and on the board. */
   readonly count: number;
+  readonly total: number;
   /** What the nodes are judged by. */
   readonly distances: Distances;
   readonly #view: DataView;
   /** The same bytes in words: thousands of nodes are judged before a DataView is compiled. */
   readonly words: Uint32Array;
   readonly #records: number;
+  readonly #recordStride: number;
+  readonly #slots: number;
+  readonly #slotsOffset: number;
+  readonly #slotStride: number;
+  /** Where in a slot its report begins. */
+  readonly reportOffset: number;
+  #bytes: Buffer | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
 
@@ -68,17 +77,17 @@ export class Snapshot {
   ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
-    this.header = decode('board_header', this.#view, 0);
-    const flag = (bit: number) => ((this.header.state >> BigInt(bit)) & 1n) === 1n;
+    const state = stateOf(this.#view, 0);
+    const flag = (bit: number) => ((state >> BigInt(bit)) & 1n) === 1n;
     this.retired = flag(bits.board_state.retired);
     this.closed = flag(bits.board_state.closed);
     this.filtering = flag(bits.board_state.filtering);
     this.evidence = {
       nowNs: taken.nowNs,
-      heartbeatNs: this.header.heartbeat_ns,
-      listeningSinceNs: this.header.listening_since_ns,
-      uncertainAfterNs: this.header.uncertain_after_ns,
-      silentAfterNs: this.header.silent_after_ns,
+      heartbeatNs: heartbeatOf(this.#view, 0),
+      listeningSinceNs: listeningOf(this.#view, 0),
+      uncertainAfterNs: uncertainAfterOf(this.#view, 0),
+      silentAfterNs: silentAfterOf(this.#view, 0),
       retired: this.retired,
     };
     this.realNs = taken.realNs;
@@ -87,7 +96,21 @@ export class Snapshot {
     this.#nowHigh = Number(taken.nowNs >> 32n);
     this.#nowLow = Number(taken.nowNs & 0xffffffffn);
     this.count = taken.nodes;
-    this.#records = this.header.header_bytes + this.count * this.header.column_stride;
+    this.total = countOf(this.#view, 0) ?? 0;
+    const word = (field: keyof typeof structs.board_header.fields) =>
+      this.words[structs.board_header.fields[field].offset / 4] ?? 0;
+    this.#records = word('header_bytes') + this.count * word('column_stride');
+    this.#recordStride = word('record_stride');
+    this.#slots = word('slots');
+    this.#slotsOffset = word('slots_offset');
+    this.#slotStride = word('slot_stride');
+    this.reportOffset = word('report_offset');
+  }
+
+  /** What the board says of itself: decoded when it is asked for. */
+  get header(): Decoded<'board_header'> {
+    this.#header ??= decode('board_header', this.#view, 0);
+    return this.#header;
   }
 
   /** Time since the receiver's last complete drain, ms; negative when its clock is not ours. */
@@ -115,42 +138,68 @@ export class Snapshot {
 
   /** The newest whole slot of the record at that word, as a word; -1 for none. `not`: one that is left out. */
   newestSlot(record: number, not?: number): number {
-    const { slots_offset, slot_stride, slots } = this.header;
-    return newestSlot(this.words, record + (slots_offset >> 2), slot_stride >> 2, slots, not);
+    return newestSlot(this.words, record + (this.#slotsOffset >> 2), this.#slotStride >> 2, this.#slots, not);
   }
 
   /** The state of the node whose newest slot is at that word. */
   stateOf(slot: number): State {
     if (slot < 0) return this.distances.unknown ? 'unknown' : 'never';
-    const report = slot + (this.header.report_offset >> 2);
+    const report = slot + (this.reportOffset >> 2);
     const { words } = this;
     const goodbye = ((words[report + FLAGS] ?? 0) & GOODBYE) !== 0;
     return judgeAge(this.distances, this.sinceStamp(slot + STAMP), words[report + INTERVAL] ?? 0, goodbye);
   }
 
-  /** The states of all nodes in the order of their records. */
+  /** The states of all nodes in the order of their records: `stateOf`, in one loop that is soon compiled. */
   states(): State[] {
-    const stride = this.header.record_stride >> 2;
+    const { words, distances } = this;
+    const [nowHigh, nowLow] = [this.#nowHigh, this.#nowLow];
+    const [stride, slots, slotStride] = [this.#recordStride >> 2, this.#slots, this.#slotStride >> 2];
+    const [report, nothing] = [this.reportOffset >> 2, this.stateOf(-1)];
     const states: State[] = [];
-    for (let i = 0, record = this.#records >> 2; i < this.count; i++, record += stride)
-      states.push(this.stateOf(this.newestSlot(record)));
+    let first = (this.#records + this.#slotsOffset) >> 2;
+    for (let i = 0; i < this.count; i++, first += stride) {
+      const slot = newestSlot(words, first, slotStride, slots);
+      if (slot < 0) states.push(nothing);
+      else {
+        const high = nowHigh - (words[slot + STAMP + 1] ?? 0);
+        const age = high * 2 ** 32 + (nowLow - (words[slot + STAMP] ?? 0));
+        const goodbye = ((words[slot + report + FLAGS] ?? 0) & GOODBYE) !== 0;
+        states.push(judgeAge(distances, age, words[slot + report + INTERVAL] ?? 0, goodbye));
+      }
+    }
     return states;
+  }
+
+  /** Age of a node's last report in ms, negative when there is none; and where that report begins, as a word. */
+  lastOf(index: number): { ageMs: number; report: number } {
+    const slot = this.newestSlot(this.recordOffset(index) >> 2);
+    if (slot < 0) return { ageMs: -1, report: -1 };
+    return { ageMs: Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6, report: slot + (this.reportOffset >> 2) };
+  }
+
+  /** Where the record of that number begins. */
+  recordOffset(index: number): number {
+    return this.#records + index * this.#recordStride;
+  }
+
+  nameAt(index: number): string {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    this.#bytes ??= Buffer.from(buffer, byteOffset, byteLength);
+    const bytes = this.#bytes;
+    const at = this.recordOffset(index);
+    let end = at;
+    while (end < at + NAME_BYTES && bytes[end] !== 0) end++;
+    return bytes.toString('utf8', at, end);
   }
 
   /** The names of all nodes in the order of their records. */
   names(): string[] {
-    const { buffer, byteOffset, byteLength } = this.#view;
-    const bytes = Buffer.from(buffer, byteOffset, byteLength);
-    const names: string[] = [];
-    for (let i = 0, at = this.#records; i < this.count; i++, at += this.header.record_stride) {
-      const end = bytes.indexOf(0, at);
-      names.push(bytes.toString('utf8', at, Math.min(end < 0 ? byteLength : end, at + NAME_BYTES)));
-    }
-    return names;
+    return Array.from({ length: this.count }, (_, i) => this.nameAt(i));
   }
 
   node(index: number): Node {
-    return new Node(this, this.#view, this.#records + index * this.header.record_stride);
+    return new Node(this, this.#view, this.recordOffset(index));
   }
 
   /** All nodes in the order of their records. */
@@ -178,6 +227,12 @@ function formatBytes(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
+const stateOf = getter('board_header', 'state');
+const countOf = getter('board_header', 'count');
+const heartbeatOf = getter('board_header', 'heartbeat_ns');
+const listeningOf = getter('board_header', 'listening_since_ns');
+const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
+const silentAfterOf = getter('board_header', 'silent_after_ns');
 const nameOf = getter('record', 'name');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
@@ -259,7 +314,7 @@ export class Node {
   get last(): LastReport | undefined {
     const slot = this.#newest;
     if (slot === undefined) return undefined;
-    const report = slot + this.snapshot.header.report_offset;
+    const report = slot + this.snapshot.reportOffset;
     return {
       stampNs: stampOf(this.view, slot),
       intervalMs: intervalOf(this.view, report),
@@ -284,7 +339,7 @@ export class Node {
   /** One field of the newest report; undefined when it was not measured. */
   field(name: ReportField): unknown {
     const slot = this.#newest;
-    return slot === undefined ? undefined : reportField(name)(this.view, slot + this.snapshot.header.report_offset);
+    return slot === undefined ? undefined : reportField(name)(this.view, slot + this.snapshot.reportOffset);
   }
 
   get report(): Report | undefined {
@@ -300,7 +355,7 @@ export class Node {
   }
 
   #decode(slot: number | undefined): Report | undefined {
-    return slot === undefined ? undefined : decodeReport(this.view, slot + this.snapshot.header.report_offset);
+    return slot === undefined ? undefined : decodeReport(this.view, slot + this.snapshot.reportOffset);
   }
 }
 
@@ -351,7 +406,7 @@ export class BoardReader {
       if (snapshot === undefined) throw this.#cut();
       yield snapshot;
       first += snapshot.count;
-      if (snapshot.retired || snapshot.count === 0 || first >= (snapshot.header.count ?? 0)) return;
+      if (snapshot.retired || snapshot.count === 0 || first >= snapshot.total) return;
     }
   }
 
