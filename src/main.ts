@@ -5,7 +5,6 @@
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
-import { VERSION } from './common/version.js';
 
 interface Part {
   verb: { name: string; summary: string };
@@ -54,6 +53,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
+    const { VERSION } = await import('./common/version.js');
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
