@@ -53,7 +53,10 @@ function limitOf({ number, percent }: Portion, total: number): number {
 }
 
 /** The verdict on a board that tells something. */
-function judgeCensus(census: Census, options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>): Verdict {
+export function judgeCensus(
+  census: Census,
+  options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>,
+): Verdict {
   const { counts, kept, strangers } = census;
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);

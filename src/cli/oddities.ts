@@ -76,10 +76,11 @@ const SKEW_LEAST_S = 0.5;
 const EACH_MOST = 3;
 
 /** Seconds, with a sign in words: 2.1 s ahead. */
-function ahead(seconds: number): string {
+function ahead(seconds: number, ofWhom = ''): string {
   const far = Math.abs(seconds);
   const size = far < 60 ? `${far.toFixed(1)} s` : formatDuration(far * 1000);
-  return `${size} ${seconds > 0 ? 'ahead' : 'behind'}`;
+  if (ofWhom === '') return `${size} ${seconds > 0 ? 'ahead' : 'behind'}`;
+  return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
@@ -97,7 +98,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     found.push({
       kind: 'clock',
       nodes: [],
-      text: `most clocks are ${ahead(master)} of this master's: the master's clock is wrong rather than theirs`,
+      text: `most clocks are ${ahead(master, "this master's")}: the master's clock is wrong rather than theirs`,
     });
   const odd = known
     .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
@@ -105,7 +106,11 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
   for (const { node, skew } of odd.slice(0, EACH_MOST)) {
     const name = oneLine(node.name);
-    found.push({ kind: 'clock', nodes: [node], text: `clock of ${name} is ${ahead(skew)}` });
+    found.push({
+      kind: 'clock',
+      nodes: [node],
+      text: `clock of ${name} is ${ahead(skew, master === 0 ? '' : 'the others')}`,
+    });
   }
   const more = odd.slice(EACH_MOST).map(({ node }) => node);
   if (more.length > 0)
@@ -161,7 +166,7 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
       kind: 'kernel',
       nodes: odd,
       text: `${one ? oneLine(odd[0]?.name ?? '') : `${odd.length} nodes (${shown(odd)})`} ${one ? 'runs' : 'run'} another kernel${
-        one ? ` (${oneLine(release ?? '')})` : ''
+        one && release ? ` (${oneLine(release)})` : ''
       } than ${one ? 'its' : 'their'} ${most.length} siblings`,
     });
   }

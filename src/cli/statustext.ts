@@ -3,7 +3,7 @@
 import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
-import { STATES } from '../shm/liveness.js';
+import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import { oddities } from './oddities.js';
 import { ordered } from './order.js';
@@ -144,6 +144,13 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   return out;
 }
 
+/** States as a verb has them. */
+const SPOKEN: Partial<Record<State, string>> = {
+  never: 'has never reported',
+  left: 'has left',
+  unknown: 'is in a state that is not known',
+};
+
 /** The same in sentences, a line for each node: for who listens to it, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('./columns.js');
@@ -165,7 +172,9 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
           });
       const readings = told(true);
       const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
-      out.push(`${oneLine(name)} is ${[[state, ...told(false)].join(', '), ...known].join('; ')}.\n`);
+      out.push(
+        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...told(false)].join(', '), ...known].join('; ')}.\n`,
+      );
     }
   } else {
     for (const state of STATES) {
