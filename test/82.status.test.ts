@@ -296,8 +296,7 @@ t.test(
   { skip: spawnSync('script', ['--version']).error !== undefined && 'script is not installed' },
   async t => {
     const board = boardPath(t);
-    const { port } = await startReceiver(t, board);
-    await run(['load', '--to', `127.0.0.1:${port}`, '--count', '3', '--interval', '200ms', '--for', '600ms']);
+    await sixty(t, board);
     const seen = (columns: number, env: Record<string, string> = {}) =>
       spawnSync(
         'script',
