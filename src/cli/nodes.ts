@@ -4,7 +4,7 @@ import { compareNames, fold } from '../common/nodeset.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { BoardReader, NO_BOARD } from '../shm/reader.js';
-import { type Census, takeCensus } from './census.js';
+import { type Census, type Question, takeCensus } from './census.js';
 
 export const verb = defineVerb({
   name: 'nodes',
@@ -24,22 +24,28 @@ a stalled one: then nothing is known about any node, all of them are unknown, an
 });
 
 /** Those for which a condition holds: needs the whole board. */
-async function selected(reader: BoardReader, condition: string, census: Omit<Parameters<typeof takeCensus>[1], 'x'>) {
+async function selected(reader: BoardReader, condition: string, { keep, among }: Question) {
   const { filter } = await import('./where.js');
   const holds = filter(verb.name, condition);
   const snapshot = reader.snapshot();
-  const missing = census.among && new Set(census.among);
+  const missing = among && new Set(among);
   const kept: string[] = [];
   for (const node of snapshot.nodes()) {
     if (missing && !missing.delete(node.name)) continue;
-    if (census.keep(node.state) && holds(node)) kept.push(node.name);
+    if (keep(node.state) && holds(node)) kept.push(node.name);
   }
   const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
   return { names: kept, strangers: [...(missing ?? [])], stalled: stalled || retired, closed, heartbeatAgeMs };
 }
 
+/** Those in the states alone: reads liveness. */
+function counted(reader: BoardReader, question: Question) {
+  const census = takeCensus(reader, question);
+  return { ...census, names: census.kept.map(({ name }) => name) };
+}
+
 /** Why nothing is known, in one line. */
-export function stalledLine({ closed }: Pick<Census, 'closed'>): string {
+function stalledLine({ closed }: Pick<Census, 'closed'>): string {
   return `the receiver ${closed ? 'was ended' : 'is stalled'}: nothing is known about nodes; see beoboard status`;
 }
 
@@ -51,10 +57,9 @@ export async function main(argv: string[]): Promise<number> {
   const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const found =
-      values.where === undefined
-        ? (({ kept, ...census }) => ({ ...census, names: kept.map(({ name }) => name) }))(takeCensus(reader, question))
-        : await selected(reader, values.where, question);
+    const found = await (values.where === undefined
+      ? counted(reader, question)
+      : selected(reader, values.where, question));
     const { names, strangers } = found;
     if (values.counted) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));

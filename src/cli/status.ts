@@ -50,10 +50,16 @@ const HOME = '\x1b[H';
 const CLEAR_REST = '\x1b[J';
 const ERASE_LINE = '\x1b[K';
 
+/** The line up to the terminal's edge, with all of its colours: a line that wraps would push others off the screen. */
+function clip(line: string, columns: number): string {
+  let room = columns;
+  return line.replace(/\x1b\[[\d;]*m|[^\x1b]/gu, part => (part.length > 2 || room-- > 0 ? part : ''));
+}
+
 /** As many lines as the terminal has, each erased to its end, so that nothing flickers. */
 function screen(lines: string[]): string {
-  const { rows = 24 } = process.stdout;
-  const shown = lines.slice(0, rows - 1).map(line => `${line}${ERASE_LINE}`);
+  const { rows = 24, columns = 80 } = process.stdout;
+  const shown = lines.slice(0, rows - 1).map(line => `${clip(line, columns)}${ERASE_LINE}`);
   if (lines.length > rows - 1) shown[rows - 2] = `… ${lines.length - rows + 2} more${ERASE_LINE}`;
   return `${HOME}${shown.join('\n')}\n${CLEAR_REST}`;
 }
