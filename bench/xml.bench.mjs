@@ -84,7 +84,7 @@ async function answers(port) {
 }
 
 /** A real gmond that hears itself. */
-async function openGmond(own) {
+async function openGmond(own, children) {
   const path = join(own, 'gmond.conf');
   const standard = execFileSync('gmond', ['-t'], { encoding: 'utf8' });
   const modules = readdirSync('/usr/lib')
@@ -105,12 +105,13 @@ async function openGmond(own) {
   ];
   writeFileSync(path, `${channels.join('\n')}\n${groups}`);
   const child = spawn('gmond', ['-c', path], { stdio: 'ignore' });
+  children.push(child);
   await answers(8649);
   return child;
 }
 
 /** A real gmetad that polls us and writes no RRDs. */
-async function openGmetad(own, port) {
+async function openGmetad(own, port, children) {
   const path = join(own, 'gmetad.conf');
   const lines = [
     `data_source "bench" 15 127.0.0.1:${port}`,
@@ -121,6 +122,7 @@ async function openGmetad(own, port) {
   ];
   writeFileSync(path, `${lines.join('\n')}\n`);
   const child = spawn('gmetad', ['-d', '1', '-c', path], { stdio: 'ignore' });
+  children.push(child);
   for (let tries = 0; (await answers(8651)) < 1e6; tries++) {
     if (tries > 100) throw new Error('gmetad has not polled');
     await sleep(0.2);
@@ -175,11 +177,10 @@ async function measure({ quick, say }) {
     const bare = spawn(program, ['serve', String(NODES)], { stdio: ['ignore', 'pipe', 'inherit'] });
     children.push(bare);
     const barePort = Number((await once(bare.stdout, 'data'))[0]);
-    const gmond = INSTALLED('gmond') ? await openGmond(own) : undefined;
-    const gmetad = INSTALLED('gmetad') ? await openGmetad(own, few.port) : undefined;
+    const gmond = INSTALLED('gmond') ? await openGmond(own, children) : undefined;
+    const gmetad = INSTALLED('gmetad') ? await openGmetad(own, few.port, children) : undefined;
     if (gmond === undefined || gmetad === undefined)
       say('no gmond or gmetad here: apt-get install ganglia-monitor gmetad');
-    children.push(...[gmond, gmetad].filter(Boolean));
     for (let lap = -1; lap < laps; lap++) {
       const us = await served(program, ours.pid, ours.port, 3);
       const c = await served(program, bare.pid, barePort, 3);

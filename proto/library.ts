@@ -1,11 +1,12 @@
 // Makes what the C library takes from the contract and from the program: the generated section of c/beoboard.h, c/lib's tables,
-// and the manual pages. Run it after a build: `node dist/proto/library.js`.
+// the manual pages, and the completions of shells. Run it after a build: `node dist/proto/library.js`.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { compile, DOCUMENTS } from './compile.js';
+import { completions } from './completions.js';
 import { emitPublic, emitTables, renew } from './header.js';
 import { fromHeader, fromMarkdown, fromProgram, verbsOf } from './man.js';
 
@@ -35,6 +36,7 @@ export function generateLibrary(root: string): Map<string, string> {
   ]);
   return new Map([
     ...readers,
+    ...completions(verbs),
     ['c/beoboard.h', header],
     ['c/lib/header.gen.h', emitTables(contract)],
     ['c/lib/man/beoboard.1', fromProgram(all, verbs, but('beoboard(1)'))],

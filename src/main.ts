@@ -2,11 +2,9 @@
 // beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
 // one line and an exit code.
 
-import { Failure } from './common/failure.js';
-import { HelpShown, UsageError } from './common/options.js';
+import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
-import { VERSION } from './common/version.js';
 
 interface Part {
   verb: { name: string; summary: string };
@@ -18,10 +16,13 @@ const parts: Record<string, () => Promise<Part>> = {
   send: () => import('./sender/main.js'),
   receive: () => import('./receiver/main.js'),
   status: () => import('./cli/status.js'),
+  nodes: () => import('./cli/nodes.js'),
+  check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/xml.js'),
   ganglia: () => import('./ganglia-xml/main.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
+  nodeset: () => import('./cli/nodeset.js'),
   forget: () => import('./receiver/forget.js'),
   load: () => import('./load/main.js'),
 };
@@ -53,6 +54,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
+    const { VERSION } = await import('./common/version.js');
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }

@@ -4,11 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { expand, NodesetError, parseNodeName, readNodes } from '../src/common/nodeset.js';
+import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../src/common/nodeset.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];
   reject: { expr: string }[];
+  fold: { hosts: string[]; slurm: string }[];
 }
 // Seen from dist/test/, where this file runs.
 const vectors: Vectors = JSON.parse(
@@ -31,6 +32,35 @@ t.test('what other tools agree on is expanded', async t => {
 
 t.test('what other tools disagree on is refused', async t => {
   for (const { expr } of vectors.reject) t.throws(() => expand(expr), NodesetError, JSON.stringify(expr));
+});
+
+t.test('names are folded as Slurm folds them', async t => {
+  for (const { hosts, slurm } of vectors.fold) {
+    t.equal(fold(hosts), slurm);
+    t.equal(fold([...hosts].reverse()), slurm, 'whatever their order');
+  }
+  const table: [names: string, list: string][] = [
+    ['', ''],
+    ['n2 n1 n1', 'n[1-2]'],
+    ['n3 n1 n7', 'n[1,3,7]'],
+    ['n098 n099 n100 n101', 'n[098-101]'],
+    ['n99 n100 n099', 'n[99,099-100]'],
+    ['n08 n9 n10 n09 n8', 'n[8-9,08-10]'],
+    ['n0 n00 n1', 'n[0-1,00]'],
+    ['1 2 3', '1,2,3'],
+    ['10.0.0.1 10.0.0.2', '10.0.0.[1-2]'],
+    ['rack2n1 rack10n1 rack10n2 rack1n1', 'rack1n1,rack2n1,rack10n[1-2]'],
+    ['n1-ib0 n1-ib1 n2-ib', 'n1-ib[0-1],n2-ib'],
+    [`n${'0'.repeat(30)}1 n${'0'.repeat(30)}2`, `n${'0'.repeat(16)}[${'0'.repeat(14)}1-${'0'.repeat(14)}2]`],
+  ];
+  for (const [names, list] of table) t.equal(fold(names.split(' ').filter(Boolean)), list);
+  const many = Array.from({ length: 40_000 }, (_, i) => `n${i}`);
+  t.equal(fold(many), 'n[0-16383,16384-32767,32768-39999]', 'no range is longer than pdsh takes');
+});
+
+t.test('names in the order of people', async t => {
+  const sorted = ['a', 'a1', 'a1b', 'a01', 'a2', 'a10', 'a10b2', 'a10b11', 'ab', 'b'];
+  t.same([...sorted].reverse().sort(compareNames), sorted);
 });
 
 t.test('order of first appearance, each name once', async t => {
@@ -89,6 +119,7 @@ t.test('refusals say where and what to write', async t => {
     [`a,n${'0'.repeat(63)}`, 3, 'a name that is too long; names have at most 63 characters'],
     [`n${'[9-10]'.repeat(32)}`, 1, 'a name that is too long; names have at most 63 characters'],
     ['n[1-999999999]', 1, 'too many names; at most 1000000 are taken; shorten the range'],
+    ['n[1-1000000000000]', 1, 'too many names; at most 1000000 are taken; shorten the range'],
     ['a,n[1-1000][1-1000]', 3, 'too many names; at most 1000000 are taken; shorten the range'],
   ];
   for (const [list, column, says] of table) {
@@ -225,4 +256,26 @@ t.test('properties', async t => {
     runs,
   );
   t.pass('a list that was built from its meaning expands to it');
+
+  // Names that share beginnings and numbers of several widths, as they do where two generations of nodes stand.
+  const number = fc
+    .tuple(fc.nat(130), fc.integer({ min: 1, max: 4 }))
+    .map(([n, width]) => String(n).padStart(width, '0'));
+  const name = fc.tuple(fc.constantFrom('n', 'r1n', 'r01-n', '7', 'x.'), number, fc.constantFrom('', '', '-ib', 'b3'));
+  const names = fc.array(
+    name.map(parts => parts.join('')),
+    { maxLength: 60 },
+  );
+  fc.assert(
+    fc.property(names, some => {
+      const list = fold(some);
+      const wanted = [...new Set(some)].sort();
+      if (JSON.stringify((list === '' ? [] : expand(list)).sort()) !== JSON.stringify(wanted)) throw new Error(list);
+      if (/\][^,]/.test(list)) throw new Error(`${list}: something follows a bracket`);
+      if (fold([...some].reverse()) !== list) throw new Error('the order of the names changes the list');
+      if (fold(expand(list || 'n')) !== (list || 'n')) throw new Error('folded again it is another');
+    }),
+    runs,
+  );
+  t.pass('what is folded expands to the same names, and brackets end the name');
 });

@@ -10,7 +10,7 @@ import { dictionary } from '../src/layout/dictionary.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, PROGRAM, run, start, startReceiver, until } from './lib.js';
 
-const VERBS = ['demo', 'send', 'receive', 'status', 'xml', 'dump', 'describe', 'load'];
+const VERBS = ['demo', 'send', 'receive', 'status', 'nodes', 'check', 'xml', 'dump', 'describe', 'nodeset', 'load'];
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
@@ -29,7 +29,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
   const rows: [string[], RegExp][] = [
     [[], /^$/],
     [['stauts'], /unknown verb 'stauts'; did you mean status\?/],
-    [['check'], /unknown verb 'check'; see beoboard --help/],
+    [['xyzzy'], /unknown verb 'xyzzy'; see beoboard --help/],
     [['status', '--bord', 'x'], /did you mean --board\?/],
     [['status', '--listen', '::1'], /--listen is an option of other verbs/],
     [['status', '--watch', '--json'], /do not go together/],
@@ -71,7 +71,7 @@ t.test('a file of options, and the command line before it', async t => {
 
 t.test('no board: one line, exit code 4', async t => {
   const board = join(folder(t), 'board');
-  for (const verb of ['status', 'xml', 'dump']) {
+  for (const verb of ['status', 'nodes', 'xml', 'dump']) {
     const { code, stderr, stdout } = await run([verb, '--board', board]);
     t.equal(code, 4, verb);
     t.match(stderr, new RegExp(`^beoboard ${verb}: ${board}: there is no board.*\n$`));
@@ -120,8 +120,8 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
     count(node => node.rates !== undefined),
     1000,
   );
-  const table = await run(['status', '--board', board]);
-  t.equal(table.stdout.trimEnd().split('\n').length, 1002);
+  const table = await run(['status', '--long', '--board', board]);
+  t.equal(table.stdout.split('\n\n')[0]?.trimEnd().split('\n').length, 1002);
   t.match(table.stdout, /^1000 nodes: 1000 live; heard everything for /);
   const dump = await run(['dump', '--board', board]);
   t.equal(dump.code, 0);
@@ -133,7 +133,15 @@ t.test('who reads us may leave early', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
   await run(['load', '--to', `127.0.0.1:${port}`, '--count', '500', '--for', '1s']);
-  for (const verb of [['status'], ['status', '--json'], ['xml'], ['dump'], ['describe']]) {
+  for (const verb of [
+    ['status', '--long'],
+    ['status', '--json'],
+    ['status', '--csv'],
+    ['nodes', '--expand'],
+    ['xml'],
+    ['dump'],
+    ['describe'],
+  ]) {
     const shell = spawn('bash', [
       '-c',
       `set -o pipefail; "$0" "$@" | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`,

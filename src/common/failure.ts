@@ -1,4 +1,4 @@
-// An end that is told to people in one line, with an exit code of its own, and needs no stack.
+// Ends that are told to people in one line, with exit codes of their own, and need no stack.
 
 /** The message is one line: what is wrong, where, what to do. `exitCode` as the design has them: 1 not so, 4 no board. */
 export class Failure extends Error {
@@ -7,5 +7,24 @@ export class Failure extends Error {
     readonly exitCode: number,
   ) {
     super(message);
+  }
+}
+
+/** A command line that cannot be taken; the message is the whole line for stderr, `exitCode` that of the process. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly exitCode = 2;
+
+  constructor(verb: string, wrong: string) {
+    super(`beoboard ${verb}: ${wrong}`);
+  }
+}
+
+/** `--help` was asked for: `text` belongs on stdout, and the exit code is 0. */
+export class HelpShown extends Error {
+  override readonly name = 'HelpShown';
+
+  constructor(readonly text: string) {
+    super('help was asked for');
   }
 }

@@ -1,5 +1,5 @@
-// Expands host lists (node[001-128],login1): the common ground of Slurm, pdsh and ClusterShell. What any of them turns
-// into names that nobody meant is refused, with the column. Knows no set operations and no groups.
+// Expands and folds host lists (node[001-128],login1): the common ground of Slurm, pdsh and ClusterShell. What any of them
+// turns into names that nobody meant is refused, with the column. Knows no set operations and no groups.
 
 import { InputError, oneLine, quote, readText } from './text.js';
 
@@ -48,6 +48,7 @@ const HINTS: Record<string, string> = {
 function badCharacter(list: string, at: number): NodesetError {
   const character = String.fromCodePoint(list.codePointAt(at) ?? 0);
   if (/\s/.test(character)) return new NodesetError(at + 1, 'a blank', 'separate names by a comma alone');
+  // Only where names are those of nodes: else it is taken.
   if (/[A-Z]/.test(character)) {
     return new NodesetError(
       at + 1,
@@ -98,8 +99,12 @@ function parseBrackets(list: string, start: number, end: number): Range[] {
     });
 }
 
+/** How names may be written: as nodes call themselves, or as other tools take them, upper case included. */
+export type Spelling = 'node' | 'any';
+
 /** Reads the whole list before a single name is made, so that a refusal costs no more than the text. */
-function parse(list: string, limit: number, already: number): Pattern[] {
+function parse(list: string, limit: number, already: number, spelling: Spelling): Pattern[] {
+  const letters = spelling === 'any' ? /^[A-Za-z0-9._-]*/ : /^[a-z0-9._-]*/;
   if (list === '') throw new NodesetError(1, 'it is empty', 'write names, as in node[1-3],login1');
   const patterns: Pattern[] = [];
   let total = already;
@@ -122,7 +127,7 @@ function parse(list: string, limit: number, already: number): Pattern[] {
         pattern.push(ranges);
         at = close + 1;
       } else {
-        const text = /^[a-z0-9._-]*/.exec(list.slice(at, at + NAME_LENGTH + 1))?.[0] ?? '';
+        const text = letters.exec(list.slice(at, at + NAME_LENGTH + 1))?.[0] ?? '';
         if (text === '') throw badCharacter(list, at);
         longest += text.length;
         pattern.push(text);
@@ -134,7 +139,7 @@ function parse(list: string, limit: number, already: number): Pattern[] {
     }
     const [first] = pattern;
     if (first === undefined) throw new NodesetError(start + 1, 'an empty name', 'leave out the extra comma');
-    if (typeof first === 'string' && !/^[a-z0-9]/.test(first)) {
+    if (typeof first === 'string' && !/^[a-z0-9]/i.test(first)) {
       throw new NodesetError(
         start + 1,
         `a name that begins with ${quote(first[0] ?? '')}`,
@@ -166,8 +171,8 @@ function addNames(names: Set<string>, pattern: Pattern, index = 0, begun = ''): 
   }
 }
 
-function addList(names: Set<string>, list: string, limit: number): void {
-  for (const pattern of parse(list, limit, names.size)) addNames(names, pattern);
+function addList(names: Set<string>, list: string, limit: number, spelling: Spelling): void {
+  for (const pattern of parse(list, limit, names.size, spelling)) addNames(names, pattern);
 }
 
 /**
@@ -175,9 +180,33 @@ function addList(names: Set<string>, list: string, limit: number): void {
  * Throws a NodesetError, before anything is expanded, for a list that is malformed or yields more than `limit` names
  * (counted before doubles are removed).
  */
-export function expand(list: string, limit = LIMIT): string[] {
+export function expand(list: string, limit = LIMIT, spelling: Spelling = 'node'): string[] {
   const names = new Set<string>();
-  addList(names, list, limit);
+  addList(names, list, limit, spelling);
+  return [...names];
+}
+
+/**
+ * The names of a text with lists on its lines, `#` comments and blank lines; `blanks`: lists may stand in one line.
+ * Throws a NodesetError that begins with `place` and the line.
+ */
+export function expandLines(
+  text: string,
+  place: string,
+  { blanks = false, spelling = 'node' as Spelling } = {},
+): string[] {
+  const names = new Set<string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    const written = line.replace(/#.*/s, '').trimEnd();
+    for (const { 0: list, index: start } of written.matchAll(blanks ? /\S+/g : /\S.*/g)) {
+      try {
+        addList(names, list, LIMIT, spelling);
+      } catch (error) {
+        if (!(error instanceof NodesetError)) throw error;
+        throw new NodesetError(error.column + start, error.wrong, error.hint, `${place}:${index + 1}`);
+      }
+    }
+  }
   return [...names];
 }
 
@@ -185,25 +214,126 @@ export function expand(list: string, limit = LIMIT): string[] {
  * The node names of a LIST, or of `@FILE`: a list on each line, `#` comments, blank lines.
  * Throws a NodesetError, that of a file with its name and line, or an InputError when the file is unreadable or empty.
  */
-export function readNodes(value: string): string[] {
-  if (!value.startsWith('@')) return expand(value);
+export function readNodes(value: string, spelling: Spelling = 'node'): string[] {
+  if (!value.startsWith('@')) return expand(value, LIMIT, spelling);
   const file = value.slice(1);
   if (file === '') throw new InputError(`'@' names no file; write @FILE or a list`);
-  const names = new Set<string>();
-  for (const [index, line] of readText(file).split('\n').entries()) {
-    const written = line.replace(/#.*/s, '').trimEnd();
-    const list = written.trimStart();
-    if (list === '') continue;
-    try {
-      addList(names, list, LIMIT);
-    } catch (error) {
-      if (!(error instanceof NodesetError)) throw error;
-      const column = error.column + written.length - list.length;
-      throw new NodesetError(column, error.wrong, error.hint, `${oneLine(file)}:${index + 1}`);
+  const names = expandLines(readText(file), oneLine(file), { spelling });
+  if (names.length === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
+  return names;
+}
+
+const isDigit = (code: number) => code >= 48 && code <= 57;
+
+/** Where the last run of digits of a name begins, of which nothing follows: its length where there is none. */
+function lastDigits(name: string): number {
+  const least = Math.max(0, name.length - DIGITS);
+  let at = name.length;
+  while (at > least && isDigit(name.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+/** The name up to its last number: what siblings have in common. */
+export function prefixOf(name: string): string {
+  return name.slice(0, lastDigits(name));
+}
+
+/** Orders names as people do: digits by their number, all else by its characters. */
+export function compareNames(a: string, b: string): number {
+  let [i, j] = [0, 0];
+  while (i < a.length && j < b.length) {
+    const [c, d] = [a.charCodeAt(i), b.charCodeAt(j)];
+    if (!isDigit(c) || !isDigit(d)) {
+      if (c !== d) return c - d;
+      i++;
+      j++;
+      continue;
+    }
+    const [from, start] = [i, j];
+    while (i < a.length && isDigit(a.charCodeAt(i))) i++;
+    while (j < b.length && isDigit(b.charCodeAt(j))) j++;
+    const [left, right] = [a.slice(from, i), b.slice(start, j)];
+    const by = Number(left) - Number(right) || left.length - right.length;
+    if (by !== 0) return by;
+  }
+  return a.length - i - (b.length - j);
+}
+
+/** pdsh takes no more in one range; Slurm takes four times as many. */
+const RANGE_MOST = 16_384;
+
+/**
+ * The numbers behind one prefix as ranges: `1-3`, `001-002`, `010`. `numbers`: by how many digits they were written with,
+ * negative where the first is no 0 that was put before it.
+ */
+function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
+  // 09 makes 10 a number of two digits that belongs to it; without such a number 9 and 10 go together.
+  const widths = new Map<number, number[]>([[0, []]]);
+  for (const [digits, some] of numbers) {
+    const width = digits > 0 ? digits : numbers.has(-digits) ? -digits : 0;
+    widths.set(width, (widths.get(width) ?? []).concat(some));
+  }
+  const found: { first: number; width: number; text: string }[] = [];
+  for (const [width, some] of widths) {
+    const sorted = Float64Array.from(some).sort();
+    for (let i = 0; i < sorted.length; ) {
+      const first = sorted[i] ?? 0;
+      let last = first;
+      for (; i < sorted.length; i++) {
+        const next = sorted[i] ?? 0;
+        if (next > last + 1 || next - first >= RANGE_MOST) break;
+        last = next;
+      }
+      const [low, high] = [first, last].map(number => String(number).padStart(width, '0'));
+      found.push({ first, width, text: first === last ? (low ?? '') : `${low}-${high}` });
     }
   }
-  if (names.size === 0) throw new InputError(`${quote(file)} holds no names; write a list on each line`);
-  return [...names];
+  return found.sort((a, b) => a.first - b.first || a.width - b.width).map(({ text }) => text);
+}
+
+/**
+ * The host lists that stand for these names, one for each beginning, in the order of people: `login1`, `node[001-128]`.
+ * Brackets stand on the last digits alone and nothing follows them, since Slurm expands all else to nothing. Joined by
+ * commas they are one list. Names are taken as they are.
+ */
+export function foldParts(names: Iterable<string>): string[] {
+  const alone = new Set<string>();
+  const groups = new Map<string, Map<number, number[]>>();
+  // Neighbours have the same beginning, nearly always: it is looked up once.
+  let prefix = '';
+  let group = new Map<number, number[]>();
+  for (const name of names) {
+    const at = lastDigits(name);
+    if (at === 0 || at === name.length) {
+      alone.add(name);
+      continue;
+    }
+    if (at !== prefix.length || !name.startsWith(prefix)) {
+      prefix = name.slice(0, at);
+      group = groups.get(prefix) ?? new Map();
+      groups.set(prefix, group);
+    }
+    let number = 0;
+    for (let i = at; i < name.length; i++) number = number * 10 + name.charCodeAt(i) - 48;
+    const digits = name.length - at;
+    const width = digits > 1 && name.charCodeAt(at) === 48 ? digits : -digits;
+    const same = group.get(width);
+    if (same === undefined) group.set(width, [number]);
+    else same.push(number);
+  }
+  const parts = [...alone].map(text => [text, text] as const);
+  for (const [beginning, numbers] of groups) {
+    const found = ranges(numbers);
+    const [first = ''] = found;
+    const single = found.length === 1 && !first.includes('-');
+    parts.push([beginning, single ? `${beginning}${first}` : `${beginning}[${found.join(',')}]`]);
+  }
+  return parts.sort(([a], [b]) => compareNames(a, b)).map(([, text]) => text);
+}
+
+/** The names as one host list, empty for none. */
+export function fold(names: Iterable<string>): string {
+  return foldParts(names).join(',');
 }
 
 /** The text, if it is a node's name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Else throws an InputError. */

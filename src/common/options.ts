@@ -2,41 +2,24 @@
 // Does nothing with the values and never ends the process.
 
 import { hostname } from 'node:os';
-import { Command, CommanderError, Option as Flag } from 'commander';
 import { type Address, type Network, parseAddress, parseNetwork } from './addresses.js';
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
+import { HelpShown, UsageError } from './failure.js';
 import { parseNodeName, readNodes } from './nodeset.js';
-import { InputError, nearest, oneLine, quote } from './text.js';
+import { InputError, nearest, quote } from './text.js';
 
-/** A command line that cannot be taken; the message is the whole line for stderr, `exitCode` that of the process. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly exitCode = 2;
-
-  constructor(verb: string, wrong: string) {
-    super(`beoboard ${verb}: ${wrong}`);
-  }
-}
-
-/** `--help` was asked for: `text` belongs on stdout, and the exit code is 0. */
-export class HelpShown extends Error {
-  override readonly name = 'HelpShown';
-
-  constructor(readonly text: string) {
-    super('help was asked for');
-  }
-}
+export { HelpShown, UsageError };
 
 interface Option<T> {
+  /** Its name on the command line and in a file, where another verb's option has that name, too. */
+  readonly long?: string;
   /** What stands for the value in help and errors; empty for a flag. */
   readonly value: string;
   readonly about: string;
   /** How many times it may be given. */
   readonly most: number;
   readonly env?: string;
-  /** How it is written, where another option of the same meaning has the name: other verbs take it otherwise. */
-  readonly long?: string;
   readonly fallback: Fallback;
   /** Makes the value from the texts given; InputErrors are told with `where`. */
   readonly read: (given: Setting) => T;
@@ -187,6 +170,48 @@ function networks(text: string): Network[] {
   return text.split(',').map(part => parseNetwork(part.trim()));
 }
 
+const STATES = ['live', 'uncertain', 'silent', 'left', 'never', 'unknown'] as const;
+
+/** Words for states, separated by commas. */
+function stateWords(text: string): (typeof STATES)[number][] {
+  return text.split(',').map(word => {
+    const state = STATES.find(known => known === word);
+    if (state !== undefined) return state;
+    const meant = nearest(word, STATES);
+    throw new InputError(
+      `${quote(word)} is no state; ${meant ? `did you mean ${meant}?` : `write ${STATES.join(', ')}`}`,
+    );
+  });
+}
+
+function fieldName(text: string): string {
+  if (/^-?[A-Za-z_][\w.]*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
+}
+
+/** Names separated by commas. */
+function fieldNames(text: string): string[] {
+  return text.split(',').map(fieldName);
+}
+
+/** So many, or so many in a hundred. */
+export interface Portion {
+  readonly number: number;
+  readonly percent: boolean;
+}
+
+function portion(text: string): Portion {
+  const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  return { number: Number(digits), percent: percent === '%' };
+}
+
+/** Only that there is something: what fields there are is known to who evaluates it. */
+function condition(text: string): string {
+  if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
+  return text;
+}
+
 /** A user id as number, a user name as text. */
 function user(text: string): number | string {
   if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
@@ -292,6 +317,30 @@ const options = {
   'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
   'silent-for': optional('TIME', 'for how long, 1ms to 500h; without it for good', time('1ms', '500h')),
   seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
+  columns: optional(
+    'NAMES',
+    'columns of the table: name, state, age, load … or fields as beoboard describe has them',
+    fieldNames,
+  ),
+  sort: optional('FIELD', 'rows by a field or column, the largest first; -FIELD the smallest first', fieldName),
+  exceptions: flag('only nodes that are not live; one line when all is well'),
+  long: flag('a row for every node, and lists in full'),
+  csv: flag('comma-separated values: names of columns, then a line for each node'),
+  plain: flag('sentences instead of a table'),
+  color: one('WHEN', 'colours: auto, always or never', word('auto', 'always', 'never'), standard('auto')),
+  fail: optional(
+    'WAY',
+    'open or closed: what to say of nodes when there is no board, or a stalled one',
+    word('open', 'closed'),
+  ),
+  warning: one('N[%]', 'more nodes than this that are not live are a warning', portion, standard('0')),
+  critical: one('N[%]', 'more nodes than this that are silent, or left for long, are critical', portion, standard('0')),
+  expand: flag('one name in each line'),
+  fold: flag('one host list, as in node[001-128],login1'),
+  counted: { ...flag('only how many there are'), long: 'count' },
+  state: optional('STATES', 'nodes in these states: live, uncertain, silent, left, never, unknown', stateWords),
+  where: optional('CONDITION', "nodes for which it holds, as in 'mem_avail_mib < 1024 && state == live'", condition),
+  exclude: optional('LIST', 'a host list, or @FILE, to be left out', text => readNodes(text, 'any')),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
   for: optional('TIME', 'end after this time, 1ms to 500h', time('1ms', '500h')),
 };
@@ -310,7 +359,9 @@ export interface Verb<K extends OptionName> {
   /** One line, for the list of verbs as well. */
   readonly summary: string;
   readonly options: readonly K[];
-  /** In commander's way: `<list>`, `[field]`, `[fields...]`. */
+  /** Letters that stand for options: `-w LIST`. */
+  readonly letters?: Readonly<Record<string, K>>;
+  /** `<list>`, `[field]`, `[fields...]`: needed, optional, any number of them. */
   readonly arguments?: readonly string[];
   /** Whole command lines. */
   readonly examples: readonly string[];
@@ -323,103 +374,130 @@ export function defineVerb<const K extends OptionName>(verb: Verb<K>): Verb<K> {
   return verb;
 }
 
-function describe(name: OptionName): string {
-  const { about, most, value, fallback }: Option<unknown> = options[name];
-  const again = value !== '' && most > 2 ? '; may be repeated' : '';
-  return `${about}${again}${fallback.shown && ` (default: ${fallback.shown})`}`;
-}
-
-/** How it is written: `listen`. */
-function longName(name: OptionName): string {
-  const { long }: Option<unknown> = options[name];
-  return long ?? name;
+/** The name that people write. */
+function longOf(name: OptionName): string {
+  const { long = name }: Option<unknown> = options[name];
+  return long;
 }
 
 /** The option as it is shown to people: `--to ADDR[:PORT]`. */
 function spelled(name: OptionName): string {
-  return `--${longName(name)} ${options[name].value}`.trimEnd();
+  return `--${longOf(name)} ${options[name].value}`.trimEnd();
 }
 
-/** The option that the verb takes under a long name. */
-function optionOf(verb: Verb<OptionName>, long: string): OptionName | undefined {
-  return verb.options.find(name => longName(name) === long);
+/** The option of this verb that people call so. */
+function named(verb: Verb<OptionName>, long: string): OptionName | undefined {
+  return verb.options.find(name => longOf(name) === long);
 }
 
-function isLongName(name: string): boolean {
-  return Object.keys(options).some(option => longName(option as OptionName) === name);
+function describe(name: OptionName): string {
+  const { about, most, value, env, fallback }: Option<unknown> = options[name];
+  const again = value !== '' && most > 2 ? '; may be repeated' : '';
+  return `${about}${again}${fallback.shown && ` (default: ${fallback.shown})`}${env ? ` (env: ${env})` : ''}`;
 }
 
-function build(verb: Verb<OptionName>): Command {
-  const command = new Command(`beoboard ${verb.name}`)
-    .description(verb.summary)
-    .helpOption('-h, --help', 'show this help');
-  for (const name of verb.options) {
-    const { value, env }: Option<unknown> = options[name];
-    // Commander only collects: the parsers run later, for all sources alike.
-    const option = new Flag(`--${longName(name)}${value && ' <value>'}`, describe(name));
-    if (value) option.argParser<string[] | undefined>((text, before) => [...(before ?? []), text]);
-    if (env) option.env(env);
-    command.addOption(option);
+/** The text in lines of so many characters, each but the first indented. */
+function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
   }
-  for (const argument of verb.arguments ?? []) command.argument(argument);
-  command.configureHelp({
-    optionTerm: ({ long, flags }) => {
-      const name = optionOf(verb, long?.slice(2) ?? '');
-      return name === undefined ? flags : spelled(name);
-    },
+  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+}
+
+function helpOf(verb: Verb<OptionName>): string {
+  const letters = Object.entries(verb.letters ?? {});
+  const terms = verb.options.map(name => {
+    const letter = letters.find(([, meant]) => meant === name)?.[0];
+    return [letter === undefined ? spelled(name) : `-${letter}, ${spelled(name)}`, describe(name)] as const;
   });
-  const examples = ['Examples:', ...verb.examples.map(line => `  ${line}`)].join('\n');
-  return command.addHelpText('after', `${verb.notes ? `\n${verb.notes.trim()}\n` : ''}\n${examples}`);
+  const rows = [...terms, ['-h, --help', 'show this help'] as const];
+  const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
+  const width = Math.max(40, (process.stdout.columns ?? 80) - indent);
+  return [
+    `Usage: ${['beoboard', verb.name, '[options]', ...(verb.arguments ?? [])].join(' ')}`,
+    `\n${verb.summary}`,
+    '\nOptions:',
+    ...rows.map(([term, about]) => `  ${term.padEnd(indent - 2)}${wrapped(about, width, indent)}`),
+    ...(verb.notes ? [`\n${verb.notes.trim()}`] : []),
+    '\nExamples:',
+    ...verb.examples.map(line => `  ${line}`),
+    '',
+  ].join('\n');
 }
 
-/** What commander refused, in our words. */
-function explain(verb: Verb<OptionName>, command: Command, { code, message }: CommanderError): string {
+/** What stands on a command line: the texts of each option in their order, and the arguments. */
+interface Line {
+  readonly texts: ReadonlyMap<OptionName, readonly string[]>;
+  readonly args: readonly string[];
+}
+
+/** Why a word that looks like an option is none of this verb. */
+function unknown(verb: Verb<OptionName>, given: string): InputError {
   const help = `see beoboard ${verb.name} --help`;
-  const [, subject = ''] = /'(.*)'/s.exec(message) ?? [];
-  switch (code) {
-    case 'commander.unknownOption': {
-      const [given = ''] = subject.split('=', 1);
-      const name = given.replace(/^-+/, '');
-      const known = optionOf(verb, name);
-      if (known !== undefined) {
-        return options[known].value
-          ? `unknown option ${quote(given)}; write ${spelled(known)}`
-          : `${given} takes no value; write ${given}`;
-      }
-      if (isLongName(name)) return `--${name} is an option of other verbs; ${help}`;
-      const meant = nearest(name, [...verb.options.map(longName), 'help']);
-      return `unknown option ${quote(given)}; ${meant ? `did you mean --${meant}?` : help}`;
-    }
-    case 'commander.optionMissingArgument': {
-      const name = /^--(\S+)/.exec(subject)?.[1] ?? '';
-      const known = optionOf(verb, name);
-      return `--${name} has no value; write ${known === undefined ? '--help' : spelled(known)}`;
-    }
-    case 'commander.missingArgument':
-      return `the argument ${subject.toUpperCase()} is missing; ${help}`;
-    case 'commander.excessArguments':
-      return `${quote(command.args[command.registeredArguments.length] ?? '')} is one argument too many; ${help}`;
-    default:
-      return `${oneLine(message.replace(/^error: /, ''))}; ${help}`;
-  }
+  const long = given.replace(/^-+/, '');
+  const meant = named(verb, long);
+  if (meant !== undefined) return new InputError(`unknown option ${quote(given)}; write ${spelled(meant)}`);
+  if (Object.keys(options).some(name => longOf(name as OptionName) === long))
+    return new InputError(`--${long} is an option of other verbs; ${help}`);
+  const near = nearest(long, [...verb.options.map(longOf), 'help']);
+  return new InputError(`unknown option ${quote(given)}; ${near ? `did you mean --${near}?` : help}`);
 }
 
-/** What the command line or the environment says; undefined when it says nothing. */
-function fromCommand(command: Command, name: OptionName, source: 'cli' | 'env'): Setting | undefined {
-  const key = camel(longName(name));
-  if (command.getOptionValueSource(key) !== source) return undefined;
-  const value: unknown = command.getOptionValue(key);
-  const texts = Array.isArray(value) ? value.map(String) : ['true'];
-  // The shell's way to take a variable back is to leave it empty.
-  if (source === 'env') {
-    const { env = name }: Option<unknown> = options[name];
-    return texts[0] === '' ? undefined : { where: env, texts };
+/** Takes a command line apart: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, `--`. Reads no value. */
+function takeApart(verb: Verb<OptionName>, argv: readonly string[]): Line {
+  const texts = new Map<OptionName, string[]>();
+  const args: string[] = [];
+  let wrong: InputError | undefined;
+  for (let i = 0; i < argv.length; i++) {
+    const word = argv[i] ?? '';
+    if (word === '--') {
+      args.push(...argv.slice(i + 1));
+      break;
+    }
+    if (!word.startsWith('-') || word === '-') {
+      args.push(word);
+      continue;
+    }
+    if (word === '--help' || word === '-h') throw new HelpShown(helpOf(verb));
+    const [, long, inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
+    const letter = verb.letters?.[word[1] ?? ''];
+    const name = long !== undefined ? named(verb, long) : letter;
+    if (name === undefined) {
+      // Help that is asked for further on goes before what is wrong here.
+      wrong ??= unknown(verb, word.split('=', 1)[0] ?? '');
+      continue;
+    }
+    let text = long !== undefined ? inline : word.length > 2 ? word.slice(2) : undefined;
+    if (options[name].value === '') {
+      if (text !== undefined) wrong ??= new InputError(`${spelled(name)} takes no value; write ${spelled(name)}`);
+      text = 'true';
+    } else {
+      text ??= argv[++i];
+      if (text === undefined) wrong ??= new InputError(`--${longOf(name)} has no value; write ${spelled(name)}`);
+      else if (text.startsWith('--') && named(verb, text.slice(2)) !== undefined)
+        wrong ??= new InputError(`--${longOf(name)} has no value, ${text} follows it; write ${spelled(name)}`);
+    }
+    texts.set(name, [...(texts.get(name) ?? []), text ?? '']);
   }
-  const swallowed = texts.find(text => text.startsWith('--') && isLongName(text.slice(2)));
-  if (swallowed !== undefined) {
-    throw new InputError(`--${longName(name)} has no value, ${swallowed} follows it; write ${spelled(name)}`);
-  }
-  return { where: `--${longName(name)}`, texts };
+  if (wrong !== undefined) throw wrong;
+  checkArguments(verb, args);
+  return { texts, args };
+}
+
+/** Whether there are as many arguments as the verb takes. */
+function checkArguments(verb: Verb<OptionName>, args: readonly string[]): void {
+  const takes = verb.arguments ?? [];
+  const help = `see beoboard ${verb.name} --help`;
+  const missing = takes.find((name, i) => name.startsWith('<') && args[i] === undefined);
+  if (missing !== undefined)
+    throw new InputError(`the argument ${missing.replace(/[<>.]/g, '').toUpperCase()} is missing; ${help}`);
+  const extra = takes.at(-1)?.includes('...') ? undefined : args[takes.length];
+  if (extra !== undefined) throw new InputError(`${quote(extra)} is one argument too many; ${help}`);
 }
 
 function camel(name: string): string {
@@ -433,47 +511,39 @@ function camel(name: string): string {
 export function parseVerb<K extends OptionName>(
   verb: Verb<K>,
   argv: readonly string[],
-): { values: Values<K>; args: string[] } {
-  let help = '';
-  const command = build(verb).exitOverride();
-  command.configureOutput({
-    writeOut: text => {
-      help += text;
-    },
-    writeErr: () => {},
-  });
+): { values: Values<K>; args: readonly string[] } {
   try {
-    command.parse(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed') throw new HelpShown(help);
-    throw new UsageError(verb.name, explain(verb, command, error));
-  }
-  try {
-    return { values: readValues(verb, command) as Values<K>, args: command.args };
+    const line = takeApart(verb, argv);
+    return { values: readValues(verb, line) as Values<K>, args: line.args };
   } catch (error) {
     throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
   }
 }
 
-function readValues(verb: Verb<OptionName>, command: Command): Record<string, unknown> {
-  const settings = new Map<string, Setting>();
-  const file = fromCommand(command, 'config', 'cli');
-  if (file) {
-    const shape = ({ value, most }: Option<unknown>) => (value === '' ? 'flag' : most === 1 ? 'one' : 'many');
-    const keys = verb.options.filter(name => name !== 'config');
-    const shapes = Object.fromEntries(keys.map(name => [longName(name), shape(options[name])] as const));
-    const elsewhere = Object.keys(options).map(name => longName(name as OptionName));
-    for (const [key, setting] of readConfig(options.config.read(file) ?? '', shapes, elsewhere)) {
-      settings.set(key, setting);
-    }
-  }
+/** What a config file says, by option. */
+function fromFile(verb: Verb<OptionName>, texts: readonly string[]): Map<string, Setting> {
+  const shape = ({ value, most }: Option<unknown>) => (value === '' ? 'flag' : most === 1 ? 'one' : 'many');
+  const keys = verb.options.filter(name => name !== 'config');
+  const shapes = Object.fromEntries(keys.map(name => [longOf(name), shape(options[name])] as const));
+  const file = options.config.read({ where: '--config', texts }) ?? '';
+  return readConfig(file, shapes, (Object.keys(options) as OptionName[]).map(longOf));
+}
+
+function readValues(verb: Verb<OptionName>, line: Line): Record<string, unknown> {
+  const config = line.texts.get('config');
+  const settings = config === undefined ? undefined : fromFile(verb, config);
   const values: Record<string, unknown> = {};
   for (const name of verb.options) {
-    const { fallback, most, read }: Option<unknown> = options[name];
-    const given =
-      fromCommand(command, name, 'cli') ?? settings.get(longName(name)) ?? fromCommand(command, name, 'env');
-    const setting = given ?? { where: `the default of --${longName(name)}`, texts: fallback.texts() };
+    const { fallback, most, read, env }: Option<unknown> = options[name];
+    const texts = line.texts.get(name);
+    // The shell's way to take a variable back is to leave it empty.
+    const variable = env === undefined ? '' : (process.env[env] ?? '');
+    const setting = (texts && { where: `--${longOf(name)}`, texts }) ??
+      settings?.get(longOf(name)) ??
+      (variable === '' ? undefined : { where: env ?? '', texts: [variable] }) ?? {
+        where: `the default of --${longOf(name)}`,
+        texts: fallback.texts(),
+      };
     if (setting.texts.length > most) {
       throw new InputError(
         `${setting.where} is given ${setting.texts.length} times; give it ${most === 1 ? 'once' : `at most ${most} times`}`,

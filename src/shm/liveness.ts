@@ -10,6 +10,7 @@ export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'neve
 export const STALLED_AFTER_NS = 3_000_000_000n;
 /** A time further ahead than this is of another clock; less is the reader's own delay between two loads. */
 export const AHEAD_NS = 1_000_000_000n;
+const AHEAD = Number(AHEAD_NS);
 
 /** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
 export interface Evidence {
@@ -38,21 +39,47 @@ export function ageNs(nowNs: bigint, stampNs: bigint): bigint {
   return stampNs > nowNs ? 0n : nowNs - stampNs;
 }
 
+/**
+ * The evidence as distances in numbers, ns: what thousands of nodes are judged by. Exact up to 2^53 ns, which are 104
+ * days; what is longer is beyond every limit by far.
+ */
+export interface Distances {
+  readonly unknown: boolean;
+  readonly heartbeatAge: number;
+  readonly listened: number;
+  readonly uncertainAfter: number;
+  readonly silentAfter: number;
+}
+
+export function distances(board: Evidence): Distances {
+  return {
+    unknown: board.retired || isStalled(board),
+    heartbeatAge: Number(board.nowNs - board.heartbeatNs),
+    listened: Number(board.heartbeatNs - board.listeningSinceNs),
+    uncertainAfter: Number(board.uncertainAfterNs),
+    silentAfter: Number(board.silentAfterNs),
+  };
+}
+
 /** A limit for a node of this interval: in its own intervals when these are longer than a second. */
-function limit(limitNs: bigint, intervalMs: number): bigint {
-  return intervalMs > 1000 ? (limitNs * BigInt(intervalMs)) / 1000n : limitNs;
+function limit(limitNs: number, intervalMs: number): number {
+  return intervalMs > 1000 ? Math.floor((limitNs * intervalMs) / 1000) : limitNs;
+}
+
+/** The state of a node whose last report has this age in ns, negative when it is ahead of the reader's clock. */
+export function judgeAge(board: Distances, age: number, intervalMs: number, goodbye: boolean): State {
+  if (board.unknown) return 'unknown';
+  if (goodbye) return 'left';
+  if (age < -AHEAD) return 'uncertain';
+  if (age <= limit(board.uncertainAfter, intervalMs)) return 'live';
+  // Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened.
+  const patience = limit(board.silentAfter, intervalMs);
+  return age - board.heartbeatAge > patience && board.listened > patience ? 'silent' : 'uncertain';
 }
 
 /** The state of a node by the design's rules. `last` is undefined when the board holds no report of it. */
 export function judge(board: Evidence, last: LastReport | undefined): State {
-  if (board.retired || isStalled(board)) return 'unknown';
-  if (last === undefined) return 'never';
-  if (last.goodbye) return 'left';
-  if (last.stampNs - board.nowNs > AHEAD_NS) return 'uncertain';
-  if (ageNs(board.nowNs, last.stampNs) <= limit(board.uncertainAfterNs, last.intervalMs)) return 'live';
-  // Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened.
-  const patience = limit(board.silentAfterNs, last.intervalMs);
-  const unheard = board.heartbeatNs - last.stampNs > patience;
-  const listened = board.heartbeatNs - board.listeningSinceNs > patience;
-  return unheard && listened ? 'silent' : 'uncertain';
+  const known = distances(board);
+  if (last === undefined) return known.unknown ? 'unknown' : 'never';
+  return judgeAge(known, Number(board.nowNs - last.stampNs), last.intervalMs, last.goodbye);
 }

@@ -1,10 +1,27 @@
 // Reads the board: opens it, follows it when another takes its place, and gives snapshots. Never writes, never waits.
 
 import { Failure } from '../common/failure.js';
-import { type Decoded, decode, decodeReport, getter, type Report } from '../layout/codec.js';
-import { bits, enums } from '../layout/layout.gen.js';
+import {
+  type Decoded,
+  decode,
+  decodeReport,
+  getter,
+  type Report,
+  type ReportField,
+  reportField,
+} from '../layout/codec.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
 import { type BoardMapping, type BoardState, LOOK, mapBoard } from '../native/index.js';
-import { ageNs, type Evidence, isStalled, judge, type LastReport, type State } from './liveness.js';
+import {
+  ageNs,
+  type Distances,
+  distances,
+  type Evidence,
+  isStalled,
+  judgeAge,
+  type LastReport,
+  type State,
+} from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
 export type { BoardState } from '../native/index.js';
@@ -25,7 +42,7 @@ export class NoBoard extends Failure {
 
 /** A private, consistent copy of the board, or of as much of it as was asked for. */
 export class Snapshot {
-  readonly header: Decoded<'board_header'>;
+  #header: Decoded<'board_header'> | undefined;
   readonly evidence: Evidence;
   /** The reader's CLOCK_REALTIME in ns when the snapshot was taken. */
   readonly realNs: bigint;
@@ -33,9 +50,24 @@ export class Snapshot {
   readonly retired: boolean;
   readonly closed: boolean;
   readonly filtering: boolean;
+  /** How many nodes are in it, and on the board. */
   readonly count: number;
+  readonly total: number;
+  /** What the nodes are judged by. */
+  readonly distances: Distances;
   readonly #view: DataView;
+  /** The same bytes in words: thousands of nodes are judged before a DataView is compiled. */
+  readonly words: Uint32Array;
   readonly #records: number;
+  readonly #recordStride: number;
+  readonly #slots: number;
+  readonly #slotsOffset: number;
+  readonly #slotStride: number;
+  /** Where in a slot its report begins. */
+  readonly reportOffset: number;
+  #bytes: Buffer | undefined;
+  readonly #nowHigh: number;
+  readonly #nowLow: number;
 
   /** `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header. */
   constructor(
@@ -44,23 +76,41 @@ export class Snapshot {
     taken: { nowNs: bigint; realNs: bigint; nodes: number },
   ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.header = decode('board_header', this.#view, 0);
-    const flag = (bit: number) => ((this.header.state >> BigInt(bit)) & 1n) === 1n;
+    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+    const state = stateOf(this.#view, 0);
+    const flag = (bit: number) => ((state >> BigInt(bit)) & 1n) === 1n;
     this.retired = flag(bits.board_state.retired);
     this.closed = flag(bits.board_state.closed);
     this.filtering = flag(bits.board_state.filtering);
     this.evidence = {
       nowNs: taken.nowNs,
-      heartbeatNs: this.header.heartbeat_ns,
-      listeningSinceNs: this.header.listening_since_ns,
-      uncertainAfterNs: this.header.uncertain_after_ns,
-      silentAfterNs: this.header.silent_after_ns,
+      heartbeatNs: heartbeatOf(this.#view, 0),
+      listeningSinceNs: listeningOf(this.#view, 0),
+      uncertainAfterNs: uncertainAfterOf(this.#view, 0),
+      silentAfterNs: silentAfterOf(this.#view, 0),
       retired: this.retired,
     };
     this.realNs = taken.realNs;
     this.stalled = isStalled(this.evidence);
+    this.distances = distances(this.evidence);
+    this.#nowHigh = Number(taken.nowNs >> 32n);
+    this.#nowLow = Number(taken.nowNs & 0xffffffffn);
     this.count = taken.nodes;
-    this.#records = this.header.header_bytes + this.count * this.header.column_stride;
+    this.total = countOf(this.#view, 0) ?? 0;
+    const word = (field: keyof typeof structs.board_header.fields) =>
+      this.words[structs.board_header.fields[field].offset / 4] ?? 0;
+    this.#records = word('header_bytes') + this.count * word('column_stride');
+    this.#recordStride = word('record_stride');
+    this.#slots = word('slots');
+    this.#slotsOffset = word('slots_offset');
+    this.#slotStride = word('slot_stride');
+    this.reportOffset = word('report_offset');
+  }
+
+  /** What the board says of itself: decoded when it is asked for. */
+  get header(): Decoded<'board_header'> {
+    this.#header ??= decode('board_header', this.#view, 0);
+    return this.#header;
   }
 
   /** Time since the receiver's last complete drain, ms; negative when its clock is not ours. */
@@ -80,8 +130,76 @@ export class Snapshot {
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
   }
 
+  /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
+  sinceStamp(word: number): number {
+    const { words } = this;
+    return (this.#nowHigh - (words[word + 1] ?? 0)) * 2 ** 32 + (this.#nowLow - (words[word] ?? 0));
+  }
+
+  /** The newest whole slot of the record at that word, as a word; -1 for none. `not`: one that is left out. */
+  newestSlot(record: number, not?: number): number {
+    return newestSlot(this.words, record + (this.#slotsOffset >> 2), this.#slotStride >> 2, this.#slots, not);
+  }
+
+  /** The state of the node whose newest slot is at that word. */
+  stateOf(slot: number): State {
+    if (slot < 0) return this.distances.unknown ? 'unknown' : 'never';
+    const report = slot + (this.reportOffset >> 2);
+    const { words } = this;
+    const goodbye = ((words[report + FLAGS] ?? 0) & GOODBYE) !== 0;
+    return judgeAge(this.distances, this.sinceStamp(slot + STAMP), words[report + INTERVAL] ?? 0, goodbye);
+  }
+
+  /** The states of all nodes in the order of their records: `stateOf`, in one loop that is soon compiled. */
+  states(): State[] {
+    const { words, distances } = this;
+    const [nowHigh, nowLow] = [this.#nowHigh, this.#nowLow];
+    const [stride, slots, slotStride] = [this.#recordStride >> 2, this.#slots, this.#slotStride >> 2];
+    const [report, nothing] = [this.reportOffset >> 2, this.stateOf(-1)];
+    const states: State[] = [];
+    let first = (this.#records + this.#slotsOffset) >> 2;
+    for (let i = 0; i < this.count; i++, first += stride) {
+      const slot = newestSlot(words, first, slotStride, slots);
+      if (slot < 0) states.push(nothing);
+      else {
+        const high = nowHigh - (words[slot + STAMP + 1] ?? 0);
+        const age = high * 2 ** 32 + (nowLow - (words[slot + STAMP] ?? 0));
+        const goodbye = ((words[slot + report + FLAGS] ?? 0) & GOODBYE) !== 0;
+        states.push(judgeAge(distances, age, words[slot + report + INTERVAL] ?? 0, goodbye));
+      }
+    }
+    return states;
+  }
+
+  /** Age of a node's last report in ms, negative when there is none; and where that report begins, as a word. */
+  lastOf(index: number): { ageMs: number; report: number } {
+    const slot = this.newestSlot(this.recordOffset(index) >> 2);
+    if (slot < 0) return { ageMs: -1, report: -1 };
+    return { ageMs: Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6, report: slot + (this.reportOffset >> 2) };
+  }
+
+  /** Where the record of that number begins. */
+  recordOffset(index: number): number {
+    return this.#records + index * this.#recordStride;
+  }
+
+  nameAt(index: number): string {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    this.#bytes ??= Buffer.from(buffer, byteOffset, byteLength);
+    const bytes = this.#bytes;
+    const at = this.recordOffset(index);
+    let end = at;
+    while (end < at + NAME_BYTES && bytes[end] !== 0) end++;
+    return bytes.toString('utf8', at, end);
+  }
+
+  /** The names of all nodes in the order of their records. */
+  names(): string[] {
+    return Array.from({ length: this.count }, (_, i) => this.nameAt(i));
+  }
+
   node(index: number): Node {
-    return new Node(this, this.#view, this.#records + index * this.header.record_stride);
+    return new Node(this, this.#view, this.recordOffset(index));
   }
 
   /** All nodes in the order of their records. */
@@ -109,41 +227,70 @@ function formatBytes(bytes: readonly number[]): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
+const stateOf = getter('board_header', 'state');
+const countOf = getter('board_header', 'count');
+const heartbeatOf = getter('board_header', 'heartbeat_ns');
+const listeningOf = getter('board_header', 'listening_since_ns');
+const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
+const silentAfterOf = getter('board_header', 'silent_after_ns');
 const nameOf = getter('record', 'name');
 const addressOf = getter('record', 'address');
-const headOf = getter('slot', 'head');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 const intervalOf = getter('report', 'interval_ms');
 const flagsOf = getter('report', 'flags');
 
-/** No slot: the head of one that is whole is never 0. */
-const NONE: { head: bigint; slot: number | undefined } = { head: 0n, slot: undefined };
+// Places of what every node is judged by, in words of 32 bits.
+const HEAD = structs.slot.fields.head.offset / 4;
+const STAMP = structs.slot.fields.stamp_ns.offset / 4;
+const INTERVAL = structs.report.fields.interval_ms.offset / 4;
+const FLAGS = structs.report.fields.flags.offset / 4;
+const NAME_BYTES = structs.record.fields.name.count;
+const GOODBYE = 1 << bits.flags.goodbye;
+
+/**
+ * The newest whole slot of a record but for `not`, as the word at which it begins; -1 for none. Of two equal sequences,
+ * which no writer makes, the later slot counts.
+ */
+function newestSlot(words: Uint32Array, first: number, stride: number, slots: number, not = -1): number {
+  let found = -1;
+  let high = 0;
+  let low = 1;
+  for (let i = 0, slot = first; i < slots; i++, slot += stride) {
+    const h = words[slot + HEAD + 1] ?? 0;
+    const l = words[slot + HEAD] ?? 0;
+    if (slot === not || h < high || (h === high && l < low)) continue;
+    found = slot;
+    high = h;
+    low = l;
+  }
+  return found;
+}
 
 /** One node within a snapshot. What costs is decoded when it is asked for. */
 export class Node {
-  /** Offset of the newest whole slot; undefined when there is none. */
+  /** The newest whole slot, and its offset; -1 and undefined when there is none. */
+  readonly #slot: number;
   readonly #newest: number | undefined;
-  /** Offset of the newest report and of the one before; undefined when there is none. */
-  readonly reportAt: number | undefined;
-  readonly previousAt: number | undefined;
 
   constructor(
     readonly snapshot: Snapshot,
     readonly view: DataView,
     readonly offset: number,
   ) {
-    const { slots_offset, slot_stride, slots, report_offset } = snapshot.header;
-    let [newest, previous] = [NONE, NONE];
-    for (let i = 0; i < slots; i++) {
-      const slot = offset + slots_offset + i * slot_stride;
-      const head = headOf(view, slot);
-      if (head > newest.head) [newest, previous] = [{ head, slot }, newest];
-      else if (head > previous.head) previous = { head, slot };
-    }
-    this.#newest = newest.slot;
-    this.reportAt = newest.slot && newest.slot + report_offset;
-    this.previousAt = previous.slot && previous.slot + report_offset;
+    this.#slot = snapshot.newestSlot(offset >> 2);
+    this.#newest = this.#slot < 0 ? undefined : this.#slot * 4;
+  }
+
+  /** Offset of the newest report; undefined when there is none. */
+  get reportAt(): number | undefined {
+    return this.#newest === undefined ? undefined : this.#newest + this.snapshot.reportOffset;
+  }
+
+  /** Offset of the report before it. */
+  get previousAt(): number | undefined {
+    const slot = this.#slot < 0 ? -1 : this.snapshot.newestSlot(this.offset >> 2, this.#slot);
+    return slot < 0 ? undefined : slot * 4 + this.snapshot.reportOffset;
   }
 
   get name(): string {
@@ -173,7 +320,7 @@ export class Node {
   get last(): LastReport | undefined {
     const slot = this.#newest;
     if (slot === undefined) return undefined;
-    const report = slot + this.snapshot.header.report_offset;
+    const report = slot + this.snapshot.reportOffset;
     return {
       stampNs: stampOf(this.view, slot),
       intervalMs: intervalOf(this.view, report),
@@ -187,13 +334,18 @@ export class Node {
   }
 
   get state(): State {
-    return judge(this.snapshot.evidence, this.last);
+    return this.snapshot.stateOf(this.#slot);
   }
 
   /** Age of the newest report in ms. */
   get ageMs(): number | undefined {
-    const last = this.last;
-    return last === undefined ? undefined : milliseconds(ageNs(this.snapshot.evidence.nowNs, last.stampNs));
+    return this.#slot < 0 ? undefined : Math.max(0, this.snapshot.sinceStamp(this.#slot + STAMP)) / 1e6;
+  }
+
+  /** One field of the newest report; undefined when it was not measured. */
+  field(name: ReportField): unknown {
+    const slot = this.#newest;
+    return slot === undefined ? undefined : reportField(name)(this.view, slot + this.snapshot.reportOffset);
   }
 
   get report(): Report | undefined {
@@ -227,8 +379,9 @@ export class BoardReader {
   /** Where the mapping that was asked last writes, and which that is. */
   #into: Uint8Array | undefined;
   #writing: BoardMapping | undefined;
-  /** Room for a part of it. */
+  /** Room for one node, and for some. */
   #small: Uint8Array | undefined;
+  #piece: Uint8Array | undefined;
   /** Mappings that `pieces` still reads. */
   readonly #held = new Map<BoardMapping, number>();
 
@@ -252,20 +405,20 @@ export class BoardReader {
   }
 
   /**
-   * The whole board in snapshots of `records` nodes each, for what takes longer than a moment: every piece is as fresh as
-   * when it is asked for, and is to be used up before this reader is asked for anything else. All of them are of one
-   * board, though another may have taken its place meanwhile; then the later ones are retired. Throws NoBoard.
+   * The whole board in snapshots of so many nodes each, which stay in the cache: every piece is as fresh as when it is
+   * asked for, and is to be used up before this reader is asked for anything else. All of them are of one board, though
+   * another may have taken its place meanwhile; then the later ones are retired. Throws NoBoard.
    */
-  *pieces(records: number): Generator<Snapshot> {
+  *pieces(nodes = 256): Generator<Snapshot> {
     let first = 0;
-    let piece = this.#follow(mapping => this.#lookAtSome(mapping, 0, records));
+    let piece = this.#follow(mapping => this.#lookAtSome(mapping, 0, nodes));
     const mapping = this.#mapping as BoardMapping;
     this.#held.set(mapping, (this.#held.get(mapping) ?? 0) + 1);
     try {
       yield piece;
-      while (piece.count === records) {
-        first += records;
-        const next = this.#lookAtSome(mapping, first, records);
+      while (piece.count === nodes) {
+        first += nodes;
+        const next = this.#lookAtSome(mapping, first, nodes);
         if (next === undefined) throw this.#cut();
         piece = next;
         if (piece.count > 0) yield piece;
@@ -278,8 +431,10 @@ export class BoardReader {
     }
   }
 
-  #cut(): NoBoard {
-    return new NoBoard('truncated', this.path, 'was cut while it was read; restart beoboard receive: it makes another');
+  #lookAtSome(mapping: BoardMapping, first: number, nodes: number): Snapshot | undefined {
+    const room = mapping.nodeBytes(nodes);
+    if (this.#piece === undefined || this.#piece.length !== room) this.#piece = new Uint8Array(room);
+    return this.#look(mapping, this.#piece, first);
   }
 
   #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {
@@ -293,6 +448,10 @@ export class BoardReader {
     }
     if (snapshot === undefined) throw this.#cut();
     return snapshot;
+  }
+
+  #cut(): NoBoard {
+    return new NoBoard('truncated', this.path, 'was cut while it was read; restart beoboard receive: it makes another');
   }
 
   #lookAtAll(mapping: BoardMapping): Snapshot | undefined {
@@ -313,14 +472,10 @@ export class BoardReader {
 
   #lookAtOne(mapping: BoardMapping, name: string): Snapshot | undefined {
     const record = mapping.find(name);
-    // Beyond the last one there is no node.
-    return this.#lookAtSome(mapping, record === -1 ? 2 ** 32 - 1 : record, 1);
-  }
-
-  #lookAtSome(mapping: BoardMapping, first: number, records: number): Snapshot | undefined {
-    const room = mapping.nodeBytes(records);
+    const room = mapping.nodeBytes(1);
     if (this.#small === undefined || this.#small.length !== room) this.#small = new Uint8Array(room);
-    return this.#look(mapping, this.#small, first);
+    // Beyond the last one there is no node.
+    return this.#look(mapping, this.#small, record === -1 ? 2 ** 32 - 1 : record);
   }
 
   #look(mapping: BoardMapping, into: Uint8Array, first: number): Snapshot | undefined {

@@ -1,0 +1,131 @@
+// Whether the nodes are well, in one line and an exit code as Nagios has them: for monitors, and for prologs of jobs.
+// Blames no node for a receiver that is stalled.
+
+import { formatDuration } from '../common/durations.js';
+import { Failure } from '../common/failure.js';
+import { foldParts } from '../common/nodeset.js';
+import { defineVerb, type Portion, parseVerb, UsageError, type Values } from '../common/options.js';
+import { print } from '../common/output.js';
+import type { State } from '../shm/liveness.js';
+import { BoardReader, NoBoard } from '../shm/reader.js';
+import { type Census, takeCensus } from './census.js';
+
+export const verb = defineVerb({
+  name: 'check',
+  summary: 'whether the nodes are well, for Nagios and for prologs',
+  options: ['nodes', 'fail', 'warning', 'critical', 'board', 'owner', 'config'],
+  letters: { w: 'warning', c: 'critical' },
+  examples: [
+    'beoboard check',
+    'beoboard check --warning 5 --critical 2%',
+    'beoboard check --nodes $SLURM_JOB_NODELIST --fail open',
+    'beoboard check --nodes node[001-064] --fail closed',
+  ],
+  notes: `One line, and behind the bar the figures. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are named
+with --nodes and not on the board. Warning: these, and nodes that are uncertain or never reported. A node that left less than
+10 minutes ago is no fault. When there is no board, or a stalled one, nothing is known about any node: that is 3, or with --fail open 0,
+with --fail closed 2. Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
+});
+
+/** A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */
+const LEFT_TOO_LONG_MS = 600_000;
+
+const WORDS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
+type Code = 0 | 1 | 2 | 3;
+
+/** What makes the line: code, what is wrong or right, figures for graphs. */
+interface Verdict {
+  readonly code: Code;
+  readonly text: string;
+  readonly figures?: string;
+}
+
+/** A few parts of a host list: monitors cut long lines. */
+function shown(names: readonly string[]): string {
+  const parts = foldParts(names);
+  const most = 5;
+  const cut = parts.slice(0, most).map(part => (part.length > 100 ? `${part.slice(0, 99)}…` : part));
+  return parts.length > most ? `${cut.join(',')} and more` : cut.join(',');
+}
+
+function limitOf({ number, percent }: Portion, total: number): number {
+  return percent ? (number * total) / 100 : number;
+}
+
+/** The verdict on a board that tells something. */
+export function judgeCensus(
+  census: Census,
+  options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>,
+): Verdict {
+  const { counts, kept, strangers } = census;
+  const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
+  const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
+  const groups: [what: string, names: string[]][] = [
+    ['silent', of('silent')],
+    ['left longer than 10 minutes ago', gone.map(({ name }) => name)],
+    ['not on the board', [...strangers]],
+    ['uncertain', of('uncertain')],
+    ['never reported', of('never')],
+  ];
+  const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
+  const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0);
+  const doubtful = groups.reduce((sum, [, names]) => sum + names.length, 0);
+  const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
+  const code = bad > critical ? 2 : doubtful > warning ? 1 : 0;
+  const told = groups
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${names.length} ${what} (${shown(names)})`);
+  const nodes = `${total} ${total === 1 ? 'node' : 'nodes'}`;
+  const figures = [
+    `live=${counts.live};;;0;${total}`,
+    `uncertain=${counts.uncertain};;;0;${total}`,
+    `silent=${counts.silent};;;0;${total}`,
+    `left=${counts.left};;;0;${total}`,
+    `never=${counts.never};;;0;${total}`,
+    `missing=${doubtful};${warning};;0;${total}`,
+    `down=${bad};;${critical};0;${total}`,
+  ];
+  return {
+    code,
+    text: told.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${told.join(', ')}`,
+    figures: figures.join(' '),
+  };
+}
+
+/** What to say when nothing is known, as was asked for. */
+function ignorance(why: string, fail: 'open' | 'closed' | undefined): Verdict {
+  const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
+  return { code, text: `${why}${fail === undefined ? '' : `; fails ${fail}`}` };
+}
+
+function lookAtBoard(values: Values<(typeof verb.options)[number]>): Verdict {
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const census = takeCensus(reader, { keep: state => state !== 'live', among: values.nodes });
+    if (!census.stalled) return judgeCensus(census, values);
+    const age = census.heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(census.heartbeatAgeMs)} old`;
+    const end = census.closed ? 'the receiver was ended' : 'the receiver is stalled';
+    return ignorance(`${end}, its heartbeat is ${age}: nothing is known about nodes`, values.fail);
+  } catch (error) {
+    if (error instanceof NoBoard) return ignorance(error.message, values.fail);
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+export async function main(argv: string[]): Promise<number> {
+  let verdict: Verdict;
+  try {
+    verdict = lookAtBoard(parseVerb(verb, argv).values);
+  } catch (error) {
+    // A monitor takes 2 as critical and reads stdout alone.
+    if (!(error instanceof UsageError || error instanceof Failure)) throw error;
+    verdict = { code: 3, text: error.message };
+  }
+  const { code, text, figures } = verdict;
+  await print([
+    `BEOBOARD ${WORDS[code]}: ${text.replaceAll('|', '/')}${figures === undefined ? '' : ` | ${figures}`}\n`,
+  ]);
+  return code;
+}

@@ -1,0 +1,187 @@
+// The columns of the table: their titles, how a value is shown, and which of them a terminal has room for.
+
+import { formatDuration } from '../common/durations.js';
+import { InputError, nearest, oneLine, quote } from '../common/text.js';
+import type { Node } from '../shm/reader.js';
+import { type Field, fieldNames, fieldOf, pressures, type Value } from './fields.js';
+
+export interface Column {
+  readonly name: string;
+  readonly title: string;
+  /** How it is called in a sentence. */
+  readonly spoken: string;
+  /** Text columns stand left, numbers right. */
+  readonly left?: boolean;
+  /** A reading, for which brackets say that it is old. */
+  readonly reading?: boolean;
+  readonly field: Field;
+  /** What is shown; undefined when there is nothing to show. */
+  readonly text: (node: Node) => string | undefined;
+}
+
+const SIZES = ['', 'K', 'M', 'G', 'T', 'P', 'E'];
+
+/** At most five characters: 0, 12K, 1.5M. */
+export function short(value: number): string {
+  let [rest, unit] = [value, 0];
+  while (rest >= 999.5 && unit < SIZES.length - 1) [rest, unit] = [rest / 1000, unit + 1];
+  return `${rest < 9.95 && unit > 0 ? rest.toFixed(1) : Math.round(rest)}${SIZES[unit]}`;
+}
+
+const percent = (value: number) => `${Math.round(value)}%`;
+const time = (seconds: number) => formatDuration(seconds * 1000);
+
+/** Milliseconds of a clock's difference, the sign always. */
+function signed(seconds: number): string {
+  const ms = Math.round(seconds * 1000);
+  return `${ms < 0 ? '-' : '+'}${Math.abs(ms) < 10_000 ? `${Math.abs(ms)}ms` : formatDuration(Math.abs(ms))}`;
+}
+
+function column(
+  name: string,
+  title: string,
+  spoken: string,
+  show: (value: number) => string,
+  more: Partial<Column> = { reading: true },
+): Column {
+  const field = fieldOf(name) as Field;
+  const text = (node: Node) => {
+    const value = field.value(node);
+    return value === undefined ? undefined : typeof value === 'string' ? oneLine(value) : show(value);
+  };
+  return { name, title, spoken, field, text, ...more };
+}
+
+/** The largest of the pressures, and what was waited for: `34%io`. */
+function pressure(node: Node): string | undefined {
+  const [most] = pressures(node).sort((a, b) => b[1] - a[1]);
+  return most === undefined ? undefined : most[1] < 0.5 ? '0%' : `${percent(most[1])}${most[0]}`;
+}
+
+/** In the order in which they are shown. */
+export const COLUMNS: readonly Column[] = [
+  column('name', 'NODE', 'node', String, { left: true }),
+  column('state', 'STATE', 'state', String, { left: true }),
+  column('age', 'AGE', 'last heard', time, {}),
+  column('load', 'LOAD', 'load', load => (load < 999.5 ? load.toFixed(load < 99.995 ? 2 : 0) : short(load))),
+  column('cpus', 'CPUS', 'CPUs', String),
+  column('cpu', 'CPU', 'CPU', percent),
+  column('mem', 'MEM', 'memory', percent),
+  column('swap', 'SWAP', 'swap', percent),
+  column('in', 'IN/s', 'network in per second', short),
+  column('out', 'OUT/s', 'network out per second', short),
+  column('disk', 'DISK/s', 'disk per second', short),
+  { ...column('pressure', 'WAIT', 'waiting', percent), text: pressure },
+  column('gpu', 'GPU', 'GPU', percent),
+  column('up', 'UP', 'up for', time),
+  column('skew', 'SKEW', 'clock off by', signed),
+  column('lost', 'LOST', 'reports lost', short, {}),
+];
+
+/** Which go first where there is no room for all. */
+const PRIORITY = 'name state age load cpu mem in out up disk pressure gpu swap skew lost cpus'.split(' ');
+
+/** A column for any field: its value as it is. */
+function ofField(field: Field): Column {
+  const isText = field.isText === true;
+  const text = (node: Node) => {
+    const value = field.value(node);
+    if (value === undefined) return undefined;
+    return typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(2) : oneLine(String(value));
+  };
+  return { name: field.name, title: field.name, spoken: field.name, reading: true, left: isText, field, text };
+}
+
+/** The columns of `-o load,cpu,mem_avail_mib`; the name always goes first. Throws an InputError. */
+export function chosenColumns(names: readonly string[]): Column[] {
+  const chosen = names.map(name => {
+    const known = COLUMNS.find(other => other.name === name);
+    if (known !== undefined) return known;
+    const field = fieldOf(name);
+    if (field !== undefined) return ofField(field);
+    const meant = nearest(name, fieldNames());
+    const hint = meant ? `did you mean ${meant}?` : `write some of ${COLUMNS.map(other => other.name).join(',')}`;
+    throw new InputError(`there is no column ${quote(name)}; ${hint}`);
+  });
+  return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
+}
+
+/** The field to sort by; a minus before it turns the order around. Throws an InputError. */
+export function sortField(text: string): { field: Field; upward: boolean } {
+  const name = text.replace(/^-/, '');
+  const field = fieldOf(name);
+  if (field === undefined) {
+    const meant = nearest(name, fieldNames());
+    throw new InputError(
+      `there is no field ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'beoboard describe lists them'}`,
+    );
+  }
+  // Numbers from the largest, texts from a to z.
+  return { field, upward: (field.isText === true) !== text.startsWith('-') };
+}
+
+/** Orders two values; what is not known comes last. */
+export function compareValues(a: Value, b: Value, upward: boolean): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  const by = a < b ? -1 : a > b ? 1 : 0;
+  return upward ? by : -by;
+}
+
+export const NOTHING = '-';
+const GAP = 2;
+/** A name of 63 characters is rare, and may not push everything else off the screen. */
+const NAME_LEAST = 16;
+const NAME_SHARE = 0.3;
+
+/** The text in so many characters: what is left out of its middle is an ellipsis, since names differ at their ends. */
+export function cut(text: string, width: number): string {
+  if (text.length <= width) return text;
+  const head = Math.floor((width - 1) / 3);
+  return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
+}
+
+/** A cell that stands in a table. */
+export interface Cell {
+  readonly text: string;
+  /** The state that it names. */
+  readonly state?: string;
+}
+
+/** Cells of a table in the columns that fit, each padded to its column's width; the first row are the titles. */
+export function layOut(
+  nodes: readonly { node: Node; state: string }[],
+  { columns, width }: { columns: readonly Column[] | undefined; width: number },
+): Cell[][] {
+  const texts = (columns ?? COLUMNS).map(column => {
+    const cells = nodes.map(({ node, state }) => {
+      const text = column.name === 'state' ? state : column.text(node);
+      if (text === undefined) return NOTHING;
+      return column.reading && state !== 'live' ? `[${text}]` : text;
+    });
+    const most = column.name === 'name' ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
+    const shown = cells.map(text => cut(text, most));
+    return { column, cells: shown, width: Math.max(column.title.length, ...shown.map(({ length }) => length)) };
+  });
+  const taken = new Set<string>();
+  let room = width + GAP;
+  for (const name of columns?.map(column => column.name) ?? PRIORITY) {
+    const found = texts.find(({ column }) => column.name === name);
+    // What no node tells is left out, and what was asked for is not.
+    if (found === undefined || (columns === undefined && found.cells.every(cell => cell === NOTHING))) continue;
+    if (columns === undefined && found.width + GAP > room) continue;
+    room -= found.width + GAP;
+    taken.add(name);
+  }
+  const fitting = texts.filter(({ column }) => taken.has(column.name));
+  const pad = (text: string, of: (typeof texts)[number]) =>
+    of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
+  return [
+    fitting.map(of => ({ text: pad(of.column.title, of) })),
+    ...nodes.map(({ state }, row) =>
+      fitting.map(of => ({
+        text: pad(of.cells[row] ?? NOTHING, of),
+        ...(of.column.name === 'state' ? { state } : {}),
+      })),
+    ),
+  ];
+}

@@ -1,0 +1,77 @@
+// Names of nodes for scripts: those in some states, as one host list. Reads liveness alone, unless it is asked for more.
+
+import { compareNames, fold } from '../common/nodeset.js';
+import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { print } from '../common/output.js';
+import { BoardReader, NO_BOARD } from '../shm/reader.js';
+import { type Census, type Question, takeCensus } from './census.js';
+
+export const verb = defineVerb({
+  name: 'nodes',
+  summary: 'names of nodes for scripts: those in some states',
+  options: ['state', 'nodes', 'where', 'fold', 'expand', 'counted', 'board', 'owner', 'config'],
+  letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'counted' },
+  examples: [
+    'beoboard nodes --state live',
+    'sbatch --exclude=$(beoboard nodes --state silent,uncertain) job.sh',
+    'beoboard nodes --state silent --expand',
+    'beoboard nodes --state live --nodes rack17n[01-48] --count',
+    "beoboard nodes --where 'state == live && load < 1'",
+  ],
+  notes: `One host list, as Slurm and pdsh take it; nothing at all when there is no such node. --expand writes one name in each line. Names given
+with --nodes that are not on the board are told on stderr. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or
+a stalled one: then nothing is known about any node, all of them are unknown, and none is silent.`,
+});
+
+/** Those for which a condition holds: needs the whole board. */
+async function selected(reader: BoardReader, condition: string, { keep, among }: Question) {
+  const { filter } = await import('./where.js');
+  const holds = filter(verb.name, condition);
+  const snapshot = reader.snapshot();
+  const missing = among && new Set(among);
+  const kept: string[] = [];
+  for (const node of snapshot.nodes()) {
+    if (missing && !missing.delete(node.name)) continue;
+    if (keep(node.state) && holds(node)) kept.push(node.name);
+  }
+  const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
+  return { names: kept, strangers: [...(missing ?? [])], stalled: stalled || retired, closed, heartbeatAgeMs };
+}
+
+/** Those in the states alone: reads liveness. */
+function counted(reader: BoardReader, question: Question) {
+  const census = takeCensus(reader, question);
+  return { ...census, names: census.kept.map(({ name }) => name) };
+}
+
+/** Why nothing is known, in one line. */
+function stalledLine({ closed }: Pick<Census, 'closed'>): string {
+  return `the receiver ${closed ? 'was ended' : 'is stalled'}: nothing is known about nodes; see beoboard status`;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  if (values.expand && values.fold)
+    throw new UsageError(verb.name, '--expand and --fold do not go together; leave one out');
+  const states = values.state && new Set<string>(values.state);
+  const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const found = await (values.where === undefined
+      ? counted(reader, question)
+      : selected(reader, values.where, question));
+    const { names, strangers } = found;
+    if (values.counted) await print([`${names.length}\n`]);
+    else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));
+    else if (names.length > 0) await print([`${fold(names)}\n`]);
+    if (found.stalled) {
+      process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
+      return NO_BOARD;
+    }
+    if (strangers.length === 0) return 0;
+    process.stderr.write(`beoboard nodes: not on the board: ${fold(strangers)}\n`);
+    return 1;
+  } finally {
+    reader.close();
+  }
+}

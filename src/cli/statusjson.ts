@@ -1,0 +1,73 @@
+// The JSON of status: see docs/json.md, which says what every key means and what may change.
+
+import { fold } from '../common/nodeset.js';
+import { json } from '../common/output.js';
+import type { Node, Snapshot } from '../shm/reader.js';
+import type { Oddity } from './oddities.js';
+import type { Surveyed } from './survey.js';
+
+function nodeJson(node: Node) {
+  const { record, report, lastRefusal } = node;
+  const hex = (id: bigint) => id.toString(16).padStart(16, '0');
+  return {
+    name: node.name,
+    state: node.state,
+    age_ms: node.ageMs,
+    address: node.address === '' ? undefined : node.address,
+    reports: record.accepted,
+    lost: record.lost,
+    unheard: record.unheard,
+    duplicate: record.duplicate,
+    late: record.late,
+    refused: record.refused,
+    restarts: record.restarts,
+    reboots: record.reboots,
+    resets: record.resets,
+    boot_id: report && hex(report.boot_id),
+    offset_us: report && record.offset_us,
+    last_refusal: lastRefusal && {
+      reason: lastRefusal.reason,
+      age_ms: lastRefusal.ageMs,
+      offset_us: lastRefusal.offsetUs,
+    },
+    report: report && { ...report, boot_id: hex(report.boot_id) },
+    rates: node.rates,
+  };
+}
+
+function oddityJson({ kind, nodes, text }: Oddity) {
+  return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
+}
+
+/** One object, piece by piece: a board of 10,000 nodes is 60 MB of JSON. */
+export function* jsonPieces(snapshot: Snapshot, nodes: readonly Surveyed[], odd: readonly Oddity[]): Generator<string> {
+  const { header } = snapshot;
+  const board = {
+    path: snapshot.path,
+    cluster: header.cluster_name,
+    instance: header.instance,
+    pid: Number(header.pid),
+    heartbeat_age_ms: snapshot.heartbeatAgeMs,
+    listened_ms: snapshot.listenedMs,
+    stalled: snapshot.stalled,
+    closed: snapshot.closed,
+    retired: snapshot.retired,
+    filtering: snapshot.filtering,
+    kernel_drops: header.kernel_drops,
+    received: header.received,
+    accepted: header.accepted,
+    duplicate: header.duplicate,
+    nodes: snapshot.count,
+    capacity: header.capacity,
+    uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
+    silent_after_ms: Number(header.silent_after_ns) / 1e6,
+    refused: snapshot.refused,
+  };
+  yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},"nodes":[`;
+  let separator = '\n';
+  for (const { index } of nodes) {
+    yield `${separator}${json(nodeJson(snapshot.node(index)))}`;
+    separator = ',\n';
+  }
+  yield '\n]}\n';
+}

@@ -1,0 +1,187 @@
+// The text of status: one line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
+
+import { formatDuration } from '../common/durations.js';
+import { foldParts } from '../common/nodeset.js';
+import { oneLine } from '../common/text.js';
+import { STATES, type State } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import { oddities } from './oddities.js';
+import { ordered } from './order.js';
+import type { Painter } from './style.js';
+import type { Survey, Surveyed } from './survey.js';
+
+/** Up to so many nodes have a row each. */
+const ROWS = 40;
+
+function plural(count: number): string {
+  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
+}
+
+/** What the receiver says of itself and the nodes, in one line. */
+function headline({ snapshot, nodes, counts }: Survey): string {
+  const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
+  const some = nodes.length === snapshot.count ? '' : ` of ${snapshot.count}`;
+  const all = `${cluster}${some === '' ? plural(nodes.length) : `${nodes.length}${some} nodes`}`;
+  if (snapshot.stalled) {
+    const end = snapshot.closed ? 'the receiver was ended' : 'the receiver is stalled';
+    const { heartbeatAgeMs } = snapshot;
+    const since =
+      heartbeatAgeMs < 0
+        ? 'its heartbeat is of another clock'
+        : `its heartbeat is ${formatDuration(heartbeatAgeMs)} old`;
+    return `${all}; STALLED: ${end}, ${since}: nothing is known about nodes`;
+  }
+  const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
+  const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
+  return [
+    `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
+    `heard everything for ${formatDuration(snapshot.listenedMs)}`,
+    ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
+    ...(snapshot.header.kernel_drops ? [`the kernel dropped ${snapshot.header.kernel_drops}`] : []),
+  ].join('; ');
+}
+
+/** What is asked for, and how it is to look. */
+export interface Look {
+  readonly width: number;
+  readonly paint: Painter;
+  /** Names of columns; undefined: as many as fit. */
+  readonly columns?: readonly string[] | undefined;
+  readonly sort?: string | undefined;
+  /** Only the nodes that are not live. */
+  readonly exceptions?: boolean;
+  /** Everything, however much it is. */
+  readonly long?: boolean;
+}
+
+/** Parts joined by commas, in lines of this width behind the first one's beginning. */
+function* wrappedList(parts: readonly string[], indent: number, width: number): Generator<string> {
+  let line = '';
+  for (const [i, part] of parts.entries()) {
+    const piece = i === parts.length - 1 ? part : `${part},`;
+    if (line !== '' && indent + line.length + piece.length > width) {
+      yield line;
+      line = '';
+    }
+    line += piece;
+  }
+  yield line;
+}
+
+/** What is well is told in few lines: it can be asked for. */
+const LINES_LIVE = 3;
+const LINES_OTHERS = 12;
+
+/** The host list cut at the commas within brackets too, so that a line can end there. */
+function breakable(parts: readonly string[], room: number): string[] {
+  return parts.flatMap(part => (part.length <= room ? [part] : part.split(',')));
+}
+
+/** One line or a few for each state: how many, and who. */
+function* folded(nodes: readonly Surveyed[], { width, paint, long }: Look): Generator<string> {
+  const count = String(nodes.length).length;
+  for (const state of STATES) {
+    const names = nodes.filter(node => node.state === state).map(({ name }) => name);
+    if (names.length === 0) continue;
+    const head = `${state.padEnd(9)}  ${String(names.length).padStart(count)}  `;
+    const room = width - head.length;
+    const lines = [...wrappedList(breakable(foldParts(names).map(oneLine), room), head.length, width)];
+    const most = long ? lines.length : state === 'live' ? LINES_LIVE : LINES_OTHERS;
+    for (const [i, line] of lines.slice(0, most).entries())
+      yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}\n`;
+    if (lines.length > most) yield `${' '.repeat(head.length)}… all: beoboard nodes --state ${state}\n`;
+  }
+}
+
+async function rows(
+  snapshot: Snapshot,
+  nodes: readonly Surveyed[],
+  { width, paint, columns }: Look,
+): Promise<string[]> {
+  const { chosenColumns, layOut } = await import('./columns.js');
+  const shown = nodes.map(({ index, state }) => ({ node: snapshot.node(index), state }));
+  const [titles = [], ...cells] = layOut(shown, { columns: columns && chosenColumns(columns), width });
+  const line = (parts: string[]) => parts.join('  ').trimEnd();
+  return [
+    `${paint.title(line(titles.map(({ text }) => text)))}\n`,
+    ...cells.map(row => `${line(row.map(({ text, state }) => (state ? paint.state(state, text) : text)))}\n`),
+  ];
+}
+
+/** Sentences of words, in lines of this width. */
+function wrappedText(text: string, width: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = `  ${word}`;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** The whole answer for people. */
+export async function statusText(found: Survey, look: Look): Promise<string[]> {
+  const { snapshot } = found;
+  const odd = oddities(found);
+  const out = [`${headline(found)}\n`];
+  const asked = look.sort !== undefined || look.columns !== undefined;
+  let nodes = found.nodes;
+  if (look.exceptions) {
+    nodes = nodes.filter(({ state }) => state !== 'live');
+    if (nodes.length === 0 && odd.length === 0) return out;
+  }
+  if (nodes.length > 0) {
+    if (nodes.length <= ROWS || look.long || asked) {
+      const inOrder = await ordered({ ...found, nodes }, look.sort);
+      const most = look.long ? inOrder.length : ROWS;
+      out.push(...(await rows(snapshot, inOrder.slice(0, most), look)));
+      if (inOrder.length > most) out.push(`… ${inOrder.length - most} more; --long shows all\n`);
+    } else out.push(...folded(nodes, look));
+  }
+  if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, look.width))}\n`));
+  return out;
+}
+
+/** States as a verb has them. */
+const SPOKEN: Partial<Record<State, string>> = {
+  never: 'has never reported',
+  left: 'has left',
+  unknown: 'is in a state that is not known',
+};
+
+/** The same in sentences, a line for each node: for who listens to it, and for grep. */
+export async function plainText(found: Survey, look: Look): Promise<string[]> {
+  const { chosenColumns, COLUMNS } = await import('./columns.js');
+  const { snapshot } = found;
+  const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(
+    ({ name }) => name !== 'name' && name !== 'state',
+  );
+  const nodes = look.exceptions ? found.nodes.filter(({ state }) => state !== 'live') : found.nodes;
+  const out = [`${headline(found)}.\n`];
+  if (nodes.length <= ROWS || look.long || look.sort !== undefined || look.columns !== undefined) {
+    for (const { index, name, state } of await ordered({ ...found, nodes }, look.sort)) {
+      const node = snapshot.node(index);
+      const told = (reading: boolean) =>
+        columns
+          .filter(column => (column.reading === true) === reading)
+          .flatMap(column => {
+            const value = column.text(node);
+            return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
+          });
+      const readings = told(true);
+      const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
+      out.push(
+        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...told(false)].join(', '), ...known].join('; ')}.\n`,
+      );
+    }
+  } else {
+    for (const state of STATES) {
+      const names = nodes.filter(node => node.state === state).map(({ name }) => name);
+      if (names.length > 0)
+        out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
+    }
+  }
+  return [...out, ...oddities(found).map(({ text }) => `Odd: ${text}.\n`)];
+}

@@ -1,0 +1,37 @@
+// Colours for a terminal that wants them: always beside words, never instead of them. NO_COLOR turns them off.
+
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+const STATE: Record<string, Style> = {
+  silent: ['red', 'bold'],
+  unknown: ['magenta', 'bold'],
+  uncertain: 'yellow',
+  never: 'yellow',
+  left: 'dim',
+  live: 'green',
+};
+
+export interface Painter {
+  state(state: string, text: string): string;
+  title(text: string): string;
+  odd(text: string): string;
+}
+
+const PLAIN: Painter = { state: (_, text) => text, title: text => text, odd: text => text };
+
+// Not asked again by styleText, which knows other variables than those that were asked here.
+const paint = (style: Style, text: string) => styleText(style, text, { validateStream: false });
+
+const COLOURED: Painter = {
+  state: (state, text) => paint(STATE[state] ?? 'reset', text),
+  title: text => paint('bold', text),
+  odd: text => paint('yellow', text),
+};
+
+/** Paints when it is asked to always, or when stdout is a terminal that can and nobody has said no. */
+export function painter(when: 'auto' | 'always' | 'never', stdout = process.stdout, env = process.env): Painter {
+  const wanted = stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+  return when === 'always' || (when === 'auto' && wanted) ? COLOURED : PLAIN;
+}

@@ -1,0 +1,40 @@
+// One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
+
+import { STATES, type State } from '../shm/liveness.js';
+import type { Node, Snapshot } from '../shm/reader.js';
+
+/** A node as the survey has it; all else is in `snapshot.node(index)`. */
+export interface Surveyed {
+  readonly index: number;
+  readonly name: string;
+  readonly state: State;
+}
+
+export interface Survey {
+  readonly snapshot: Snapshot;
+  /** All of them: what is odd is odd among all. */
+  readonly all: readonly Surveyed[];
+  /** Those that were chosen, in the order of the board. */
+  readonly nodes: readonly Surveyed[];
+  readonly counts: Readonly<Record<State, number>>;
+  /** Names that were chosen and are not on the board. */
+  readonly strangers: readonly string[];
+}
+
+export interface Choice {
+  readonly among?: readonly string[] | undefined;
+  readonly holds?: ((node: Node) => boolean) | undefined;
+}
+
+/** Looks over the nodes that are chosen, all of them when nothing is said. */
+export function survey(snapshot: Snapshot, { among, holds }: Choice = {}): Survey {
+  const missing = among && new Set(among);
+  const states = snapshot.states();
+  const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+  const all = states.map((state, index): Surveyed => ({ index, name: snapshot.nameAt(index), state }));
+  const chosen = ({ index, name }: Surveyed) =>
+    (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
+  const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
+  for (const { state } of nodes) counts[state]++;
+  return { snapshot, all, nodes, counts, strangers: [...(missing ?? [])] };
+}

@@ -1,0 +1,127 @@
+// The verb nodeset, and our lists held against what Slurm, pdsh and ClusterShell themselves make of them.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { expand, fold } from '../src/common/nodeset.js';
+import { random } from '../src/load/node.js';
+import { folder, PROGRAM, ROOT, run } from './lib.js';
+
+const SEED = Number(process.env.SEED ?? 8677);
+t.comment(`SEED=${SEED}`);
+
+const vectors: { accept: { expr: string; agree: { slurm: boolean; pdsh: boolean } }[] } = JSON.parse(
+  readFileSync(join(ROOT, 'test', 'vectors', 'hostlists.json'), 'utf8'),
+);
+
+/** Random names as sites have them: a few beginnings, numbers of one or several widths, holes. */
+function names(next: () => number): string[] {
+  const beginnings = ['node', 'r1n', 'r02-n', 'gpu-', 'x.y'].filter(() => next() < 0.5);
+  const width = Math.floor(next() * 4);
+  const found = [...(beginnings.length > 0 ? beginnings : ['n'])].flatMap(beginning => {
+    const first = Math.floor(next() * 120);
+    return Array.from({ length: Math.floor(next() * 30) + 1 }, (_, i) => first + i)
+      .filter(() => next() < 0.8)
+      .map(number => `${beginning}${String(number).padStart(next() < 0.95 ? width : 0, '0')}`);
+  });
+  return found.length > 0 ? found : ['login'];
+}
+
+/** What another program writes, and nothing else of it; undefined where it is missing. */
+function ask(t: Test, program: string, argv: string[]): string {
+  const { stdout, status } = spawnSync(program, argv, { encoding: 'utf8', env: { ...process.env, SLURM_CONF: conf } });
+  t.equal(status, 0, `${program} ${argv.join(' ').slice(0, 60)}`);
+  return stdout;
+}
+
+const conf = join(folder(t), 'slurm.conf');
+writeFileSync(conf, 'ClusterName=test\nSlurmctldHost=localhost\n');
+
+const TOOLS: { name: string; package: string; probe: string[]; expand(t: Test, list: string): string[] }[] = [
+  {
+    name: 'slurm',
+    package: 'slurm-client',
+    probe: ['scontrol', '--version'],
+    expand: (t, list) => ask(t, 'scontrol', ['show', 'hostnames', list]).trim().split('\n'),
+  },
+  {
+    name: 'pdsh',
+    package: 'pdsh',
+    probe: ['pdsh', '-V'],
+    // Its last line is the list of targets.
+    expand: (t, list) => ask(t, 'pdsh', ['-Q', '-w', list]).trim().split('\n').at(-1)?.split(',') ?? [],
+  },
+  {
+    name: 'clustershell',
+    package: 'clustershell',
+    probe: ['nodeset', '--version'],
+    expand: (t, list) => ask(t, 'nodeset', ['-e', '-S', '\n', list]).trim().split('\n'),
+  },
+];
+
+for (const tool of TOOLS) {
+  const [program = '', ...probe] = tool.probe;
+  const missing = spawnSync(program, probe).error !== undefined && !process.env.CI;
+  t.test(`${tool.name} reads our lists as we do`, { skip: missing && `${tool.package} is not installed` }, async t => {
+    const next = random(SEED);
+    for (let i = 0; i < 15; i++) {
+      const wanted = names(next);
+      const list = fold(wanted);
+      t.same(tool.expand(t, list).sort(), [...new Set(wanted)].sort(), list);
+    }
+    for (const { expr, agree } of vectors.accept)
+      if (tool.name === 'clustershell' || agree[tool.name as 'slurm' | 'pdsh'])
+        t.same(tool.expand(t, expr).sort(), expand(expr).sort(), expr);
+  });
+}
+
+t.test('the verb', async t => {
+  const lists = join(folder(t), 'lists');
+  writeFileSync(lists, '# of the rack\nnode[1-3]\nnode5,login\n');
+  const rows: [argv: string[], stdout: string][] = [
+    [['--expand', 'node[08-10],a'], 'node08\nnode09\nnode10\na\n'],
+    [['--expand', 'n2,n1', 'n[1-3]'], 'n2\nn1\nn3\n'],
+    [['--fold', 'node2', 'node1', 'Login1'], 'Login1,node[1-2]\n'],
+    [['-f', 'node[1-10]', '-x', 'node[3-4],node7'], 'node[1-2,5-6,8-10]\n'],
+    [['--fold', `@${lists}`, '--exclude', 'login'], 'node[1-3,5]\n'],
+    [['--fold', 'a1', '--exclude', 'a1'], ''],
+    [['--count', 'n[1-1000000]'], '1000000\n'],
+    [['--count', 'a', 'a,b'], '2\n'],
+  ];
+  for (const [argv, stdout] of rows)
+    t.same(await run(['nodeset', ...argv]), { code: 0, stdout, stderr: '' }, argv.join(' '));
+  const refused: [argv: string[], stderr: RegExp][] = [
+    [['--expand', 'n[3-1]'], /^beoboard nodeset: host list, column 3: '3-1' runs backwards; write 1-3\n$/],
+    [['--count', 'n[1-1000000000000]'], /too many names; at most 1000000 are taken/],
+    [['--fold', 'a!b'], /column 2: '!' cannot stand here/],
+    [['--expand', '@/no/such'], /cannot read '\/no\/such'/],
+    [['a'], /write one of --expand, --fold and --count/],
+    [['--fold', '--count', 'a'], /write one of/],
+  ];
+  for (const [argv, stderr] of refused) {
+    const answer = await run(['nodeset', ...argv]);
+    t.equal(answer.code, 2, argv.join(' '));
+    t.match(answer.stderr, stderr);
+    t.match(answer.stderr, /^.*\n$/);
+    t.equal(answer.stdout, '');
+  }
+});
+
+t.test('names on stdin, in lines or with blanks between them', async t => {
+  const piped = (input: string, ...argv: string[]) => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [PROGRAM, 'nodeset', ...argv], {
+      input,
+      encoding: 'utf8',
+    });
+    return { stdout, stderr, status };
+  };
+  t.same(piped('node2 node1\r\n\tnode[3-4] # four\n', '--fold'), { stdout: 'node[1-4]\n', stderr: '', status: 0 });
+  t.same(piped('', '--fold'), { stdout: '', stderr: '', status: 0 }, 'no names are no names');
+  t.same(piped('', '--count'), { stdout: '0\n', stderr: '', status: 0 });
+  t.same(piped('a\nb c[1-\n', '--count'), {
+    stdout: '',
+    stderr: 'beoboard nodeset: stdin:2, column 4: a [ that is not closed; write node[1-3]\n',
+    status: 2,
+  });
+});

@@ -1,0 +1,346 @@
+// What status says of boards made by hand, as text that is meant to be read from top to bottom. To write it again, after
+// looking at why:   node dist/test/82.status.test.js --write
+
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { COLUMNS, cut, short } from '../src/cli/columns.js';
+import { csvLines } from '../src/cli/csv.js';
+import { oddities } from '../src/cli/oddities.js';
+import { ordered } from '../src/cli/order.js';
+import { jsonPieces } from '../src/cli/statusjson.js';
+import { type Look, plainText, statusText } from '../src/cli/statustext.js';
+import { painter } from '../src/cli/style.js';
+import { type Choice, survey } from '../src/cli/survey.js';
+import { parseCondition } from '../src/cli/where.js';
+import { expand } from '../src/common/nodeset.js';
+import { enums } from '../src/layout/layout.gen.js';
+import { BoardReader, type Snapshot } from '../src/shm/reader.js';
+import { boardPath, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
+import { busy, EVERYTHING, type MadeNode, madeBoard } from './madeboard.js';
+
+const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
+t.setTimeout(500_000);
+const PLAIN: Look = { width: 80, paint: painter('never') };
+
+const dozen: MadeNode[] = expand('node[01-12]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(4 * i) }));
+dozen[2] = { name: 'node03', age: 190, ...busy(63.5) };
+dozen[4] = { name: 'node05', age: 6, ...busy(12) };
+dozen[6] = { name: 'node07', age: 86_400 * 3, goodbye: true, ...busy(0) };
+dozen[8] = { name: 'node09' };
+dozen[9] = { ...dozen[9], name: 'node10', record: { offset_us: 2_100_000, lost: 1234 } };
+dozen[10] = {
+  name: 'node11',
+  age: 0.9,
+  report: {
+    valid: EVERYTHING,
+    load1_c: 512,
+    cpus_online: 128,
+    gpu_count: 2,
+    gpu_busy: 1,
+    gpu: [{ util_pct: 90 }, { util_pct: 20 }],
+    mem_total_mib: 1000,
+    mem_avail_mib: 250,
+    swap_total_mib: 1000,
+    swap_free_mib: 900,
+    psi_cpu_some10: 8000,
+  },
+};
+
+/** A cluster of racks of 48, all well; `change` spoils some. */
+function cluster(racks: string, change: (node: MadeNode) => Partial<MadeNode> = () => ({})): MadeNode[] {
+  return expand(`rack[${racks}]n[01-48]`).map((name, i) => {
+    const node = { name, age: 0.1 + (i % 10) / 20, ...busy(i % 64) };
+    return { ...node, ...change(node) };
+  });
+}
+
+const dead = cluster('11-20', node => (/rack1[78]/.test(node.name) ? { age: 60 + (node.age ?? 0) } : {}));
+const kernel = (os_release: string) => busy(1, { os_release });
+const mixed = cluster('01-10', ({ name }) => {
+  if (name === 'rack03n07') return kernel('6.1.0-18-amd64');
+  if (name === 'rack04n01') return { record: { offset_us: -3_725_000_000 } };
+  if (/rack05n0[1-5]/.test(name)) return { record: { offset_us: 700_000 } };
+  if (name === 'rack06n48') return { age: 700, refusal: { reason: 'clock', age: 2 } };
+  return {};
+});
+const REFUSED = { header: { refused: enums.reason.map(reason => (reason === 'clock' ? 12 : 0)) } };
+mixed.push({ name: 'login1', age: 0.1, ...kernel('5.14.0') });
+
+const scenes: [
+  title: string,
+  nodes: MadeNode[],
+  made?: Parameters<typeof madeBoard>[1],
+  look?: Partial<Look>,
+  choice?: Choice,
+][] = [
+  ['a dozen nodes', dozen],
+  ['a dozen nodes, 200 columns', dozen, {}, { width: 200 }],
+  ['in colour', dozen.slice(0, 5), {}, { paint: painter('always') }],
+  ['what is not live', dozen, {}, { exceptions: true }],
+  ['by load', dozen, {}, { sort: 'load' }],
+  ['some columns, one of them a field', dozen, {}, { columns: ['state', 'gpu', 'pressure', 'mem_avail_mib', 'skew'] }],
+  ['some nodes', dozen, {}, {}, { among: ['node03', 'node04', 'node99'] }],
+  ['a condition', dozen, {}, {}, { holds: parseCondition('load > 30 && state == live') }],
+  [
+    'a long name does not widen the table',
+    [{ name: `very-long-name-of-a-node-${'x'.repeat(30)}-017`, age: 0.5, ...busy(1) }, ...dozen.slice(0, 2)],
+  ],
+  ['480 nodes, all well', cluster('01-10')],
+  ['480 nodes, all well: one line', cluster('01-10'), {}, { exceptions: true }],
+  ['two racks fell silent', dead],
+  ['two racks fell silent, 200 columns', dead, {}, { width: 200 }],
+  ['all fell silent', cluster('01-02', () => ({ age: 60 }))],
+  ['one clock, five clocks, a kernel, a refusal', mixed, REFUSED],
+  [
+    "the master's clock",
+    cluster('01-02', ({ name }) => ({ record: { offset_us: name === 'rack01n01' ? 0 : -5_000_000 } })),
+  ],
+  [
+    'names without order',
+    expand(
+      'c[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45,47,49,51,53,55,57,59,61,63,65,67,69,71,73,75,77,79,81,83,85,87,89,91,93,95,97,99,101,103,105,107,109,111,113,115,117,119,121,123,125]',
+    ).map(name => ({ name, age: 60 * Number(name.slice(1)) })),
+  ],
+  ['an empty board', []],
+  ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
+  ['the receiver is stalled', dozen.slice(0, 3), { heartbeat: 12 }],
+  ['the receiver was ended', dozen.slice(0, 3), { heartbeat: 3600, state: ['closed'] }],
+  ['a flood', dozen.slice(0, 1), { state: ['filtering'], header: { kernel_drops: 77 } }],
+  [
+    'a name that steers the terminal',
+    [
+      { name: '\u001b[2Jnode', age: 1, ...busy(1) },
+      { name: 'b', age: 99 },
+    ],
+  ],
+];
+
+async function golden(): Promise<string> {
+  const out: string[] = [];
+  for (const [title, nodes, made, look, choice] of scenes) {
+    const found = survey(madeBoard(nodes, made), choice);
+    const lines = (await statusText(found, { ...PLAIN, ...look })).join('').replaceAll('\u001b', '␛');
+    out.push(`=== ${title}\n${lines}\n`);
+  }
+  const found = survey(madeBoard(dozen));
+  out.push(`=== for who listens\n${(await plainText(found, PLAIN)).join('')}\n`);
+  const more = survey(madeBoard(dead));
+  out.push(`=== for who listens, of 480\n${(await plainText(more, PLAIN)).join('')}\n`);
+  const rows = [...csvLines(found, await ordered(found, undefined), undefined)];
+  out.push(`=== as CSV\n${rows.join('').replaceAll('\r', '')}`);
+  return out.join('');
+}
+
+t.test('the text is that of test/golden/status.txt', async t => {
+  const text = await golden();
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, text);
+  const sections = (all: string) => new Map(all.split(/^(?==== )/m).map(part => [part.split('\n', 1)[0] ?? '', part]));
+  const expected = sections(readFileSync(GOLDEN, 'utf8'));
+  for (const [title, part] of sections(text)) t.equal(part, expected.get(title), title);
+  t.equal(sections(text).size, expected.size);
+});
+
+t.test('no line is wider than the terminal', async t => {
+  for (const [title, nodes, made, look, choice] of scenes) {
+    for (const width of [80, 81, 100, 133, 200]) {
+      const text = (
+        await statusText(survey(madeBoard(nodes, made), choice), { ...PLAIN, ...look, paint: PLAIN.paint, width })
+      ).join('');
+      const [headline = '', ...lines] = text.split('\n');
+      t.ok(headline.length > 0);
+      // What was asked for by name is shown, however wide.
+      const widest = Math.max(0, ...lines.map(({ length }) => length));
+      t.ok(widest <= width, `${title}: ${widest} of ${width}`);
+    }
+  }
+});
+
+t.test('colours stand beside words', async t => {
+  const found = () => survey(madeBoard(dozen));
+  const coloured = (await statusText(found(), { ...PLAIN, paint: painter('always') })).join('');
+  t.equal(coloured.replace(/\u001b\[\d+m/g, ''), (await statusText(found(), PLAIN)).join(''));
+  t.match(coloured, /\u001b\[31m/);
+  const tty = (isTTY: boolean, env: NodeJS.ProcessEnv) =>
+    painter('auto', { isTTY } as NodeJS.WriteStream & { fd: 1 }, env).title('x') !== 'x';
+  t.equal(tty(true, {}), true);
+  t.equal(tty(true, { NO_COLOR: '' }), true, 'an empty variable is none');
+  t.equal(tty(true, { NO_COLOR: '1' }), false);
+  t.equal(tty(true, { TERM: 'dumb' }), false);
+  t.equal(tty(false, {}), false);
+});
+
+t.test('numbers and names in few characters', async t => {
+  for (const [value, text] of [
+    [0, '0'],
+    [999, '999'],
+    [999.6, '1.0K'],
+    [9_949, '9.9K'],
+    [9_950, '10K'],
+    [1e9, '1.0G'],
+    [1e21, '1000E'],
+  ] as const)
+    t.equal(short(value), text);
+  t.equal(cut('abcdefghij', 10), 'abcdefghij');
+  t.equal(cut('abcdefghijk', 10), 'abc…fghijk');
+  t.equal(new Set(COLUMNS.map(({ name }) => name)).size, COLUMNS.length);
+});
+
+function parsed(snapshot: Snapshot, choice?: Choice) {
+  const found = survey(snapshot, choice);
+  return JSON.parse([...jsonPieces(snapshot, found.nodes, oddities(found))].join(''));
+}
+
+t.test('JSON: what is odd, and the nodes that were chosen', async t => {
+  const all = parsed(madeBoard(dead));
+  t.equal(all.schema, 1);
+  t.equal(all.nodes.length, 480);
+  t.same(all.oddities, [
+    {
+      kind: 'together',
+      nodes: 'rack17n[01-48],rack18n[01-48]',
+      text: '96 nodes of rack[17-18] fell silent within 2 s: a switch or a rack rather than 96 nodes',
+    },
+  ]);
+  const one = parsed(madeBoard(dead), { among: ['rack11n01', 'nobody'] });
+  t.same(
+    one.nodes.map(({ name }: { name: string }) => name),
+    ['rack11n01'],
+  );
+  t.same(one.oddities, [{ kind: 'strangers', text: 'not on the board: nobody' }], 'nothing of others');
+  t.same(
+    parsed(madeBoard(mixed, REFUSED)).oddities.map(
+      ({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`,
+    ),
+    [
+      'refused rack06n48',
+      'clock rack04n01',
+      'clock rack05n01',
+      'clock rack05n02',
+      'clock rack05n[03-05]',
+      'kernel rack03n07',
+    ],
+  );
+});
+
+/** A receiver, and sixty nodes that reported once and stay live, since they said that they report every ten minutes. */
+async function sixty(t: Test, board: string): Promise<void> {
+  const { port } = await startReceiver(t, board);
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  for (const [i, hostname] of expand('node[01-60]').entries()) {
+    const values = { hostname, interval_ms: 600_000, ...busy(i).report };
+    socket.send(makeReport(values), port, '127.0.0.1');
+  }
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until(
+    'all have reported',
+    () =>
+      reader
+        .snapshot()
+        .states()
+        .filter(state => state === 'live').length === 60,
+  );
+}
+
+t.test('the command: forms, choices, errors', async t => {
+  const board = boardPath(t);
+  await sixty(t, board);
+  const status = (...argv: string[]) => run(['status', '--board', board, ...argv]);
+  const lines = (text: string) => text.trimEnd().split('\n');
+  t.match((await status()).stdout, /^60 nodes: 60 live; heard everything for .*\nlive +60 {2}node\[01-60\]\n/);
+  t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
+  t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 9);
+  t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 62);
+  t.match((await status('--sort', '-load')).stdout, /\n… 20 more; --long shows all\n/);
+  t.equal(lines((await status('--csv', '-w', 'node[03-05]', '-o', 'state,load1_c')).stdout)[0], 'name,state,load1_c\r');
+  const loads = lines((await status('--csv', '--sort', 'load', '-o', 'load')).stdout)
+    .slice(1)
+    .map(line => Number(line.split(',')[1]));
+  t.same(
+    loads,
+    [...loads].sort((a, b) => b - a),
+  );
+  t.equal(loads.length, 60);
+  const chosen = JSON.parse((await status('--json', '--where', 'load > 20 && state == live')).stdout);
+  t.ok(chosen.nodes.length > 0 && chosen.nodes.length < 60);
+  t.ok(chosen.nodes.every(({ report }: { report: { load1_c: number } }) => report.load1_c > 2000));
+  t.match(
+    (await status('--plain', '-w', 'node01')).stdout,
+    /\nnode01 is live, last heard \S+ ago, reports lost 0; load /,
+  );
+  const refused: [argv: string[], says: RegExp][] = [
+    [['--where', 'lod > 1'], /--where: column 1: there is no field 'lod'; did you mean load\?/],
+    [['--sort', 'lod'], /there is no field 'lod'; did you mean load\?/],
+    [['-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
+    [['--csv', '--json'], /--json and --csv do not go together/],
+    [['--csv', '--watch'], /--watch and --csv do not go together/],
+    [['--color', 'blue'], /write auto or always or never/],
+    [['-w', 'n[3-1]'], /--nodes: host list, column 3/],
+    [['-q'], /unknown option '-q'/],
+  ];
+  for (const [argv, says] of refused) {
+    const { code, stderr, stdout } = await status(...argv);
+    t.equal(code, 2, argv.join(' '));
+    t.match(stderr, says);
+    t.match(stderr, /^beoboard status: .*\n$/);
+    t.equal(stdout, '');
+  }
+});
+
+t.test(
+  'as wide as the terminal, and in colour, where there is one',
+  { skip: spawnSync('script', ['--version']).error !== undefined && 'script is not installed' },
+  async t => {
+    const board = boardPath(t);
+    await sixty(t, board);
+    const seen = (columns: number, env: Record<string, string> = {}) =>
+      spawnSync(
+        'script',
+        [
+          '-qec',
+          `stty cols ${columns}; ${process.execPath} ${PROGRAM} status --board ${board} -w node[01-03]`,
+          '/dev/null',
+        ],
+        {
+          encoding: 'utf8',
+          env: { ...process.env, TERM: 'xterm', NO_COLOR: '', ...env },
+        },
+      ).stdout;
+    const widest = (text: string) =>
+      Math.max(
+        ...text
+          .replace(/\u001b\[\d+m/g, '')
+          .split('\r\n')
+          .slice(1)
+          .map(({ length }) => length),
+      );
+    t.ok(widest(seen(80)) <= 80);
+    t.ok(widest(seen(200)) > widest(seen(80)), 'more columns where there is room');
+    t.match(seen(80), /\u001b\[32mlive/);
+    t.notMatch(seen(80, { NO_COLOR: '1' }), /\u001b/);
+  },
+);
+
+t.test('watch goes on while the board is away for a moment', async t => {
+  const board = boardPath(t);
+  const receiver = await startReceiver(t, board, ['--nodes', 'node1']);
+  const watching = start(t, ['status', '--watch', '--board', board]);
+  const shown = (what: RegExp) => watching.output().stdout.match(what)?.length ?? 0;
+  const STATE = /^1 node: 1 never;/gm;
+  await until('it shows the node', () => shown(STATE) > 0);
+  receiver.child.kill('SIGTERM');
+  await receiver.exit;
+  rmSync(board);
+  await until('it says that there is none', () => shown(/^no board: .*there is no board.*$/gm) > 0);
+  const before = shown(STATE);
+  await startReceiver(t, board, ['--nodes', 'node1']);
+  await until('it shows the node again', () => shown(STATE) > before);
+  watching.child.kill('SIGTERM');
+  t.equal(await watching.exit, 0);
+  const none = await run(['status', '--watch', '--board', `${board}.none`]);
+  t.equal(none.code, 4, 'what was never there is not waited for');
+});

@@ -1,0 +1,207 @@
+// check and nodes, as monitors, prologs and scripts call them: one line, exit codes, host lists.
+
+import { createSocket } from 'node:dgram';
+import { rmSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import type { Census, Counted } from '../src/cli/census.js';
+import { takeCensus } from '../src/cli/census.js';
+import { judgeCensus } from '../src/cli/check.js';
+import { bits } from '../src/layout/layout.gen.js';
+import { STATES, type State } from '../src/shm/liveness.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, makeReport, run, startReceiver, until } from './lib.js';
+
+t.setTimeout(500_000);
+const none = { number: 0, percent: false };
+
+/** A census of so many live nodes, and these others. */
+function census(live: number, others: readonly (readonly [name: string, state: State, leftMs?: number])[]): Census {
+  const kept: Counted[] = others.map(([name, state, leftMs]) => ({ name, state, leftMs }));
+  const count = (state: State) => kept.filter(node => node.state === state).length;
+  const counts = Object.fromEntries(STATES.map(state => [state, state === 'live' ? live : count(state)]));
+  return { counts: counts as Census['counts'], kept, strangers: [], stalled: false, closed: false, heartbeatAgeMs: 5 };
+}
+
+t.test('the verdict', async t => {
+  const silent = (...numbers: number[]) => numbers.map(number => [`n${number}`, 'silent'] as const);
+  const table: [about: string, of: Census, limits: [warning: string, critical: string], code: number, text: string][] =
+    [
+      ['all well', census(3, []), ['0', '0'], 0, '3 nodes, 3 live'],
+      ['one silent', census(3, silent(4)), ['0', '0'], 2, 'of 4 nodes 1 silent (n4)'],
+      ['as many as may be', census(3, silent(4, 5)), ['2', '2'], 0, 'of 5 nodes 2 silent (n[4-5])'],
+      ['a warning', census(3, silent(4, 5)), ['1', '2'], 1, 'of 5 nodes 2 silent (n[4-5])'],
+      ['in per cent', census(98, silent(1, 2)), ['1%', '2%'], 1, 'of 100 nodes 2 silent (n[1-2])'],
+      ['more than these', census(97, silent(1, 2, 3)), ['1%', '2%'], 2, 'of 100 nodes 3 silent (n[1-3])'],
+      ['uncertain', census(1, [['a', 'uncertain']]), ['0', '0'], 1, 'of 2 nodes 1 uncertain (a)'],
+      ['never', census(1, [['a', 'never']]), ['0', '0'], 1, 'of 2 nodes 1 never reported (a)'],
+      ['left just now', census(1, [['a', 'left', 600_000]]), ['0', '0'], 0, '2 nodes, 1 live'],
+      [
+        'left for long',
+        census(1, [['a', 'left', 600_001]]),
+        ['0', '0'],
+        2,
+        'of 2 nodes 1 left longer than 10 minutes ago (a)',
+      ],
+      ['a stranger', { ...census(1, []), strangers: ['x'] }, ['0', '0'], 2, 'of 2 nodes 1 not on the board (x)'],
+      ['an empty board', census(0, []), ['0', '0'], 0, '0 nodes, 0 live'],
+      [
+        'several, the worst first',
+        census(1, [
+          ['a', 'uncertain'],
+          ['b', 'silent'],
+          ['c', 'never'],
+        ]),
+        ['0', '0'],
+        2,
+        'of 4 nodes 1 silent (b), 1 uncertain (a), 1 never reported (c)',
+      ],
+      [
+        'names that cannot be folded are cut',
+        census(
+          0,
+          ['a', 'b', 'c', 'd', 'e', 'f'].map(name => [name, 'silent'] as const),
+        ),
+        ['0', '0'],
+        2,
+        'of 6 nodes 6 silent (a,b,c,d,e and more)',
+      ],
+    ];
+  const portion = (text: string) => ({ number: Number.parseInt(text, 10), percent: text.endsWith('%') });
+  for (const [about, of, [warning, critical], code, text] of table) {
+    const verdict = judgeCensus(of, { warning: portion(warning), critical: portion(critical) });
+    t.same([verdict.code, verdict.text], [code, text], about);
+    for (const figure of verdict.figures?.split(' ') ?? [])
+      t.match(figure, /^[a-z]+=\d+;[\d.]*;[\d.]*;0;\d+$/, 'as the guidelines have performance data');
+  }
+  const { figures = '' } = judgeCensus(census(97, silent(1, 2, 3)), { warning: none, critical: portion('2%') });
+  t.match(figures, /^live=97;;;0;100 .*silent=3;;;0;100 .*missing=3;0;;0;100 down=3;;2;0;100$/);
+});
+
+/** A board with nodes in every state but unknown: long intervals keep their nodes live, short ones do not. */
+async function everyState(t: Test) {
+  const board = boardPath(t);
+  const limits = ['--uncertain-after', '1s', '--silent-after', '2s'];
+  const receiver = await startReceiver(t, board, [...limits, '--nodes', 'n[1-5],gone[1-2],quiet,fresh']);
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  const flags = 1 << bits.flags.goodbye;
+  const reports = [
+    ...['n1', 'n2', 'n3', 'n4', 'n5'].map(hostname => makeReport({ hostname, interval_ms: 600_000 })),
+    ...['gone1', 'gone2'].map(hostname => makeReport({ hostname, interval_ms: 600_000, flags })),
+    makeReport({ hostname: 'quiet', interval_ms: 1000 }),
+  ];
+  for (const report of reports) socket.send(report, receiver.port, '127.0.0.1');
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('quiet is silent', () => takeCensus(reader, { keep: () => true }).counts.silent === 1);
+  return { board, receiver };
+}
+
+t.test('nodes', async t => {
+  const { board, receiver } = await everyState(t);
+  const rows: [argv: string[], code: number, stdout: string, stderr?: RegExp][] = [
+    [[], 0, 'fresh,gone[1-2],n[1-5],quiet\n'],
+    [['--state', 'live'], 0, 'n[1-5]\n'],
+    [['--state', 'silent,never'], 0, 'fresh,quiet\n'],
+    [['-s', 'left', '--expand'], 0, 'gone1\ngone2\n'],
+    [['--state', 'live', '--count'], 0, '5\n'],
+    [['--state', 'uncertain'], 0, ''],
+    [['--state', 'uncertain', '--expand'], 0, ''],
+    [['--state', 'uncertain', '--count'], 0, '0\n'],
+    [['--state', 'live', '-w', 'n[4-5],quiet', '--fold'], 0, 'n[4-5]\n'],
+    [['-w', 'n5,xyz[1-3]'], 1, 'n5\n', /^beoboard nodes: not on the board: xyz\[1-3\]\n$/],
+    [['--where', 'interval_ms == 1000'], 0, 'quiet\n'],
+    [['--where', 'interval_ms > 1000', '--state', 'live', '-w', 'n2,gone1'], 0, 'n2\n'],
+    [['--state', 'dead'], 2, '', /--state: 'dead' is no state; write live, uncertain, /],
+    [['--state', 'slient'], 2, '', /did you mean silent\?/],
+    [['--where', 'state == slient'], 2, '', /--where: column 10: 'slient' is no state; did you mean silent\?/],
+    [['--fold', '--expand'], 2, '', /do not go together/],
+  ];
+  for (const [argv, code, stdout, stderr = /^$/] of rows) {
+    const answer = await run(['nodes', '--board', board, ...argv]);
+    t.same([answer.code, answer.stdout], [code, stdout], argv.join(' '));
+    t.match(answer.stderr, stderr);
+  }
+  receiver.child.kill('SIGSTOP');
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('the receiver is stalled', () => reader.snapshot().stalled);
+  for (const [argv, stdout] of [
+    [['--state', 'silent'], ''],
+    [['--state', 'unknown', '--count'], '9\n'],
+    [['--where', 'state == live'], ''],
+  ] as const) {
+    const answer = await run(['nodes', '--board', board, ...argv]);
+    t.same([answer.code, answer.stdout], [4, stdout], argv.join(' '));
+    t.match(answer.stderr, /^beoboard nodes: the receiver is stalled: nothing is known about nodes; .*\n$/);
+  }
+  receiver.child.kill('SIGCONT');
+});
+
+t.test('check', async t => {
+  const { board, receiver } = await everyState(t);
+  const check = (...argv: string[]) => run(['check', '--board', board, ...argv]);
+  const rows: [argv: string[], code: number, line: RegExp][] = [
+    [[], 2, /^BEOBOARD CRITICAL: of 9 nodes 1 silent \(quiet\), 1 never reported \(fresh\) \| live=5;/],
+    [['-c', '1'], 1, /^BEOBOARD WARNING: /],
+    [['-c', '1', '-w', '25%'], 0, /^BEOBOARD OK: /],
+    [['--nodes', 'n[1-5],gone1'], 0, /^BEOBOARD OK: 6 nodes, 5 live \| live=5;;;0;6 /],
+    [['--nodes', 'n[1-6]'], 2, /^BEOBOARD CRITICAL: of 6 nodes 1 not on the board \(n6\)/],
+    [['--nodes', 'n[3-1]'], 3, /^BEOBOARD UNKNOWN: beoboard check: --nodes: host list, column 3: /],
+    [['--fail', 'safe'], 3, /^BEOBOARD UNKNOWN: .*'safe' is none of its words; write open or closed\n$/],
+    [['--warning', 'many'], 3, /^BEOBOARD UNKNOWN: .*write it as 5 or 2%\n$/],
+    [['--owner', 'nobody-of-that-name'], 3, /^BEOBOARD UNKNOWN: there is no user /],
+  ];
+  const ask = async (argv: string[], code: number, line: RegExp) => {
+    const answer = await check(...argv);
+    t.equal(answer.code, code, argv.join(' '));
+    t.match(answer.stdout, line);
+    t.match(answer.stdout, /^[^\n|]*(\|[^\n|]*)?\n$/, 'one line, with one bar at most');
+    t.equal(answer.stderr, '');
+  };
+  for (const [argv, code, line] of rows) await ask(argv, code, line);
+
+  const ignorant = async (why: string) => {
+    await ask([], 3, new RegExp(`^BEOBOARD UNKNOWN: .*${why}.*\n$`));
+    await ask(['--fail', 'open', '--nodes', 'n1'], 0, new RegExp(`^BEOBOARD OK: .*${why}.*; fails open\n$`));
+    await ask(['--fail', 'closed', '--nodes', 'n1'], 2, new RegExp(`^BEOBOARD CRITICAL: .*${why}.*; fails closed\n$`));
+  };
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  receiver.child.kill('SIGKILL');
+  await receiver.exit;
+  await until('the receiver is stalled', () => reader.snapshot().stalled);
+  await ignorant('the receiver is stalled, its heartbeat is .* old: nothing is known about nodes');
+  rmSync(board);
+  await ignorant('there is no board');
+});
+
+t.test('a census in parts is that of the whole, whatever their size', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  await run(['load', '--to', `127.0.0.1:${port}`, '--count', '1500', '--interval', '200ms', '--for', '300ms']);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('all have reported', () => reader.snapshot().count === 1500);
+  const whole = [...reader.snapshot().nodes()].map(({ name }) => name);
+  for (const nodes of [1, 7, 256, 1500, 5000]) {
+    const names: string[] = [];
+    for (const part of reader.pieces(nodes)) names.push(...part.names());
+    t.same(names, whole, `${nodes} at a time`);
+  }
+  const all = takeCensus(reader, { keep: () => true });
+  t.same(
+    all.kept.map(({ name }) => name),
+    whole,
+  );
+  t.equal(
+    Object.values(all.counts).reduce((a, b) => a + b, 0),
+    1500,
+  );
+  const some = takeCensus(reader, { keep: state => state === 'live', among: ['node0001', 'node1500', 'x'] });
+  t.same(
+    some.kept.map(({ name }) => name),
+    ['node0001', 'node1500'],
+  );
+  t.same(some.strangers, ['x']);
+});

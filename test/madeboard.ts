@@ -1,0 +1,133 @@
+// Boards made in memory for what reads snapshots: every age, clock and reading is as the test says, to the byte. No test
+// of its own.
+
+import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
+import { bits, enums, structs } from '../src/layout/layout.gen.js';
+import { Snapshot } from '../src/shm/reader.js';
+
+export const S = 1_000_000_000n;
+const NOW = 500_000n * S;
+const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
+const SETS = Object.keys(bits.valid) as SetName[];
+
+/** The `valid` of a report in which these sets were measured. */
+export function validOf(...sets: SetName[]): bigint {
+  return sets.reduce((mask, set) => mask | (1n << BigInt(bits.valid[set])), 0n);
+}
+export const EVERYTHING = validOf(...SETS);
+
+export interface MadeNode {
+  name: string;
+  /** Seconds from now back to the last report; none: there is no report. */
+  age?: number;
+  /** Of the last report; the one before it came a second earlier. */
+  report?: Encodable<'report'>;
+  before?: Encodable<'report'>;
+  record?: Encodable<'record'>;
+  goodbye?: boolean;
+  refusal?: { reason: (typeof enums.reason)[number]; age: number };
+}
+
+export interface MadeBoard {
+  /** Seconds for which the receiver has listened. */
+  listened?: number;
+  /** Seconds since its heartbeat. */
+  heartbeat?: number;
+  state?: (keyof typeof bits.board_state)[];
+  header?: Encodable<'board_header'>;
+}
+
+const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
+
+/** A snapshot of a board with these nodes. */
+export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Snapshot {
+  const { board_header, column_entry, slot, report, record } = structs;
+  const records = board_header.bytes + nodes.length * column_entry.bytes;
+  const bytes = new Uint8Array(records + nodes.length * RECORD);
+  const view = new DataView(bytes.buffer);
+  const heartbeat = NOW - ns(made.heartbeat ?? 0.05);
+  encode('board_header', view, 0, {
+    header_bytes: board_header.bytes,
+    column_offset: board_header.bytes,
+    column_stride: column_entry.bytes,
+    records_offset: records,
+    record_stride: RECORD,
+    slots_offset: record.bytes,
+    slot_stride: slot.bytes,
+    report_offset: slot.fields.report.offset,
+    report_bytes: report.bytes,
+    slots: 2,
+    count: nodes.length,
+    capacity: nodes.length,
+    cluster_name: 'alpha',
+    uncertain_after_ns: (9n * S) / 2n,
+    silent_after_ns: (21n * S) / 2n,
+    heartbeat_ns: heartbeat,
+    listening_since_ns: heartbeat - ns(made.listened ?? 40_000),
+    state: (made.state ?? []).reduce((mask, bit) => mask | (1n << BigInt(bits.board_state[bit])), 0n),
+    ...made.header,
+  });
+  nodes.forEach(({ name, age, report: values = {}, before, record: counters = {}, goodbye = false, refusal }, i) => {
+    const at = records + i * RECORD;
+    encode('record', view, at, {
+      name,
+      accepted: 1000,
+      order_head: 2,
+      order_tail: 2,
+      ...(refusal ? { refusal_reason: enums.reason.indexOf(refusal.reason), refusal_ns: NOW - ns(refusal.age) } : {}),
+      ...counters,
+    });
+    if (age === undefined) return;
+    for (const [j, report] of [before, values].entries()) {
+      if (report === undefined) continue;
+      const slotAt = at + record.bytes + j * slot.bytes;
+      const head = 2 * (j + 1);
+      encode('slot', view, slotAt, { head, tail: head, stamp_ns: NOW - ns(age + 1 - j) });
+      encode('report', view, slotAt + slot.fields.report.offset, {
+        interval_ms: 1000,
+        boot_id: 7n,
+        start_boot_ns: 5n * S,
+        t_boot_ns: (1000n + BigInt(j)) * S,
+        slow_boot_ns: (1000n + BigInt(j)) * S,
+        hostname: name,
+        flags: j === 1 && goodbye ? 1 << bits.flags.goodbye : 0,
+        ...report,
+      });
+    }
+  });
+  return new Snapshot('test', bytes, { nowNs: NOW, realNs: 0n, nodes: nodes.length });
+}
+
+/** Two reports of a node that is half busy, a second apart, in which everything of a usual node was measured. */
+export function busy(load: number, more: Encodable<'report'> = {}): Pick<MadeNode, 'report' | 'before'> {
+  const report: Encodable<'report'> = {
+    valid: validOf(
+      'cpus',
+      'load',
+      'stat',
+      'cpu_share',
+      'memory',
+      'net',
+      'disk',
+      'psi_cpu',
+      'psi_mem',
+      'psi_io',
+      'system',
+    ),
+    cpus_online: 64,
+    load1_c: Math.round(load * 100),
+    cpu_busy_pm: Math.min(1000, Math.round(load * 15.6)),
+    mem_total_mib: 256_000,
+    mem_avail_mib: 128_000,
+    swap_total_mib: 8000,
+    swap_free_mib: 8000,
+    psi_io_some10: 1234,
+    net: [{ name: 'eth0', rx_bytes: 2_500_000, tx_bytes: 800_000 }],
+    disk_read_bytes: 1_000_000,
+    disk_write_bytes: 234_000,
+    os_release: '6.1.0-25-amd64',
+    ...more,
+  };
+  const before = { ...report, net: [{ name: 'eth0' }], disk_read_bytes: 0, disk_write_bytes: 0, ctxt: 0 };
+  return { report: { ctxt: 5000, ...report }, before };
+}
