@@ -9,7 +9,7 @@ import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'nod
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { clustersOf, gmondFacts, type Host } from './ganglia.js';
-import { ask, missing } from './gmetad.js';
+import { ask, missing, ORPHANED } from './gmetad.js';
 import { boardPath, folder, INSIDE, inOwnNetwork, run, startReceiver, until } from './lib.js';
 import { startIn } from './sampler.js';
 
@@ -117,8 +117,7 @@ tcp_accept_channel { bind = 127.0.0.1 port = 8649 }
 `;
   const conf = join(folder(t), 'gmond.conf');
   writeFileSync(conf, channels + groups);
-  const [program = '', ...args] = [...prefix, GMOND, '-c', conf];
-  const child = spawn(program, args, { stdio: 'ignore' });
+  const child = spawn('setpriv', [...ORPHANED, ...prefix, GMOND, '-c', conf], { stdio: 'ignore' });
   t.teardown(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');

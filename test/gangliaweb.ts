@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ORPHANED } from './gmetad.js';
 import { folder, until } from './lib.js';
 
 interface Teardown {
@@ -130,8 +131,16 @@ export class GangliaWeb {
       'error_reporting=24575',
     ];
     this.#child = spawn(
-      PHP,
-      [...settingsOfPhp.flatMap(setting => ['-d', setting]), '-S', `127.0.0.1:${port}`, '-t', join(dir, 'root')],
+      'setpriv',
+      [
+        ...ORPHANED,
+        PHP,
+        ...settingsOfPhp.flatMap(setting => ['-d', setting]),
+        '-S',
+        `127.0.0.1:${port}`,
+        '-t',
+        join(dir, 'root'),
+      ],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
     for (const stream of [this.#child.stdout, this.#child.stderr])

@@ -24,6 +24,9 @@ export function missing(programs: Record<string, string>): string | false {
   return lacking.length > 0 && `missing: apt-get install ${lacking.map(program => programs[program]).join(' ')}`;
 }
 
+/** For setpriv: what it runs ends when its parent is gone, also where that was killed. */
+export const ORPHANED = ['--pdeathsig', 'KILL', '--'];
+
 export const GMETAD = '/usr/sbin/gmetad';
 export const RRDTOOL = '/usr/bin/rrdtool';
 
@@ -93,7 +96,7 @@ export class Gmetad {
     ];
     writeFileSync(conf, `${lines.join('\n')}\n`);
     // So that it stays in the foreground and complains on stderr rather than to syslog.
-    const child = spawn(GMETAD, ['-c', conf, '-d', '1'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('setpriv', [...ORPHANED, GMETAD, '-c', conf, '-d', '1'], { stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (data: Buffer) => {
         this.#said += data.toString('latin1');
