@@ -4,7 +4,7 @@
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
+import { gmondConf } from './gmond.mjs';
 import { cpuOf, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
@@ -86,24 +87,8 @@ async function answers(port) {
 /** A real gmond that hears itself. */
 async function openGmond(own, children) {
   const path = join(own, 'gmond.conf');
-  const standard = execFileSync('gmond', ['-t'], { encoding: 'utf8' });
-  const modules = readdirSync('/usr/lib')
-    .map(triplet => `/usr/lib/${triplet}/ganglia`)
-    .find(existsSync);
   // Every metric at once, so that its document is whole from the first second on.
-  const groups = standard
-    .slice(standard.indexOf('modules {'))
-    .replace(/^ *(collect_every|time_threshold) *= *\d+/gm, '$1 = 1')
-    .replace(/^ *value_threshold *=.*$/gm, '')
-    .replace(/^include .*$/m, '');
-  const channels = [
-    `globals { daemonize = no setuid = no host_dmax = 0 send_metadata_interval = 1 module_dir = "${modules}" }`,
-    'cluster { name = "bench" }',
-    'udp_send_channel { host = 127.0.0.1 port = 8649 }',
-    'udp_recv_channel { bind = 127.0.0.1 port = 8649 }',
-    'tcp_accept_channel { bind = 127.0.0.1 port = 8649 }',
-  ];
-  writeFileSync(path, `${channels.join('\n')}\n${groups}`);
+  writeFileSync(path, gmondConf({ does: ['hears', 'sends'], everySecond: true }));
   const child = spawn('gmond', ['-c', path], { stdio: 'ignore' });
   children.push(child);
   await answers(8649);
