@@ -2,7 +2,7 @@
 // that tells nothing. Compares; knows no thresholds of hardware.
 
 import { formatDuration } from '../common/durations.js';
-import { fold, foldParts, prefixOf } from '../common/nodeset.js';
+import { fold, foldParts, lastDigits } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import type { Snapshot } from '../shm/reader.js';
@@ -44,7 +44,7 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   let silent = nodes.filter(({ state }) => state === 'silent');
   const found: Oddity[] = [];
   while (found.length < TOGETHER_SENTENCES && silent.length >= TOGETHER_LEAST) {
-    const ages = Float64Array.from(silent, ({ index }) => snapshot.lastOf(index).ageMs);
+    const ages = Float64Array.from(silent, ({ index }) => snapshot.ageMsAt(index));
     const sorted = ages.slice().sort();
     // The window of two seconds that holds most of them.
     let [from, most] = [0, 0];
@@ -143,16 +143,23 @@ function kernelAt(words: Uint32Array, report: number): number {
 
 function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const families = new Map<string, Map<number, Surveyed[]>>();
+  // Neighbours are siblings, nearly always, and run what the one before runs: they need no look-up.
+  let [prefix, lastKernel] = ['', 0];
+  let same: Surveyed[] = [];
   for (const node of nodes) {
     if (node.state !== 'live') continue;
-    const kernel = kernelAt(snapshot.words, snapshot.lastOf(node.index).report);
+    const kernel = kernelAt(snapshot.words, snapshot.reportWord(node.index));
     if (kernel === 0) continue;
-    const prefix = prefixOf(node.name);
-    const family = families.get(prefix) ?? new Map<number, Surveyed[]>();
-    families.set(prefix, family);
-    const same = family.get(kernel);
-    if (same === undefined) family.set(kernel, [node]);
-    else same.push(node);
+    const { name } = node;
+    const sibling = lastDigits(name) === prefix.length && name.startsWith(prefix);
+    if (!sibling || kernel !== lastKernel) {
+      [prefix, lastKernel] = [name.slice(0, lastDigits(name)), kernel];
+      const family = families.get(prefix) ?? new Map<number, Surveyed[]>();
+      families.set(prefix, family);
+      same = family.get(kernel) ?? [];
+      family.set(kernel, same);
+    }
+    same.push(node);
   }
   const found: Oddity[] = [];
   for (const family of families.values()) {

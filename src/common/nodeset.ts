@@ -225,17 +225,12 @@ export function readNodes(value: string, spelling: Spelling = 'node'): string[] 
 
 const isDigit = (code: number) => code >= 48 && code <= 57;
 
-/** Where the last run of digits of a name begins, of which nothing follows: its length where there is none. */
-function lastDigits(name: string): number {
+/** Where the number at the end of a name begins: its length where there is none. What stands before it siblings share. */
+export function lastDigits(name: string): number {
   const least = Math.max(0, name.length - DIGITS);
   let at = name.length;
   while (at > least && isDigit(name.charCodeAt(at - 1))) at--;
   return at;
-}
-
-/** The name up to its last number: what siblings have in common. */
-export function prefixOf(name: string): string {
-  return name.slice(0, lastDigits(name));
 }
 
 /** Orders names as people do: digits by their number, all else by its characters. */
