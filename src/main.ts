@@ -22,6 +22,7 @@ const parts: Record<string, () => Promise<Part>> = {
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   forget: () => import('./receiver/forget.js'),
+  keygen: () => import('./cli/keygen.js'),
   load: () => import('./load/main.js'),
 };
 

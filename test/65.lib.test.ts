@@ -35,7 +35,7 @@ const S = 1_000_000_000n;
 const MS = 1_000_000n;
 const STATES: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 const LIBRARY = ['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
-const WRITER = ['board_writer.c', 'order.c', 'validate.c'];
+const WRITER = ['board_writer.c', 'keyring.c', 'mac.c', 'order.c', 'sha256.c', 'validate.c'];
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 type Message = [] | [string];

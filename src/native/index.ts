@@ -43,11 +43,20 @@ export interface WriterOptions {
   silentAfterNs: bigint;
   /** The node list; empty: first come, first served. */
   nodes: readonly string[];
+  /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
+  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
+  /** With keys: the `auth_alg` that a report must at least have proved. */
+  required: number;
+  /** How far the wall clock of a proved report may be from ours where it decides; `NO_WINDOW`: any distance. */
+  clockWindowNs: bigint;
 }
+
+/** A clock window that takes any wall clock. */
+export const NO_WINDOW = 2n ** 64n - 1n;
 
 /** Changes of a whole board. Where nodes go, or the capacity is another, a new board takes its place: readers follow. */
 interface Changes {
-  /** Goes over to another node list, capacity and other limits; path and cluster stay. Throws one line for people. */
+  /** Goes over to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people. */
   change(options: WriterOptions): void;
   /**
    * Forgets nodes; a listed one stays as one that never reported. Of each name whether it had a record. Throws one line
@@ -118,6 +127,7 @@ interface Native {
   adjtimex(): ClockState | undefined;
   readFile(fd: number, into: Uint8Array): number;
   memoryFile(name: string): number;
+  hmac(secret: Uint8Array, data: Uint8Array, own: boolean): { tag: Uint8Array; openssl: boolean };
   mapBoard(
     path: string,
     owner: number | string | undefined,
@@ -146,6 +156,12 @@ export const readFile = native.readFile;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;
+
+/**
+ * HMAC-SHA-256 with a key of 32 bytes, as the receiver makes it: by the OpenSSL inside Node where there is one, or with
+ * `own` by our own code. For tests: node:crypto does the same.
+ */
+export const hmac = native.hmac;
 
 /**
  * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name

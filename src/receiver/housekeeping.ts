@@ -33,6 +33,10 @@ export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: 
 
 const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {
   cluster: ' (reports of another cluster; compare --cluster here and there)',
+  auth_missing: ' (no tag, or a lesser one than --require says or the name has proved; see --key-file on the nodes)',
+  key_id: ' (signed with a key that is not in --key-file)',
+  tag: ' (signed with another key under the same number, or forged)',
+  clock: ' (the wall clock of a node is off by more than --clock-window)',
   stranger: ' (not in --nodes)',
   full: ' (give a higher --capacity)',
   rival: ' (two senders with one name?)',
