@@ -765,10 +765,13 @@ static int count_refusal(struct bb_writer *w, enum bb_reason reason) {
 /* Refuses a report of a node that has a record, and lets the record say so. */
 static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order, const struct bb_report *report,
                   enum bb_reason reason, const struct bb_arrival *arrival) {
-  const struct refusal refusal = {reason, offset_us(report, arrival)};
+  struct bb_record *r = record_at(&w->board, record);
+  /* With keys, a clock that nobody has proved is shown to nobody. */
+  const bool is_believed = w->keys == NULL || reason > BB_REASON_TAG;
+  const struct refusal refusal = {reason, is_believed ? offset_us(report, arrival) : r->offset_us};
   store_order(&w->board, record, order, &refusal, arrival);
-  bb_add(&record_at(&w->board, record)->refused, 1);
-  if (reason == BB_REASON_LATE) bb_add(&record_at(&w->board, record)->late, 1);
+  bb_add(&r->refused, 1);
+  if (reason == BB_REASON_LATE) bb_add(&r->late, 1);
   return count_refusal(w, reason);
 }
 

@@ -180,9 +180,8 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
   /* Back: the machine was restored, or somebody sends again what he once heard. Until a restored machine has passed what it had
    * reached before, it has to be fresh with every report. */
-  const bool goes_on = o->t_boot_ns < highest && r->t_boot_ns > o->t_boot_ns;
   if (is_fresh(o, j)) {
-    if (goes_on) return beyond(o, j);
+    if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* restored some time ago: it goes on */
     if (is_older(o, j, j->limits->silent_after_ns)) return begin(o, j, BB_RESET, highest);
   }
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);

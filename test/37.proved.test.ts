@@ -303,6 +303,7 @@ const rows: Row[] = [
       [11, { t: 500, seq: 400 }, 'accepted'],
       [12, { start: 501, t: 501, seq: 0 }, 'accepted'],
       [13, { start: 501, t: 502, seq: 1 }, 'accepted'],
+      [13.5, { t: 1000, seq: 900, made: 0 }, 'late'],
       [14, { t: 200, seq: 100 }, 'late'],
       [23.6, { t: 209, seq: 109 }, 'accepted'],
       [24.6, { t: 210, seq: 110 }, 'accepted'],
@@ -340,6 +341,19 @@ const rows: Row[] = [
       [105, { t: 300, seq: 100, interval: 10_000 }, 'replay'],
       [106, { t: 301, seq: 101, interval: 10_000 }, 'accepted'],
     ],
+    refusal: 'replay',
+  },
+  {
+    rule: 'restored machine: to before its last boot, a replay until it has passed what that boot had reached',
+    most: 'by how much it was set back, or until it is forgotten',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1, { boot: 2, start: 5, t: 6, seq: 0 }, 'accepted'],
+      [10, { t: 990, seq: 890 }, 'replay'],
+      [20, { t: 1000, seq: 900 }, 'replay'],
+      [21, { t: 1001, seq: 901 }, 'accepted'],
+    ],
+    record: { reboots: 2 },
     refusal: 'replay',
   },
   {

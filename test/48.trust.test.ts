@@ -197,12 +197,14 @@ t.test('a forged report changes nothing of the order', t => {
   t.equal(b.next(ONE), 'accepted');
   const before = b.node();
   const forger = { ...ONE, secret: TWO.secret };
-  t.equal(b.next(forger, { boot_id: 9n }), 'tag');
+  t.equal(b.next(forger, { boot_id: 9n, t_real_ns: 1n }), 'tag');
   t.equal(b.next(forger, { t_boot_ns: 10n ** 18n, seq: 4_000_000_000 }), 'tag');
   const after = b.node();
   const { known, history, history_seq, start_boot_ns, accepted, lost } = after?.record ?? {};
   t.match(before?.record, { known, history, history_seq, start_boot_ns, accepted, lost } as object);
-  t.match(after, { record: { refused: 2 }, lastRefusal: { reason: 'tag' } });
+  t.match(after, { record: { refused: 2 }, lastRefusal: { reason: 'tag', offsetUs: 0 } });
+  t.equal(b.next(forger, { t_real_ns: 1n, interval_ms: 1 }), 'interval', 'which is seen before the tag is looked at');
+  t.match(b.node()?.lastRefusal, { reason: 'interval', offsetUs: 0 }, 'and is no more believed');
   t.strictSame(after?.report, before?.report);
   t.equal(b.next(ONE), 'accepted');
   t.end();
