@@ -365,10 +365,11 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
 
-  // new Receiver(drainNs)
+  // new Receiver(drainNs, flood?)
   explicit Receiver(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Receiver>(info), env_(info.Env()) {
     bool lossless = true;
-    receiver_ = bb_receiver_new(info[0].As<Napi::BigInt>().Int64Value(&lossless));
+    receiver_ = bb_receiver_new(info[0].As<Napi::BigInt>().Int64Value(&lossless),
+                                info[1].IsNumber() ? info[1].As<Napi::Number>().Uint32Value() : BB_FLOOD);
     if (receiver_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory or file descriptors");
     // A thread that is alive when the process tears its heap down crashes it.
     napi_add_env_cleanup_hook(info.Env(), &Receiver::AtExit, this);
@@ -458,6 +459,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);
+    out.Set("filtering", Napi::Boolean::New(env, status.filtering));
     out.Set("trouble", status.trouble);
     auto refused = Napi::Array::New(env, 32);
     for (uint32_t i = 0; i < 32; i++) refused.Set(i, Napi::Number::New(env, static_cast<double>(status.refused[i])));

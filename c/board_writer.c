@@ -894,9 +894,14 @@ void bb_writer_heartbeat(struct bb_writer *w, int64_t began_ns) {
   bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)began_ns);
 }
 
-void bb_writer_dropped(struct bb_writer *w, uint64_t drops) {
+void bb_writer_dropped(struct bb_writer *w, uint64_t drops, bool overflow) {
   bb_add(&w->board.header->kernel_drops, drops);
-  bb_add(&w->board.header->overflows, 1);
+  bb_add(&w->board.header->overflows, overflow);
+}
+
+void bb_writer_filtering(struct bb_writer *w, bool on) {
+  uint64_t *state = &w->board.header->state;
+  bb_store(state, on ? *state | BB_BOARD_STATE_FILTERING : *state & ~(uint64_t)BB_BOARD_STATE_FILTERING);
 }
 
 void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w->board.header->receive_buffer, bytes); }

@@ -82,8 +82,13 @@ void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 /* A drain that began at `began_ns` left every socket empty. */
 void bb_writer_heartbeat(struct bb_writer *writer, int64_t began_ns);
 
-/* Datagrams that the kernel dropped since the last call, and the smallest socket buffer. */
-void bb_writer_dropped(struct bb_writer *writer, uint64_t drops);
+/* Datagrams that the kernel dropped since the last call; whether a socket buffer was full (else it was asked to drop them). */
+void bb_writer_dropped(struct bb_writer *writer, uint64_t drops, bool overflow);
+
+/* A flood is being filtered: what the kernel drops includes junk. */
+void bb_writer_filtering(struct bb_writer *writer, bool on);
+
+/* The smallest socket buffer. */
 void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 
 /* If the path no longer names our board, publishes it again. 0: it is there; 1: published; -1: cannot, see `why`. */

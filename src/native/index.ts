@@ -85,6 +85,8 @@ export interface ReceiverStatus {
   nodes: number;
   /** Granted by the kernel, bytes; the smallest of the sockets. */
   receiveBuffer: number;
+  /** A flood of junk is dropped by the kernel, which counts it among its drops. */
+  filtering: boolean;
   /** Times that the board had vanished from its path and was published again. */
   publications: number;
   /** One line about what goes wrong now; empty: nothing. */
@@ -136,7 +138,11 @@ interface Native {
   Writer: new (
     options: WriterOptions | string,
   ) => Writer;
-  Receiver: new (drainNs: bigint) => Receiver;
+  /** `flood`: other than 50,000 datagrams of junk in a second, from which on the kernel is asked to drop it; for tests. */
+  Receiver: new (
+    drainNs: bigint,
+    flood?: number,
+  ) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
 }
 

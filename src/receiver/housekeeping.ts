@@ -22,7 +22,9 @@ export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: 
   if (after.publications > before.publications)
     log.warn('the board had vanished from its path and was published again');
   const drops = after.kernelDrops - before.kernelDrops;
-  if (drops > 0)
+  if (after.filtering)
+    log.seldom('flood', `a flood: the kernel drops what is no report, and counts it among its drops (${drops} more)`);
+  else if (drops > 0)
     log.seldom('drops', `the kernel dropped ${drops} datagrams: the socket buffer was full; see net.core.rmem_max`);
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);
