@@ -291,6 +291,14 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   t.equal(refused('key_id') + refused('tag'), 0, 'and was all the time');
   t.equal(find(reader, 'node1')?.record.lost, 0);
 
+  // No key file any more is said, too.
+  writeFileSync(file('receive.toml'), '');
+  const without = await startReceiver(t, join(folder(t), 'board'), ['--config', file('receive.toml')]);
+  writeFileSync(file('receive.toml'), `key-file = "${file('cluster.key')}"\nrequire = "none"\n`);
+  await hangup(without, /verifies with key 2: takes reports without a tag, too/);
+  writeFileSync(file('receive.toml'), '');
+  await hangup(without, /without --key-file from now on: verifies nothing/);
+
   // What cannot be read changes nothing.
   writeFileSync(file('cluster.key'), line(nodeKey(ONE, 'node7')));
   await hangup(receiver, /SIGHUP: .*line 1 is the key of node7; give the cluster key.*goes on as before/);
@@ -355,6 +363,12 @@ t.test('what a receiver cannot take, each in one line', async t => {
   }
   const without = await run(['receive', '--board', join(at, 'board'), '--require', 'cluster']);
   t.match(without, { code: 2, stderr: /--require cluster needs a key to verify with; give --key-file/ });
+  for (const [window, what] of [
+    ['1ms', /--clock-window: '1ms' is out of bounds; write 100ms to 24h/],
+    ['25h', /--clock-window: '25h' is out of bounds/],
+    ['never', /--clock-window: 'never' is no time; .*, or off\n$/],
+  ] as const)
+    t.match(await run(['receive', '--clock-window', window]), { code: 2, stderr: what });
   const wrong = await run(['receive', '--board', join(at, 'board'), '--require', 'all']);
   t.match(wrong, { code: 2, stderr: /--require: 'all' is no word for it; write none, cluster or node/ });
 });

@@ -111,7 +111,13 @@ function time(low: string, high: string): Parser<number> {
 /** The same, or `off`. */
 function windowOf(low: string, high: string): Parser<number | 'off'> {
   const parse = time(low, high);
-  return text => (text === 'off' ? 'off' : parse(text));
+  return text => {
+    try {
+      return text === 'off' ? 'off' : parse(text);
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(`${error.message}, or off`) : error;
+    }
+  };
 }
 
 function oneOf<const T extends string>(...words: readonly T[]): Parser<T> {

@@ -22,9 +22,12 @@ export function readTrust(verb: string, { keyFile, require, clockWindow }: Optio
   }
 }
 
-/** Says by what reports are believed; nothing where they are not verified. */
-export function tellTrust(trust: Trust | undefined, log: Log): void {
-  if (trust === undefined) return;
+/** Says by what reports are believed; nothing where they are not verified, and were not before. */
+export function tellTrust(trust: Trust | undefined, before: Trust | undefined, log: Log): void {
+  if (trust === undefined) {
+    if (before !== undefined) log.warn('without --key-file from now on: verifies nothing, and believes any report');
+    return;
+  }
   const ids = trust.keys.map(({ id }) => id).join(' and ');
   const least =
     trust.required === 'none'

@@ -83,8 +83,8 @@ function boardOptions(options: Options): BoardOptions {
 /** What a receiver is bound to while it runs. */
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
-/** Takes node list, capacity, keys and limits anew; says what else would need a restart. */
-function change(receiver: Receiver, options: Options, changed: Options, log: Log): void {
+/** Takes node list, capacity, keys and limits anew, and gives what is in force; says what else would need a restart. */
+function change(receiver: Receiver, options: Options, changed: Options, before: BoardOptions, log: Log): BoardOptions {
   for (const name of LASTING)
     if (JSON.stringify(changed[name]) !== JSON.stringify(options[name]))
       log.warn(`--${name} is another now, which needs a restart: goes on with the old one`);
@@ -98,12 +98,13 @@ function change(receiver: Receiver, options: Options, changed: Options, log: Log
   log.info(
     `read its options again: ${nodes === undefined ? 'any node' : `${nodes.length} nodes`}, room for ${capacity}`,
   );
-  tellTrust(board.trust, log);
+  tellTrust(board.trust, before.trust, log);
+  return board;
 }
 
 export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
-  const board = boardOptions(options);
+  let board = boardOptions(options);
   const log = createLog(verb.name);
   const stop = onStop();
   const stopped = once(stop, 'abort');
@@ -122,8 +123,10 @@ export async function main(argv: string[]): Promise<number> {
   if (advice !== undefined) log.warn(advice);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
-  onHangup(log, () => change(receiver, options, readOptions(argv), log));
-  tellTrust(board.trust, log);
+  onHangup(log, () => {
+    board = change(receiver, options, readOptions(argv), board, log);
+  });
+  tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
   const watch = setInterval(() => {
