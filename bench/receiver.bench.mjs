@@ -1,5 +1,5 @@
 // What the receiver costs per report, against a bare loop in C that drains a socket on the same tick and copies into slots;
-// and whether it loses anything: under readers, and when all nodes report at once.
+// what verifying a tag adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes report at once.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,10 +7,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeKey } from '../dist/src/common/keys.js';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
+import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender } from '../dist/src/native/index.js';
+import { BulkSender, hmac } from '../dist/src/native/index.js';
+import { sign } from '../dist/src/sender/keys.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
+import { openWriter } from '../dist/src/shm/writer.js';
 import { cpuOf, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
@@ -154,6 +158,62 @@ async function burst(nodes) {
   return samples;
 }
 
+/**
+ * What a tag adds to laying a report on the board, us: the same reports with a tag and without, laid in turn on boards that know the key.
+ * And a bare HMAC over as many bytes, with a kept context, in between.
+ */
+function verification(nodes, laps) {
+  const own = folder();
+  const secret = Buffer.alloc(32, 7);
+  const key = { id: 1, node: undefined, secret };
+  const bootNs = 1_000_000_000_000n;
+  const realNs = 1_700_000_000_000_000_000n;
+  const { tag, auth_alg, key_id } = structs.report.fields;
+  const boards = ['none', 'cluster', 'node'].map(alg => {
+    const name = i => `node${i}`;
+    return {
+      alg,
+      cluster: new Cluster(
+        nodes,
+        i => ({ name: name(i), cluster: undefined, intervalMs: 1000, agentVersion: 1, bootNs }),
+        1,
+      ),
+      keys: Array.from({ length: nodes }, (_, i) => (alg === 'node' ? nodeKey(key, name(i)) : key)),
+      writer: openWriter({
+        ...{ path: join(own, alg), cluster: '', capacity: nodes, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] },
+        trust: { keys: [key], required: alg, clockWindow: 60_000 },
+      }),
+    };
+  });
+  const samples = [];
+  for (let lap = -1; lap < laps; lap++) {
+    const ns = BigInt(lap + 2) * 1_000_000_000n;
+    const cost = {};
+    for (const { alg, cluster, keys, writer } of boards) {
+      const reports = keys.map((by, i) => {
+        cluster.move(i, realNs + ns, bootNs + ns);
+        const report = cluster.reports.subarray(i * REPORT_BYTES, (i + 1) * REPORT_BYTES);
+        report[auth_alg.offset] = enums.auth_alg.indexOf(alg);
+        report[key_id.offset] = alg === 'none' ? 0 : key.id;
+        if (alg !== 'none') sign(report, by);
+        return report;
+      });
+      const began = performance.now();
+      for (const report of reports) if (writer.deliver(report, ns, realNs + ns) !== 0) throw new Error('not accepted');
+      cost[alg] = ((performance.now() - began) * 1000) / nodes;
+    }
+    const message = boards[0].cluster.reports.subarray(0, tag.offset);
+    const began = performance.now();
+    hmac(secret, message, false, nodes);
+    const bare = ((performance.now() - began) * 1000) / nodes;
+    // The first lap makes records and keys.
+    if (lap >= 0) samples.push({ bare, cluster: cost.cluster - cost.none, node: cost.node - cost.none });
+  }
+  for (const { writer } of boards) writer.close();
+  rmSync(own, { recursive: true });
+  return samples;
+}
+
 export async function bench({ quick, say }) {
   const rows = [];
   const laps = quick ? 3 : 7;
@@ -176,6 +236,14 @@ export async function bench({ quick, say }) {
     row('receiver / bare', 'ratio', ({ ours, bare }) => ours / bare, 1.2);
     row('receiver / bare that takes stamps', 'ratio', ({ ours, stamped }) => ours / stamped);
   }
+  say('10,000 reports with tags and without, laid on a board');
+  const verified = verification(10_000, quick ? 15 : 51);
+  const figure = (name, unit, of, bound) => rows.push({ figure: name, unit, samples: verified.map(of), bound });
+  figure('bare HMAC over 1,200 bytes', 'us', ({ bare }) => bare);
+  figure("verifying a tag, cluster's key", 'us a report', ({ cluster }) => cluster);
+  figure("verifying a tag, nodes' own keys", 'us a report', ({ node }) => node);
+  figure("verifying / bare HMAC, cluster's key", 'ratio', ({ cluster, bare }) => cluster / bare, 1.25);
+  figure("verifying / bare HMAC, nodes' own keys", 'ratio', ({ node, bare }) => node / bare, 1.25);
   const seconds = quick ? 10 : 60;
   say(`10,000 reports a second under four readers, ${seconds} s`);
   const { lost, rate, scans } = await loss(seconds);

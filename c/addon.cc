@@ -18,6 +18,8 @@
 #include "board.h"
 #include "board_writer.h"
 #include "bulk_send.h"
+#include "mac.h"
+#include "order.h"
 #include "receive.h"
 
 namespace {
@@ -76,6 +78,26 @@ Napi::Value MemoryFile(const Napi::CallbackInfo& info) {
   const int fd = memfd_create(info[0].As<Napi::String>().Utf8Value().c_str(), MFD_CLOEXEC);
   if (fd < 0) throw Napi::Error::New(env, std::string("no file in memory: ") + std::strerror(errno));
   return Napi::Number::New(env, fd);
+}
+
+// hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone; made so many
+// times with one kept key. For tests and benchmarks.
+Napi::Value Hmac(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  auto secret = info[0].As<Napi::Uint8Array>();
+  auto data = info[1].As<Napi::Uint8Array>();
+  if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(env, "a key has 32 bytes");
+  struct bb_mac* mac = (info[2].ToBoolean() ? bb_mac_new_own : bb_mac_new)(secret.Data());
+  auto tag = Napi::Uint8Array::New(env, BB_MAC_BYTES);
+  bool made = mac != nullptr;
+  for (uint32_t rounds = info[3].As<Napi::Number>().Uint32Value(); made && rounds > 0; rounds--)
+    made = bb_mac_make(mac, data.Data(), data.ByteLength(), tag.Data());
+  auto out = Napi::Object::New(env);
+  out.Set("tag", tag);
+  out.Set("openssl", Napi::Boolean::New(env, made && bb_mac_is_openssl(mac)));
+  bb_mac_free(mac);
+  if (!made) throw Napi::Error::New(env, "out of memory");
+  return out;
 }
 
 int64_t Int64(const Napi::Object& from, const char* key) {
@@ -196,10 +218,28 @@ struct WriterOptions {
     options.silent_after_ns = Int64(from, "silentAfterNs");
     options.nodes = nodes.pointers.empty() ? nullptr : nodes.pointers.data();
     options.node_count = nodes.pointers.size();
+    bool lossless = true;
+    options.clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
+    options.required = static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value());
+    auto list = from.Get("keys").As<Napi::Array>();
+    if (list.Length() > BB_MOST_KEYS) throw Napi::RangeError::New(from.Env(), "too many keys");
+    for (uint32_t i = 0; i < list.Length(); i++) {
+      auto key = list.Get(i).As<Napi::Object>();
+      auto secret = key.Get("secret").As<Napi::Uint8Array>();
+      if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(from.Env(), "a key has 32 bytes");
+      keys[i].id = static_cast<uint16_t>(key.Get("id").As<Napi::Number>().Uint32Value());
+      std::copy_n(secret.Data(), BB_SECRET_BYTES, keys[i].secret);
+    }
+    options.keys = keys;
+    options.key_count = list.Length();
   }
+  ~WriterOptions() { explicit_bzero(keys, sizeof keys); }
+  WriterOptions(const WriterOptions&) = delete;
+  WriterOptions& operator=(const WriterOptions&) = delete;
 
   std::string path, cluster;
   Names nodes;
+  struct bb_key keys[BB_MOST_KEYS] = {};
   struct bb_writer_options options = {};
 };
 
@@ -330,10 +370,11 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
   }
 
-  // new Receiver(drainNs)
+  // new Receiver(drainNs, flood?)
   explicit Receiver(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Receiver>(info), env_(info.Env()) {
     bool lossless = true;
-    receiver_ = bb_receiver_new(info[0].As<Napi::BigInt>().Int64Value(&lossless));
+    receiver_ = bb_receiver_new(info[0].As<Napi::BigInt>().Int64Value(&lossless),
+                                info[1].IsNumber() ? info[1].As<Napi::Number>().Uint32Value() : BB_FLOOD);
     if (receiver_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory or file descriptors");
     // A thread that is alive when the process tears its heap down crashes it.
     napi_add_env_cleanup_hook(info.Env(), &Receiver::AtExit, this);
@@ -423,6 +464,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);
+    out.Set("filtering", Napi::Boolean::New(env, status.filtering));
     out.Set("trouble", status.trouble);
     auto refused = Napi::Array::New(env, 32);
     for (uint32_t i = 0; i < 32; i++) refused.Set(i, Napi::Number::New(env, static_cast<double>(status.refused[i])));
@@ -510,6 +552,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("clocks", Napi::Function::New(env, Clocks));
   exports.Set("adjtimex", Napi::Function::New(env, Adjtimex));
   exports.Set("readFile", Napi::Function::New(env, ReadFile));
+  exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 #include "board.h"
+#include "keyring.h"
 #include "order.h"
 #include "seqlock.h"
 #include "validate.h"
 
-#define NONE UINT32_MAX
+#define NONE BB_NO_RECORD
 
 /* A board mapped for writing, with the parts of it. */
 struct mapped {
@@ -39,6 +40,8 @@ struct bb_writer {
   bool listed_only;
   bool editing;
   struct bb_limits limits;
+  struct bb_keyring *keys; /* NULL: every tag is as good as none */
+  enum bb_auth_alg required;
 };
 
 /* One line for people; always gives false, so that it can be returned. */
@@ -235,6 +238,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);
   unmap(&w->board);
   w->board = new;
+  if (w->keys != NULL) bb_keyring_renumber(w->keys, capacity);
   return true;
 }
 
@@ -281,6 +285,7 @@ static void repair(struct mapped *b, uint32_t record) {
     bb_store(&r->history_seq, report->seq);
     bb_store(&r->history, ~UINT64_C(0)); /* what came is not known: rather a duplicate too many than a loss taken back */
     bb_store(&r->history_lost, 0);
+    bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* nor what was proved: the first proof decides anew */
     bb_write_end(&r->order_head, sequence);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
@@ -360,12 +365,26 @@ static bool select_nodes(struct bb_writer *w, const struct bb_writer_options *o,
   return true;
 }
 
+/* The keys of the options, for a board of their capacity. False: no memory. */
+static bool make_keys(const struct bb_writer_options *o, struct bb_keyring **keys, char *why, size_t size) {
+  *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
+  return o->key_count == 0 || *keys != NULL || fail(why, size, "out of memory");
+}
+
+/* Takes these keys in place of those before. */
+static void take_keys(struct bb_writer *w, const struct bb_writer_options *o, struct bb_keyring *keys) {
+  bb_keyring_free(w->keys);
+  w->keys = keys;
+  w->required = keys == NULL ? BB_AUTH_ALG_NONE : o->required;
+}
+
 static void write_limits(struct bb_writer *w, const struct bb_writer_options *o) {
   struct bb_board_header *h = w->board.header;
   bb_store(&h->uncertain_after_ns, (uint64_t)o->uncertain_after_ns);
   bb_store(&h->silent_after_ns, (uint64_t)o->silent_after_ns);
   w->limits.uncertain_after_ns = o->uncertain_after_ns;
   w->limits.silent_after_ns = o->silent_after_ns;
+  w->limits.clock_window_ns = o->clock_window_ns;
 }
 
 /* A receiver begins. */
@@ -544,6 +563,7 @@ static bool holds_directory(const struct bb_writer *w) {
 
 static void dispose(struct bb_writer *w) {
   unmap(&w->board);
+  bb_keyring_free(w->keys);
   if (w->lock >= 0) close(w->lock);
   if (w->directory >= 0) close(w->directory);
   free(w->name);
@@ -589,7 +609,9 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   w->listed_only = o->node_count > 0;
   w->limits.resumed_ns = bb_clock_ns(CLOCK_MONOTONIC);
   struct mapped old = {0};
-  const int found = examine(w, o, &old, why, size);
+  struct bb_keyring *keys;
+  const int found = make_keys(o, &keys, why, size) ? examine(w, o, &old, why, size) : -1;
+  take_keys(w, o, keys);
   bool ok = found >= 0;
   if (found == 1) {
     w->board = old;
@@ -623,7 +645,13 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
 }
 
 bool bb_writer_change(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
-  if (!check_options(o, why, size) || !select_nodes(w, o, why, size)) return false;
+  struct bb_keyring *keys;
+  if (!check_options(o, why, size) || !make_keys(o, &keys, why, size)) return false;
+  if (!select_nodes(w, o, why, size)) {
+    bb_keyring_free(keys);
+    return false;
+  }
+  take_keys(w, o, keys);
   write_limits(w, o);
   return true;
 }
@@ -671,10 +699,13 @@ static void load_order(struct bb_order *o, const struct mapped *b, uint32_t reco
   o->history = r->history;
   o->history_lost = r->history_lost;
   memcpy(o->known, r->known, sizeof o->known);
+  o->proved = (enum bb_auth_alg)r->order_proved;
   o->stamp_ns = (int64_t)slot->stamp_ns;
+  o->stamp_real_ns = (int64_t)slot->stamp_real_ns;
   o->seq = slot->report.seq;
   o->interval_ms = slot->report.interval_ms;
   o->t_boot_ns = slot->report.t_boot_ns;
+  o->t_real_ns = slot->report.t_real_ns;
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
 }
 
@@ -704,6 +735,7 @@ static void store_order(struct mapped *b, uint32_t record, const struct bb_order
     memcpy(address, arrival->address, sizeof address);
     bb_copy_in(r->address, address, sizeof address);
     bb_store(&r->port, arrival->port);
+    bb_store(&r->order_proved, o->proved);
   }
   bb_write_end(&r->order_head, sequence);
 }
@@ -733,10 +765,13 @@ static int count_refusal(struct bb_writer *w, enum bb_reason reason) {
 /* Refuses a report of a node that has a record, and lets the record say so. */
 static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order, const struct bb_report *report,
                   enum bb_reason reason, const struct bb_arrival *arrival) {
-  const struct refusal refusal = {reason, offset_us(report, arrival)};
+  struct bb_record *r = record_at(&w->board, record);
+  /* With keys, a clock that nobody has proved is shown to nobody. */
+  const bool is_believed = w->keys == NULL || reason > BB_REASON_TAG;
+  const struct refusal refusal = {reason, is_believed ? offset_us(report, arrival) : r->offset_us};
   store_order(&w->board, record, order, &refusal, arrival);
-  bb_add(&record_at(&w->board, record)->refused, 1);
-  if (reason == BB_REASON_LATE) bb_add(&record_at(&w->board, record)->late, 1);
+  bb_add(&r->refused, 1);
+  if (reason == BB_REASON_LATE) bb_add(&r->late, 1);
   return count_refusal(w, reason);
 }
 
@@ -779,16 +814,29 @@ void bb_writer_fetch_slot(const struct bb_writer *w, uint64_t expected) {
   for (size_t at = 64; at < sizeof(struct bb_slot); at += 64) __builtin_prefetch(slot + at, 1);
 }
 
+/* Whether a report of this name has to be refused for its tag. */
+static enum bb_reason prove(struct bb_writer *w, uint32_t record, const uint8_t *datagram, enum bb_auth_alg *proved) {
+  *proved = BB_AUTH_ALG_NONE;
+  if (w->keys == NULL) return BB_REASON_NONE;
+  enum bb_auth_alg least = w->required;
+  /* A name that has proved a key is not believed with a lesser one. */
+  if (record != NONE && record_at(&w->board, record)->auth_proved > least)
+    least = (enum bb_auth_alg)record_at(&w->board, record)->auth_proved;
+  return bb_keyring_prove(w->keys, datagram, record, least, proved);
+}
+
 int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival) {
   struct mapped *b = &w->board;
   bb_add(&b->header->received, 1);
-  const enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
+  enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
   /* Up to here nothing tells which node it is from. */
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
     return count_refusal(w, invalid);
   struct bb_report report;
   memcpy(&report, datagram, sizeof report);
   uint32_t record = find(b, report.hostname);
+  enum bb_auth_alg proved = BB_AUTH_ALG_NONE;
+  if (invalid == BB_REASON_NONE) invalid = prove(w, record, datagram, &proved);
   struct bb_order order = {0};
   if (record != NONE) load_order(&order, b, record);
   if (invalid != BB_REASON_NONE)
@@ -797,10 +845,14 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     if (w->listed_only) return count_refusal(w, BB_REASON_STRANGER);
     record = insert(b, report.hostname);
     if (record == NONE) return count_refusal(w, BB_REASON_FULL);
+    if (w->keys != NULL) bb_keyring_adopt(w->keys, record);
   }
 
   struct bb_record *r = record_at(b, record);
-  const struct bb_judgement judgement = bb_order_judge(&order, &report, arrival->stamp_ns, &w->limits);
+  /* Whatever becomes of the report: its name has a key. */
+  if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
+  const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
+  const struct bb_judgement judgement = bb_order_judge(&order, &report, proved, stamp, &w->limits);
   if (judgement.verdict == BB_REFUSED) {
     /* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
     if (judgement.found && r->lost > 0) bb_store(&r->lost, r->lost - 1);
@@ -842,9 +894,14 @@ void bb_writer_heartbeat(struct bb_writer *w, int64_t began_ns) {
   bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)began_ns);
 }
 
-void bb_writer_dropped(struct bb_writer *w, uint64_t drops) {
+void bb_writer_dropped(struct bb_writer *w, uint64_t drops, bool overflow) {
   bb_add(&w->board.header->kernel_drops, drops);
-  bb_add(&w->board.header->overflows, 1);
+  bb_add(&w->board.header->overflows, overflow);
+}
+
+void bb_writer_filtering(struct bb_writer *w, bool on) {
+  uint64_t *state = &w->board.header->state;
+  bb_store(state, on ? *state | BB_BOARD_STATE_FILTERING : *state & ~(uint64_t)BB_BOARD_STATE_FILTERING);
 }
 
 void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w->board.header->receive_buffer, bytes); }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "keyring.h"
 #include "layout.gen.h"
 
 #ifdef __cplusplus
@@ -19,6 +20,11 @@ struct bb_writer_options {
   uint32_t cluster_id;
   uint32_t capacity;
   int64_t uncertain_after_ns, silent_after_ns;
+  uint64_t clock_window_ns; /* BB_CLOCK_WINDOW_OFF: any wall clock; matters with keys only */
+  /* Cluster keys, with different ids, or none with count 0: then a tag is as good as none. */
+  const struct bb_key *keys;
+  size_t key_count;
+  enum bb_auth_alg required; /* what a report must at least have proved, with keys */
   /* The node list, or NULL with count 0: first come, first served. Names must be valid. */
   const char *const *nodes;
   size_t node_count;
@@ -44,7 +50,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *options, char *
  * line in `why`, when there is none or a receiver has it. */
 struct bb_writer *bb_writer_edit(const char *path, char *why, size_t why_size);
 
-/* Goes over to another node list, capacity and other limits (path and cluster stay). Where nodes go or the capacity is another, a
+/* Goes over to another node list, capacity, keys and other limits (path and cluster stay). Where nodes go or the capacity is another, a
  * new board takes the old one's place, which is retired: readers follow by themselves. False, and one line in `why`, when that
  * cannot be; then nothing has changed. */
 bool bb_writer_change(struct bb_writer *writer, const struct bb_writer_options *options, char *why, size_t why_size);
@@ -76,8 +82,13 @@ void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 /* A drain that began at `began_ns` left every socket empty. */
 void bb_writer_heartbeat(struct bb_writer *writer, int64_t began_ns);
 
-/* Datagrams that the kernel dropped since the last call, and the smallest socket buffer. */
-void bb_writer_dropped(struct bb_writer *writer, uint64_t drops);
+/* Datagrams that the kernel dropped since the last call; whether a socket buffer was full (else it was asked to drop them). */
+void bb_writer_dropped(struct bb_writer *writer, uint64_t drops, bool overflow);
+
+/* A flood is being filtered: what the kernel drops includes junk. */
+void bb_writer_filtering(struct bb_writer *writer, bool on);
+
+/* The smallest socket buffer. */
 void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 
 /* If the path no longer names our board, publishes it again. 0: it is there; 1: published; -1: cannot, see `why`. */

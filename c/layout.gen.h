@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V1 UINT64_C(0xadb3261d9174f914)
+#define BB_HASH_BOARD_V1 UINT64_C(0xa6655b3f6ff0ab04)
 
 enum bb_auth_alg {
   BB_AUTH_ALG_NONE = 0,
@@ -733,7 +733,7 @@ struct bb_record {
   uint8_t address[16];
   uint64_t port;
   uint64_t history_lost;
-  uint64_t reserved1;
+  uint64_t order_proved;
   uint64_t order_tail;
 };
 #define BB_RECORD_BYTES 384
@@ -764,7 +764,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_record, refusal_offset_us) == 328, "record.r
 BB_STATIC_ASSERT(offsetof(struct bb_record, address) == 336, "record.address");
 BB_STATIC_ASSERT(offsetof(struct bb_record, port) == 352, "record.port");
 BB_STATIC_ASSERT(offsetof(struct bb_record, history_lost) == 360, "record.history_lost");
-BB_STATIC_ASSERT(offsetof(struct bb_record, reserved1) == 368, "record.reserved1");
+BB_STATIC_ASSERT(offsetof(struct bb_record, order_proved) == 368, "record.order_proved");
 BB_STATIC_ASSERT(offsetof(struct bb_record, order_tail) == 376, "record.order_tail");
 
 struct bb_slot {

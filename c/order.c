@@ -16,24 +16,35 @@ void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id,
   known[0] = (struct bb_known_boot){boot_id, t_boot_ns};
 }
 
-static void remember(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns) {
+/* What is judged, and by what. */
+struct judged {
+  const struct bb_report *report;
+  enum bb_auth_alg proved;
+  struct bb_stamp stamp;
+  const struct bb_limits *limits;
+};
+
+static void remember(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
   o->heard = true;
-  o->stamp_ns = stamp_ns;
+  o->proved = j->proved;
+  o->stamp_ns = j->stamp.ns;
+  o->stamp_real_ns = j->stamp.real_ns;
   o->seq = r->seq;
   o->interval_ms = r->interval_ms;
   o->t_boot_ns = r->t_boot_ns;
+  o->t_real_ns = r->t_real_ns;
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
 }
 
-/* Begins a run: what came before it is neither lost nor late. Without keys nothing earlier of this boot binds it: a higher
- * t_boot_ns of a run that is over would refuse the reports of the one that was just accepted. */
-static struct bb_judgement begin(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns, enum bb_verdict verdict) {
-  bb_order_know(o->known, r->boot_id, r->t_boot_ns);
-  o->start_boot_ns = r->start_boot_ns;
-  o->history_seq = r->seq;
+/* Begins a run: what came before it is neither lost nor late. `highest_boot_ns` is what will bind its boot. */
+static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict, uint64_t highest_boot_ns) {
+  bb_order_know(o->known, j->report->boot_id, highest_boot_ns);
+  o->start_boot_ns = j->report->start_boot_ns;
+  o->history_seq = j->report->seq;
   o->history = 1;
   o->history_lost = 0;
-  remember(o, r, stamp_ns);
+  remember(o, j);
   return (struct bb_judgement){.verdict = verdict};
 }
 
@@ -42,7 +53,8 @@ static struct bb_judgement refuse(enum bb_reason reason) {
 }
 
 /* The next report of the run: counts what is missing between the last one and this. */
-static struct bb_judgement next(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns, const struct bb_limits *limits) {
+static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
   struct bb_judgement judgement = {.verdict = BB_NEXT};
   const uint32_t ahead = r->seq - (uint32_t)o->history_seq;
   if (ahead == 0 || ahead >= UINT32_C(1) << 31) { /* a later time with no later number: count afresh */
@@ -50,7 +62,7 @@ static struct bb_judgement next(struct bb_order *o, const struct bb_report *r, i
     o->history_lost = 0;
   } else {
     const uint32_t missing = ahead - 1;
-    const bool unheard = o->stamp_ns < limits->resumed_ns;
+    const bool unheard = o->stamp_ns < j->limits->resumed_ns;
     if (unheard) judgement.unheard = missing;
     else judgement.lost = missing;
     o->history = ahead < HISTORY ? o->history << ahead | 1 : 1;
@@ -62,7 +74,7 @@ static struct bb_judgement next(struct bb_order *o, const struct bb_report *r, i
   }
   o->history_seq = r->seq;
   if (r->t_boot_ns > o->known[0].highest_boot_ns) o->known[0].highest_boot_ns = r->t_boot_ns;
-  remember(o, r, stamp_ns);
+  remember(o, j);
   return judgement;
 }
 
@@ -79,31 +91,104 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
   return judgement;
 }
 
-struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, int64_t stamp_ns,
-                                   const struct bb_limits *limits) {
-  if (!o->heard) return begin(o, r, stamp_ns, BB_NEXT);
-  const int64_t age = (int64_t)((uint64_t)stamp_ns - (uint64_t)o->stamp_ns);
+/* Of both intervals the shorter decides how long the one report keeps out the other: a stray report with an interval of ten minutes
+ * must not keep the node's own sender out for an hour. */
+static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
+  const uint32_t shorter = j->report->interval_ms < o->interval_ms ? j->report->interval_ms : o->interval_ms;
+  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > limit(limit_ns, shorter);
+}
+
+/* Whether the current run still has its place: another has to wait. */
+static bool keeps_place(const struct bb_order *o, const struct judged *j) {
+  return !o->goodbye && !is_older(o, j, j->limits->uncertain_after_ns);
+}
+
+/* A report of the current boot that is beyond all before it. */
+static struct bb_judgement beyond(struct bb_order *o, const struct judged *j) {
+  const uint64_t start = j->report->start_boot_ns, t = j->report->t_boot_ns;
+  if (start == o->start_boot_ns) return next(o, j);
+  if (start < o->start_boot_ns && keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+  /* Not below what is known: a restored machine counts as beyond what it reported since. */
+  return begin(o, j, BB_RESTART, t > o->known[0].highest_boot_ns ? t : o->known[0].highest_boot_ns);
+}
+
+/* ---- without a proof ---- */
+
+static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
+  /* Nothing earlier of a boot binds a run that is accepted without proof: a higher t_boot_ns of a run that is over would refuse the
+   * reports of the one that has its place. */
+  if (r->boot_id != o->known[0].boot_id)
+    return keeps_place(o, j) ? refuse(BB_REASON_RIVAL) : begin(o, j, BB_REBOOT, r->t_boot_ns);
+  if (r->start_boot_ns > o->start_boot_ns) return begin(o, j, BB_RESTART, r->t_boot_ns);
+  if (r->t_boot_ns > o->known[0].highest_boot_ns) return beyond(o, j);
+  const bool same_run = r->start_boot_ns == o->start_boot_ns;
+  /* The very report that we hold is never news, however late its copy. */
+  const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
+  if (!held && is_older(o, j, j->limits->silent_after_ns)) return begin(o, j, BB_RESET, r->t_boot_ns);
+  return same_run ? earlier(o, r) : refuse(BB_REASON_LATE);
+}
+
+/* ---- with one ---- */
+
+static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+static bool in_window(uint64_t t_real_ns, int64_t stamp_real_ns, const struct bb_limits *limits) {
+  return distance(t_real_ns, (uint64_t)stamp_real_ns) <= limits->clock_window_ns;
+}
+
+/* Whether a report was made after the last accepted one, by the node's wall clock. Less the clock's offset as the last report showed it, its
+ * time is later than the last stamp; which is to say, later than the time in the last report. A last report from outside of the
+ * window (a clock once in 2099) is no measure: then later than anything that was made before it inside of the window. */
+static bool is_fresh(const struct bb_order *o, const struct judged *j) {
+  if (!in_window(j->report->t_real_ns, j->stamp.real_ns, j->limits)) return false;
+  if (in_window(o->t_real_ns, o->stamp_real_ns, j->limits)) return j->report->t_real_ns > o->t_real_ns;
+  return j->report->t_real_ns > (uint64_t)o->stamp_real_ns + j->limits->clock_window_ns;
+}
+
+/* Another boot than the last accepted report's. */
+static struct bb_judgement judge_boot(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
+  /* One that is remembered: a clone ran for a while in its place, say. */
+  for (int i = 1; i < BB_KNOWN_BOOTS; i++) {
+    if (o->known[i].boot_id != r->boot_id || r->boot_id == 0) continue;
+    if (r->t_boot_ns <= o->known[i].highest_boot_ns) return refuse(BB_REASON_REPLAY);
+    if (keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
+  }
+  return begin(o, j, BB_REBOOT, r->t_boot_ns);
+}
+
+/* The first report that proves so much. What was accepted on less binds nobody: who has no key could keep out who has one. */
+static struct bb_judgement judge_first(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
   const bool same_boot = r->boot_id == o->known[0].boot_id;
   const bool same_run = same_boot && r->start_boot_ns == o->start_boot_ns;
-  const bool beyond = r->t_boot_ns > o->known[0].highest_boot_ns;
-  /* Without keys these rules are order, not security: nobody is locked out for longer than this. The very report that we hold is never
-   * news, however late its copy. */
-  const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
-  /* Of both intervals the shorter decides how long the one report keeps out the other: a stray report with an interval of ten minutes
-   * must not keep the node's own sender out for an hour. */
-  const uint32_t shorter = r->interval_ms < o->interval_ms ? r->interval_ms : o->interval_ms;
-  const bool reset = !held && age > limit(limits->silent_after_ns, shorter);
+  const enum bb_verdict verdict = !o->heard || same_run ? BB_NEXT : same_boot ? BB_RESTART : BB_REBOOT;
+  memset(o->known, 0, sizeof o->known);
+  return begin(o, j, verdict, r->t_boot_ns);
+}
 
-  if (same_run) {
-    if (beyond) return next(o, r, stamp_ns, limits);
-    return reset ? begin(o, r, stamp_ns, BB_RESET) : earlier(o, r);
+static struct bb_judgement judge_proved(struct bb_order *o, const struct judged *j) {
+  const struct bb_report *r = j->report;
+  if (!o->heard || o->proved < j->proved) return judge_first(o, j);
+  if (r->boot_id != o->known[0].boot_id) return judge_boot(o, j);
+  const uint64_t highest = o->known[0].highest_boot_ns;
+  if (r->t_boot_ns > highest) return beyond(o, j);
+  if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
+  /* Back: the machine was restored, or somebody sends again what he once heard. Until a restored machine has passed what it had
+   * reached before, it has to be fresh with every report. */
+  if (is_fresh(o, j)) {
+    if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* restored some time ago: it goes on */
+    if (is_older(o, j, j->limits->silent_after_ns)) return begin(o, j, BB_RESET, highest);
   }
-  if (same_boot) {
-    if (r->start_boot_ns > o->start_boot_ns) return begin(o, r, stamp_ns, BB_RESTART);
-    if (!beyond) return reset ? begin(o, r, stamp_ns, BB_RESET) : refuse(BB_REASON_LATE);
-    const bool live = age <= limit(limits->uncertain_after_ns, shorter);
-    return live && !o->goodbye ? refuse(BB_REASON_RIVAL) : begin(o, r, stamp_ns, BB_RESTART);
-  }
-  if (!o->goodbye && age <= limit(limits->uncertain_after_ns, shorter)) return refuse(BB_REASON_RIVAL);
-  return begin(o, r, stamp_ns, BB_REBOOT);
+  return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
+}
+
+struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, enum bb_auth_alg proved, struct bb_stamp stamp,
+                                   const struct bb_limits *limits) {
+  const struct judged j = {r, proved, stamp, limits};
+  return proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
 }

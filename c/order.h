@@ -1,5 +1,9 @@
 /* The rules of order: is this report the next one, a restart, another boot, or one that must not be believed now?
- * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged. */
+ * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged.
+ *
+ * Without keys the rules are order, not security: nobody is locked out for longer than silent_after, so that whoever can send can also
+ * deceive. A proved report was made by the node; all that can be wrong with it is that it was made earlier. So it has to be
+ * beyond what was accepted, or, where nothing is known to hold it against, be fresh by the wall clock. */
 #ifndef BB_ORDER_H
 #define BB_ORDER_H
 #include <stdbool.h>
@@ -16,14 +20,20 @@ struct bb_order {
   uint64_t history_seq, history, history_lost;
   struct bb_known_boot known[BB_KNOWN_BOOTS]; /* the current boot first */
   /* the last accepted report */
-  int64_t stamp_ns;
+  enum bb_auth_alg proved;
+  int64_t stamp_ns, stamp_real_ns;
   uint32_t seq, interval_ms;
-  uint64_t t_boot_ns;
+  uint64_t t_boot_ns, t_real_ns;
   bool goodbye;
 };
 
+/* A wall clock that may say anything. */
+#define BB_CLOCK_WINDOW_OFF UINT64_MAX
+
 struct bb_limits {
   int64_t uncertain_after_ns, silent_after_ns;
+  /* How far the wall clock of a proved report may be from ours where it decides. */
+  uint64_t clock_window_ns;
   /* Until when the receiver was stopped or paused: a gap that reaches back before it was not heard, not lost. */
   int64_t resumed_ns;
 };
@@ -47,9 +57,15 @@ struct bb_judgement {
 /* Puts a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest falls out. */
 void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns);
 
-/* Judges a valid report stamped `stamp_ns`, without keys, and moves `order` on: all of it when the report is accepted, else only its
+/* When a report came, by the clocks of the master. */
+struct bb_stamp {
+  int64_t ns;      /* CLOCK_MONOTONIC */
+  int64_t real_ns; /* CLOCK_REALTIME */
+};
+
+/* Judges a valid report, of which `proved` is known, and moves `order` on: all of it when the report is accepted, else only its
  * history. */
-struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, int64_t stamp_ns,
-                                   const struct bb_limits *limits);
+struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, enum bb_auth_alg proved,
+                                   struct bb_stamp stamp, const struct bb_limits *limits);
 
 #endif

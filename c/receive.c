@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -55,6 +56,9 @@ struct bb_receiver {
   pthread_t thread;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
   bool again; /* the last drain wants another at once */
+  uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
+  int64_t junk_since_ns;
+  bool filtering;
   int64_t housekept_ns;
   pthread_mutex_t mutex; /* of what follows, up to the messages */
   pthread_cond_t done;
@@ -69,7 +73,7 @@ struct bb_receiver {
   uint8_t data[BATCH][ROOM];
 };
 
-struct bb_receiver *bb_receiver_new(int64_t drain_ns) {
+struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   struct bb_receiver *r = (struct bb_receiver *)calloc(1, sizeof *r);
   if (r == NULL) return NULL;
   r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -80,6 +84,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns) {
   pthread_mutex_init(&r->mutex, NULL);
   pthread_cond_init(&r->done, NULL);
   r->drain_ns = drain_ns;
+  r->flood = flood;
   r->buffer = UINT64_MAX;
   for (int i = 0; i < BATCH; i++) {
     r->vectors[i] = (struct iovec){r->data[i], ROOM};
@@ -212,14 +217,73 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   return -1;
 }
 
-/* Drops of this socket since we last asked. Asked for at each drain, since SO_RXQ_OVFL comes only with the next datagram. */
-static uint32_t new_drops(struct listener *l) {
+/* Drops of this socket since we last asked, and whether its buffer is more than three quarters full. Asked for at each drain, since
+ * SO_RXQ_OVFL comes only with the next datagram. */
+static uint32_t new_drops(struct listener *l, bool *full) {
   uint32_t info[SK_MEMINFO_VARS] = {0};
   socklen_t length = sizeof info;
   if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &length) != 0) return 0;
   const uint32_t drops = info[SK_MEMINFO_DROPS] - l->drops;
   l->drops = info[SK_MEMINFO_DROPS];
+  *full = info[SK_MEMINFO_RMEM_ALLOC] > info[SK_MEMINFO_RCVBUF] / 4 * 3;
   return drops;
+}
+
+/* Counts what the kernel has dropped. What it was asked to drop counts among that: then it was an overflow only where there is
+ * hardly any room. */
+static void count_drops(struct bb_receiver *r) {
+  uint64_t drops = 0;
+  bool overflow = false;
+  for (int i = 0; i < r->count; i++) {
+    bool full = false;
+    const uint32_t here = new_drops(&r->listeners[i], &full);
+    drops += here;
+    if (here > 0 && (full || !r->filtering)) overflow = true;
+  }
+  if (drops == 0) return;
+  if (r->filtering) r->junk += drops;
+  bb_writer_dropped(r->writer, drops, overflow);
+  /* After the kernel was asked: what it dropped until then was not heard. */
+  if (overflow) bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* ---- floods ---- */
+
+/* Lets the kernel drop what has not the size and the magic of a report, or no longer. */
+static void set_filter(struct bb_receiver *r, bool on) {
+  /* A filter of a UDP socket sees the datagram with its header of 8 bytes, and loads words in network order. */
+  static struct sock_filter code[] = {
+    BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 8 + BB_REPORT_BYTES, 0, 3),
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x42535231, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+  };
+  const struct sock_fprog program = {sizeof code / sizeof code[0], code};
+  const int nothing = 0;
+  /* Drops from before the filter are overflows, and those from under it are not. */
+  if (on) count_drops(r);
+  bool is_on = on;
+  for (int i = 0; on && i < r->count; i++)
+    if (setsockopt(r->listeners[i].fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) is_on = false;
+  for (int i = 0; !is_on && i < r->count; i++)
+    setsockopt(r->listeners[i].fd, SOL_SOCKET, SO_DETACH_FILTER, &nothing, sizeof nothing);
+  if (!on) count_drops(r);
+  r->filtering = is_on;
+  bb_writer_filtering(r->writer, is_on);
+}
+
+/* Filters from the moment at which more junk has come than may come in a second, until a whole second has brought less. */
+static void mind_flood(struct bb_receiver *r, int64_t now_ns) {
+  const int64_t elapsed_ns = now_ns - r->junk_since_ns;
+  const uint64_t seconds = elapsed_ns < SECOND ? 1 : (uint64_t)(elapsed_ns / SECOND);
+  const bool is_flood = r->junk > r->flood * seconds;
+  if (is_flood && !r->filtering) set_filter(r, true);
+  if (elapsed_ns < SECOND) return;
+  if (!is_flood && r->filtering) set_filter(r, false);
+  r->junk = 0;
+  r->junk_since_ns = now_ns;
 }
 
 /* ---- stamps ---- */
@@ -291,7 +355,8 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
     set_address(&arrival, &r->from[i]);
-    bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
+    const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
+    r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
   }
   l->empty = got < BATCH;
   return got;
@@ -304,13 +369,7 @@ static void drain(struct bb_receiver *r) {
    * heartbeat must see that the stretch before it was not listened to. */
   if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) bb_writer_resumed(r->writer, began_ns);
   if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listening_since(r->writer, began_ns);
-  uint64_t drops = 0;
-  for (int i = 0; i < r->count; i++) drops += new_drops(&r->listeners[i]);
-  if (drops > 0) {
-    bb_writer_dropped(r->writer, drops);
-    /* After the kernel was asked: what it dropped until then was not heard. */
-    bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
-  }
+  count_drops(r);
 
   const int64_t distance = clock_distance();
   int full = 0;
@@ -341,6 +400,7 @@ static void drain(struct bb_receiver *r) {
     bb_writer_heartbeat(r->writer, began_ns);
     r->last_heartbeat_boot_ns = began_boot_ns;
   }
+  mind_flood(r, began_ns);
   /* `more`: the bound on rounds ended the drain. A socket that only fails is not asked without pause. */
   r->again = more || total * BUFFER_PER_REPORT > r->buffer / 4;
 }
@@ -361,6 +421,7 @@ static void keep_house(struct bb_receiver *r) {
   s->nodes = h->count;
   memcpy(s->refused, h->refused, sizeof s->refused);
   s->receive_buffer = r->buffer;
+  s->filtering = r->filtering;
   s->publications += published > 0;
   memcpy(s->trouble, published < 0 ? trouble : "", published < 0 ? sizeof trouble : 1);
   pthread_mutex_unlock(&r->mutex);

@@ -20,12 +20,16 @@ struct bb_receiver_status {
   uint64_t received, accepted, duplicate, kernel_drops, nodes;
   uint64_t refused[32];
   uint64_t receive_buffer;   /* granted, the smallest of the sockets */
+  bool filtering;            /* a flood of junk is dropped by the kernel */
   uint64_t publications;     /* times that the board had vanished from its path and was published again */
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
 };
 
-/* Begins with no socket and no board. `drain_ns`: the tick. */
-struct bb_receiver *bb_receiver_new(int64_t drain_ns);
+/* Junk, that is datagrams of another size or magic, that comes in a second before the kernel is asked to drop it. */
+#define BB_FLOOD 50000
+
+/* Begins with no socket and no board. `drain_ns`: the tick; `flood`: BB_FLOOD, or another number for tests. */
+struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood);
 
 /* Listens at a numeric address. The port that was bound, or -1 and one line in `why`. */
 int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t port, char *why, size_t why_size);

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parseKeys } from '../src/common/keys.js';
 import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { parseKeys, sign } from '../src/sender/keys.js';
+import { sign } from '../src/sender/keys.js';
 import { folder, ROOT, run, start, until } from './lib.js';
 
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
@@ -60,7 +61,9 @@ t.test('lines of a key file', t => {
     `1 cluster ${hex} `,
     `1 cluster ${hex}\r\n`,
     `1 cluster ${hex}\n\n`,
-    `1 cluster ${hex}\n1 cluster ${hex}\n1 cluster ${hex}\n`,
+    `1 cluster ${hex}\n2 cluster ${hex}\n3 cluster ${hex}\n`,
+    `1 cluster ${hex}\n1 cluster ${hex}\n`,
+    `1 node node1 ${hex}\n01 cluster ${hex}\n`,
   ];
   for (const text of bad) {
     const message = (() => {

@@ -18,9 +18,10 @@ import { createInterface } from 'node:readline';
 import t from 'tap';
 import { generateLibrary } from '../proto/library.js';
 import { type Encodable, REPORT_BYTES } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
+import { bits, enums, structs } from '../src/layout/layout.gen.js';
 import { random } from '../src/load/node.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
+import { sign } from '../src/sender/keys.js';
 import { type Evidence, judge, type LastReport, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
@@ -34,7 +35,7 @@ const S = 1_000_000_000n;
 const MS = 1_000_000n;
 const STATES: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 const LIBRARY = ['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
-const WRITER = ['board_writer.c', 'order.c', 'validate.c'];
+const WRITER = ['board_writer.c', 'keyring.c', 'mac.c', 'order.c', 'sha256.c', 'validate.c'];
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 type Message = [] | [string];
@@ -114,8 +115,13 @@ function now(): bigint {
   return into[CLOCK.monotonic] ?? 0n;
 }
 
+const KEY = { id: 1, node: undefined, secret: Buffer.alloc(32, 7) };
+
 function open(path: string, nodes: string[] = []): Writer {
-  return openWriter({ path, cluster: 'alpha', capacity: 64, uncertainAfter: 4500, silentAfter: 10_500, nodes });
+  return openWriter({
+    ...{ path, cluster: 'alpha', capacity: 64, uncertainAfter: 4500, silentAfter: 10_500, nodes },
+    trust: { keys: [KEY], required: 'none', clockWindow: 60_000 },
+  });
 }
 
 /** Lays report `seq` of a node on the board, as of `ageNs` ago. */
@@ -371,6 +377,7 @@ function sampler(t: Tap): { path: string; writer: Writer } {
     'slow',
     'ahead',
     'refused',
+    'clock',
     'measured',
     'gap',
   ]);
@@ -386,6 +393,18 @@ function sampler(t: Tap): { path: string; writer: Writer } {
   lay(writer, 'ahead', 1, -30n * S);
   lay(writer, 'refused', 1, 1n * S);
   t.equal(lay(writer, 'refused', 2, 0n, { boot_id: 7n, t_real_ns: 1_800_000_005n * S }), 'rival');
+  // Proved, and an hour behind: it has a record, and no report.
+  const behind = makeReport(
+    {
+      hostname: 'clock',
+      t_real_ns: 1_800_000_000n * S - 3600n * S,
+      auth_alg: enums.auth_alg.indexOf('cluster'),
+      key_id: 1,
+    },
+    'alpha',
+  );
+  sign(behind, KEY);
+  t.equal(deliver(writer, behind, now(), 1_800_000_000n * S), 'clock');
   const measured = {
     valid,
     load1_c: 123,
@@ -419,7 +438,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
     const snapshot = reader.snapshot();
     const counts = STATES.map(state => [...snapshot.nodes()].filter(node => node.state === state).length);
     t.strictSame(c.counts, counts);
-    t.strictSame([c.nodes, c.tally, c.receiver], [10, 10, 0]);
+    t.strictSame([c.nodes, c.tally, c.receiver], [11, 11, 0]);
     t.strictSame([c.cluster, c.capacity, c.pid, c.instance], ['alpha', 64, process.pid, 1]);
     t.strictSame([c.uncertain_after_ns, c.silent_after_ns], [4_500_000_000, 10_500_000_000]);
     t.strictSame([c.received, c.accepted], [Number(snapshot.header.received), Number(snapshot.header.accepted)]);
@@ -459,9 +478,10 @@ t.test('its answers are those of the TypeScript reader', async t => {
       t.equal(is.copied.health, report?.health ?? 0);
       t.equal(is.copied.flags, report?.flags ?? 0);
       t.equal(is.copied.interval_ms, report?.interval_ms ?? 0);
-      t.equal(is.copied.refused, node.name === 'refused' ? 'rival' : 'none');
-      const offset = node.name === 'refused' ? (node.lastRefusal?.offsetUs ?? 0) : (record.offset_us ?? 0);
-      t.equal(is.copied.skew_ms, report === undefined ? 0 : Math.max(-(2 ** 31), Math.trunc(offset / 1000)));
+      t.equal(is.copied.refused, { refused: 'rival', clock: 'clock' }[node.name] ?? 'none');
+      const offset = node.lastRefusal?.offsetUs ?? record.offset_us ?? 0;
+      t.equal(is.copied.skew_ms, Math.max(-(2 ** 31), Math.trunc(offset / 1000)));
+      if (node.name === 'clock') t.equal(is.copied.skew_ms, -3_600_000, 'an hour behind');
       t.equal(is.newest.seq, report?.seq ?? 0);
       t.equal(is.before.seq, previous?.seq ?? 0);
       t.strictSame(is.rates, node.rates === undefined ? { error: -61 } : { ...node.rates, net: node.rates.net ?? [] });
@@ -470,7 +490,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
   };
   t.test('while the receiver listens', async t => {
     const c = compare(t, calls(t, 'show', path));
-    t.strictSame(c.counts, [1, 5, 2, 1, 1, 0], 'every state but unknown');
+    t.strictSame(c.counts, [2, 5, 2, 1, 1, 0], 'every state but unknown');
   });
   t.test(
     'another processor',
@@ -505,7 +525,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
     bytes.writeBigUInt64LE(now() - 20n * S, structs.board_header.fields.heartbeat_ns.offset);
     writeFileSync(killed, bytes);
     const c = JSON.parse(calls(t, 'show', killed));
-    t.strictSame(c.counts, [0, 0, 0, 0, 0, 10]);
+    t.strictSame(c.counts, [0, 0, 0, 0, 0, 11]);
     t.equal(c.flags & 1, 1);
     for (const node of c.node) {
       t.strictSame(
@@ -726,7 +746,7 @@ t.test('older and newer programs', async t => {
     '-lbeoboard',
     `-Wl,-rpath,${OUT}`,
   ]);
-  t.equal(must(t, join(old, 'old'), [path]), '56 152 10 live never 42 42\n');
+  t.equal(must(t, join(old, 'old'), [path]), '56 152 11 live never 42 42\n');
 });
 
 t.test('read calls make no system call', async t => {

@@ -257,6 +257,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
     ],
     ...[
       `1 cluster ${key}\n2 node zz ${key}\n`,
+      `1 cluster ${key}\n1 node x ${key}\n`,
       `1 node ${'a'.repeat(63)} ${key}`,
       `1 node ${'a'.repeat(64)} ${key}`,
       `1 node é ${key}`,

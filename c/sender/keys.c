@@ -80,8 +80,11 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
     add_number(why, i + 1);
     add_text(why, " is not \"KEY_ID cluster HEX64\" or \"KEY_ID node NAME HEX64\"");
   }
+  const bool twice = good && lines > 1 && keys[0].id == keys[1].id;
+  if (twice) add_text(why, "line 2 has the key id of line 1; give each key an id of its own");
   *key = keys[0];
   explicit_bzero(keys, sizeof keys);
+  if (twice) return false;
   if (!good) return false;
   if (node.at == NULL || span_is(node, span_of(name))) return true;
   add_text(why, "is the key of ");

@@ -1,5 +1,6 @@
 /* Drives writer and readers in one process, for the sanitizers and for other processors: one thread lays reports on a
- * board at full speed, among them datagrams spoiled at random, others take snapshots and look for anything torn.
+ * board at full speed, with tags of all kinds, among them datagrams spoiled at random, and changes the keys meanwhile;
+ * others take snapshots and look for anything torn.
  *   stress BOARD ROUNDS SEED      prints a line and exits with 0 when nothing was wrong */
 #include <inttypes.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 
 #include "../board.h"
 #include "../board_writer.h"
+#include "../sha256.h"
 
 #define NODES 4
 #define READERS 2
@@ -38,6 +40,25 @@ static void make(struct bb_report *r, unsigned node, uint32_t seq) {
   r->start_boot_ns = 1;
   snprintf(r->hostname, sizeof r->hostname, "node%u", node);
   r->cpu_user_ms = r->ctxt = r->psi_io_full_us = r->disk_weighted_ms = r->energy_dram_mj = seq;
+}
+
+static struct bb_key keys[BB_MOST_KEYS] = {{.id = 7, .secret = "the first of two"}, {.id = 9, .secret = "the second"}};
+
+/* Signs it in the way that its node has, with one of both keys. */
+static void sign(struct bb_report *r, unsigned node) {
+  const struct bb_key *key = &keys[r->seq % BB_MOST_KEYS];
+  uint8_t mac[BB_SHA256_BYTES];
+  struct bb_hmac hmac;
+  r->auth_alg = (uint8_t)(node % BB_AUTH_ALG_COUNT);
+  if (r->auth_alg == BB_AUTH_ALG_NONE) return;
+  r->key_id = key->id;
+  bb_hmac_key(&hmac, key->secret, sizeof key->secret);
+  if (r->auth_alg == BB_AUTH_ALG_NODE) {
+    bb_hmac(&hmac, r->hostname, strlen(r->hostname), mac);
+    bb_hmac_key(&hmac, mac, sizeof mac);
+  }
+  bb_hmac(&hmac, r, offsetof(struct bb_report, tag), mac);
+  memcpy(r->tag, mac, sizeof r->tag);
 }
 
 static bool is_torn(const struct bb_slot *slot) {
@@ -89,7 +110,10 @@ int main(int argc, char **argv) {
                                             .cluster_name = "",
                                             .capacity = 64,
                                             .uncertain_after_ns = 4500000000,
-                                            .silent_after_ns = 10500000000};
+                                            .silent_after_ns = 10500000000,
+                                            .clock_window_ns = UINT64_MAX,
+                                            .keys = keys,
+                                            .key_count = BB_MOST_KEYS};
   char why[256];
   struct bb_writer *writer = bb_writer_open(&options, why, sizeof why);
   if (writer == NULL) {
@@ -104,6 +128,7 @@ int main(int argc, char **argv) {
   for (uint32_t seq = 1; seq <= rounds; seq++) {
     for (unsigned node = 0; node < NODES; node++) {
       make(&report, node, seq);
+      sign(&report, node);
       arrival.stamp_ns++;
       if (bb_writer_deliver(writer, (const uint8_t *)&report, sizeof report, &arrival) != BB_OUTCOME_ACCEPTED)
         atomic_fetch_add(&faults, 1);
@@ -111,7 +136,9 @@ int main(int argc, char **argv) {
     }
     /* And one that is cut, or has some bytes changed: under another name, so that it cannot pass for one of ours. */
     uint8_t bytes[sizeof report + 64];
-    make(&report, 100 + (unsigned)(next(&seed) % 200), seq);
+    const unsigned stranger = 100 + (unsigned)(next(&seed) % 200);
+    make(&report, stranger, seq);
+    sign(&report, stranger);
     memcpy(bytes, &report, sizeof report);
     memset(bytes + sizeof report, 0, 64);
     for (uint64_t k = next(&seed) % 8; k > 0; k--) bytes[next(&seed) % sizeof report] = (uint8_t)next(&seed);
@@ -122,6 +149,7 @@ int main(int argc, char **argv) {
       spoiled++;
     }
     bb_writer_heartbeat(writer, arrival.stamp_ns);
+    if (seq % 1024 == 0 && !bb_writer_change(writer, &options, why, sizeof why)) atomic_fetch_add(&faults, 1);
   }
   atomic_store(&done, true);
   for (int i = 0; i < READERS; i++) pthread_join(readers[i], NULL);

@@ -101,6 +101,26 @@ function time(low: string, high: string): Parser<number> {
   };
 }
 
+/** The same, or `off`. */
+function windowOf(low: string, high: string): Parser<number | 'off'> {
+  const parse = time(low, high);
+  return text => {
+    try {
+      return text === 'off' ? 'off' : parse(text);
+    } catch (error) {
+      throw error instanceof InputError ? new InputError(`${error.message}, or off`) : error;
+    }
+  };
+}
+
+function oneOf<const T extends string>(...words: readonly T[]): Parser<T> {
+  return text => {
+    const found = words.find(word => word === text);
+    if (found !== undefined) return found;
+    throw new InputError(`${quote(text)} is no word for it; write ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+  };
+}
+
 function destination(text: string): Address | '-' {
   if (text === '-') return '-';
   const address = parseAddress(text);
@@ -277,7 +297,20 @@ const options = {
     shown: 'the host name up to its first dot, in lower case',
   }),
   cluster: optional('NAME', "the cluster's name", clusterName),
-  'key-file': optional('FILE', 'the key, in a file that only its owner can read; without it reports have no tag', path),
+  'key-file': optional('FILE', 'the key, in a file that only its owner can read', path),
+  require: optional(
+    'WHAT',
+    'what a report must at least have proved: none, cluster, or node (default: cluster with --key-file, else none)',
+    oneOf('none', 'cluster', 'node'),
+  ),
+  'clock-window': one(
+    'TIME',
+    "how far a node's wall clock may be off when it starts to report with a key, 100ms to 24h, or off",
+    windowOf('100ms', '24h'),
+    standard('60s'),
+  ),
+  node: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', readNodes),
+  'key-id': optional('N', 'the number of the key, 0 to 65535 (default: 1)', count(0, 65_535)),
   interval: one('TIME', 'from one report to the next, 100ms to 600s', time('100ms', '600s'), standard('1s')),
   once: flag('send one report, flagged as the last, and end'),
   aligned: flag('send on the wall clock, all nodes at once, instead of spread over the interval'),

@@ -43,11 +43,20 @@ export interface WriterOptions {
   silentAfterNs: bigint;
   /** The node list; empty: first come, first served. */
   nodes: readonly string[];
+  /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
+  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
+  /** With keys: the `auth_alg` that a report must at least have proved. */
+  required: number;
+  /** How far the wall clock of a proved report may be from ours where it decides; `NO_WINDOW`: any distance. */
+  clockWindowNs: bigint;
 }
+
+/** A clock window that takes any wall clock. */
+export const NO_WINDOW = 2n ** 64n - 1n;
 
 /** Changes of a whole board. Where nodes go, or the capacity is another, a new board takes its place: readers follow. */
 interface Changes {
-  /** Goes over to another node list, capacity and other limits; path and cluster stay. Throws one line for people. */
+  /** Goes over to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people. */
   change(options: WriterOptions): void;
   /**
    * Forgets nodes; a listed one stays as one that never reported. Of each name whether it had a record. Throws one line
@@ -76,6 +85,8 @@ export interface ReceiverStatus {
   nodes: number;
   /** Granted by the kernel, bytes; the smallest of the sockets. */
   receiveBuffer: number;
+  /** A flood of junk is dropped by the kernel, which counts it among its drops. */
+  filtering: boolean;
   /** Times that the board had vanished from its path and was published again. */
   publications: number;
   /** One line about what goes wrong now; empty: nothing. */
@@ -118,6 +129,7 @@ interface Native {
   adjtimex(): ClockState | undefined;
   readFile(fd: number, into: Uint8Array): number;
   memoryFile(name: string): number;
+  hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   mapBoard(
     path: string,
     owner: number | string | undefined,
@@ -126,7 +138,11 @@ interface Native {
   Writer: new (
     options: WriterOptions | string,
   ) => Writer;
-  Receiver: new (drainNs: bigint) => Receiver;
+  /** `flood`: other than 50,000 datagrams of junk in a second, from which on the kernel is asked to drop it; for tests. */
+  Receiver: new (
+    drainNs: bigint,
+    flood?: number,
+  ) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
 }
 
@@ -146,6 +162,12 @@ export const readFile = native.readFile;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;
+
+/**
+ * HMAC-SHA-256 with a key of 32 bytes, as the receiver makes it: by the OpenSSL inside Node where there is one, or with
+ * `own` by our own code; made `rounds` times with one kept key. For tests and benchmarks: node:crypto does the same.
+ */
+export const hmac = native.hmac;
 
 /**
  * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name

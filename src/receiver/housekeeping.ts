@@ -22,7 +22,9 @@ export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: 
   if (after.publications > before.publications)
     log.warn('the board had vanished from its path and was published again');
   const drops = after.kernelDrops - before.kernelDrops;
-  if (drops > 0)
+  if (after.filtering)
+    log.seldom('flood', `a flood: the kernel drops what is no report, and counts it among its drops (${drops} more)`);
+  else if (drops > 0)
     log.seldom('drops', `the kernel dropped ${drops} datagrams: the socket buffer was full; see net.core.rmem_max`);
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);
@@ -33,6 +35,10 @@ export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: 
 
 const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {
   cluster: ' (reports of another cluster; compare --cluster here and there)',
+  auth_missing: ' (no tag, or a lesser one than --require says or the name has proved; see --key-file on the nodes)',
+  key_id: ' (signed with a key that is not in --key-file)',
+  tag: ' (signed with another key under the same number, or forged)',
+  clock: ' (the wall clock of a node is off by more than --clock-window)',
   stranger: ' (not in --nodes)',
   full: ' (give a higher --capacity)',
   rival: ' (two senders with one name?)',

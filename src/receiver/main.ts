@@ -12,6 +12,7 @@ import { Receiver } from '../native/index.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { Control } from './control.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
+import { readTrust, tellTrust } from './keys.js';
 
 export const verb = defineVerb({
   name: 'receive',
@@ -27,16 +28,20 @@ export const verb = defineVerb({
     'uncertain-after',
     'silent-after',
     'drain',
+    'key-file',
+    'require',
+    'clock-window',
     'config',
   ],
   examples: [
     'beoboard receive',
     'beoboard receive --listen 10.0.0.1 --cluster alpha --nodes node[001-128]',
     'beoboard receive --group 239.255.86.77 --interface eth0',
+    'beoboard receive --key-file /etc/beoboard/cluster.key --require node',
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Without --nodes every name that reports gets a record, first come, first served. SIGHUP reads --config and the node list again: nodes, capacity and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
+    'Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -68,20 +73,24 @@ function readOptions(argv: string[]): Options {
   return options;
 }
 
-function boardOptions({ board, cluster, capacity, uncertainAfter, silentAfter, nodes }: Options): BoardOptions {
-  return { path: board, cluster: cluster ?? '', capacity, uncertainAfter, silentAfter, nodes: nodes ?? [] };
+/** Reads the key file, too. */
+function boardOptions(options: Options): BoardOptions {
+  const { board, cluster, capacity, uncertainAfter, silentAfter, nodes } = options;
+  const trust = readTrust(verb.name, options);
+  return { path: board, cluster: cluster ?? '', capacity, uncertainAfter, silentAfter, nodes: nodes ?? [], trust };
 }
 
 /** What a receiver is bound to while it runs. */
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
-/** Takes node list, capacity and limits anew; says what else would need a restart. */
-function change(receiver: Receiver, options: Options, changed: Options, log: Log): void {
+/** Takes node list, capacity, keys and limits anew, and gives what is in force; says what else would need a restart. */
+function change(receiver: Receiver, options: Options, changed: Options, before: BoardOptions, log: Log): BoardOptions {
   for (const name of LASTING)
     if (JSON.stringify(changed[name]) !== JSON.stringify(options[name]))
       log.warn(`--${name} is another now, which needs a restart: goes on with the old one`);
+  const board = boardOptions(changed);
   try {
-    receiver.change({ ...writerOptions(boardOptions(changed)), path: options.board });
+    receiver.change({ ...writerOptions(board), path: options.board });
   } catch (error) {
     throw new UsageError(verb.name, (error as Error).message);
   }
@@ -89,10 +98,13 @@ function change(receiver: Receiver, options: Options, changed: Options, log: Log
   log.info(
     `read its options again: ${nodes === undefined ? 'any node' : `${nodes.length} nodes`}, room for ${capacity}`,
   );
+  tellTrust(board.trust, before.trust, log);
+  return board;
 }
 
 export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
+  let board = boardOptions(options);
   const log = createLog(verb.name);
   const stop = onStop();
   const stopped = once(stop, 'abort');
@@ -101,7 +113,7 @@ export async function main(argv: string[]): Promise<number> {
   try {
     await Promise.race([listen(receiver, options, bound), stopped]);
     if (stop.aborted) return 0;
-    receiver.start(openWriter(boardOptions(options)));
+    receiver.start(openWriter(board));
   } catch (error) {
     receiver.stop();
     throw new Failure((error as Error).message, 1);
@@ -111,7 +123,10 @@ export async function main(argv: string[]): Promise<number> {
   if (advice !== undefined) log.warn(advice);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
-  onHangup(log, () => change(receiver, options, readOptions(argv), log));
+  onHangup(log, () => {
+    board = change(receiver, options, readOptions(argv), board, log);
+  });
+  tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
   const watch = setInterval(() => {

@@ -1,9 +1,10 @@
 // Makes one report: the header, the sender's own readings, and what the collector brings. Sends nothing and keeps no time.
 
+import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
 import { bits, enums } from '../layout/layout.gen.js';
-import { type Key, sign } from './keys.js';
+import { sign } from './keys.js';
 import type { World } from './world.js';
 
 /** What stays the same from one report of a run to the next. */

@@ -1,0 +1,125 @@
+// Makes keys: one for a cluster out of the kernel's random numbers, and out of that the nodes' own. Never overwrites a file, and
+// shows no key unless it was asked to write one to stdout.
+
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../common/failure.js';
+import { type Key, keyLine, nodeKey, readClusterKeys } from '../common/keys.js';
+import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { print } from '../common/output.js';
+import { InputError, oneLine } from '../common/text.js';
+
+export const verb = defineVerb({
+  name: 'keygen',
+  summary: "make a cluster key, or nodes' own keys out of one",
+  options: ['key-id', 'key-file', 'node'],
+  arguments: ['<file>'],
+  examples: [
+    'beoboard keygen /etc/beoboard/cluster.key',
+    'beoboard keygen --key-file cluster.key --node node001 node001.key',
+    "beoboard keygen --key-file cluster.key --node 'node[001-128]' keys/",
+    'beoboard keygen --key-id 2 next.key',
+  ],
+  notes:
+    "Files are made with mode 0600, and none is ever overwritten. With --node, a directory takes a file NODE.key for each node; several nodes need one, and it is made if it is not there. - writes to stdout. Who has the cluster key can speak for every node: with nodes' own keys it stays on the master, and receivers derive the nodes' keys from it themselves. Exit codes: 0 made, 1 not made.",
+});
+
+const SECRET_BYTES = 32;
+
+function isDirectory(path: string): boolean {
+  return path.endsWith('/') || (existsSync(path) && lstatSync(path).isDirectory());
+}
+
+/** Throws a Failure when something lies there. */
+function refuseExisting(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    throw new Failure(`${path}: is there already, and no key is overwritten; remove it or name another file`, 1);
+}
+
+/** Writes a file that was not there, for its owner alone. */
+function make(path: string, text: string): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+  try {
+    fchmodSync(fd, 0o600); // whatever the umask took
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Makes these files, or none when one of them is there. */
+function makeAll(files: readonly (readonly [path: string, text: string])[]): void {
+  for (const [path] of files) refuseExisting(path);
+  for (const [i, [path, text]] of files.entries())
+    try {
+      make(path, text);
+    } catch (error) {
+      const made = i > 0 ? `; ${i} of ${files.length} files were made` : '';
+      throw new Failure(`${path}: ${(error as NodeJS.ErrnoException).code}: cannot be made${made}`, 1);
+    }
+}
+
+/** What is asked for: the keys, each with the lines of its file. */
+function read(argv: string[]) {
+  const { values, args } = parseVerb(verb, argv);
+  const { keyFile, keyId, node } = values;
+  const file = args[0] ?? '';
+  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  if (node === undefined) {
+    if (keyFile !== undefined) throw usage("--key-file is what nodes' own keys are made out of; give --node, too");
+    return { file, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
+  }
+  if (keyFile === undefined) throw usage('--node needs the cluster key; give --key-file');
+  if (keyId !== undefined) throw usage("--key-id is for a new cluster key; a node's key has the number of that");
+  const nodes = [...new Set(node)];
+  if (nodes.length > 1 && !isDirectory(file))
+    throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
+  try {
+    return { file, nodes, keys: readClusterKeys(keyFile) };
+  } catch (error) {
+    throw error instanceof InputError ? usage(error.message) : error;
+  }
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const asked = read(argv);
+  const { file } = asked;
+  if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
+  const linesOf = (node: string) => (asked.keys ?? []).map(key => keyLine(nodeKey(key, node))).join('');
+  if (file === '-') {
+    await print([asked.key !== undefined ? keyLine(asked.key) : linesOf(asked.nodes?.[0] ?? '')]);
+    return 0;
+  }
+  if (asked.key !== undefined) {
+    makeAll([[file, keyLine(asked.key)]]);
+    await print([`made ${oneLine(file)}, the key ${asked.key.id} of a cluster\n`]);
+    return 0;
+  }
+  const { nodes } = asked;
+  if (!isDirectory(file)) {
+    makeAll([[file, linesOf(nodes[0] ?? '')]]);
+    await print([`made ${oneLine(file)}, the key of ${nodes[0]}\n`]);
+    return 0;
+  }
+  try {
+    mkdirSync(file, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new Failure(`${file}: ${code}: the directory cannot be made`, 1);
+  }
+  makeAll(nodes.map(node => [join(file, `${node}.key`), linesOf(node)] as const));
+  await print([`made the keys of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} in ${oneLine(file)}\n`]);
+  return 0;
+}

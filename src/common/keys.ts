@@ -1,0 +1,78 @@
+// Key files: who may have them, and what stands in them. Refuses files that others can read, and to show a key in any
+// message.
+
+import { createHmac } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { InputError, oneLine } from './text.js';
+
+/** What a line of a key file says. */
+export interface Key {
+  id: number;
+  /** Whose: `cluster`, or the node of this name. */
+  node: string | undefined;
+  /** 32 bytes. */
+  secret: Buffer;
+}
+
+const MOST_LINES = 2;
+const MOST_BYTES = 4096;
+
+/** Its lines, one or two; throws an InputError. The first signs, all verify. */
+export function parseKeys(text: string): Key[] {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  if (lines.length === 0)
+    throw new InputError('holds no key; write "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"');
+  if (lines.length > MOST_LINES) throw new InputError(`holds more than ${MOST_LINES} keys`);
+  const keys = lines.map((line, i) => {
+    const match = /^(\d{1,5}) (?:cluster|node ([a-z0-9][a-z0-9._-]{0,62})) ([0-9a-fA-F]{64})$/.exec(line);
+    const id = Number(match?.[1]);
+    // Written so that the NaN of a line that did not match is refused, too. The line itself may hold a secret.
+    if (!(id < 65_536)) throw new InputError(`line ${i + 1} is not "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"`);
+    return { id, node: match?.[2], secret: Buffer.from(match?.[3] ?? '', 'hex') };
+  });
+  if (keys[1]?.id === keys[0]?.id && keys.length > 1)
+    throw new InputError('line 2 has the key id of line 1; give each key an id of its own');
+  return keys;
+}
+
+/** The line of a key file that says this. */
+export function keyLine({ id, node, secret }: Key): string {
+  return `${id} ${node === undefined ? 'cluster' : `node ${node}`} ${secret.toString('hex')}\n`;
+}
+
+/** A node's own key, derived from the cluster's. */
+export function nodeKey({ id, secret }: Key, node: string): Key {
+  return { id, node, secret: createHmac('sha256', secret).update(node).digest() };
+}
+
+/** The keys in a file that only its owner, root or ourselves, can read. Throws an InputError that begins with the path. */
+export function readKeys(path: string): Key[] {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch (error) {
+    throw new InputError(`${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read`);
+  }
+  try {
+    const { mode, uid, size } = fstatSync(fd);
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES) throw new InputError('is no key file');
+    if (uid !== 0 && uid !== process.geteuid?.()) throw new InputError(`belongs to user ${uid}; give it to this user`);
+    if ((mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
+    return parseKeys(readFileSync(fd, 'latin1'));
+  } catch (error) {
+    throw new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The cluster keys in a file; throws an InputError that begins with the path, also when it holds a node's key. */
+export function readClusterKeys(path: string): Key[] {
+  const keys = readKeys(path);
+  const node = keys.findIndex(key => key.node !== undefined);
+  if (node === -1) return keys;
+  throw new InputError(
+    `${oneLine(path)}: line ${node + 1} is the key of ${keys[node]?.node}; give the cluster key, from which the nodes' own are derived`,
+  );
+}

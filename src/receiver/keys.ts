@@ -1,0 +1,37 @@
+// What the receiver believes: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
+// that is done in c/.
+
+import { readClusterKeys } from '../common/keys.js';
+import type { Log } from '../common/log.js';
+import { UsageError, type Values } from '../common/options.js';
+import { InputError } from '../common/text.js';
+import type { Trust } from '../shm/writer.js';
+
+type Options = Values<'key-file' | 'require' | 'clock-window'>;
+
+/** Reads the key file; undefined when there is none. Throws a UsageError of the verb. */
+export function readTrust(verb: string, { keyFile, require, clockWindow }: Options): Trust | undefined {
+  if (keyFile === undefined) {
+    if (require === undefined || require === 'none') return undefined;
+    throw new UsageError(verb, `--require ${require} needs a key to verify with; give --key-file`);
+  }
+  try {
+    return { keys: readClusterKeys(keyFile), required: require ?? 'cluster', clockWindow };
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb, error.message) : error;
+  }
+}
+
+/** Says by what reports are believed; nothing where they are not verified, and were not before. */
+export function tellTrust(trust: Trust | undefined, before: Trust | undefined, log: Log): void {
+  if (trust === undefined) {
+    if (before !== undefined) log.warn('without --key-file from now on: verifies nothing, and believes any report');
+    return;
+  }
+  const ids = trust.keys.map(({ id }) => id).join(' and ');
+  const least =
+    trust.required === 'none'
+      ? 'takes reports without a tag, too'
+      : `a report needs the tag of a ${trust.required} key`;
+  log.info(`verifies with ${trust.keys.length > 1 ? 'keys' : 'key'} ${ids}: ${least}`);
+}

@@ -1,0 +1,79 @@
+// A flood of junk: the kernel is asked to drop it, reports come through, and nobody takes the filter for an overflow.
+
+import { networkInterfaces } from 'node:os';
+import t from 'tap';
+import { REPORT_BYTES } from '../src/layout/codec.js';
+import { BulkSender, Receiver } from '../src/native/index.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { openWriter } from '../src/shm/writer.js';
+import { boardPath, makeReport, until } from './lib.js';
+
+/** Junk in a second from which on it is filtered here: little, so that any machine can send it. */
+const FLOOD = 1000;
+const PIECES = 1500;
+
+const hasV6 = Object.values(networkInterfaces()).some(all => all?.some(({ family }) => family === 'IPv6'));
+
+for (const host of ['127.0.0.1', '::1'])
+  t.test(`at ${host}`, { skip: host === '::1' && !hasV6 && 'no IPv6 here' }, async t => {
+    const path = boardPath(t);
+    const receiver = new Receiver(5_000_000n, FLOOD);
+    t.teardown(() => receiver.stop());
+    const port = receiver.listen(host, 0);
+    receiver.start(
+      openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] }),
+    );
+    const reader = new BoardReader(path);
+    t.teardown(() => reader.close());
+    const bulk = new BulkSender(host, port);
+    t.teardown(() => bulk.close());
+    const look = () => {
+      const snapshot = reader.snapshot();
+      const { size = 0, magic = 0 } = snapshot.refused;
+      const { accepted = 0, overflows = 0, kernel_drops = 0 } = snapshot.header;
+      return { filtering: snapshot.filtering, junk: size + magic, accepted, overflows, kernel_drops };
+    };
+    let seq = 0;
+    const report = () => {
+      seq++;
+      bulk.send(makeReport({ seq, t_boot_ns: 100_000_000_000n + BigInt(seq) }), REPORT_BYTES, 0, 1);
+    };
+    // Of another size, and of the size of a report with another magic.
+    const short = new Uint8Array(PIECES * 100);
+    const alike = new Uint8Array(PIECES * REPORT_BYTES);
+    const flood = () => {
+      bulk.send(short, 100, 0, PIECES);
+      bulk.send(alike, REPORT_BYTES, 0, PIECES);
+    };
+
+    bulk.send(short, 100, 0, 100);
+    bulk.send(alike, REPORT_BYTES, 0, 100);
+    report();
+    await until('it is refused', () => look().junk === 200);
+    t.match(look(), { filtering: false, accepted: 1, kernel_drops: 0 }, 'a little is refused and counted');
+
+    await until('a flood is filtered', () => {
+      flood();
+      return look().filtering;
+    });
+    let before = look();
+    await until('junk is dropped by the kernel, and a report beside it is accepted', () => {
+      const now = look();
+      const all = now.kernel_drops - before.kernel_drops >= 2 * PIECES && now.accepted > before.accepted;
+      if (all && now.filtering && now.junk === before.junk) return true;
+      before = now;
+      flood();
+      report();
+      // One look later, since the receiver has to come to it.
+      return undefined;
+    });
+    t.equal(look().overflows, before.overflows, 'what is filtered is no overflow');
+    await until('the receiver tells', () => receiver.status().filtering);
+
+    await until('it ends with the flood', () => !look().filtering);
+    const after = look();
+    bulk.send(short, 100, 0, 10);
+    await until('a little is refused and counted again', () => look().junk === after.junk + 10);
+    report();
+    await until('reports come', () => look().accepted > after.accepted);
+  });
