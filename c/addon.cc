@@ -111,6 +111,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     return DefineClass(env, "BoardMapping",
                        {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
                         InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
+                        InstanceMethod("rollBytes", &BoardMapping::RollBytes), InstanceMethod("roll", &BoardMapping::Roll),
                         InstanceMethod("into", &BoardMapping::Into),
                         InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
                         InstanceMethod("isAt", &BoardMapping::IsAt),
@@ -151,16 +152,30 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     room_ = into.ByteLength();
   }
 
-  Napi::Value Snapshot(const Napi::CallbackInfo& info) {
-    const Napi::Env env = info.Env();
-    Check(env);
-    const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
+  // Takes a copy behind the look that it begins with: objects and arrays of JavaScript would cost more than the copy of a record.
+  template <typename Copy>
+  Napi::Value Take(const Napi::CallbackInfo& info, Copy copy) {
+    Check(info.Env());
     struct bb_look look;
-    if (room_ < sizeof look || bb_board_snapshot(&board_, into_ + sizeof look, room_ - sizeof look, first, &look) != 0)
-      return Napi::Boolean::New(env, false);
-    // In front of what it is about: objects and arrays of JavaScript would cost more than the copy of a record.
+    if (room_ < sizeof look || copy(into_ + sizeof look, room_ - sizeof look, &look) != 0) return Napi::Boolean::New(info.Env(), false);
     memcpy(into_, &look, sizeof look);
-    return Napi::Boolean::New(env, true);
+    return Napi::Boolean::New(info.Env(), true);
+  }
+
+  Napi::Value Snapshot(const Napi::CallbackInfo& info) {
+    const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
+    return Take(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
+      return bb_board_snapshot(&board_, to, room, first, look);
+    });
+  }
+
+  Napi::Value Roll(const Napi::CallbackInfo& info) {
+    return Take(info, [this](uint8_t* to, size_t room, struct bb_look* look) { return bb_board_roll(&board_, to, room, look); });
+  }
+
+  Napi::Value RollBytes(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bb_board_roll_bytes(&board_)));
   }
 
   Napi::Value NodeBytes(const Napi::CallbackInfo& info) {

@@ -229,10 +229,10 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   copy_slots(b, out, in);
 }
 
-/* Takes the time, then copies header and column words of as many nodes as fit. Whether something is far ahead of that time. */
-static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, struct bb_look *look) {
+/* Takes the time, then copies header and column words of as many nodes as fit with `node_bytes` for each. Whether something is far
+ * ahead of that time. */
+static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes, struct bb_look *look) {
   const struct bb_board_header *shared = shared_header(b);
-  const size_t node_bytes = (size_t)b->header.column_stride + b->header.record_stride;
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
   /* Acquire: what was stored before that heartbeat is seen by all loads below. */
@@ -273,20 +273,35 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   return ahead;
 }
 
+/* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
+ * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we may have been preempted
+ * between the clock and the loads: one more look, all of it, tells that from a clock that is not ours. Where the column words end. */
+static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t each, struct bb_look *look) {
+  for (int tries = 2; tries > 0; tries--)
+    if (!look_once(b, to, size, first, b->header.column_stride + each, look)) break;
+  return to + b->header.header_bytes + look->nodes * b->header.column_stride;
+}
+
 int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
   if (is_cut(b) || size < b->header.header_bytes) return -1;
-
-  /* now first, then the heartbeat: what the receiver had laid on the board by that heartbeat is seen below (acquire),
-   * and no age is measured to a later moment than the one at which we began to look. If something is far ahead of now, we may have been preempted
-   * between the clock and the loads: one more look, all of it, tells that from a clock that is not ours. */
-  uint8_t *to = (uint8_t *)out;
-  for (int tries = 2; tries > 0; tries--)
-    if (!look_once(b, to, size, first, look)) break;
-  to += b->header.header_bytes + look->nodes * b->header.column_stride;
-
+  uint8_t *to = look_twice(b, (uint8_t *)out, size, first, b->header.record_stride, look);
   const uint8_t *records = b->map + b->header.records_offset + first * b->header.record_stride;
   for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
     copy_record(b, to, records + i * b->header.record_stride);
+  return 0;
+}
+
+size_t bb_board_roll_bytes(const struct bb_board *b) {
+  if (is_cut(b)) return b->header.header_bytes; /* enough to be told so */
+  return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + BB_NAME_BYTES);
+}
+
+int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
+  if (is_cut(b) || size < b->header.header_bytes) return -1;
+  uint8_t *to = look_twice(b, (uint8_t *)out, size, 0, BB_NAME_BYTES, look);
+  const uint8_t *record = b->map + b->header.records_offset;
+  for (uint64_t i = 0; i < look->nodes; i++, to += BB_NAME_BYTES, record += b->header.record_stride)
+    bb_copy_out(to, record, BB_NAME_BYTES);
   return 0;
 }
 

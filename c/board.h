@@ -57,6 +57,12 @@ size_t bb_board_snapshot_bytes(const struct bb_board *board);
  * 0, or -1 when the file was cut short. */
 int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint64_t first, struct bb_look *look);
 
+#define BB_NAME_BYTES sizeof(((struct bb_record *)0)->name)
+
+/* The same of the names in place of the records: what telling the states of all nodes takes. */
+size_t bb_board_roll_bytes(const struct bb_board *board);
+int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+
 /* The number of the record of that name, below the count of nodes; -1 when there is none. Good as long as the board is mapped. */
 int64_t bb_board_find(const struct bb_board *board, const char *name);
 

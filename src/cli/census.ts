@@ -1,7 +1,7 @@
 // Counts the nodes of a board by their state, and names those that are asked for: reads liveness and nothing else.
 
 import { STATES, type State } from '../shm/liveness.js';
-import type { BoardReader, Snapshot } from '../shm/reader.js';
+import type { BoardReader } from '../shm/reader.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -29,36 +29,24 @@ export interface Question {
   readonly among?: readonly string[] | undefined;
 }
 
-const ATTEMPTS = 3;
-
-/** Takes the census. A board that is replaced meanwhile is counted anew. Throws NoBoard. */
+/** Takes the census. Throws NoBoard. */
 export function takeCensus(reader: BoardReader, { keep, among }: Question): Census {
-  for (let attempt = 1; ; attempt++) {
-    const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
-    const kept: Counted[] = [];
-    const missing = among && new Set(among);
-    let last: Snapshot | undefined;
-    for (const part of reader.pieces()) {
-      last = part;
-      const states = part.states();
-      const names = missing && part.names();
-      for (const [i, state] of states.entries()) {
-        if (names && !missing.delete(names[i] ?? '')) continue;
-        counts[state]++;
-        if (!keep(state)) continue;
-        const leftMs = state === 'left' ? part.node(i).ageMs : undefined;
-        kept.push({ name: names?.[i] ?? part.nameAt(i), state, leftMs });
-      }
-    }
-    // The first part is of a board that stood at the path; only a later one tells that it has gone since.
-    if (last?.retired && attempt < ATTEMPTS) continue;
-    return {
-      counts,
-      kept,
-      strangers: [...(missing ?? [])],
-      stalled: last === undefined || last.stalled || last.retired,
-      closed: last?.closed ?? false,
-      heartbeatAgeMs: last?.heartbeatAgeMs ?? 0,
-    };
+  const roll = reader.roll();
+  const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+  const kept: Counted[] = [];
+  const missing = among && new Set(among);
+  for (const [i, state] of roll.states().entries()) {
+    if (missing && !missing.delete(roll.nameAt(i))) continue;
+    counts[state]++;
+    if (keep(state)) kept.push({ name: roll.nameAt(i), state, leftMs: state === 'left' ? roll.ageMs(i) : undefined });
   }
+  const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
+  return {
+    counts,
+    kept,
+    strangers: [...(missing ?? [])],
+    stalled: stalled || retired,
+    closed,
+    heartbeatAgeMs,
+  };
 }

@@ -26,6 +26,13 @@ export interface BoardMapping {
    * 0. False when the file was cut short.
    */
   snapshot(first: number): boolean;
+  /** Bytes that `roll` needs now. */
+  rollBytes(): number;
+  /**
+   * The same with the names of all nodes, 64 bytes each, in place of their records: `LOOK`, then the header, column words,
+   * names.
+   */
+  roll(): boolean;
   /** The number of the record of that name; -1 when there is none. */
   find(name: string): number;
   /** Whether the path still names the mapped file. */

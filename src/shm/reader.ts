@@ -229,6 +229,68 @@ export class Snapshot {
   }
 }
 
+/**
+ * Who is on the board and in which state, by the column words alone: for who asks about all nodes and nothing more of
+ * them. 72 bytes a node, where a snapshot has 2,952.
+ */
+export class Roll {
+  readonly count: number;
+  readonly #words: Uint32Array;
+  readonly #names: Buffer;
+  readonly #column: number;
+  readonly #columnStride: number;
+
+  /** `board`: a snapshot of no node; `bytes`: its header, then as many column words and names as `count` says. */
+  constructor(
+    readonly board: Snapshot,
+    bytes: Uint8Array,
+    count: number,
+  ) {
+    const { header_bytes, column_stride } = board.header;
+    this.count = count;
+    this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+    this.#column = header_bytes >> 2;
+    this.#columnStride = column_stride >> 2;
+    this.#names = Buffer.from(bytes.buffer, bytes.byteOffset + header_bytes + count * column_stride);
+  }
+
+  /** The states of all nodes in the order of their records. */
+  states(): State[] {
+    const { distances, evidence } = this.board;
+    const now = Number(evidence.nowNs / NS_PER_MS);
+    const rest = Number(evidence.nowNs % NS_PER_MS);
+    const nothing = distances.unknown ? 'unknown' : 'never';
+    const words = this.#words;
+    const stride = this.#columnStride;
+    const states: State[] = [];
+    for (let i = 0, at = this.#column; i < this.count; i++, at += stride) {
+      const low = words[at] as number;
+      const high = words[at + 1] as number;
+      if (low === 0 && high === 0) states.push(nothing);
+      else {
+        const age = (now - (high * 2 ** 11 + (low >>> 21))) * 1e6 + rest;
+        states.push(judgeAge(distances, age, (low >>> 1) & 0xfffff, (low & 1) === 1));
+      }
+    }
+    return states;
+  }
+
+  /** Age of a node's last report in ms, to a ms. */
+  ageMs(index: number): number {
+    const at = this.#column + index * this.#columnStride;
+    const stamp = (this.#words[at + 1] ?? 0) * 2 ** 11 + ((this.#words[at] ?? 0) >>> 21);
+    return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
+  }
+
+  nameAt(index: number): string {
+    const names = this.#names;
+    const at = index * NAME_BYTES;
+    let end = at;
+    while (end < at + NAME_BYTES && names[end] !== 0) end++;
+    return names.toString('utf8', at, end);
+  }
+}
+
 /** A report that was refused: why, how long ago, and the node's wall clock less the master's in it. */
 export interface Refusal {
   reason: string;
@@ -268,6 +330,7 @@ const INTERVAL = structs.report.fields.interval_ms.offset / 4;
 const FLAGS = structs.report.fields.flags.offset / 4;
 const NAME_BYTES = structs.record.fields.name.count;
 const GOODBYE = 1 << bits.flags.goodbye;
+const NS_PER_MS = 1_000_000n;
 
 /**
  * The newest whole slot of a record but for `not`, as the word at which it begins; -1 for none. Of two equal sequences,
@@ -390,6 +453,17 @@ function milliseconds(ns: bigint): number {
   return Number(ns) / 1e6;
 }
 
+/** What stands in front of a copy, and the copy. */
+function lookOf(bytes: Uint8Array) {
+  const look = new DataView(bytes.buffer, bytes.byteOffset, LOOK.bytes);
+  const taken = {
+    nowNs: look.getBigInt64(LOOK.nowNs, true),
+    realNs: look.getBigInt64(LOOK.realNs, true),
+    nodes: Number(look.getBigUint64(LOOK.nodes, true)),
+  };
+  return { taken, rest: bytes.subarray(LOOK.bytes) };
+}
+
 /** Attempts to open a board that is replaced while it is opened. */
 const OPENINGS = 3;
 
@@ -403,6 +477,7 @@ export class BoardReader {
   /** Room for one node, and for some. */
   #small: Uint8Array | undefined;
   #piece: Uint8Array | undefined;
+  #rolled: Uint8Array | undefined;
   /** Mappings that `pieces` still reads. */
   readonly #held = new Map<BoardMapping, number>();
 
@@ -418,6 +493,23 @@ export class BoardReader {
    */
   snapshot(): Snapshot {
     return this.#follow(mapping => this.#lookAtAll(mapping));
+  }
+
+  /** Who is on the board, and in which state. Throws NoBoard. */
+  roll(): Roll {
+    let roll: Roll | undefined;
+    this.#follow(mapping => {
+      const bytes = mapping.rollBytes();
+      if (this.#rolled === undefined || this.#rolled.length < bytes) this.#rolled = this.#allocate(bytes);
+      const into = this.#rolled;
+      this.#aim(mapping, into);
+      if (!mapping.roll()) return undefined;
+      const { taken, rest } = lookOf(into);
+      const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 });
+      roll = new Roll(board, rest, taken.nodes);
+      return board;
+    });
+    return roll as Roll;
   }
 
   /** The same of one node alone, which costs what one node costs; of none when it has no record. */
@@ -500,16 +592,17 @@ export class BoardReader {
   }
 
   #look(mapping: BoardMapping, into: Uint8Array, first: number): Snapshot | undefined {
+    this.#aim(mapping, into);
+    if (!mapping.snapshot(first)) return undefined;
+    const { taken, rest } = lookOf(into);
+    return new Snapshot(this.path, rest, taken);
+  }
+
+  /** Has the mapping write there. */
+  #aim(mapping: BoardMapping, into: Uint8Array): void {
     if (into !== this.#into || mapping !== this.#writing) mapping.into(into);
     this.#into = into;
     this.#writing = mapping;
-    if (!mapping.snapshot(first)) return undefined;
-    const look = new DataView(into.buffer, into.byteOffset, LOOK.bytes);
-    return new Snapshot(this.path, into.subarray(LOOK.bytes), {
-      nowNs: look.getBigInt64(LOOK.nowNs, true),
-      realNs: look.getBigInt64(LOOK.realNs, true),
-      nodes: Number(look.getBigUint64(LOOK.nodes, true)),
-    });
   }
 
   #open(): BoardMapping {
