@@ -186,9 +186,11 @@ t.test('a census in parts is that of the whole, whatever their size', async t =>
   const whole = [...reader.snapshot().nodes()].map(({ name }) => name);
   for (const nodes of [1, 7, 256, 1500, 5000]) {
     const names: string[] = [];
-    for (const part of reader.pieces(nodes)) names.push(...part.names());
+    for (const part of reader.pieces(nodes)) for (const { name } of part.nodes()) names.push(name);
     t.same(names, whole, `${nodes} at a time`);
   }
+  const roll = reader.roll();
+  t.same(roll.states(), reader.snapshot().states(), 'a roll gives the same states, from the column words');
   const all = takeCensus(reader, { keep: () => true });
   t.same(
     all.kept.map(({ name }) => name),
