@@ -18,11 +18,15 @@ const skip = missing({
 const value = (metric: string) => Number(EXPECTED[metric]);
 const bytes = (metric: string) => 1024 * value(metric);
 
+/** Memory that is not in use. */
+const IDLE = ['mem_free', 'mem_cached', 'mem_buffers', 'mem_sreclaimable'];
+
 /** What each report draws of a host, and in a graph of how many hosts together. */
 const REPORTS: Record<string, (hosts: number) => Record<string, number>> = {
   load_report: n => ({ '1-min': n * value('load_one'), CPUs: n * value('cpu_num'), Procs: n * value('proc_run') }),
   mem_report: n => ({
-    Use: n * (bytes('mem_total') - bytes('mem_free') - bytes('mem_cached') - bytes('mem_buffers')),
+    Use: n * (bytes('mem_total') - IDLE.reduce((sum, metric) => sum + bytes(metric), 0)),
+    Slab: n * bytes('mem_sreclaimable'),
     Share: n * bytes('mem_shared'),
     Cache: n * bytes('mem_cached'),
     Buffer: n * bytes('mem_buffers'),
