@@ -235,6 +235,23 @@ t.test('a crowd of stuck clients makes room for who comes', async t => {
   t.equal(ports.clients <= 64, true);
 });
 
+t.test('one that has its whole answer keeps it', async t => {
+  // What the kernel takes of a client that does not read yet.
+  const whole = Buffer.alloc(MIB, 'x');
+  for (const end of ['crowd', 'close'] as const) {
+    let asked = 0;
+    const { ports, port } = await serving(t, async () => (++asked === 1 ? [whole] : much()), 3_600_000);
+    const read = patient(t, port);
+    await until('it was served', () => ports.counts.served === 1);
+    if (end === 'close') ports.close();
+    else for (let i = 0; i < 64; i++) await stuck(t, port);
+    await until('others are there', () => end === 'close' || asked === 65);
+    t.equal(await read(), 'FIN', `${end}: no reset`);
+    t.match(ports.counts, { served: 1, stuck: 0 }, 'nor is it called stuck');
+    ports.close();
+  }
+});
+
 t.test('one that leaves, and one whose document breaks off', async t => {
   let broken = false;
   const { ports, port } = await serving(t, async () =>

@@ -42,6 +42,8 @@ export class Client {
   lastMoved = performance.now();
   /** Whether it was given some. */
   begun = false;
+  /** Whether all of its answer is the kernel's to send, which goes on when the socket is closed. */
+  answered = false;
 
   constructor(readonly socket: Socket) {}
 
@@ -87,6 +89,12 @@ function trust(networks: readonly Network[]): (socket: Socket) => boolean {
     const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
     return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   };
+}
+
+/** Closes at once: in a reset, because what it has must not pass for a whole answer, unless it is one. */
+function cut({ socket, answered }: Client): void {
+  if (answered) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 export class Ports {
@@ -167,7 +175,9 @@ export class Ports {
   }
 
   /** Ends in good order, with FIN: what the client still says is taken and thrown away, because a reset follows from it else. */
-  #end({ socket }: Client): void {
+  #end(client: Client): void {
+    const { socket } = client;
+    client.answered = true;
     socket.resume();
     socket.end();
     socket.setTimeout(MANNERS_MS, () => socket.destroy());
@@ -184,15 +194,15 @@ export class Ports {
   }
 
   #drop(client: Client): void {
-    this.counts.stuck++;
+    if (!client.answered) this.counts.stuck++;
     this.#clients.delete(client);
-    client.socket.resetAndDestroy();
+    cut(client);
   }
 
   /** Listens no longer, and ends whom it serves. */
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();
-    for (const { socket } of this.#clients) socket.resetAndDestroy();
+    for (const client of this.#clients) cut(client);
   }
 }
