@@ -6,10 +6,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { clock } from '../src/ganglia-xml/main.js';
-import { Ports, type Serve } from '../src/ganglia-xml/server.js';
+import { Client, Ports, type Serve } from '../src/ganglia-xml/server.js';
 import { beating, clustersOf, node, type TestBoard, writeBoard } from './ganglia.js';
 import { folder, INSIDE, inOwnNetwork, type Running, run, start, until } from './lib.js';
 
@@ -250,6 +252,19 @@ t.test('one that has its whole answer keeps it', async t => {
     t.match(ports.counts, { served: 1, stuck: 0 }, 'nor is it called stuck');
     ports.close();
   }
+});
+
+t.test('a query that comes byte by byte', async t => {
+  const socket = new PassThrough();
+  const line = new Client(socket as unknown as Socket).line(100);
+  const before = socket.listenerCount('end');
+  for (const byte of '/test/n1/load_one') {
+    socket.write(byte);
+    await turn();
+  }
+  t.equal(socket.listenerCount('end'), before, 'it is waited for once, not once for each byte');
+  socket.write('\r\nHost: x\r\n');
+  t.equal(await line, '/test/n1/load_one');
 });
 
 t.test('one that leaves, and one whose document breaks off', async t => {

@@ -48,22 +48,25 @@ export class Client {
   constructor(readonly socket: Socket) {}
 
   /** The first line, without its end; undefined when there is none of at most so many bytes within the time it has. */
-  async line(most: number): Promise<string | undefined> {
+  line(most: number): Promise<string | undefined> {
     const { socket } = this;
-    let text = '';
-    const late = AbortSignal.timeout(MANNERS_MS);
-    try {
-      while (!/[\r\n]/.test(text)) {
-        if (text.length > most || socket.readableEnded || socket.destroyed) return undefined;
-        const chunk = socket.read() as Buffer | null;
-        if (chunk !== null) text += chunk.toString('latin1');
-        else await Promise.race([once(socket, 'readable', { signal: late }), once(socket, 'end', { signal: late })]);
-      }
-    } catch {
-      return undefined;
-    }
-    const line = text.split(/[\r\n]/, 1)[0] as string;
-    return line.length > most ? undefined : line;
+    return new Promise(resolve => {
+      let text = '';
+      const done = (line?: string) => {
+        clearTimeout(late);
+        socket.off('data', hear).off('end', none).off('close', none).pause();
+        resolve(line);
+      };
+      const none = () => done();
+      const hear = (chunk: Buffer) => {
+        text += chunk.toString('latin1');
+        const end = text.search(/[\r\n]/);
+        if (end === -1 ? text.length > most : end > most) done();
+        else if (end !== -1) done(text.slice(0, end));
+      };
+      const late = setTimeout(none, MANNERS_MS);
+      socket.on('data', hear).on('end', none).on('close', none);
+    });
   }
 
   /** Sends bytes, and waits until they are on their way; they may be overwritten then. Throws when the client is gone. */
