@@ -254,6 +254,27 @@ t.test('one that has its whole answer keeps it', async t => {
   }
 });
 
+t.test('half of a document is none, whatever signal ends it', async t => {
+  const path = join(folder(t), 'board');
+  writeBoard(
+    path,
+    Array.from({ length: 30 }, (_, i) => node(`n${i}`)),
+    beating(),
+  );
+  // More than the kernel takes of a client that does not read: some 20 MB.
+  const clusters = Array.from({ length: 40 }, (_, i) => ['--board', `c${i}=${path}`]).flat();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    const { ports, child, exit, output } = await startGanglia(t, `first=${path}`, clusters);
+    const read = patient(t, ports[0] ?? 0);
+    const clients = async () => JSON.parse(await textFrom(ports[3] ?? 0, '/status\n')).clients;
+    while ((await clients()) < 2);
+    child.kill(signal);
+    t.equal(await exit, 0, signal);
+    t.match(output().stderr, /ended in good order/);
+    t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
+  }
+});
+
 t.test('a query that comes byte by byte', async t => {
   const socket = new PassThrough();
   const line = new Client(socket as unknown as Socket).line(100);

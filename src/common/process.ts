@@ -1,9 +1,9 @@
 // A daemon's place among other processes: told to end, and telling its parent that it is ready.
 
-/** Aborted by the first SIGTERM or SIGINT. Later ones change nothing: the end is under way. */
-export function onStop(): AbortSignal {
+/** Aborted by the first SIGTERM or SIGINT, or one of `more`. Later ones change nothing: the end is under way. */
+export function onStop(...more: NodeJS.Signals[]): AbortSignal {
   const stop = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  for (const signal of ['SIGTERM', 'SIGINT', ...more] as const) process.on(signal, () => stop.abort());
   return stop.signal;
 }
 

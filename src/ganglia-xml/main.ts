@@ -25,7 +25,7 @@ export const verb = defineVerb({
   notes: `In gmetad.conf: data_source "my cluster" 15 MASTER:8649. With --gmetad-listen ganglia-web's pages come from the board itself
 ($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards are several clusters of one document.
 While a receiver is stalled, its hosts are shown as they last were for a minute; then nothing is served until it is back.
-SIGTERM and SIGINT end it.`,
+SIGTERM, SIGINT and SIGHUP end it.`,
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -194,7 +194,8 @@ function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
   const log = createLog(verb.name);
-  const stop = onStop();
+  // SIGHUP too: the system would end half of a document as if it were a whole one.
+  const stop = onStop('SIGHUP');
   const stopped = once(stop, 'abort');
   const ports = new Ports(options.trustedHosts.flat());
   const watch = tellCounts(ports, log);
