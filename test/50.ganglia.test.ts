@@ -196,6 +196,8 @@ t.test('a host', t => {
     LOCATION: 'unspecified',
     GMOND_STARTED: '1700000500',
   });
+  const unset = hostOf(board([node('n1', 0, { t_real_ns: 0n })])).attributes;
+  t.equal(unset.GMOND_STARTED, '0', 'a clock that was never set');
   const v6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2a];
   t.equal(hostOf(board([{ ...node('n1'), address: v6 }])).attributes.IP, '2001:db8::2a');
   t.equal(hostOf(board([node('n1')])).attributes.IP, 'unspecified');

@@ -109,7 +109,7 @@ export class Renderer {
     page.whole(tn);
     page.part(HOST_STARTED);
     const started = report === -1 ? 0 : this.#host.wallSeconds('start');
-    page.whole(Math.max(started, 0));
+    page.whole(Number.isNaN(started) ? 0 : started);
     page.part(HOST_OPEN);
   }
 
