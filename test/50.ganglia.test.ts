@@ -525,6 +525,20 @@ t.test("gmetad's answers", needsXmllint, t => {
   t.end();
 });
 
+t.test('sums of a wall clock that stands', t => {
+  let now = NOW;
+  let nodes = [node('n1')];
+  const look = () => new Snapshot('test', bytesOf(nodes, { now }), { nowNs: now, realNs: 0n, nodes: nodes.length });
+  const documents = new Documents([{ pieces: () => [look()], one: look }]);
+  const up = () => /HOSTS UP="(\d+)"/.exec(textOf(documents.gmetad({ ...EVERYTHING, summary: true }, LOCALTIME)))?.[1];
+  t.equal(up(), '1');
+  nodes = [node('n1'), node('n2')];
+  t.equal(up(), '1', 'made once in a second');
+  now += S;
+  t.equal(up(), '2', 'and anew in the next, though LOCALTIME is the same');
+  t.end();
+});
+
 t.test('a cluster without a board is left out, and without any there is no document', t => {
   const there = sourceOf(board([node('n1')]));
   const gone = () => {

@@ -27,9 +27,9 @@ const PAGES = 4;
 /** What opens a document: the prologue and the tags around the first cluster. */
 const OPENING_MOST = 8192;
 
-/** The hosts of a source added together, as of a second. */
+/** The hosts of a source added together, as of a second of the board's clock. */
 interface Sums {
-  readonly localtime: number;
+  readonly second: bigint;
   readonly name: string;
   readonly summary: Summary;
 }
@@ -109,7 +109,7 @@ export class Documents {
   *#sumOfAll(page: Page, localtime: number): Generator<Uint8Array> {
     const all = new Summary(this.#renderer.metrics.length);
     const found: Sums[] = [];
-    const sumUp = (source: Source) => this.#sum(source, localtime);
+    const sumUp = (source: Source) => this.#sum(source);
     yield* this.#eachThere(function* (source) {
       const sums = yield* sumUp(source);
       all.add(sums.summary);
@@ -117,10 +117,10 @@ export class Documents {
     });
     this.#renderer.summary(page, all);
     yield* this.#turn(page);
-    for (const sums of found) yield* this.#sumOfOne(page, sums);
+    for (const sums of found) yield* this.#sumOfOne(page, sums, localtime);
   }
 
-  *#sumOfOne(page: Page, { name, localtime, summary }: Sums): Generator<Uint8Array> {
+  *#sumOfOne(page: Page, { name, summary }: Sums, localtime: number): Generator<Uint8Array> {
     page.text(clusterOpen(name, localtime));
     this.#renderer.summary(page, summary);
     page.text('</CLUSTER>\n');
@@ -128,9 +128,11 @@ export class Documents {
   }
 
   /** The sums of the source, of this second. */
-  *#sum(source: Source, localtime: number): Generator<Uint8Array, Sums> {
+  *#sum(source: Source): Generator<Uint8Array, Sums> {
     const last = this.#summaries.get(source);
-    if (last?.localtime === localtime) return last;
+    // Not LOCALTIME's second: that one stands while a wall clock that was set back catches up.
+    const second = source.one('').evidence.nowNs / 1_000_000_000n;
+    if (last?.second === second) return last;
     const summary = new Summary(this.#renderer.metrics.length);
     let name = UNSPECIFIED;
     for (const snapshot of source.pieces(PIECE_NODES)) {
@@ -138,7 +140,7 @@ export class Documents {
       for (const node of snapshot.nodes()) this.#renderer.add(summary, snapshot, node);
       yield NOTHING;
     }
-    const sums = { localtime, name, summary };
+    const sums = { second, name, summary };
     this.#summaries.set(source, sums);
     return sums;
   }
@@ -147,8 +149,8 @@ export class Documents {
     const wanted = (name: string) => query.cluster === undefined || query.cluster === name;
     const { host } = query;
     if (query.summary && host === undefined) {
-      const sums = yield* this.#sum(source, localtime);
-      if (wanted(sums.name)) yield* this.#sumOfOne(page, sums);
+      const sums = yield* this.#sum(source);
+      if (wanted(sums.name)) yield* this.#sumOfOne(page, sums, localtime);
       return;
     }
     let opened = false;
