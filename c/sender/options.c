@@ -316,7 +316,7 @@ static void add_spelled(struct words *words, int option) {
   add_text(words, table[option].value);
 }
 
-static bool refuse_no_value(int option, const char *follows, struct words *fault) {
+static void refuse_no_value(int option, const char *follows, struct words *fault) {
   add_text(fault, "--");
   add_text(fault, table[option].name);
   add_text(fault, " has no value");
@@ -327,7 +327,6 @@ static bool refuse_no_value(int option, const char *follows, struct words *fault
   }
   add_text(fault, "; write ");
   add_spelled(fault, option);
-  return false;
 }
 
 /* An argument that begins with - and is no option of ours, or a flag with a value. */
@@ -337,7 +336,7 @@ static void refuse_unknown(const char *argument, struct words *fault) {
   if (equals != NULL) given.len = (size_t)(equals - argument);
   for (name = given; begins(name, SPAN("-"));) name = without(name, 1);
   const int option = find(name);
-  if (option >= 0 && table[option].value == NULL) {
+  if (option >= 0 && table[option].value == NULL && begins(given, SPAN("--"))) {
     add_one_line(fault, given);
     add_text(fault, " takes no value; write ");
     add_one_line(fault, given);
@@ -359,7 +358,8 @@ static void refuse_unknown(const char *argument, struct words *fault) {
 
 /* What the command line says, as it stands there. */
 static enum outcome read_command(int argc, char *const argv[], struct words *fault) {
-  const char *unknown = NULL, *too_many = NULL;
+  const char *too_many = NULL;
+  bool wrong = false; /* and the fault says what was wrong first */
   enum outcome asked = OPTIONS_GOOD;
   givens = 0;
   for (int i = 1; i < argc; i++) {
@@ -384,39 +384,36 @@ static enum outcome read_command(int argc, char *const argv[], struct words *fau
     const struct span name = {argv[i] + 2, equals == NULL ? argument.len - 2 : (size_t)(equals - argv[i]) - 2};
     const int option = begins(argument, SPAN("--")) ? find(name) : -1;
     if (option < 0 || (table[option].value == NULL && equals != NULL)) {
-      if (unknown == NULL) unknown = argv[i];
+      if (!wrong) refuse_unknown(argv[i], fault);
+      wrong = true;
       continue;
     }
     const bool flag = table[option].value == NULL;
     if (!flag && equals == NULL && i + 1 == argc) {
-      refuse_no_value(option, NULL, fault);
-      return OPTIONS_BAD;
+      if (!wrong) refuse_no_value(option, NULL, fault);
+      wrong = true;
+      break;
     }
-    if (!give(option, flag ? "true" : equals != NULL ? equals + 1 : argv[i + 1], 0)) {
+    const char *text = flag ? "true" : equals != NULL ? equals + 1 : argv[i + 1];
+    /* A value that is the name of an option was forgotten. */
+    struct span swallowed = span_of(text);
+    if (eat(&swallowed, SPAN("--")) && find(swallowed) >= 0) {
+      if (!wrong) refuse_no_value(option, text, fault);
+      wrong = true;
+    }
+    if (!give(option, text, 0)) {
       add_text(fault, "there are more than 256 values; write fewer");
       return OPTIONS_BAD;
     }
     if (!flag && equals == NULL) i++;
   }
   if (asked != OPTIONS_GOOD) return asked;
-  if (unknown != NULL) {
-    refuse_unknown(unknown, fault);
-  } else if (too_many != NULL) {
+  if (!wrong && too_many != NULL) {
     add_quoted(fault, span_of(too_many));
     add_text(fault, " is one argument too many; see " PROGRAM " --help");
-  } else {
-    return OPTIONS_GOOD;
+    wrong = true;
   }
-  return OPTIONS_BAD;
-}
-
-/* A value that is the name of an option was forgotten. */
-static bool is_swallowed(int option, struct words *fault) {
-  for (unsigned i = 0; i < givens; i++) {
-    struct span name = given[i].option == option && given[i].text != NULL ? span_of(given[i].text) : SPAN("");
-    if (eat(&name, SPAN("--")) && find(name) >= 0) return !refuse_no_value(option, given[i].text, fault);
-  }
-  return false;
+  return wrong ? OPTIONS_BAD : OPTIONS_GOOD;
 }
 
 /* Takes one key of the file. */
@@ -499,7 +496,6 @@ static bool read_flag(int option, bool on, struct options *options) {
 }
 
 static bool evaluate(int option, struct options *options, struct words *fault) {
-  if (is_swallowed(option, fault)) return false;
   const bool in_file = times_given(option, false) == 0;
   const unsigned times = times_given(option, in_file), most = table[option].most;
   if (times == 0) {
@@ -535,7 +531,6 @@ static bool refuse(struct words *fault, const char *why) {
 
 static bool read_all(struct options *options, struct words *fault) {
   memset(options, 0, offsetof(struct options, to));
-  if (is_swallowed(CONFIG, fault)) return false;
   file_name = NULL;
   for (unsigned i = 0; i < givens; i++)
     if (given[i].option == CONFIG) file_name = given[i].text;
