@@ -155,18 +155,25 @@ export class GangliaWeb {
     this.url = `http://127.0.0.1:${port}/ganglia/`;
   }
 
-  /** Lines of its log that tell of errors, of pages that are not there, and of rrdtool's errors. */
+  /**
+   * Lines of its log that tell of errors, of pages that are not there, and of rrdtool's errors; but for a file that
+   * gmetad writes at that moment: neither of the two waits for the other's lock.
+   */
   complaints(): string[] {
     return this.#log
       .split('\n')
-      .filter(line => /PHP (?!\d)|ERROR|\[[45]\d\d\]: /.test(line) && !line.includes('/favicon.ico'));
+      .filter(line => /PHP (?!\d)|ERROR|\[[45]\d\d\]: /.test(line))
+      .filter(line => !line.includes('/favicon.ico') && !line.includes('could not lock RRD'));
   }
 
-  /** What a page or picture answers, as it comes. */
+  /** What a page or picture answers. Asked again when it answers nothing, as it does where a file was locked. */
   async fetch(page: string): Promise<{ status: number; type: string; body: Buffer }> {
-    const response = await fetch(this.url + page);
-    const body = Buffer.from(await response.arrayBuffer());
-    return { status: response.status, type: response.headers.get('content-type') ?? '', body };
+    for (let tries = 1; ; tries++) {
+      const response = await fetch(this.url + page);
+      const body = Buffer.from(await response.arrayBuffer());
+      if (body.length > 0 || tries === 20)
+        return { status: response.status, type: response.headers.get('content-type') ?? '', body };
+    }
   }
 
   /** A page as a browser shows it. */
