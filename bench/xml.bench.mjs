@@ -134,7 +134,8 @@ async function measure({ quick, say }) {
 
     const reader = new BoardReader(large.board);
     const source = { pieces: nodes => reader.pieces(nodes), one: name => reader.snapshotOf(name) };
-    reader.snapshotOf('node0');
+    // The board is mapped and was read: it is there whoever reads it. What is counted is what rendering it takes.
+    for (const _ of source.pieces(16));
     const laps = quick ? 7 : 20;
     say(`${NODES} nodes, ${laps} laps`);
     const resident = process.memoryUsage.rss();

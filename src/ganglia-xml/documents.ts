@@ -134,13 +134,13 @@ export class Documents {
     const second = source.one('').evidence.nowNs / 1_000_000_000n;
     if (last?.second === second) return last;
     const summary = new Summary(this.#renderer.metrics.length);
-    let name = UNSPECIFIED;
+    let name: string | undefined;
     for (const snapshot of source.pieces(PIECE_NODES)) {
-      name = nameOf(source, snapshot);
+      name ??= nameOf(source, snapshot);
       for (const node of snapshot.nodes()) this.#renderer.add(summary, snapshot, node);
       yield NOTHING;
     }
-    const sums = { second, name, summary };
+    const sums = { second, name: name ?? UNSPECIFIED, summary };
     this.#summaries.set(source, sums);
     return sums;
   }
@@ -155,10 +155,12 @@ export class Documents {
     }
     let opened = false;
     for (const snapshot of host === undefined ? source.pieces(PIECE_NODES) : [source.one(host)]) {
-      const name = nameOf(source, snapshot);
-      if (!wanted(name)) return;
-      if (!opened) page.text(`${noticeOf(snapshot)}${clusterOpen(name, localtime)}`);
-      opened = true;
+      if (!opened) {
+        const name = nameOf(source, snapshot);
+        if (!wanted(name)) return;
+        page.text(`${noticeOf(snapshot)}${clusterOpen(name, localtime)}`);
+        opened = true;
+      }
       for (const node of snapshot.nodes()) {
         // Pieces that are ours fit; a snapshot of a whole board does not.
         if (page.room < this.#renderer.hostMost) yield* this.#turn(page);

@@ -2,7 +2,7 @@
 // node after the other, because 10,000 of them are one document: it makes no objects.
 
 import { structs } from '../layout/layout.gen.js';
-import { ageNs, type Evidence, judge } from '../shm/liveness.js';
+import { ageNs, type Evidence, judge, type LastReport, type State } from '../shm/liveness.js';
 import { type Counter, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 
@@ -21,7 +21,10 @@ const TRAFFIC_COUNTERS = TRAFFIC.map(interfaceCounterOf);
 const { fields } = structs.report;
 const INTERFACES = fields.net.count;
 
-const seconds = (ns: bigint) => Number(ns / 1_000_000_000n);
+/** TN of a host in that state whose report is of that age, s. */
+function tnOf(state: State, age: number): number {
+  return state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
+}
 
 /**
  * What is known, and when. While the board is stalled or retired there is no evidence about any node, and every way of
@@ -38,8 +41,9 @@ const seconds = (ns: bigint) => Number(ns / 1_000_000_000n);
  * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
  * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
  */
-export function evidenceOf({ evidence, stalled, retired }: Snapshot): Evidence {
-  return stalled || retired ? { ...evidence, nowNs: evidence.heartbeatNs, retired: false } : evidence;
+function tnAtHeartbeat({ evidence }: Snapshot, last: LastReport): number {
+  const then: Evidence = { ...evidence, nowNs: evidence.heartbeatNs, retired: false };
+  return tnOf(judge(then, last), Number(ageNs(then.nowNs, last.stampNs) / 1_000_000_000n));
 }
 
 export class Host {
@@ -69,24 +73,25 @@ export class Host {
     return this.tn < DOWN;
   }
 
-  lay(snapshot: Snapshot, evidence: Evidence, node: Node): void {
+  lay(snapshot: Snapshot, node: Node): void {
     this.view = node.view;
     if (this.bytes.buffer !== node.view.buffer || this.bytes.byteOffset !== node.view.byteOffset)
       this.bytes = new Uint8Array(node.view.buffer, node.view.byteOffset, node.view.byteLength);
     this.record = node.offset;
-    const { last } = node;
-    if (last === undefined) {
+    const { reportAt, ageMs } = node;
+    if (reportAt === undefined || ageMs === undefined) {
       this.report = -1;
       this.tn = DOWN + Math.floor(snapshot.listenedMs / 1000);
       return;
     }
-    this.report = node.reportAt ?? -1;
+    this.report = reportAt;
     // How old the readings are goes on, whatever is known of the node.
-    this.age = Number(ageNs(snapshot.evidence.nowNs, last.stampNs)) / 1e9;
-    const state = judge(evidence, last);
-    const age = seconds(ageNs(evidence.nowNs, last.stampNs));
-    this.tn = state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
-    this.moving = this.pair.lay(node.view, node.previousAt, node.reportAt);
+    this.age = ageMs / 1000;
+    this.tn =
+      snapshot.stalled || snapshot.retired
+        ? tnAtHeartbeat(snapshot, node.last as LastReport)
+        : tnOf(node.state, Math.floor(this.age));
+    this.moving = this.pair.lay(node.view, node.previousAt, reportAt);
     if (!this.moving) return;
     this.pair.shares(this.shares);
     this.#addTraffic();

@@ -5,7 +5,7 @@ import { structs } from '../layout/layout.gen.js';
 import { isMeasured } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { attributes } from './dtd.js';
-import { evidenceOf, Host, TMAX } from './host.js';
+import { Host, TMAX } from './host.js';
 import type { Metric } from './metrics.js';
 import type { Page } from './page.js';
 import { NAME_MAX, UNSPECIFIED, VALUE_MAX } from './safe.js';
@@ -78,7 +78,7 @@ export class Renderer {
   /** One HOST. What was not measured is left out: it is not 0. Without `has`, or where it is false, METRICs are, too. */
   host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
     const host = this.#host;
-    host.lay(snapshot, evidenceOf(snapshot), node);
+    host.lay(snapshot, node);
     this.#open(page, node, localtime);
     if (host.report === -1 || has === NO_METRICS) {
       page.part(HOST_END);
@@ -196,7 +196,7 @@ export class Renderer {
   /** Adds the node to a summary: a host that is down counts as that, and for nothing else. */
   add(summary: Summary, snapshot: Snapshot, node: Node): void {
     const host = this.#host;
-    host.lay(snapshot, evidenceOf(snapshot), node);
+    host.lay(snapshot, node);
     if (!host.isUp) {
       summary.down++;
       return;
