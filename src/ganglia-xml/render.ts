@@ -36,7 +36,15 @@ function extrasOf({ group, title, description }: Metric): string {
   return `<EXTRA_DATA>\n${elements}</EXTRA_DATA>\n`;
 }
 
-const NOTHING_MEASURED = { low: -1, high: -1, moving: false, places: [] };
+/** Hosts of which the same was measured: all nodes of one kind, mostly. */
+interface Kind {
+  /** The metrics that they can have. */
+  readonly places: readonly number[];
+  /** The form of the last one of them, its age, and which metrics it had. */
+  form: Form | undefined;
+  age: number;
+  readonly shape: Int32Array;
+}
 
 /** Which metrics a host has, and between which bytes their values go: one piece more than metrics. */
 interface Form {
@@ -54,12 +62,8 @@ export class Renderer {
   readonly #values: Float64Array;
   /** One bit for each metric: whether the host has it. */
   readonly #present: Int32Array;
-  #measured: { low: number; high: number; moving: boolean; places: readonly number[] } = NOTHING_MEASURED;
+  readonly #kinds = new Map<number, Kind>();
   readonly #forms = new Map<string, Form>();
-  #form: Form = { places: [], pieces: [HOST_END] };
-  /** Of the form: its age, and which metrics it has. */
-  #age = -1;
-  readonly #shape: Int32Array;
   /** Bytes that the longest HOST takes. */
   readonly hostMost: number;
 
@@ -69,7 +73,6 @@ export class Renderer {
     this.#digits = metrics.map(({ digits }) => digits);
     this.#values = new Float64Array(metrics.length);
     this.#present = new Int32Array(Math.ceil(metrics.length / 32));
-    this.#shape = new Int32Array(this.#present.length);
     const all = this.#makeForm(Number.MAX_SAFE_INTEGER, () => true);
     const bytes = all.pieces.reduce((sum, piece) => sum + piece.length, 0);
     this.hostMost = 512 + NAME_MAX + bytes + metrics.length * NUMBER_MAX + VALUE_MAX;
@@ -84,8 +87,9 @@ export class Renderer {
       page.part(HOST_END);
       return;
     }
-    this.#measure(has);
-    const { places, pieces } = this.#formOf(Math.floor(host.age));
+    const kind = this.#kindOf(host);
+    this.#measure(kind, has);
+    const { places, pieces } = this.#formOf(kind, Math.floor(host.age));
     for (let i = 0; i < places.length; i++) {
       page.part(pieces[i] as Uint8Array);
       const place = places[i] as number;
@@ -130,12 +134,12 @@ export class Renderer {
   }
 
   /** Takes the values, and which of them are known. */
-  #measure(has: ((metric: Metric) => boolean) | undefined): void {
+  #measure({ places }: Kind, has?: (metric: Metric) => boolean): void {
     const values = this.#values;
     const present = this.#present;
     const host = this.#host;
     for (let i = 0; i < present.length; i++) present[i] = 0;
-    for (const place of this.#placesOf(host)) {
+    for (const place of places) {
       const value = (this.#take[place] as Metric['value']['take'])(host);
       values[place] = value;
       // NaN is below nothing. More than a number can count is no reading.
@@ -144,23 +148,27 @@ export class Renderer {
     }
   }
 
-  /** The metrics that the host can have, by what was measured and whether it has rates: the same on most hosts. */
-  #placesOf({ view, report, moving }: Host): readonly number[] {
+  #kindOf({ view, report, moving }: Host): Kind {
     const low = view.getUint32(report + VALID.offset, true);
     const high = view.getUint32(report + VALID.offset + 4, true);
-    const last = this.#measured;
-    if (low === last.low && high === last.high && moving === last.moving) return last.places;
-    const places = [...this.metrics.keys()].filter(place => {
-      const { set, rate } = (this.metrics[place] as Metric).value;
-      return (set === undefined || isMeasured(view, report, set)) && (rate === undefined || moving);
-    });
-    this.#measured = { low, high, moving, places };
-    return places;
+    // 40 sets, and whether there are rates.
+    const key = (high * 2 ** 32 + low) * 2 + Number(moving);
+    let kind = this.#kinds.get(key);
+    if (kind === undefined) {
+      const places = [...this.metrics.keys()].filter(place => {
+        const { set, rate } = (this.metrics[place] as Metric).value;
+        return (set === undefined || isMeasured(view, report, set)) && (rate === undefined || moving);
+      });
+      kind = { places, form: undefined, age: -1, shape: new Int32Array(this.#present.length) };
+      if (this.#kinds.size === FORMS) this.#kinds.clear();
+      this.#kinds.set(key, kind);
+    }
+    return kind;
   }
 
-  #formOf(age: number): Form {
+  #formOf(kind: Kind, age: number): Form {
     const present = this.#present;
-    if (age === this.#age && this.#isSameShape()) return this.#form;
+    if (kind.form !== undefined && kind.age === age && this.#isPresent(kind.shape)) return kind.form;
     const key = `${age} ${present.join(' ')}`;
     let form = this.#forms.get(key);
     if (form === undefined) {
@@ -168,14 +176,14 @@ export class Renderer {
       form = this.#makeForm(age, i => (((present[i >>> 5] as number) >>> (i & 31)) & 1) === 1);
       this.#forms.set(key, form);
     }
-    this.#shape.set(present);
-    this.#age = age;
-    this.#form = form;
+    kind.shape.set(present);
+    kind.age = age;
+    kind.form = form;
     return form;
   }
 
-  #isSameShape(): boolean {
-    for (let i = 0; i < this.#present.length; i++) if (this.#present[i] !== this.#shape[i]) return false;
+  #isPresent(shape: Int32Array): boolean {
+    for (let i = 0; i < shape.length; i++) if (this.#present[i] !== shape[i]) return false;
     return true;
   }
 
@@ -202,7 +210,7 @@ export class Renderer {
       return;
     }
     summary.up++;
-    this.#measure(undefined);
+    this.#measure(this.#kindOf(host));
     for (let i = 0; i < this.metrics.length; i++) {
       if ((((this.#present[i >>> 5] as number) >>> (i & 31)) & 1) === 0) continue;
       summary.sums[i] = (summary.sums[i] as number) + (this.#values[i] as number);
