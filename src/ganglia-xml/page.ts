@@ -8,6 +8,8 @@ const POINT = 0x2e;
 const MINUS = 0x2d;
 const BILLION = 1e9;
 const POWERS = [1, 10, 100, 1000];
+/** The digits of 0 to 99: tens in the high byte, ones in the low. */
+const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => ((ZERO + Math.floor(i / 10)) << 8) | (ZERO + (i % 10)));
 
 /** How many digits a whole number below 2^31 has. */
 function digitsOf(value: number): number {
@@ -36,8 +38,9 @@ export class Page {
   }
 
   part(part: Uint8Array): void {
-    this.bytes.set(part, this.length);
-    this.length += part.length;
+    const { length } = this;
+    this.bytes.set(part, length);
+    this.length = length + part.length;
   }
 
   /** ASCII. */
@@ -54,16 +57,20 @@ export class Page {
     return written;
   }
 
-  /** The `digits` lowest digits of a whole number below 2^31. */
+  /** The `digits` lowest digits of a whole number below 2^31: two at a time, the first alone where they are odd. */
   #digits(value: number, digits: number): void {
-    const { bytes } = this;
+    const { bytes, length } = this;
     let rest = value | 0;
-    for (let at = this.length + digits - 1; at >= this.length; at--) {
-      const tenth = (rest / 10) | 0;
-      bytes[at] = ZERO + rest - tenth * 10;
-      rest = tenth;
+    let at = length + digits;
+    while (at - length >= 2) {
+      const hundredth = (rest / 100) | 0;
+      const pair = PAIRS[rest - hundredth * 100] as number;
+      bytes[--at] = pair & 0xff;
+      bytes[--at] = pair >> 8;
+      rest = hundredth;
     }
-    this.length += digits;
+    if (at > length) bytes[at - 1] = ZERO + (rest % 10);
+    this.length = length + digits;
   }
 
   /** A whole number of 0 to 2^53 - 1. */

@@ -76,6 +76,7 @@ function counters(of: Record<string, Field>): Counter[] {
 const REPORT_COUNTERS = counters(fields);
 const INTERFACE_COUNTERS = counters(entry);
 const CPU_TIMES = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
+const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
 
 export type CounterName = {
@@ -96,6 +97,7 @@ export function interfaceCounterOf(name: InterfaceCounter): Counter {
 const NET = setBit('net');
 const FABRIC = setBit('fabric');
 const CPUS = setBit('cpus');
+const STAT = setBit('stat');
 /** Network entries in `net`, and the bytes of one's name. */
 const NET_COUNT = fields.net.count;
 const NET_STRIDE = structs.net_if.bytes;
@@ -177,18 +179,23 @@ export class Pair {
 
   /** Shares of CPU time in per cent, in the order of the contract's `cpu_*_ms`. */
   shares(into: Float64Array): void {
+    const { view, before, after } = this;
+    // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
+    const { offset } = fields.cpus_online;
+    const others = this.has(CPUS) && view.getUint16(before + offset, true) !== view.getUint16(after + offset, true);
+    if (!(this.#fast > 0) || others || !this.has(STAT)) {
+      into.fill(Number.NaN);
+      return;
+    }
     let total = 0;
-    for (let i = 0; i < CPU_TIMES.length; i++) {
-      const moved = this.moved(CPU_TIMES[i] as Counter);
+    for (let i = 0; i < CPU_OFFSETS.length; i++) {
+      const at = CPU_OFFSETS[i] as number;
+      const moved = difference(view, true, before + at, after + at);
       into[i] = moved;
       if (moved > 0) total += moved;
     }
-    // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
-    const { view, before, after } = this;
-    const { offset } = fields.cpus_online;
-    const others = this.has(CPUS) && view.getUint16(before + offset, true) !== view.getUint16(after + offset, true);
-    const known = this.#fast > 0 && !others && (into[IDLE] as number) >= 0 && total > 0;
-    for (let i = 0; i < CPU_TIMES.length; i++) into[i] = known ? (100 * (into[i] as number)) / total : Number.NaN;
+    if (!((into[IDLE] as number) >= 0)) total = Number.NaN;
+    for (let i = 0; i < CPU_OFFSETS.length; i++) into[i] = (100 * (into[i] as number)) / total;
   }
 
   /** Whether there is a time between the two, and both have `net`: else no interface has a rate. */
