@@ -339,6 +339,7 @@ t.test('what cannot be', async t => {
     ['--trusted-hosts', 'gmetad.example'],
     ['--metrics', 'some'],
     ['--board', 'a b=/x'],
+    ['--board', 'a=/x', '--board', 'a=/y'],
     ['--grid', 'a/b'],
     ['--listen', '127.0.0.1:x'],
     ['--nodes', 'a'],

@@ -5,7 +5,7 @@ import { constants, createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../common/addresses.js';
 import { formatDuration } from '../common/durations.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, parseVerb, type Values } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
@@ -193,6 +193,13 @@ function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
+  const names = options.boards.flatMap(({ name }) => name ?? []);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new UsageError(
+      verb.name,
+      `--board: two clusters are called ${twice}, and gmetad would mix their history; rename one`,
+    );
   const log = createLog(verb.name);
   // SIGHUP too: the system would end half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
