@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 
 import { fieldNames, fieldOf } from '../src/cli/fields.js';
 import { flushed, readKeys } from '../src/cli/keys.js';
-import { NameOrder, worstFirst } from '../src/cli/order.js';
+import { Roster, worstFirst } from '../src/cli/order.js';
 import { clip, difference, widthOf } from '../src/cli/screen.js';
 import { painter } from '../src/cli/style.js';
 import { survey } from '../src/cli/survey.js';
@@ -282,10 +282,12 @@ t.test('one field alone is as it is among all of them', async t => {
 });
 
 t.test('names in order are remembered, and forgotten with their board', async t => {
-  const order = new NameOrder();
-  for (const nodes of [sixty, sixty, racks, sixty.slice(10), []]) {
-    const { all } = survey(madeBoard(nodes));
-    t.same(worstFirst(all, order.of(all)), worstFirst(all));
+  const roster = new Roster();
+  for (const nodes of [sixty, sixty, [...sixty].reverse(), racks, sixty.slice(10), []]) {
+    const snapshot = madeBoard(nodes);
+    const { all } = survey(snapshot, {}, roster.names(snapshot));
+    t.same(all, survey(snapshot).all);
+    t.same(worstFirst(all, roster.byName), worstFirst(all));
   }
 });
 

@@ -1,7 +1,9 @@
 // The order in which nodes are shown: the worst first, or by a field. Pure.
 
 import { compareNames } from '../common/nodeset.js';
+import { structs } from '../layout/layout.gen.js';
 import { STATES } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
 import type { Sorting } from './columns.js';
 import type { Value } from './fields.js';
 import type { Survey, Surveyed } from './survey.js';
@@ -49,19 +51,45 @@ export async function ordered(found: Survey, sort: string | undefined): Promise<
   return inOrder(found, sortField(sort));
 }
 
-/** Names in order, remembered: they stay the same for as long as a board lives, and to compare them takes long. */
-export class NameOrder {
-  #names: readonly string[] = [];
-  #ranks = new Int32Array();
+const NAME = structs.record.fields.name;
+const NAME_WORDS = NAME.count / 4;
 
-  /** By name, for these nodes, which are all of a board's. */
-  of(all: readonly Surveyed[]): Comparison {
-    if (all.length !== this.#names.length || all.some(({ name }, i) => name !== this.#names[i])) {
-      this.#names = all.map(({ name }) => name);
-      this.#ranks = new Int32Array(all.length);
-      for (const [rank, { index }] of [...all].sort(byNames).entries()) this.#ranks[index] = rank;
+/** The names of a board and their order, remembered: they stay while a board lives, and to read and sort them takes long. */
+export class Roster {
+  #names: string[] = [];
+  #ranks = new Int32Array();
+  /** The names' bytes, by which they are known again. */
+  #words = new Uint32Array();
+
+  /** The names of all nodes of the snapshot. */
+  names(snapshot: Snapshot): readonly string[] {
+    if (!this.#isOf(snapshot)) this.#read(snapshot);
+    return this.#names;
+  }
+
+  /** By name, for the nodes of which the names were asked for last. */
+  readonly byName: Comparison = (a, b) => (this.#ranks[a.index] ?? 0) - (this.#ranks[b.index] ?? 0);
+
+  #isOf(snapshot: Snapshot): boolean {
+    if (snapshot.count !== this.#names.length) return false;
+    const { words } = snapshot;
+    for (let i = 0, known = 0; i < snapshot.count; i++) {
+      const at = (snapshot.recordOffset(i) + NAME.offset) >> 2;
+      for (let word = 0; word < NAME_WORDS; word++, known++) if (words[at + word] !== this.#words[known]) return false;
     }
-    const ranks = this.#ranks;
-    return (a, b) => (ranks[a.index] ?? 0) - (ranks[b.index] ?? 0);
+    return true;
+  }
+
+  #read(snapshot: Snapshot): void {
+    const { count, words } = snapshot;
+    this.#names = snapshot.names();
+    this.#words = new Uint32Array(count * NAME_WORDS);
+    for (let i = 0; i < count; i++) {
+      const at = (snapshot.recordOffset(i) + NAME.offset) >> 2;
+      this.#words.set(words.subarray(at, at + NAME_WORDS), i * NAME_WORDS);
+    }
+    const order = this.#names.map((name, index) => ({ name, index })).sort((a, b) => compareNames(a.name, b.name));
+    this.#ranks = new Int32Array(count);
+    for (const [rank, { index }] of order.entries()) this.#ranks[index] = rank;
   }
 }

@@ -5,11 +5,11 @@ import { fold } from '../common/nodeset.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { chosenColumns, sortField } from './columns.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keys.js';
-import { NameOrder } from './order.js';
+import { Roster } from './order.js';
 import { Screen } from './screen.js';
 import type { Painter } from './style.js';
 import { survey } from './survey.js';
-import { type Appearance, frame, type Seen, seen } from './watchframe.js';
+import { type Appearance, frame, oddTexts, type Seen, seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
 /** What of the command line holds at the start. */
@@ -23,13 +23,16 @@ export interface Start {
 }
 
 const PERIOD_MS = 1000;
+/** For how long what is odd is believed while no node's state changes. */
+const ODD_FOR_MS = 4500;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
 /** What is seen, what is asked for, and the screen that shows it. */
 class Session {
-  readonly #names = new NameOrder();
+  readonly #roster = new Roster();
   readonly #look: Appearance;
   #view: View;
+  #odd: { at: number; states: string; filter?: Filter; texts: string[] } = { at: 0, states: '', texts: [] };
   #seen: Seen = { absent: 'not looked at yet' };
   #shown: Shown = { nodes: [], room: 0, columns: [] };
 
@@ -63,8 +66,13 @@ class Session {
   }
 
   #survey(snapshot: Snapshot): void {
-    const found = survey(snapshot, choiceOf(this.#view.filter));
-    this.#seen = seen(found, this.#view, this.#names.of(found.all));
+    const found = survey(snapshot, choiceOf(this.#view.filter), this.#roster.names(snapshot));
+    const { filter } = this.#view;
+    const [now, states] = [performance.now(), `${snapshot.filtering} ${Object.values(found.counts).join(' ')}`];
+    // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
+    if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
+      this.#odd = { at: now, states, filter, texts: oddTexts(found) };
+    this.#seen = seen(found, this.#view, this.#roster.byName, this.#odd.texts);
   }
 
   draw(): void {

@@ -35,11 +35,15 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-/** A survey in the order, and of the nodes, that the view asks for. */
-export function seen(found: Survey, { sort, exceptions }: View, byName?: Comparison): Seen {
+export function oddTexts(found: Survey): string[] {
+  return oddities(found).map(({ text }) => text);
+}
+
+/** A survey in the order, and of the nodes, that the view asks for. `odd`: what is odd, where that is known. */
+export function seen(found: Survey, { sort, exceptions }: View, byName?: Comparison, odd = oddTexts(found)): Seen {
   const nodes = exceptions ? found.nodes.filter(({ state }) => state !== 'live') : found.nodes;
   const order = sort === undefined ? worstFirst(nodes, byName) : inOrder({ ...found, nodes }, sortField(sort), byName);
-  return { found, nodes: order, odd: oddities(found).map(({ text }) => text) };
+  return { found, nodes: order, odd };
 }
 
 const ODD_LINES = 3;
