@@ -56,16 +56,13 @@ threading.Thread(target=read, daemon=True).start()
 def wait():
     while True:
         _, status = os.waitpid(pid, os.WUNTRACED)
-        try:
-            os.tcsetpgrp(slave, shell)
-            same = termios.tcgetattr(slave) == before
-        except (OSError, termios.error): same = False # it was hung up
+        os.tcsetpgrp(slave, shell)
+        same = termios.tcgetattr(slave) == before
         if os.WIFSTOPPED(status):
             say(stopped=True, same=same)
             continue
         # Everything it wrote has been read once this line has come back.
-        try: os.write(slave, b'\\x1b[0n')
-        except OSError: pass
+        os.write(slave, b'\\x1b[0n')
         say(exit=os.waitstatus_to_exitcode(status), same=same)
         return
 
@@ -79,9 +76,6 @@ for line in sys.stdin:
     if 'foreground' in what:
         os.tcsetpgrp(slave, pid)
         os.kill(pid, signal.SIGCONT)
-    if 'hangup' in what:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        os.close(master)
 try: os.kill(pid, signal.SIGKILL)
 except ProcessLookupError: pass
 `;
@@ -163,13 +157,7 @@ export interface Terminal {
   /** All that was written, and how often the program has stopped. */
   output(): string;
   stops(): number;
-  send(what: {
-    keys?: string;
-    size?: [rows: number, columns: number];
-    signal?: number;
-    foreground?: true;
-    hangup?: true;
-  }): void;
+  send(what: { keys?: string; size?: [rows: number, columns: number]; signal?: number; foreground?: true }): void;
   /** Waits until the screen shows this; the match. */
   shows(what: RegExp): Promise<RegExpExecArray>;
   /** How it ended (a signal's number is negative), and whether the terminal's modes were those of before. */
@@ -226,7 +214,6 @@ export async function onTerminal(
       if (wrong !== undefined) throw wrong;
       return look();
     });
-  let hung = false;
   return {
     pid,
     screen,
@@ -235,7 +222,6 @@ export async function onTerminal(
     same: () => same,
     send(what) {
       if (what.size) screen.columns = what.size[1];
-      if (what.hangup) hung = true;
       leader.stdin?.write(`${JSON.stringify(what)}\n`);
     },
     shows: what =>
@@ -243,7 +229,7 @@ export async function onTerminal(
         throw new Error(`${(error as Error).message}; it shows\n${screen.text()}`);
       }),
     get exit() {
-      return seen('the program has ended', () => (hung || output.endsWith(END_OF_OUTPUT)) && ended);
+      return seen('the program has ended', () => output.endsWith(END_OF_OUTPUT) && ended);
     },
   };
 }
