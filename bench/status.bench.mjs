@@ -1,5 +1,5 @@
 // What the verbs that read the board once cost, as whole processes: status, nodes and check of 10,000 nodes, beside a bare
-// `node -e 0` in the same lap. Bounds are on what they take beyond it.
+// `node -e 0` in the same lap. Bounds are on what they take beyond it. And what `status --watch` on a terminal takes of a core.
 
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
-import { sleep } from './processes.mjs';
+import { cpuOf, sleep } from './processes.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const NODES = 10_000;
@@ -26,6 +26,38 @@ async function time(argv) {
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}`);
   return Number(process.hrtime.bigint() - began) / 1e6;
+}
+
+/** Runs a command on a terminal of 50 lines and 200 columns, and says its process id first. */
+const TERMINAL = `
+import fcntl, os, pty, struct, sys, termios
+pid, terminal = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack('HHHH', 50, 200, 0, 0))
+print(pid, flush=True)
+try:
+    while os.read(terminal, 65536): pass
+except OSError: pass
+os.waitpid(pid, 0)
+`;
+
+/** Per cent of a core that `status --watch` takes, over spans of so many seconds. */
+async function watching(argv, seconds, spans) {
+  const child = spawn('python3', ['-c', TERMINAL, process.execPath, MAIN, 'status', '--watch', ...argv], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  const pid = Number(line);
+  await sleep(5); // until it is compiled
+  const shares = [];
+  for (let i = 0; i < spans; i++) {
+    const before = cpuOf(pid);
+    await sleep(seconds);
+    shares.push((cpuOf(pid) - before) / seconds / 10_000);
+  }
+  process.kill(pid, 'SIGTERM');
+  await once(child, 'close');
+  return shares;
 }
 
 export async function bench({ quick, say }) {
@@ -76,6 +108,8 @@ export async function bench({ quick, say }) {
       sample[verb] = (await time([MAIN, ...argv, '--board', board])) - bare;
     samples.push(sample);
   }
+  const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
+  const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
   child.kill('SIGKILL');
   await once(child, 'exit');
   rmSync(own, { recursive: true });
@@ -86,5 +120,7 @@ export async function bench({ quick, say }) {
     row('nodes --state silent, beyond it', sample => sample['nodes --state silent'], 30),
     row('nodes --state live, beyond it', sample => sample['nodes --state live']),
     row('check, beyond it', sample => sample.check),
+    { figure: 'status --watch', unit: '% of a core', samples: watch, bound: 3 },
+    { figure: 'status --watch --sort in', unit: '% of a core', samples: sorted },
   ];
 }

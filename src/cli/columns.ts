@@ -3,7 +3,7 @@
 import { formatDuration } from '../common/durations.js';
 import { InputError, nearest, oneLine, quote } from '../common/text.js';
 import type { Node } from '../shm/reader.js';
-import { type Field, fieldNames, fieldOf, pressures, type Value } from './fields.js';
+import { type Field, fieldNames, fieldOf, pressures } from './fields.js';
 
 export interface Column {
   readonly name: string;
@@ -106,8 +106,14 @@ export function chosenColumns(names: readonly string[]): Column[] {
   return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
 }
 
+/** What to sort by: the largest first unless `upward`. */
+export interface Sorting {
+  readonly field: Field;
+  readonly upward: boolean;
+}
+
 /** The field to sort by; a minus before it turns the order around. Throws an InputError. */
-export function sortField(text: string): { field: Field; upward: boolean } {
+export function sortField(text: string): Sorting {
   const name = text.replace(/^-/, '');
   const field = fieldOf(name);
   if (field === undefined) {
@@ -118,13 +124,6 @@ export function sortField(text: string): { field: Field; upward: boolean } {
   }
   // Numbers from the largest, texts from a to z.
   return { field, upward: (field.isText === true) !== text.startsWith('-') };
-}
-
-/** Orders two values; what is not known comes last. */
-export function compareValues(a: Value, b: Value, upward: boolean): number {
-  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
-  const by = a < b ? -1 : a > b ? 1 : 0;
-  return upward ? by : -by;
 }
 
 export const NOTHING = '-';
@@ -140,18 +139,26 @@ export function cut(text: string, width: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
 }
 
+/** What a table is laid out by. */
+export interface Layout {
+  /** Undefined: as many as fit. */
+  readonly columns?: readonly Column[] | undefined;
+  readonly width: number;
+  /** What columns have been as wide as, by name, which they then are again: where a table is shown again and again. */
+  readonly widths?: Map<string, number>;
+}
+
 /** A cell that stands in a table. */
 export interface Cell {
   readonly text: string;
   /** The state that it names. */
   readonly state?: string;
+  /** The column that it is the title of. */
+  readonly column?: string;
 }
 
 /** Cells of a table in the columns that fit, each padded to its column's width; the first row are the titles. */
-export function layOut(
-  nodes: readonly { node: Node; state: string }[],
-  { columns, width }: { columns: readonly Column[] | undefined; width: number },
-): Cell[][] {
+export function layOut(nodes: readonly { node: Node; state: string }[], { columns, width, widths }: Layout): Cell[][] {
   const texts = (columns ?? COLUMNS).map(column => {
     const cells = nodes.map(({ node, state }) => {
       const text = column.name === 'state' ? state : column.text(node);
@@ -160,7 +167,10 @@ export function layOut(
     });
     const most = column.name === 'name' ? Math.max(NAME_LEAST, Math.floor(width * NAME_SHARE)) : width;
     const shown = cells.map(text => cut(text, most));
-    return { column, cells: shown, width: Math.max(column.title.length, ...shown.map(({ length }) => length)) };
+    const before = widths?.get(column.name) ?? 0;
+    const wide = Math.max(column.title.length, before, ...shown.map(({ length }) => length));
+    widths?.set(column.name, wide);
+    return { column, cells: shown, width: wide };
   });
   const taken = new Set<string>();
   let room = width + GAP;
@@ -176,7 +186,7 @@ export function layOut(
   const pad = (text: string, of: (typeof texts)[number]) =>
     of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
   return [
-    fitting.map(of => ({ text: pad(of.column.title, of) })),
+    fitting.map(of => ({ text: pad(of.column.title, of), column: of.column.name })),
     ...nodes.map(({ state }, row) =>
       fitting.map(of => ({
         text: pad(of.cells[row] ?? NOTHING, of),

@@ -1,8 +1,9 @@
 // What can be said of a node by a name: the fields of its report, counters and rates, and a few sums that people want.
 // Reads no more of a report than is asked for.
 
+import { GPU_UNKNOWN, getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import type { Rates } from '../shm/rates.js';
+import { type CounterName, counterOf, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node } from '../shm/reader.js';
 
 export type Value = number | string | undefined;
@@ -30,13 +31,16 @@ function plain(value: unknown, unit: string): Value {
   return typeof value === 'number' || typeof value === 'string' ? value : undefined;
 }
 
-// Several fields of one node are asked for in turn; its rates take two whole reports.
+// Several rates of one node are asked for in turn: its two reports are laid side by side once.
+const pair = new Pair();
 let lastNode: Node | undefined;
-let lastRates: Rates | undefined;
-export function ratesOf(node: Node): Rates | undefined {
-  if (node !== lastNode) [lastNode, lastRates] = [node, node.rates];
-  return lastRates;
+let paired = false;
+function pairOf(node: Node): Pair | undefined {
+  if (node !== lastNode) [lastNode, paired] = [node, pair.lay(node.view, node.previousAt, node.reportAt)];
+  return paired ? pair : undefined;
 }
+
+const known = (value: number) => (Number.isNaN(value) ? undefined : value);
 
 const number = (node: Node, name: Parameters<Node['field']>[0]) => node.field(name) as number | undefined;
 
@@ -57,33 +61,82 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
 }
 
+const NET_ENTRIES = structs.report.fields.net.count;
+
 /** Bytes per second over all network entries; never the fabric, whose traffic may be in them, too. */
-function network(node: Node, name: 'rx_bytes' | 'tx_bytes'): number | undefined {
-  const rates = ratesOf(node);
-  return sum([...(rates?.net ?? []), ...(rates?.net_rest ? [rates.net_rest] : [])].map(entry => entry[name]));
+function network(name: 'rx_bytes' | 'tx_bytes'): Field['value'] {
+  const counter = interfaceCounterOf(name);
+  return node => {
+    const reports = pairOf(node);
+    if (!reports?.hasNet) return undefined;
+    const rates: (number | undefined)[] = [];
+    for (let i = 0; i < NET_ENTRIES; i++) {
+      const later = reports.laterEntry(i);
+      const earlier = later === -1 ? -1 : reports.earlierEntry(later);
+      if (earlier !== -1) rates.push(known(reports.entryRate(counter, earlier, later)));
+    }
+    if (reports.hasSum('net_rest')) rates.push(known(reports.sumRate('net_rest', counter)));
+    return sum(rates);
+  };
 }
 
-function rate(node: Node, name: string): number | undefined {
-  const value = ratesOf(node)?.[name];
-  return typeof value === 'number' ? value : undefined;
+/** A counter per second. */
+function rate(name: CounterName): Field['value'] {
+  const counter = counterOf(name);
+  return node => {
+    const reports = pairOf(node);
+    return reports && known(reports.rate(counter));
+  };
+}
+
+const CPU_TIMES = REPORT.map(([name]) => name).filter(name => /^cpu_\w+_ms$/.test(name));
+const shares = new Float64Array(CPU_TIMES.length);
+
+/** The share of a CPU time, in per cent. */
+function share(name: string): Field['value'] {
+  const at = CPU_TIMES.indexOf(name);
+  return node => {
+    const reports = pairOf(node);
+    reports?.shares(shares);
+    return reports && known(shares[at] as number);
+  };
 }
 
 /** Shares of the last 10 s in which tasks waited, in per cent, by what for. */
 export function pressures(node: Node): [what: string, percent: number][] {
-  const known = (['cpu', 'mem', 'io'] as const).map(what => [what, number(node, `psi_${what}_some10`)] as const);
-  return known.flatMap(([what, share]) => (share === undefined ? [] : [[what, share / 100]]));
+  const shares = (['cpu', 'mem', 'io'] as const).map(what => [what, number(node, `psi_${what}_some10`)] as const);
+  return shares.flatMap(([what, share]) => (share === undefined ? [] : [[what, share / 100]]));
 }
+
+const utilisationOf = getter('gpu_slot', 'util_pct');
 
 /** Mean utilisation of the GPUs in per cent, or the share of them in use. */
 function gpus(node: Node): number | undefined {
-  const known = number(node, 'gpu_count');
-  if (known === undefined || known === 0) return undefined;
-  const shares = (node.report?.gpu ?? []).flatMap(({ util_pct }) => (util_pct === undefined ? [] : [util_pct]));
+  const count = number(node, 'gpu_count');
+  if (count === undefined || count === 0 || node.reportAt === undefined) return undefined;
+  const { offset, count: slots } = structs.report.fields.gpu;
+  const shares: number[] = [];
+  for (let i = 0; i < Math.min(count, slots); i++) {
+    const share = utilisationOf(node.view, node.reportAt + offset + i * structs.gpu_slot.bytes);
+    if (share !== GPU_UNKNOWN.util_pct) shares.push(share);
+  }
   const total = sum(shares);
-  return total === undefined ? (100 * (number(node, 'gpu_busy') ?? 0)) / known : total / shares.length;
+  return total === undefined ? (100 * (number(node, 'gpu_busy') ?? 0)) / count : total / shares.length;
 }
 
 const COUNTERS = ['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const;
+
+/** One number of the record, and nothing else of it. */
+function ofRecord(name: (typeof COUNTERS)[number] | 'accepted' | 'offset_us'): Field['value'] {
+  const get = getter('record', name);
+  return node => get(node.view, node.offset);
+}
+
+const offset = ofRecord('offset_us') as (node: Node) => number | undefined;
+const reported = (node: Node) => node.reportAt !== undefined;
+
+const diskRead = rate('disk_read_bytes') as (node: Node) => number | undefined;
+const diskWritten = rate('disk_write_bytes') as (node: Node) => number | undefined;
 
 const OWN: Field[] = [
   field('name', 'its name', node => node.name, { isText: true }),
@@ -91,22 +144,18 @@ const OWN: Field[] = [
   field('address', 'where its last report came from', node => node.address || undefined, { isText: true }),
   field('age_ms', 'age of its last report, ms', node => node.ageMs),
   field('age', 'age of its last report, s', node => (node.ageMs === undefined ? undefined : node.ageMs / 1000)),
-  field('reports', 'reports accepted', node => node.record.accepted),
-  ...COUNTERS.map(name => field(name, `reports or times: ${name}`, node => node.record[name])),
-  field('offset_us', "its clock less the master's, us", node => (node.report ? node.record.offset_us : undefined)),
-  field('skew', "its clock less the master's, s", node =>
-    node.report ? (node.record.offset_us ?? 0) / 1e6 : undefined,
-  ),
+  field('reports', 'reports accepted', ofRecord('accepted')),
+  ...COUNTERS.map(name => field(name, `reports or times: ${name}`, ofRecord(name))),
+  field('offset_us', "its clock less the master's, us", node => (reported(node) ? offset(node) : undefined)),
+  field('skew', "its clock less the master's, s", node => (reported(node) ? (offset(node) ?? 0) / 1e6 : undefined)),
   field('load', 'load average of the last minute', scaled('load1_c', 100)),
   field('cpus', 'CPUs online', node => number(node, 'cpus_online')),
   field('cpu', 'CPU in use, %', scaled('cpu_busy_pm', 10)),
   field('mem', 'memory in use, %', node => used(number(node, 'mem_total_mib'), number(node, 'mem_avail_mib'))),
   field('swap', 'swap in use, %', node => used(number(node, 'swap_total_mib'), number(node, 'swap_free_mib'))),
-  field('in', 'network in, B/s', node => network(node, 'rx_bytes')),
-  field('out', 'network out, B/s', node => network(node, 'tx_bytes')),
-  field('disk', 'disk read and written, B/s', node =>
-    sum([rate(node, 'disk_read_bytes'), rate(node, 'disk_write_bytes')]),
-  ),
+  field('in', 'network in, B/s', network('rx_bytes')),
+  field('out', 'network out, B/s', network('tx_bytes')),
+  field('disk', 'disk read and written, B/s', node => sum([diskRead(node), diskWritten(node)])),
   field('pressure', 'tasks waited for CPU, memory or I/O, the largest, %', node =>
     pressures(node).reduce<number | undefined>((most, [, share]) => Math.max(most ?? 0, share), undefined),
   ),
@@ -129,30 +178,23 @@ function all(): Map<string, Field> {
     if (!fields.has(name)) fields.set(name, report);
     if (kind === 'counter') {
       const rates = `rates.${name}`;
-      fields.set(
-        rates,
-        field(rates, `${unit} per second`, node => rate(node, name)),
-      );
-      const share = `rates.${name.replace(/_ms$/, '_pct')}`;
-      if (/^cpu_\w+_ms$/.test(name))
-        fields.set(
-          share,
-          field(share, '%', node => rate(node, share.slice(6))),
-        );
+      fields.set(rates, field(rates, `${unit} per second`, rate(name as CounterName)));
+      const shareName = `rates.${name.replace(/_ms$/, '_pct')}`;
+      if (CPU_TIMES.includes(name)) fields.set(shareName, field(shareName, '%', share(name)));
     }
   }
   return fields;
 }
 
-let known: Map<string, Field> | undefined;
+let fields: Map<string, Field> | undefined;
 
 /** The field that people call so. */
 export function fieldOf(name: string): Field | undefined {
-  known ??= all();
-  return known.get(name);
+  fields ??= all();
+  return fields.get(name);
 }
 
 export function fieldNames(): string[] {
-  known ??= all();
-  return [...known.keys()];
+  fields ??= all();
+  return [...fields.keys()];
 }

@@ -1,33 +1,95 @@
 // The order in which nodes are shown: the worst first, or by a field. Pure.
 
 import { compareNames } from '../common/nodeset.js';
+import { structs } from '../layout/layout.gen.js';
 import { STATES } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import type { Sorting } from './columns.js';
+import type { Value } from './fields.js';
 import type { Survey, Surveyed } from './survey.js';
 
 const RANK = new Map(STATES.map((state, i) => [state, i]));
 
+export type Comparison = (a: Surveyed, b: Surveyed) => number;
+
+const byNames: Comparison = (a, b) => compareNames(a.name, b.name);
+
 /** Worst first, then by name. */
-export function worstFirst(nodes: readonly Surveyed[]): Surveyed[] {
+export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Surveyed[] {
   const states = new Map(STATES.map(state => [state, [] as Surveyed[]]));
   for (const node of nodes) states.get(node.state)?.push(node);
-  return [...states.values()].flatMap(some => some.sort((a, b) => compareNames(a.name, b.name)));
+  return [...states.values()].flatMap(some => some.sort(byName));
 }
 
-/** In the order that was asked for: `load`, `-load`. Throws an InputError for what is no field. */
-export async function ordered({ snapshot, nodes }: Survey, sort: string | undefined): Promise<Surveyed[]> {
-  if (sort === undefined) return worstFirst(nodes);
-  const { compareValues, sortField } = await import('./columns.js');
-  const { field, upward } = sortField(sort);
+/** Orders two values; what is not known comes last. */
+function compareValues(a: Value, b: Value, upward: boolean): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
+  const by = a < b ? -1 : a > b ? 1 : 0;
+  return upward ? by : -by;
+}
+
+/** By a field, then by name; reads that field alone of every node. */
+export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting, byName = byNames): Surveyed[] {
   if (field.name === 'state') {
     const by = (a: Surveyed, b: Surveyed) => (RANK.get(a.state) ?? 0) - (RANK.get(b.state) ?? 0);
-    return worstFirst(nodes).sort((a, b) => (upward ? by(a, b) : by(b, a)));
+    return worstFirst(nodes, byName).sort((a, b) => (upward ? by(a, b) : by(b, a)));
   }
   if (field.name === 'name') {
-    const sorted = [...nodes].sort((a, b) => compareNames(a.name, b.name));
+    const sorted = [...nodes].sort(byName);
     return upward ? sorted : sorted.reverse();
   }
   return nodes
     .map(node => ({ node, value: field.value(snapshot.node(node.index)) }))
-    .sort((a, b) => compareValues(a.value, b.value, upward) || compareNames(a.node.name, b.node.name))
+    .sort((a, b) => compareValues(a.value, b.value, upward) || byName(a.node, b.node))
     .map(({ node }) => node);
+}
+
+/** In the order that was asked for: `load`, `-load`. Throws an InputError for what is no field. */
+export async function ordered(found: Survey, sort: string | undefined): Promise<Surveyed[]> {
+  if (sort === undefined) return worstFirst(found.nodes);
+  const { sortField } = await import('./columns.js');
+  return inOrder(found, sortField(sort));
+}
+
+const NAME = structs.record.fields.name;
+const NAME_WORDS = NAME.count / 4;
+
+/** The names of a board and their order, remembered: they stay while a board lives, and to read and sort them takes long. */
+export class Roster {
+  #names: string[] = [];
+  #ranks = new Int32Array();
+  /** The names' bytes, by which they are known again. */
+  #words = new Uint32Array();
+
+  /** The names of all nodes of the snapshot. */
+  names(snapshot: Snapshot): readonly string[] {
+    if (!this.#isOf(snapshot)) this.#read(snapshot);
+    return this.#names;
+  }
+
+  /** By name, for the nodes of which the names were asked for last. */
+  readonly byName: Comparison = (a, b) => (this.#ranks[a.index] ?? 0) - (this.#ranks[b.index] ?? 0);
+
+  #isOf(snapshot: Snapshot): boolean {
+    if (snapshot.count !== this.#names.length) return false;
+    const { words } = snapshot;
+    for (let i = 0, known = 0; i < snapshot.count; i++) {
+      const at = (snapshot.recordOffset(i) + NAME.offset) >> 2;
+      for (let word = 0; word < NAME_WORDS; word++, known++) if (words[at + word] !== this.#words[known]) return false;
+    }
+    return true;
+  }
+
+  #read(snapshot: Snapshot): void {
+    const { count, words } = snapshot;
+    this.#names = snapshot.names();
+    this.#words = new Uint32Array(count * NAME_WORDS);
+    for (let i = 0; i < count; i++) {
+      const at = (snapshot.recordOffset(i) + NAME.offset) >> 2;
+      this.#words.set(words.subarray(at, at + NAME_WORDS), i * NAME_WORDS);
+    }
+    const order = this.#names.map((name, index) => ({ name, index })).sort((a, b) => compareNames(a.name, b.name));
+    this.#ranks = new Int32Array(count);
+    for (const [rank, { index }] of order.entries()) this.#ranks[index] = rank;
+  }
 }

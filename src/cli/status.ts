@@ -33,6 +33,8 @@ never (in the node list, no report yet); unknown (the receiver is stalled: nothi
 Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
 are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
 waited for CPU, memory or I/O, SKEW the node's clock less the master's.
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
+terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
 words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
 NO_COLOR turns colours off. Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
@@ -46,43 +48,25 @@ function terminalWidth(): number {
   return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
 }
 
-const HOME = '\x1b[H';
-const CLEAR_REST = '\x1b[J';
-const ERASE_LINE = '\x1b[K';
-
-/** The line up to the terminal's edge, with all of its colours: a line that wraps would push others off the screen. */
-function clip(line: string, columns: number): string {
-  let room = columns;
-  return line.replace(/\x1b\[[\d;]*m|[^\x1b]/gu, part => (part.length > 2 || room-- > 0 ? part : ''));
-}
-
-/** As many lines as the terminal has, each erased to its end, so that nothing flickers. */
-function screen(lines: string[]): string {
-  const { rows = 24, columns = 80 } = process.stdout;
-  const shown = lines.slice(0, rows - 1).map(line => `${clip(line, columns)}${ERASE_LINE}`);
-  if (lines.length > rows - 1) shown[rows - 2] = `… ${lines.length - rows + 2} more${ERASE_LINE}`;
-  return `${HOME}${shown.join('\n')}\n${CLEAR_REST}`;
-}
-
 /** Again every second, until a signal comes. A board that is absent for a moment is waited for. */
-async function watch(reader: BoardReader, show: (snapshot: Snapshot) => Promise<string[]>): Promise<number> {
+async function again(reader: BoardReader, show: (snapshot: Snapshot) => Promise<Iterable<string>>): Promise<number> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
-  const tty = process.stdout.isTTY === true;
-  if (tty) process.stdout.write(`${HOME}\x1b[2J`);
   for (let seen = false; !stop.signal.aborted; seen = true) {
-    let lines: string[];
     try {
-      lines = await show(reader.snapshot());
+      await print(await show(reader.snapshot()));
     } catch (error) {
       if (!seen || !(error instanceof NoBoard)) throw error;
-      lines = [`no board: ${error.message}\n`];
+      await print([`no board: ${error.message}\n`]);
     }
-    if (tty) process.stdout.write(screen(lines.join('').trimEnd().split('\n')));
-    else await print(lines);
     await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined);
   }
   return 0;
+}
+
+/** Whether there is a terminal to draw on; sentences are for who listens, and come one after the other. */
+function hasScreen({ plain }: Options): boolean {
+  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !plain;
 }
 
 /** What of the options does not go together. */
@@ -122,11 +106,16 @@ export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const wrong = disagreement(values);
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
-  const holds = values.where && (await import('./where.js')).filter(verb.name, values.where);
-  const choice: Choice = { among: values.nodes, ...(holds ? { holds } : {}) };
+  const { where: text } = values;
+  const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
+  const choice: Choice = { among: values.nodes, holds: where?.holds };
   const reader = new BoardReader(values.board, values.owner);
   try {
-    if (values.watch) return await watch(reader, async snapshot => [...(await answer(snapshot, choice, values))]);
+    if (values.watch && hasScreen(values)) {
+      const { watch } = await import('./watch.js');
+      return await watch(reader, { ...values, where, paint: painter(values.color) });
+    }
+    if (values.watch) return await again(reader, async snapshot => await answer(snapshot, choice, values));
     const snapshot = reader.snapshot();
     await print(await answer(snapshot, choice, values));
     return snapshot.stalled || snapshot.retired ? NO_BOARD : 0;

@@ -18,7 +18,7 @@ function plural(count: number): string {
 }
 
 /** What the receiver says of itself and the nodes, in one line. */
-function headline({ snapshot, nodes, counts }: Survey): string {
+export function headline({ snapshot, nodes, counts }: Survey): string {
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const some = nodes.length === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes.length) : `${nodes.length}${some} nodes`}`;
@@ -109,7 +109,7 @@ async function rows(
 }
 
 /** Sentences of words, in lines of this width. */
-function wrappedText(text: string, width: number): string {
+export function wrappedText(text: string, width: number): string {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -26,12 +26,14 @@ export interface Choice {
   readonly holds?: ((node: Node) => boolean) | undefined;
 }
 
-/** Looks over the nodes that are chosen, all of them when nothing is said. */
-export function survey(snapshot: Snapshot, { among, holds }: Choice = {}): Survey {
+/** Looks over the nodes that are chosen, all of them when nothing is said. `names`: of all nodes, where they are known. */
+export function survey(snapshot: Snapshot, { among, holds }: Choice = {}, names?: readonly string[]): Survey {
   const missing = among && new Set(among);
   const states = snapshot.states();
   const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
-  const all = states.map((state, index): Surveyed => ({ index, name: snapshot.nameAt(index), state }));
+  const all = states.map(
+    (state, index): Surveyed => ({ index, name: names?.[index] ?? snapshot.nameAt(index), state }),
+  );
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);

@@ -18,7 +18,8 @@ let gone: () => void = () => process.exit(0);
  */
 export function watchStdout(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') return gone();
+    // A terminal that was hung up answers with EIO.
+    if (error.code === 'EPIPE' || (error.code === 'EIO' && process.stdout.isTTY)) return gone();
     process.stderr.write(`beoboard: cannot write to stdout: ${error.message}\n`);
     process.exit(WRITE_FAILED);
   });

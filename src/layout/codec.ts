@@ -234,7 +234,8 @@ function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
   );
 }
 
-const GPU_UNKNOWN: Record<string, number> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
+/** The same of a GPU. */
+export const GPU_UNKNOWN: Readonly<Record<string, number>> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
 
 function trimGpu(gpu: Gpu): Gpu {
   // A GPU without memory is one whose memory was not known, and then neither was what is in use of it.

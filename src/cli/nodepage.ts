@@ -1,0 +1,92 @@
+// All that is known of one node, a line for each field: name, value, unit, and the rate of what is counted. Judges nothing.
+
+import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import type { Node } from '../shm/reader.js';
+import { NOTHING } from './columns.js';
+import type { Painter } from './style.js';
+
+interface Described {
+  readonly type: string;
+  readonly unit: string;
+  readonly kind: string;
+}
+
+/** Name, value, unit, rate. */
+type Line = readonly [name: string, value: string, unit: string, rate: string];
+
+/** A value as its unit says that it is meant. */
+function shownValue(value: unknown, { unit }: Described): string {
+  if (value === undefined) return NOTHING;
+  if (Array.isArray(value)) return value.join(' ') || NOTHING;
+  if (typeof value === 'string') return oneLine(value) || NOTHING;
+  if (unit.startsWith('enum ')) return enums[unit.slice(5) as keyof typeof enums][Number(value)] ?? String(value);
+  if (unit.startsWith('bits ')) return `0x${(value as number | bigint).toString(16)}`;
+  if (typeof value === 'bigint' && unit === 'id') return value.toString(16).padStart(16, '0');
+  return String(value);
+}
+
+/** What an enum's or a bit mask's value is written as needs no unit. */
+const shownUnit = ({ unit }: Described) => (/^(enum|bits|id\b)/.test(unit) ? '' : unit);
+
+const perSecond = (rate: unknown) =>
+  typeof rate === 'number' ? `${Number.isInteger(rate) ? rate : rate.toFixed(2)}/s` : '';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The lines of a struct's fields, and of the structs within it. */
+function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, prefix: string): Generator<Line> {
+  for (const [field, described] of Object.entries<Described>(structs[struct].fields)) {
+    if (described.kind === 'reserved') continue;
+    const [name, value, rate] = [`${prefix}${field}`, values[field], rates[field]];
+    if (!Object.hasOwn(structs, described.type)) {
+      const share = rates[field.replace(/_ms$/, '_pct')];
+      const shown = [perSecond(rate), ...(typeof share === 'number' ? [`${share.toFixed(1)}%`] : [])];
+      yield [name, shownValue(value, described), shownUnit(described), shown.join('  ').trim()];
+      continue;
+    }
+    const entries = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as Values[];
+    if (entries.length === 0) yield [name, NOTHING, '', ''];
+    for (const [i, entry] of entries.entries()) {
+      // Interfaces have names of their own, by which their rates are found again; GPUs and groups have numbers.
+      const own = typeof entry.name === 'string' ? entry.name : undefined;
+      const found = Array.isArray(rate) ? rate.find(other => other.name === own) : rate;
+      const label = !Array.isArray(value) ? name : `${name}.${oneLine(own ?? String(i))}`;
+      yield* linesOf(described.type as keyof typeof structs, entry, (found ?? {}) as Values, `${label}.`);
+    }
+  }
+}
+
+/** Those of the record that are told besides its reports. */
+const COUNTERS = [
+  ['reports', 'accepted'],
+  ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
+    name => [name, name] as const,
+  ),
+] as const;
+
+function* recordLines(node: Node): Generator<Line> {
+  const { record, lastRefusal } = node;
+  for (const [name, field] of COUNTERS) yield [name, String(record[field] ?? NOTHING), '', ''];
+  yield ['offset_us', node.reportAt === undefined ? NOTHING : String(record.offset_us ?? NOTHING), 'us', ''];
+  const refusal = lastRefusal && `${lastRefusal.reason}, ${formatDuration(lastRefusal.ageMs)} ago`;
+  yield ['last_refusal', refusal ?? NOTHING, '', ''];
+}
+
+const TITLES: Line = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
+
+/** The head of a node's page, the titles, and a line for each field, which may be more than there is room for. */
+export function nodePage(node: Node, paint: Painter): { head: string[]; lines: string[] } {
+  const { state, ageMs, address } = node;
+  const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
+  const old = state === 'live' || ageMs === undefined ? '' : '; what follows is the last known';
+  const head = `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${old}`;
+  const values = (node.report ?? {}) as Values;
+  const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as Values, '')];
+  const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));
+  const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
+  const shown = ([name, value, unit, rate]: Line) =>
+    `${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${unit.padEnd(widths[2])}  ${rate}`.trimEnd();
+  return { head: [head, paint.title(shown(TITLES))], lines: lines.map(shown) };
+}

@@ -1,0 +1,117 @@
+// The terminal as a full screen: entered, drawn by what has changed, and left as it was found. Knows nothing of what is
+// shown.
+
+import { writeSync } from 'node:fs';
+import type { ReadStream, WriteStream } from 'node:tty';
+
+const ALTERNATE = '\x1b[?1049h';
+const PRIMARY = '\x1b[?1049l';
+const HIDE_CURSOR = '\x1b[?25l';
+const SHOW_CURSOR = '\x1b[?25h';
+const CLEAR = '\x1b[H\x1b[2J';
+const ERASE_REST = '\x1b[K';
+
+/** Colours on and off. */
+const PAINT = /\x1b\[[\d;]*m/g;
+
+/** How many columns a character takes, rather too many: what could be wide counts as wide. */
+function columnsOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x1100 || (code >= 0x2010 && code < 0x2e80) ? 1 : 2;
+}
+
+/** How many columns of the terminal the line takes. */
+export function widthOf(line: string): number {
+  let width = 0;
+  for (const character of line.replace(PAINT, '')) width += columnsOf(character);
+  return width;
+}
+
+/** The line up to the terminal's edge, with all of its colours: a line that wraps would push others off the screen. */
+export function clip(line: string, columns: number): string {
+  let room = columns;
+  return line.replace(/\x1b\[[\d;]*m|[^\x1b]/gu, part => {
+    if (part.startsWith('\x1b')) return part;
+    room -= columnsOf(part);
+    return room >= 0 ? part : '';
+  });
+}
+
+/** What turns a screen of one list of lines into the other; these are no wider than the screen. */
+export function difference(before: readonly string[], after: readonly string[], columns: number): string {
+  let out = '';
+  for (let row = 0; row < Math.max(before.length, after.length); row++) {
+    const line = after[row] ?? '';
+    if (line === (before[row] ?? '')) continue;
+    // In a full line the cursor stands on the last character, which would be erased.
+    out += `\x1b[${row + 1};1H${line}${widthOf(line) < columns ? ERASE_REST : ''}`;
+  }
+  return out;
+}
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A terminal, held between `enter` and `leave`. */
+export class Screen {
+  #shown: readonly string[] = [];
+  #entered = false;
+
+  /** `input`: where keys come from, when that is a terminal. */
+  constructor(
+    readonly output: WriteStream & { readonly fd: number },
+    readonly input: ReadStream | undefined,
+  ) {
+    // Whatever ends the process: this is the last that it does.
+    process.on('exit', this.leave);
+  }
+
+  get size(): Size {
+    // A terminal that does not know its size says 0.
+    return { columns: Math.min(this.output.columns || 80, 1000), rows: Math.min(this.output.rows || 24, 1000) };
+  }
+
+  /** Takes the terminal, or takes it again: whoever had it meanwhile may have changed everything. */
+  enter(): void {
+    // Only a change is one: the mode that it thinks to be in is not set again.
+    this.input?.setRawMode(false);
+    this.input?.setRawMode(true);
+    this.output.write(`${this.#entered ? '' : ALTERNATE}${HIDE_CURSOR}`);
+    this.#entered = true;
+    this.clear();
+  }
+
+  /** Everything is drawn anew the next time. */
+  clear(): void {
+    this.#shown = [];
+    this.output.write(CLEAR);
+  }
+
+  draw(lines: readonly string[]): void {
+    const { columns, rows } = this.size;
+    const fitting = lines.slice(0, rows).map(line => clip(line, columns));
+    const changes = difference(this.#shown, fitting, columns);
+    this.#shown = fitting;
+    if (changes !== '') this.output.write(changes);
+  }
+
+  /** Gives the terminal back as it was. */
+  readonly leave = (): void => {
+    if (!this.#entered) return;
+    this.#entered = false;
+    try {
+      this.input?.setRawMode(false);
+      writeSync(this.output.fd, `${SHOW_CURSOR}${PRIMARY}`);
+    } catch {
+      // The terminal has gone: there is nothing to be given back.
+    }
+  };
+
+  /** Leaves for good. */
+  close(): void {
+    this.leave();
+    process.off('exit', this.leave);
+  }
+}

@@ -1,0 +1,222 @@
+// `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. What is drawn and what keys do
+// stands in watchframe.ts and watchstate.ts.
+
+import { fold } from '../common/nodeset.js';
+import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { chosenColumns, sortField } from './columns.js';
+import { ESCAPE_MS, flushed, type Key, readKeys } from './keys.js';
+import { Roster } from './order.js';
+import { Screen } from './screen.js';
+import type { Painter } from './style.js';
+import { survey } from './survey.js';
+import { type Appearance, frame, oddTexts, type Seen, seen } from './watchframe.js';
+import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
+
+/** What of the command line holds at the start. */
+export interface Start {
+  readonly nodes: readonly string[] | undefined;
+  readonly where: Filter['where'];
+  readonly sort: string | undefined;
+  readonly columns: readonly string[] | undefined;
+  readonly exceptions: boolean;
+  readonly paint: Painter;
+}
+
+const PERIOD_MS = 1000;
+/** For how long what is odd is believed while no node's state changes. */
+const ODD_FOR_MS = 4500;
+const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
+
+/** What is seen, what is asked for, and the screen that shows it. */
+class Session {
+  readonly #roster = new Roster();
+  readonly #look: Appearance;
+  #view: View;
+  #odd: { at: number; states: string; filter?: Filter; texts: string[] } = { at: 0, states: '', texts: [] };
+  #seen: Seen = { absent: 'not looked at yet' };
+  #shown: Shown = { nodes: [], room: 0, columns: [] };
+
+  /** Throws an InputError for a column or a field that there is not. */
+  constructor(
+    readonly reader: BoardReader,
+    readonly screen: Screen,
+    { nodes, where, sort, columns, exceptions, paint }: Start,
+  ) {
+    if (sort !== undefined) sortField(sort);
+    const list = nodes && { text: fold(nodes), names: nodes };
+    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map() };
+    this.#view = {
+      page: 'table',
+      sort,
+      exceptions,
+      filter: { where, list },
+      selected: { row: 0 },
+      top: 0,
+      scrolled: 0,
+    };
+  }
+
+  look(): void {
+    try {
+      this.#survey(this.reader.snapshot());
+    } catch (error) {
+      if (!(error instanceof NoBoard)) throw error;
+      this.#seen = { absent: error.message };
+    }
+  }
+
+  #survey(snapshot: Snapshot): void {
+    const found = survey(snapshot, choiceOf(this.#view.filter), this.#roster.names(snapshot));
+    const { filter } = this.#view;
+    const [now, states] = [performance.now(), `${snapshot.filtering} ${Object.values(found.counts).join(' ')}`];
+    // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
+    if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
+      this.#odd = { at: now, states, filter, texts: oddTexts(found) };
+    this.#seen = seen(found, this.#view, this.#roster.byName, this.#odd.texts);
+  }
+
+  draw(): void {
+    const { lines, view, shown } = frame(this.#view, this.#seen, this.screen.size, this.#look);
+    [this.#view, this.#shown] = [view, shown];
+    this.screen.draw(lines);
+  }
+
+  /** The same on another screen: its size has changed, or others have written on it. */
+  redraw(): void {
+    this.#look.widths.clear();
+    this.screen.clear();
+    this.draw();
+  }
+
+  /** Takes a key; what it asks for that is none of a view's business. */
+  press(key: Key): 'quit' | 'suspend' | undefined {
+    const before = this.#view;
+    const { view, deed } = press(before, key, this.#shown);
+    this.#view = view;
+    if (view.sort !== before.sort || view.exceptions !== before.exceptions || view.filter !== before.filter) {
+      this.#look.widths.clear();
+      // The snapshot is good until the next one.
+      if ('found' in this.#seen) this.#survey(this.#seen.found.snapshot);
+    }
+    if (deed === 'redraw') this.redraw();
+    else this.draw();
+    return deed === 'redraw' ? undefined : deed;
+  }
+}
+
+/** Calls `act` now and once a second, on a grid that lateness does not move; gives what ends it. */
+function everySecond(act: () => void): () => void {
+  let due = performance.now();
+  let timer: NodeJS.Timeout;
+  const tick = () => {
+    act();
+    const now = performance.now();
+    // What was slept through is left out.
+    due += PERIOD_MS * Math.max(1, Math.ceil((now - due) / PERIOD_MS));
+    timer = setTimeout(tick, due - now);
+  };
+  tick();
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Shows the board on the terminal until a key or a signal ends it, and gives the exit code. However it ends, the terminal
+ * is as it was. A board that is absent is waited for. Throws an InputError before anything is shown.
+ */
+export async function watch(reader: BoardReader, start: Start): Promise<number> {
+  const input = process.stdin.isTTY ? process.stdin : undefined;
+  const screen = new Screen(process.stdout, input);
+  const session = new Session(reader, screen, start);
+  const undo: (() => void)[] = [() => screen.close()];
+  try {
+    await new Promise<void>((end, fail) => {
+      /** An error in what the event loop calls ends us, too. */
+      const guarded =
+        <A extends unknown[]>(act: (...args: A) => void) =>
+        (...args: A) => {
+          try {
+            act(...args);
+          } catch (error) {
+            fail(error);
+          }
+        };
+      const on = <A extends unknown[]>(emitter: NodeJS.EventEmitter, event: string, act: (...args: A) => void) => {
+        const listener = guarded(act) as () => void;
+        emitter.on(event, listener);
+        undo.push(() => emitter.off(event, listener));
+      };
+      const resume = () => {
+        screen.enter();
+        session.draw();
+      };
+      /** Stops as programs do that know nothing of terminals; `whom`: this process, or 0 for all in the foreground. */
+      const suspend = (whom: number) => {
+        screen.leave();
+        process.off('SIGTSTP', stopped);
+        // Here it stops. Where nobody could make it go on again (there is no shell) the kernel lets it run.
+        process.kill(whom, 'SIGTSTP');
+        process.on('SIGTSTP', stopped);
+        resume();
+      };
+      const stopped = guarded(() => suspend(process.pid));
+      process.on('SIGTSTP', stopped);
+      undo.push(() => process.off('SIGTSTP', stopped));
+      on(process, 'SIGCONT', resume);
+      for (const signal of ENDS) on(process, signal, end);
+      // Of a terminal that has gone Node cannot take its leave: where it sets the modes of before, it crashes.
+      on(process, 'SIGHUP', () => {
+        screen.close();
+        process.removeAllListeners('SIGHUP');
+        process.kill(process.pid, 'SIGHUP');
+      });
+      on(process.stdout, 'resize', () => session.redraw());
+
+      const take = (keys: readonly Key[]) => {
+        for (const key of keys) {
+          const deed = session.press(key);
+          if (deed === 'quit') end();
+          if (deed === 'suspend') suspend(0);
+        }
+      };
+      let rest = '';
+      let patience: NodeJS.Timeout | undefined;
+      if (input !== undefined) {
+        input.setEncoding('utf8');
+        on(input, 'data', (text: string) => {
+          clearTimeout(patience);
+          const read = readKeys(rest + text);
+          rest = read.rest;
+          if (rest !== '')
+            patience = setTimeout(
+              guarded(() => {
+                const keys = flushed(rest);
+                rest = '';
+                take(keys);
+              }),
+              ESCAPE_MS,
+            );
+          take(read.keys);
+        });
+        // A terminal that was hung up has no more keys; SIGHUP is what ends us.
+        on(input, 'error', () => input.pause());
+        undo.push(() => {
+          clearTimeout(patience);
+          input.pause();
+        });
+      }
+
+      screen.enter();
+      undo.push(
+        everySecond(
+          guarded(() => {
+            session.look();
+            session.draw();
+          }),
+        ),
+      );
+    });
+  } finally {
+    for (const act of undo.reverse()) act();
+  }
+  return 0;
+}

@@ -1,0 +1,184 @@
+// What `status --watch` shows, and how a key changes it. Pure, but for a host list that names a file.
+
+import { readNodes } from '../common/nodeset.js';
+import { InputError, UNSEEN } from '../common/text.js';
+import { fieldOf } from './fields.js';
+import type { Key } from './keys.js';
+import type { Choice } from './survey.js';
+import { type Condition, parseCondition } from './where.js';
+
+/** Which nodes are chosen: both have to hold. */
+export interface Filter {
+  readonly where?: { readonly text: string; readonly holds: Condition } | undefined;
+  readonly list?: { readonly text: string; readonly names: readonly string[] } | undefined;
+}
+
+/** The line in which a filter is written. */
+export interface Prompt {
+  readonly text: string;
+  /** Characters before the cursor. */
+  readonly at: number;
+  /** Why what was written cannot be taken. */
+  readonly wrong?: string | undefined;
+}
+
+export interface View {
+  readonly page: 'table' | 'node' | 'help';
+  /** As --sort has it; undefined: the worst first. */
+  readonly sort: string | undefined;
+  readonly exceptions: boolean;
+  readonly filter: Filter;
+  readonly prompt?: Prompt | undefined;
+  /** The row that is selected. It stays with its node once it was moved; before that, with the worst. */
+  readonly selected: { readonly row: number; readonly name?: string | undefined };
+  /** The first row that is shown. */
+  readonly top: number;
+  /** The first line that is shown of the node's page. */
+  readonly scrolled: number;
+}
+
+/** What is on the screen: what a key is meant for. */
+export interface Shown {
+  /** All nodes in their order, whether there is room for them or not. */
+  readonly nodes: readonly { readonly name: string }[];
+  /** Rows that there is room for. */
+  readonly room: number;
+  /** The columns, by name. */
+  readonly columns: readonly string[];
+}
+
+/** What else is to be done. */
+export type Deed = 'quit' | 'suspend' | 'redraw';
+
+export interface Pressed {
+  readonly view: View;
+  readonly deed?: Deed;
+}
+
+/** The filter's choice, for the survey. */
+export function choiceOf({ where, list }: Filter): Choice {
+  return { among: list?.names, holds: where?.holds };
+}
+
+/**
+ * The filter with this condition or host list in the place of the one before; nothing takes both off. Throws an
+ * InputError with the column.
+ */
+export function refined(filter: Filter, written: string): Filter {
+  const text = written.trim();
+  if (text === '') return {};
+  // A field alone is a condition; any other word alone is a name.
+  if (/[\s<>=!&|()"']/.test(text) || fieldOf(text) !== undefined)
+    return { ...filter, where: { text, holds: parseCondition(text) } };
+  return { ...filter, list: { text, names: readNodes(text) } };
+}
+
+const MOVES: Readonly<Record<string, (from: number, page: number, last: number) => number>> = {
+  up: from => from - 1,
+  down: from => from + 1,
+  pageup: (from, page) => from - page,
+  pagedown: (from, page) => from + page,
+  home: () => 0,
+  end: (_from, _page, last) => last,
+};
+
+const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
+
+/** Takes the selection to where its node is now, and scrolls so that it is seen. */
+export function settled(view: View, { nodes, room }: Pick<Shown, 'nodes' | 'room'>): View {
+  const { name } = view.selected;
+  const found = name === undefined ? -1 : nodes.findIndex(node => node.name === name);
+  const row = found >= 0 ? found : within(view.selected.row, nodes.length - 1);
+  const lowest = Math.max(0, nodes.length - room);
+  const top = within(Math.min(Math.max(view.top, row - Math.max(room, 1) + 1), row), lowest);
+  return { ...view, selected: { row, name }, top };
+}
+
+function inPrompt(view: View, prompt: Prompt, key: Key): View {
+  const { text, at } = prompt;
+  const edited = (text: string, at: number): View => ({ ...view, prompt: { text, at } });
+  switch (key) {
+    case 'escape':
+    case 'ctrl-c':
+      return { ...view, prompt: undefined };
+    case 'enter':
+      try {
+        return { ...view, filter: refined(view.filter, text), prompt: undefined, selected: { row: 0 }, top: 0 };
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        return { ...view, prompt: { ...prompt, wrong: error.message } };
+      }
+    case 'backspace':
+      return at === 0 ? edited(text, 0) : edited(text.slice(0, at - 1) + text.slice(at), at - 1);
+    case 'delete':
+      return edited(text.slice(0, at) + text.slice(at + 1), at);
+    case 'ctrl-u':
+      return edited(text.slice(at), 0);
+    case 'left':
+    case 'right':
+      return edited(text, within(at + (key === 'left' ? -1 : 1), text.length));
+    case 'home':
+      return edited(text, 0);
+    case 'end':
+      return edited(text, text.length);
+  }
+  // Other keys do not write, and neither does what cannot be seen.
+  if (key.length > 1 || key.search(UNSEEN) >= 0) return view;
+  return edited(text.slice(0, at) + key + text.slice(at), at + key.length);
+}
+
+/** The column behind or before the one that is sorted by; the state stands for the worst first. */
+function resorted(sort: string | undefined, columns: readonly string[], by: number): string | undefined {
+  const names = ['state', ...columns.filter(name => name !== 'state')];
+  const now = names.indexOf((sort ?? 'state').replace(/^-/, ''));
+  const next = now < 0 ? (by > 0 ? 0 : names.length - 1) : (now + by + names.length) % names.length;
+  return next === 0 ? undefined : names[next];
+}
+
+function inTable(view: View, key: Key, { nodes, room, columns }: Shown): Pressed {
+  // Another order or choice: the selection is at the top again, unless it was moved to a node.
+  const fresh = { selected: { row: 0, name: view.selected.name }, top: 0 };
+  const move = MOVES[key];
+  if (move !== undefined) {
+    const row = within(move(view.selected.row, Math.max(room, 1), nodes.length - 1), nodes.length - 1);
+    // At the top it follows the worst again.
+    return { view: { ...view, selected: { row, name: row === 0 ? undefined : nodes[row]?.name } } };
+  }
+  switch (key) {
+    case 'q':
+      return { view, deed: 'quit' };
+    case 's':
+    case 'S':
+      return { view: { ...view, sort: resorted(view.sort, columns, key === 's' ? 1 : -1), ...fresh } };
+    case 'r': {
+      const sort = view.sort ?? 'state';
+      return { view: { ...view, sort: sort.startsWith('-') ? sort.slice(1) : `-${sort}`, ...fresh } };
+    }
+    case 'x':
+      return { view: { ...view, exceptions: !view.exceptions, ...fresh } };
+    case 'f':
+      return { view: { ...view, prompt: { text: '', at: 0 } } };
+    case '?':
+      return { view: { ...view, page: 'help' } };
+    case 'enter': {
+      const { row } = view.selected;
+      const name = nodes[row]?.name;
+      return { view: name === undefined ? view : { ...view, page: 'node', selected: { row, name }, scrolled: 0 } };
+    }
+  }
+  return { view };
+}
+
+/** The view after a key. */
+export function press(view: View, key: Key, shown: Shown): Pressed {
+  if (key === 'ctrl-z') return { view, deed: 'suspend' };
+  if (key === 'ctrl-l') return { view, deed: 'redraw' };
+  if (view.prompt !== undefined) return { view: inPrompt(view, view.prompt, key) };
+  if (key === 'ctrl-c') return { view, deed: 'quit' };
+  if (view.page === 'help') return { view: { ...view, page: 'table' } };
+  if (view.page === 'table') return inTable(view, key, shown);
+  if (key === 'escape' || key === 'q') return { view: { ...view, page: 'table' } };
+  // How far down it goes is known where the page is made.
+  const scrolled = MOVES[key]?.(view.scrolled, Math.max(shown.room, 1), Number.MAX_SAFE_INTEGER);
+  return { view: scrolled === undefined ? view : { ...view, scrolled: Math.max(0, scrolled) } };
+}

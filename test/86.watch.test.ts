@@ -1,0 +1,456 @@
+// status --watch: keys, the state machine, what is drawn (made boards, test/golden/watch.txt; to write it again, after
+// looking at why:   node dist/test/86.watch.test.js --write), and the whole of it on a pseudo terminal.
+
+import { createSocket } from 'node:dgram';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+
+import { fieldNames, fieldOf } from '../src/cli/fields.js';
+import { flushed, readKeys } from '../src/cli/keys.js';
+import { Roster, worstFirst } from '../src/cli/order.js';
+import { clip, difference, widthOf } from '../src/cli/screen.js';
+import { painter } from '../src/cli/style.js';
+import { survey } from '../src/cli/survey.js';
+import { frame, type Seen, seen } from '../src/cli/watchframe.js';
+import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
+import { expand } from '../src/common/nodeset.js';
+import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
+import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
+import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
+
+const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
+t.setTimeout(500_000);
+
+const START: View = {
+  page: 'table',
+  sort: undefined,
+  exceptions: false,
+  filter: {},
+  selected: { row: 0 },
+  top: 0,
+  scrolled: 0,
+};
+
+const sixty: MadeNode[] = expand('node[01-60]').map((name, i) => ({ name, age: 0.4 + i / 100, ...busy(i) }));
+sixty[2] = { name: 'node03', age: 190, ...busy(63.5) };
+sixty[4] = { name: 'node05', age: 6, ...busy(12) };
+sixty[8] = { name: 'node09' };
+sixty[9] = { name: 'node10', age: 0.5, ...busy(9), record: { offset_us: 2_100_000, lost: 1234 } };
+const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
+  name,
+  age: /rack1[78]/.test(name) ? 60 + i / 1000 : 0.2,
+  ...busy(i % 64),
+  ...(name === 'rack11n07' ? { record: { offset_us: -3_725_000_000 } } : {}),
+  ...(/rack12n0[1-5]/.test(name) ? { record: { offset_us: 700_000 } } : {}),
+}));
+const full: MadeNode = {
+  name: 'gpu01',
+  age: 0.3,
+  ...busy(31, {
+    valid: EVERYTHING,
+    gpu_count: 2,
+    gpu_busy: 1,
+    gpu: [{ util_pct: 90, temp_degc: 61 }, { util_pct: 20 }],
+    groups: 2,
+    group: [{ cpus: 32 }, { cpus: 32 }],
+    health: 2,
+    boot_id: 7n,
+  }),
+  record: { accepted: 4711, lost: 3 },
+  refusal: { reason: 'clock', age: 75 },
+};
+
+const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
+const board = (nodes: readonly MadeNode[], made?: MadeBoard) => (view: View) =>
+  seen(survey(madeBoard(nodes, made), choiceOf(view.filter)), view);
+
+/** The view after these keys, each pressed on the screen that the one before made. */
+function after(
+  keys: readonly string[],
+  look: (view: View) => Seen,
+  size = { columns: 80, rows: 24 },
+  view = START,
+): View {
+  const drawn = (view: View) => frame(view, look(view), size, plain());
+  let now = drawn(view);
+  for (const key of keys) now = drawn(press(now.view, key, now.shown).view);
+  return now.view;
+}
+
+const typed = (text: string) => [...text];
+
+t.test('keys, whole and in pieces', async t => {
+  const rows: [text: string, keys: string[], rest?: string][] = [
+    ['q', ['q']],
+    ['sS', ['s', 'S']],
+    ['\x1b[A\x1b[B\x1bOA\x1b[5~\x1b[6~', ['up', 'down', 'up', 'pageup', 'pagedown']],
+    ['\x1b[H\x1b[F\x1b[1~\x1b[4~\x1b[7~\x1b[8~', ['home', 'end', 'home', 'end', 'home', 'end']],
+    ['\x1b[1;5A', ['up']],
+    ['\r\n\x7f\b\x03\x1a\x0c', ['enter', 'enter', 'backspace', 'backspace', 'ctrl-c', 'ctrl-z', 'ctrl-l']],
+    ['a\x1b', ['a'], '\x1b'],
+    ['\x1b[', [], '\x1b['],
+    ['\x1b[1;', [], '\x1b[1;'],
+    ['\x1bq', ['escape', 'q']],
+    ['\x1b\x1b[A', ['escape', 'up']],
+    ['\x1b[99~\x1b[200~x\x07\t', ['x']],
+    ['é€', ['é', '€']],
+  ];
+  for (const [text, keys, rest = ''] of rows) t.same(readKeys(text), { keys, rest }, JSON.stringify(text));
+  t.same(flushed('\x1b'), ['escape']);
+  t.same(flushed('\x1b['), []);
+  // However it is cut into pieces, the keys are the same.
+  const all = '\x1b[A\x1b[5~q\x1bOB\r';
+  for (let cut = 0; cut <= all.length; cut++) {
+    const first = readKeys(all.slice(0, cut));
+    const second = readKeys(first.rest + all.slice(cut));
+    t.same([...first.keys, ...second.keys], readKeys(all).keys, `cut at ${cut}`);
+  }
+});
+
+t.test('keys change the view', async t => {
+  const look = board(sixty);
+  t.equal(after(['s'], look).sort, 'name');
+  t.equal(after(['s', 's'], look).sort, 'age');
+  t.equal(after(['s', 'S'], look).sort, undefined);
+  t.equal(after(['S', 's'], look).sort, undefined, 'round and round');
+  t.equal(after(['r'], look).sort, '-state');
+  t.equal(after(['s', 'r', 'r'], look).sort, 'name');
+  t.equal(after(['s'], look, undefined, { ...START, sort: 'mem_avail_mib' }).sort, undefined, 'no column of the table');
+  t.equal(after(['x'], look).exceptions, true);
+  t.same(after(['down', 'down', 'up'], look).selected, { row: 1, name: 'node05' });
+  t.same(after(['down', 'up'], look).selected, { row: 0, name: undefined }, 'at the top it follows the worst');
+  t.equal(after(['end'], look).selected.name, 'node60');
+  t.equal(after(['end', 'pageup', 'home'], look).top, 0);
+  const moved = after(['pagedown'], look);
+  t.ok(moved.selected.row >= moved.top && moved.selected.row > 10);
+  t.equal(after(['down', 's'], look).selected.name, 'node05', 'it stays with its node in another order');
+  const page = after(['down', 'enter'], look);
+  t.same([page.page, page.selected.name], ['node', 'node05']);
+  t.ok(after(['end'], look, undefined, page).scrolled > 10);
+  t.equal(after(['end', 'home'], look, undefined, page).scrolled, 0);
+  for (const back of ['q', 'escape']) t.equal(after([back], look, undefined, page).page, 'table');
+  t.equal(after(['?'], look).page, 'help');
+  t.equal(after(['?', 'q'], look).page, 'table');
+  t.equal(after(['enter'], board([])).page, 'table', 'there is none to open');
+  const on: OnScreen = { nodes: sixty, room: 10, columns: ['name', 'state'] };
+  const deeds: [view: View, key: string, deed: string | undefined][] = [
+    [START, 'q', 'quit'],
+    [START, 'ctrl-c', 'quit'],
+    [START, 'ctrl-z', 'suspend'],
+    [START, 'ctrl-l', 'redraw'],
+    [START, 'z', undefined],
+    [{ ...START, page: 'node' }, 'q', undefined],
+    [{ ...START, page: 'node' }, 'ctrl-c', 'quit'],
+    [{ ...START, prompt: { text: '', at: 0 } }, 'q', undefined],
+    [{ ...START, prompt: { text: '', at: 0 } }, 'ctrl-z', 'suspend'],
+  ];
+  for (const [view, key, deed] of deeds) t.equal(press(view, key, on).deed, deed, `${view.page} ${key}`);
+});
+
+t.test('a node that goes takes the selection no further than the rows', async t => {
+  const at = (row: number, name?: string) =>
+    settled({ ...START, selected: { row, name }, top: 4 }, { nodes: sixty.slice(0, 10), room: 5 });
+  t.same([at(9, 'gone').selected.row, at(12, 'gone').selected.row, at(0, 'node09').selected.row], [9, 9, 8]);
+  t.equal(at(0, 'node01').top, 0);
+  t.equal(at(0, 'node10').top, 5);
+  t.same(settled(START, { nodes: [], room: 0 }).selected, { row: 0, name: undefined });
+});
+
+t.test('the prompt', async t => {
+  const look = board(sixty);
+  const applied = after(['f', ...typed('load > 50'), 'enter'], look);
+  t.equal(applied.prompt, undefined);
+  t.equal(applied.filter.where?.text, 'load > 50');
+  const both = after(['f', ...typed('node[01-60]'), 'enter'], look, undefined, applied);
+  t.same([both.filter.where?.text, both.filter.list?.names.length], ['load > 50', 60]);
+  t.same(after(['f', 'enter'], look, undefined, both).filter, {}, 'nothing takes both off');
+  t.equal(after(['f', ...typed('load'), 'escape'], look, undefined, applied).filter.where?.text, 'load > 50');
+  t.equal(after(['f', ...typed('gpu'), 'enter'], look).filter.where?.text, 'gpu', 'a field alone is a condition');
+  const wrong = after(['f', ...typed('lod > 1'), 'enter'], look);
+  t.match(wrong.prompt?.wrong, /^column 1: there is no field 'lod'; did you mean load\?$/);
+  t.equal(after(['left', 'x'], look, undefined, wrong).prompt?.wrong, undefined, 'who goes on writing is not scolded');
+  t.match(after(['f', ...typed('n[3-1]'), 'enter'], look).prompt?.wrong, /column 3/);
+  const edited = after(
+    ['f', ...typed('abcd'), 'left', 'backspace', 'home', 'delete', 'X', 'end', 'Y', '\u200b', 'up'],
+    look,
+  );
+  t.same(edited.prompt, { text: 'XbdY', at: 4 });
+  t.same(after(['left', 'ctrl-u'], look, undefined, edited).prompt, { text: 'Y', at: 0 });
+  t.throws(() => refined({}, 'a b'), { message: /column 1/ });
+});
+
+const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?: Partial<View>][] = [
+  ['sixty nodes', [], board(sixty)],
+  ['the third is selected', ['down', 'down'], board(sixty)],
+  ['the end of the list', ['end'], board(sixty)],
+  ['by load', ['s', 's', 's'], board(sixty)],
+  ['only exceptions', ['x'], board(sixty)],
+  ['only exceptions, all well', ['x'], board(sixty.slice(10, 20))],
+  ['a filter', ['f', ...typed('load > 40 && state == live'), 'enter'], board(sixty)],
+  ['a filter is written', ['f', ...typed('load > 4'), 'left'], board(sixty)],
+  ['a filter is wrong', ['f', ...typed('lod > 4'), 'enter'], board(sixty)],
+  ['two racks fell silent, and clocks', [], board(racks)],
+  ['a node', ['enter'], board([full, ...sixty.slice(0, 3)])],
+  ['the end of a node', ['enter', 'end'], board([full])],
+  ['a node that never reported', ['enter'], board([{ name: 'never1' }])],
+  ['a node that has gone', [], board(sixty), { page: 'node', selected: { row: 0, name: 'gone' } }],
+  ['help', ['?'], board(sixty)],
+  ['no node', [], board([])],
+  ['stalled', [], board(sixty, { heartbeat: 12 })],
+  ['no board', [], () => ({ absent: '/dev/shm/beoboard/board: there is no board; start beoboard receive' })],
+];
+const SIZES = [
+  { columns: 80, rows: 24 },
+  { columns: 200, rows: 50 },
+];
+
+t.test('the screen is that of test/golden/watch.txt', async t => {
+  const out: string[] = [];
+  for (const size of SIZES)
+    for (const [title, keys, look, start] of scenes) {
+      const view = after(keys, look, size, { ...START, ...start });
+      const { lines } = frame(view, look(view), size, plain(title === 'sixty nodes' ? painter('always') : undefined));
+      out.push(`=== ${title}, ${size.columns}x${size.rows}\n${lines.join('\n').replaceAll('\x1b', '␛')}\n`);
+    }
+  const text = out.join('');
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, text);
+  const sections = (all: string) => new Map(all.split(/^(?==== )/m).map(part => [part.split('\n', 1)[0] ?? '', part]));
+  const expected = sections(readFileSync(GOLDEN, 'utf8'));
+  for (const [title, part] of sections(text)) t.equal(part, expected.get(title), title);
+  t.equal(sections(text).size, expected.size);
+});
+
+t.test('whatever the size, the screen has its lines, and none is too wide once it is clipped', async t => {
+  for (const columns of [1, 7, 40, 81])
+    for (const rows of [1, 2, 3, 5, 9, 24])
+      for (const [title, keys, look, start] of scenes) {
+        const size = { columns, rows };
+        const view = after(keys, look, size, { ...START, ...start });
+        const { lines } = frame(view, look(view), size, plain());
+        if (lines.length !== rows) t.fail(`${title}: ${lines.length} lines of ${rows}`);
+        const widest = Math.max(...lines.map(line => widthOf(clip(line, columns))));
+        if (widest > columns) t.fail(`${title}: ${widest} of ${columns} columns`);
+      }
+  t.pass('all of them');
+});
+
+t.test('what has changed makes one screen of the other', async t => {
+  const size = { columns: 80, rows: 24 };
+  const screens = scenes.map(([, keys, look, start]) => {
+    const view = after(keys, look, size, { ...START, ...start });
+    return frame(view, look(view), size, plain(painter('always'))).lines.map(line => clip(line, size.columns));
+  });
+  const shown = new Shown(size.columns);
+  let before: string[] = [];
+  for (const lines of [...screens, ...screens.toReversed(), []]) {
+    shown.write(difference(before, lines, size.columns));
+    const bare = (all: readonly string[]) =>
+      all
+        .join('\n')
+        .replace(/\x1b\[[\d;]*m/g, '')
+        .replace(/ +$/gm, '')
+        .trimEnd();
+    t.equal(shown.text().trimEnd(), bare(lines));
+    before = lines;
+  }
+  t.equal(difference(['a', 'b', 'c'], ['a', 'x', 'c'], 80), '\x1b[2;1Hx\x1b[K', 'and nothing else is written');
+  t.equal(difference(['ab'], ['cd'], 2), '\x1b[1;1Hcd', 'the last column is not erased');
+  t.equal(clip('a\x1b[31mbcd\x1b[39m', 2), 'a\x1b[31mb\x1b[39m');
+  t.equal(clip('日本', 3), '日');
+});
+
+t.test('one field alone is as it is among all of them', async t => {
+  const snapshot = madeBoard([full, ...sixty.slice(0, 12), ...racks.slice(0, 10)]);
+  for (const node of snapshot.nodes()) {
+    const { rates, record, report } = node;
+    const sum = (name: 'rx_bytes' | 'tx_bytes') => {
+      const known = [...(rates?.net ?? []), ...(rates?.net_rest ? [rates.net_rest] : [])].flatMap(
+        each => each[name] ?? [],
+      );
+      return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
+    };
+    const value = (name: string) => fieldOf(name)?.value(node);
+    for (const name of fieldNames())
+      if (name.startsWith('rates.')) t.equal(value(name), rates?.[name.slice(6)], `${node.name} ${name}`);
+    t.same([value('in'), value('out')], [sum('rx_bytes'), sum('tx_bytes')]);
+    t.same([value('lost'), value('reports')], [record.lost, record.accepted]);
+    t.equal(value('offset_us'), report && record.offset_us);
+    const shares = (report?.gpu ?? []).flatMap(({ util_pct }) => util_pct ?? []);
+    if (shares.length > 0) t.equal(value('gpu'), shares.reduce((a, b) => a + b, 0) / shares.length);
+  }
+});
+
+t.test('names in order are remembered, and forgotten with their board', async t => {
+  const roster = new Roster();
+  for (const nodes of [sixty, sixty, [...sixty].reverse(), racks, sixty.slice(10), []]) {
+    const snapshot = madeBoard(nodes);
+    const { all } = survey(snapshot, {}, roster.names(snapshot));
+    t.same(all, survey(snapshot).all);
+    t.same(worstFirst(all, roster.byName), worstFirst(all));
+  }
+});
+
+const [TERM, STOP] = [15, 20];
+const now = () => BigInt(Date.now()) * 1_000_000n;
+const ENTERED = '\x1b[?1049h';
+/** What ends in the terminal as it was. */
+const LEFT = /\x1b\[\?25h\x1b\[\?1049l[^\x1b]*(\x1b\[0n)?$/;
+const watching = (board: string, ...more: string[]) => [
+  process.execPath,
+  PROGRAM,
+  'status',
+  '--watch',
+  '--board',
+  board,
+  ...more,
+];
+
+/** A receiver, and nodes that reported once and stay live, since they said that they report every ten minutes. */
+async function reported(
+  t: Test,
+  board: string,
+  list = 'node[01-60]',
+): Promise<{ child: { kill(signal: NodeJS.Signals): boolean }; exit: Promise<unknown> }> {
+  const receiver = await startReceiver(t, board);
+  const socket = createSocket('udp4');
+  for (const [i, hostname] of expand(list).entries())
+    socket.send(
+      makeReport({ hostname, interval_ms: 600_000, t_real_ns: now(), ...busy(i).report }),
+      receiver.port,
+      '127.0.0.1',
+    );
+  t.teardown(() => socket.close());
+  return receiver;
+}
+
+t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
+  t.test('keys, and the end by q', async t => {
+    const board = boardPath(t);
+    await reported(t, board);
+    const terminal = await onTerminal(t, watching(board, '--sort', 'load'));
+    await terminal.shows(/^60 nodes: 60 live[\s\S]*\nnode60 .*\nnode59 [\s\S]*\nq quit .* 1-\d+\/60$/);
+    t.ok(terminal.output().startsWith(ENTERED));
+    t.same([terminal.screen.alternate, terminal.screen.cursor], [true, false]);
+    terminal.send({ keys: 'r' });
+    await terminal.shows(/\nnode01 .*\nnode02 /);
+    terminal.send({ keys: '\x1b[B\x1b[B\r' });
+    await terminal.shows(/^node03: live, last heard .*\nFIELD +VALUE +UNIT +RATE\nreports +1\n/);
+    terminal.send({ keys: '\x1b[F' });
+    await terminal.shows(/\ntag .*\nq, Esc back/);
+    // A lone Escape, which may be the beginning of something.
+    terminal.send({ keys: '\x1b' });
+    await terminal.shows(/^60 nodes/);
+    terminal.send({ keys: 'flod > 1\r' });
+    await terminal.shows(/\nfilter: lod > 1 +column 1: there is no field 'lod'/);
+    terminal.send({ keys: '\x15load > 55\r' });
+    await terminal.shows(/^4 of 60 nodes[\s\S]*\nonly where load > 55\n/);
+    terminal.send({ keys: 'f\r?' });
+    await terminal.shows(/^Keys\n/);
+    terminal.send({ keys: ' x' });
+    await terminal.shows(/\nall is well: every node is live\n/);
+    terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.match(terminal.output(), LEFT);
+    t.same([terminal.screen.alternate, terminal.screen.cursor], [false, true]);
+  });
+
+  t.test('another size, a stop by Ctrl-Z and fg, a stop by a signal, the end by SIGTERM', async t => {
+    const board = boardPath(t);
+    await reported(t, board);
+    const terminal = await onTerminal(t, watching(board));
+    await terminal.shows(/\nq quit .* 1-\d+\/60$/);
+    terminal.send({ size: [10, 100] });
+    await terminal.shows(/\nq quit .* 1-7\/60$/);
+    t.equal(terminal.screen.lines().length, 10);
+    terminal.send({ size: [70, 120] });
+    await terminal.shows(/\nnode60 [\s\S]*\nq quit .* 1-60\/60$/);
+    const stop = async (how: { keys: string } | { signal: number }) => {
+      const before = terminal.stops();
+      terminal.send(how);
+      await until('it has stopped', () => terminal.stops() > before);
+      t.equal(terminal.same(), true, 'the modes are those of before');
+      await until('its screen is gone', () => !terminal.screen.alternate && terminal.screen.cursor);
+      terminal.send({ foreground: true });
+      await terminal.shows(/^60 nodes: [\s\S]*\nq quit .* 1-60\/60$/);
+      t.same([terminal.screen.alternate, terminal.screen.cursor], [true, false]);
+    };
+    await stop({ keys: '\x1a' });
+    await stop({ signal: STOP });
+    terminal.send({ keys: '?' });
+    await terminal.shows(/^Keys\n/);
+    terminal.send({ signal: TERM });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.match(terminal.output(), LEFT);
+  });
+
+  t.test('other ends', async t => {
+    const board = boardPath(t);
+    await reported(t, board);
+    for (const [what, end, code] of [
+      ['Ctrl-C', { keys: '\x03' }, 0],
+      ['SIGINT', { signal: 2 }, 0],
+      ['SIGHUP', { signal: 1 }, -1],
+      ['SIGQUIT', { signal: 3 }, 0],
+    ] as const) {
+      const terminal = await onTerminal(t, watching(board));
+      await terminal.shows(/1-\d+\/60$/);
+      terminal.send(end);
+      t.same(await terminal.exit, { exit: code, same: true }, what);
+      t.match(terminal.output(), LEFT, what);
+    }
+  });
+
+  t.test('an error of ours is told on the screen that was there before', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'node1');
+    const fails = `process.argv.splice(1, 1); setInterval(() => { if (globalThis.over) throw new Error('a bug'); }, 10);
+      process.on('SIGUSR2', () => { globalThis.over = true; }); await import(process.argv[1]);`;
+    const [node = '', program = '', ...argv] = watching(board);
+    const terminal = await onTerminal(t, [node, '--input-type=module', '-e', fails, '-', program, ...argv], {
+      columns: 1000,
+    });
+    await terminal.shows(/1-1\/1$/);
+    terminal.send({ signal: 12 });
+    t.same(await terminal.exit, { exit: 1, same: true });
+    t.match(terminal.output(), /\x1b\[\?25h\x1b\[\?1049l[\s\S]*Error: a bug/);
+  });
+
+  t.test('wrong from the start: a line, and no screen', async t => {
+    const terminal = await onTerminal(t, watching(boardPath(t), '--sort', 'lod'));
+    t.same(await terminal.exit, { exit: 2, same: true });
+    t.match(terminal.output(), /^beoboard status: there is no field 'lod'; did you mean load\?\r\n/);
+  });
+
+  t.test('a board that is absent, comes, is stalled, is replaced; no keys', async t => {
+    const board = boardPath(t);
+    const terminal = await onTerminal(t, watching(board), { keys: false });
+    await terminal.shows(/^no board: .*there is no board/);
+    const first = await reported(t, board, 'node[1-3]');
+    await terminal.shows(/^3 nodes: 3 live/);
+    first.child.kill('SIGKILL');
+    await first.exit;
+    await terminal.shows(/STALLED: the receiver is stalled/);
+    const second = await startReceiver(t, board);
+    await terminal.shows(/^3 nodes: 3 live/);
+    second.child.kill('SIGTERM');
+    await second.exit;
+    await terminal.shows(/STALLED: the receiver was ended/);
+    rmSync(board);
+    await reported(t, board, 'node[1-7]');
+    await terminal.shows(/^7 nodes: 7 live/);
+    terminal.send({ signal: TERM });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.match(terminal.output(), LEFT);
+  });
+
+  t.test('sentences for who listens are printed, not drawn', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'node1');
+    const terminal = await onTerminal(t, watching(board, '--plain'), { columns: 400 });
+    await until('it was told twice', () => (terminal.output().match(/node1 is live/g)?.length ?? 0) > 1);
+    terminal.send({ signal: TERM });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
+  });
+});
