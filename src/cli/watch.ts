@@ -163,7 +163,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
       undo.push(() => process.off('SIGTSTP', stopped));
       on(process, 'SIGCONT', resume);
       for (const signal of ENDS) on(process, signal, end);
-      // Of a terminal that has gone Node cannot take its leave: where it sets the modes of before, it crashes.
+      // Of a terminal that has gone Node cannot take its leave: setting the modes of before was seen to end it by SIGSEGV.
       on(process, 'SIGHUP', () => {
         screen.close();
         process.removeAllListeners('SIGHUP');
