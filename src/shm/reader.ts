@@ -214,6 +214,11 @@ export class Snapshot {
     return bytes.toString('utf8', at, end);
   }
 
+  /** The names of all nodes in the order of their records. */
+  names(): string[] {
+    return Array.from({ length: this.count }, (_, i) => this.nameAt(i));
+  }
+
   node(index: number): Node {
     return new Node(this, this.#view, this.recordOffset(index));
   }
