@@ -83,6 +83,11 @@ class Machine implements World {
     });
   }
 
+  /** Time that something takes. */
+  spend(ns: bigint): void {
+    this.#advance(ns);
+  }
+
   #advance(ns: bigint): void {
     this.mono += ns;
     this.boot += ns;
@@ -403,6 +408,34 @@ function outside(): void {
       t.equal(slot(ticks.at(-1)) - slot(ticks[0]), BigInt(ticks.length - 1 + missed), `${what}: ${missed} are counted`);
       t.same(numbers(reports), sequence(0, reports.length));
       t.equal((await stop()).reports, reports.length);
+    }
+  });
+
+  t.test('a report that takes longer than to the next point of the grid: what passes is counted', async t => {
+    for (const aligned of [false, true]) {
+      const machine = new Machine();
+      const interval = 100n * MS;
+      const takes = [5, 5, 99, 5, 120, 5, 5, 350, 99, 99, 5, 1000, 5, 5];
+      let made = 0;
+      machine.time = work => {
+        work();
+        machine.spend(BigInt(takes[made++ % takes.length] ?? 0) * MS);
+        return 5;
+      };
+      const { reports, stop } = loopOn(machine, courseOf({ intervalMs: 100, aligned }));
+      await machine.pass(300n * interval);
+      await stop();
+      const ticks = reports.slice(1, -1);
+      const shift = aligned ? (machine.boot - machine.real) % interval : phase('node1', interval);
+      const slot = (report: Heard | undefined) => ((report?.t_boot_ns ?? 0n) - shift) / interval;
+      const missed = ticks.at(-1)?.missed_ticks ?? 0;
+      t.ok(missed > 50, `${missed} missed of ${ticks.length}`);
+      t.equal(slot(ticks.at(-1)) - slot(ticks[0]), BigInt(ticks.length - 1 + missed));
+      for (const [i, report] of ticks.entries()) {
+        if (i === 0) continue;
+        const more = (report.missed_ticks ?? 0) - (ticks[i - 1]?.missed_ticks ?? 0);
+        t.equal(report.marks.includes('skipped'), more > 0, 'each is told of by the report behind it');
+      }
     }
   });
 

@@ -119,6 +119,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   send_report((struct tick){0});
   bool told = false;
   int error;
+  uint64_t point_ns = 0; /* the last point of the grid that has its report; 0 where the grid begins */
   while (outlets_stdout(&error) == STDOUT_GOOD) {
     if (!told && outlets_waiting() == 0) {
       calls->ready();
@@ -126,12 +127,17 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
       forget_start();
     }
     uint64_t due = next_due();
+    /* Points that passed while the last report was made. */
+    const uint64_t passed = point_ns == 0 || due <= point_ns ? 0 : (due - point_ns) / interval_ns();
     plan_round(due);
     if (!wait_until(&due, calls)) break;
     const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME), late_ns = due == UINT64_MAX ? 0 : now_ns - due;
     /* Woken more than an interval late: the ticks between brought no report. */
-    const uint64_t skipped = late_ns / interval_ns();
+    const uint64_t late = late_ns / interval_ns();
+    const bool is_new = due == UINT64_MAX;
+    const uint64_t skipped = late + (passed > 1 && !is_new ? passed - 1 : 0);
     missed += (uint32_t)skipped;
+    point_ns = is_new ? 0 : due + late * interval_ns();
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
   }
   const unsigned goodbyes = send_report((struct tick){.goodbye = true});

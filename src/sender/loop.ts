@@ -38,6 +38,10 @@ export class Loop {
   readonly #onceLateUs: number;
   #isStopped = false;
   #due = 0n;
+  /** The last point of the grid that has its report; undefined where the grid begins. */
+  #point: bigint | undefined;
+  /** Points that passed while the last report was made. */
+  #overran = 0;
   #cancel = () => {};
 
   constructor(
@@ -65,6 +69,7 @@ export class Loop {
     const other = course.identity.intervalMs !== before.identity.intervalMs || course.aligned !== before.aligned;
     if (!other || this.#isStopped) return;
     this.#cancel();
+    this.#point = undefined;
     this.#report(DUE);
     this.#await();
   }
@@ -94,7 +99,13 @@ export class Loop {
   /** Goes on at the next point of the grid. */
   #await(): void {
     this.#due = this.#nextDue();
+    const passed = this.#point === undefined ? 0 : Number((this.#due - this.#point) / this.#intervalNs);
+    this.#overran = Math.max(0, passed - 1);
     this.#sleep();
+  }
+
+  get #intervalNs(): bigint {
+    return BigInt(this.#course.identity.intervalMs) * 1_000_000n;
   }
 
   #sleep(): void {
@@ -109,10 +120,11 @@ export class Loop {
       this.#sleep();
       return;
     }
-    const intervalNs = BigInt(this.#course.identity.intervalMs) * 1_000_000n;
     // Woken more than an interval late: the ticks between brought no report.
-    const skipped = Number(lateNs / intervalNs);
+    const late = lateNs / this.#intervalNs;
+    const skipped = Number(late) + this.#overran;
     this.#missed += skipped;
+    this.#point = this.#due + late * this.#intervalNs;
     this.#report({ lateUs: Number(lateNs) / 1000, skipped: skipped > 0, goodbye: false });
     this.#await();
   };
@@ -123,7 +135,7 @@ export class Loop {
    */
   #nextDue(): bigint {
     const { realNs, bootNs } = this.#world.clocks();
-    const intervalNs = BigInt(this.#course.identity.intervalMs) * 1_000_000n;
+    const intervalNs = this.#intervalNs;
     if (this.#course.aligned) return bootNs + nextTick(realNs, intervalNs, 0n) - realNs;
     return nextTick(bootNs, intervalNs, this.#phaseNs);
   }
