@@ -130,19 +130,18 @@ export class Documents {
   /** The sums of the source, of this second. */
   *#sum(source: Source): Generator<Uint8Array, Sums> {
     const last = this.#summaries.get(source);
-    // Not LOCALTIME's second: that one stands while a wall clock that was set back catches up.
-    const second = source.one('').evidence.nowNs / 1_000_000_000n;
-    if (last?.second === second) return last;
-    const summary = new Summary(this.#renderer.metrics.length);
-    let name: string | undefined;
+    let sums: Sums | undefined;
     for (const snapshot of source.pieces(PIECE_NODES)) {
-      name ??= nameOf(source, snapshot);
-      for (const node of snapshot.nodes()) this.#renderer.add(summary, snapshot, node);
+      // Not LOCALTIME's second: that one stands while a wall clock that was set back catches up.
+      const second = snapshot.evidence.nowNs / 1_000_000_000n;
+      if (sums === undefined && last?.second === second) return last;
+      sums ??= { second, name: nameOf(source, snapshot), summary: new Summary(this.#renderer.metrics.length) };
+      for (const node of snapshot.nodes()) this.#renderer.add(sums.summary, snapshot, node);
       yield NOTHING;
     }
-    const sums = { second, name: name ?? UNSPECIFIED, summary };
-    this.#summaries.set(source, sums);
-    return sums;
+    // A board has at least one piece, be it empty.
+    this.#summaries.set(source, sums as Sums);
+    return sums as Sums;
   }
 
   *#cluster(page: Page, source: Source, query: Query, localtime: number): Generator<Uint8Array> {

@@ -9,7 +9,7 @@ import { defineVerb, parseVerb, UsageError, type Values } from '../common/option
 import { onStop, tellParent } from '../common/process.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
-import { GMOND, METRICS } from './metrics.js';
+import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
 import { type Client, Ports, type Serve } from './server.js';
 
@@ -147,7 +147,7 @@ function statusOf({ counts, clients }: Ports, { boards }: Options): Buffer {
 /** Opens every port; where it listens, in the order of the options. */
 async function open(ports: Ports, options: Options, log: Log): Promise<string[]> {
   const sources = options.boards.map(board => new BoardSource(board, options.owner));
-  const documents = new Documents(sources, options.grid, options.metrics === 'gmond' ? GMOND : METRICS);
+  const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics]);
   const now = clock();
   const bound: Address[] = [];
   const listen = async (address: Address, serve: Serve) => {

@@ -671,3 +671,6 @@ export const OURS: readonly Metric[] = [
 
 /** All of them. */
 export const METRICS: readonly Metric[] = [...GMOND, ...OURS];
+
+/** By what `--metrics` calls them. */
+export const METRIC_SETS = { gmond: GMOND, all: METRICS };

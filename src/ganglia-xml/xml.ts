@@ -6,7 +6,7 @@ import { defineVerb, parseVerb } from '../common/options.js';
 import { print } from '../common/output.js';
 import { BoardReader, NO_BOARD } from '../shm/reader.js';
 import { Documents } from './documents.js';
-import { GMOND, METRICS } from './metrics.js';
+import { METRIC_SETS } from './metrics.js';
 
 export const verb = defineVerb({
   name: 'xml',
@@ -26,7 +26,7 @@ export async function main(argv: string[]): Promise<number> {
     const snapshot = reader.snapshot();
     const { stalled, retired, heartbeatAgeMs } = snapshot;
     const source = { pieces: () => [snapshot], one: () => snapshot };
-    const documents = new Documents([source], undefined, values.metrics === 'gmond' ? GMOND : METRICS);
+    const documents = new Documents([source], undefined, METRIC_SETS[values.metrics]);
     await print(texts(documents.gmond(Number(snapshot.realNs / 1_000_000_000n))));
     if (!stalled && !retired) return 0;
     const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
