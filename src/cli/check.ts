@@ -1,13 +1,12 @@
 // Whether the nodes are well, in one line and an exit code as Nagios has them: for monitors, and for prologs of jobs.
 // Blames no node for a receiver that is stalled.
 
-import { formatDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { foldParts } from '../common/nodeset.js';
 import { defineVerb, type Portion, parseVerb, UsageError, type Values } from '../common/options.js';
 import { print } from '../common/output.js';
 import type { State } from '../shm/liveness.js';
-import { BoardReader, NoBoard } from '../shm/reader.js';
+import { BoardReader, heartbeatText, NoBoard, stalledText } from '../shm/reader.js';
 import { type Census, takeCensus } from './census.js';
 
 export const verb = defineVerb({
@@ -103,9 +102,10 @@ function lookAtBoard(values: Values<(typeof verb.options)[number]>): Verdict {
   try {
     const census = takeCensus(reader, { keep: state => state !== 'live', among: values.nodes });
     if (!census.stalled) return judgeCensus(census, values);
-    const age = census.heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(census.heartbeatAgeMs)} old`;
-    const end = census.closed ? 'the receiver was ended' : 'the receiver is stalled';
-    return ignorance(`${end}, its heartbeat is ${age}: nothing is known about nodes`, values.fail);
+    return ignorance(
+      `${stalledText(census.closed)}, ${heartbeatText(census.heartbeatAgeMs)}: nothing is known about nodes`,
+      values.fail,
+    );
   } catch (error) {
     if (error instanceof NoBoard) return ignorance(error.message, values.fail);
     throw error;

@@ -3,7 +3,7 @@
 
 import { GPU_UNKNOWN, getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import { type CounterName, counterOf, interfaceCounterOf, Pair } from '../shm/rates.js';
+import { type CounterName, CPU_TIMES, counterOf, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node } from '../shm/reader.js';
 
 export type Value = number | string | undefined;
@@ -89,12 +89,11 @@ function rate(name: CounterName): Field['value'] {
   };
 }
 
-const CPU_TIMES = REPORT.map(([name]) => name).filter(name => /^cpu_\w+_ms$/.test(name));
 const shares = new Float64Array(CPU_TIMES.length);
 
 /** The share of a CPU time, in per cent. */
 function share(name: string): Field['value'] {
-  const at = CPU_TIMES.indexOf(name);
+  const at = CPU_TIMES.findIndex(time => time.name === name);
   return node => {
     const reports = pairOf(node);
     reports?.shares(shares);
@@ -124,7 +123,8 @@ function gpus(node: Node): number | undefined {
   return total === undefined ? (100 * (number(node, 'gpu_busy') ?? 0)) / count : total / shares.length;
 }
 
-const COUNTERS = ['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const;
+/** What the record counts besides the reports that were accepted, in the order in which it is told. */
+export const COUNTERS = ['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const;
 
 /** One number of the record, and nothing else of it. */
 function ofRecord(name: (typeof COUNTERS)[number] | 'accepted' | 'offset_us'): Field['value'] {
@@ -180,7 +180,7 @@ function all(): Map<string, Field> {
       const rates = `rates.${name}`;
       fields.set(rates, field(rates, `${unit} per second`, rate(name as CounterName)));
       const shareName = `rates.${name.replace(/_ms$/, '_pct')}`;
-      if (CPU_TIMES.includes(name)) fields.set(shareName, field(shareName, '%', share(name)));
+      if (CPU_TIMES.some(time => time.name === name)) fields.set(shareName, field(shareName, '%', share(name)));
     }
   }
   return fields;

@@ -5,6 +5,7 @@ import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import type { Node } from '../shm/reader.js';
 import { NOTHING } from './columns.js';
+import { COUNTERS } from './fields.js';
 import type { Painter } from './style.js';
 
 interface Described {
@@ -59,16 +60,11 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
 }
 
 /** Those of the record that are told besides its reports. */
-const COUNTERS = [
-  ['reports', 'accepted'],
-  ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
-    name => [name, name] as const,
-  ),
-] as const;
+const COUNTED = [['reports', 'accepted'], ...COUNTERS.map(name => [name, name] as const)] as const;
 
 function* recordLines(node: Node): Generator<Line> {
   const { record, lastRefusal } = node;
-  for (const [name, field] of COUNTERS) yield [name, String(record[field] ?? NOTHING), '', ''];
+  for (const [name, field] of COUNTED) yield [name, String(record[field] ?? NOTHING), '', ''];
   yield ['offset_us', node.reportAt === undefined ? NOTHING : String(record.offset_us ?? NOTHING), 'us', ''];
   const refusal = lastRefusal && `${lastRefusal.reason}, ${formatDuration(lastRefusal.ageMs)} ago`;
   yield ['last_refusal', refusal ?? NOTHING, '', ''];

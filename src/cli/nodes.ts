@@ -3,7 +3,7 @@
 import { compareNames, fold } from '../common/nodeset.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
-import { BoardReader, NO_BOARD } from '../shm/reader.js';
+import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
 import { type Census, type Question, takeCensus } from './census.js';
 
 export const verb = defineVerb({
@@ -46,7 +46,7 @@ function counted(reader: BoardReader, question: Question) {
 
 /** Why nothing is known, in one line. */
 function stalledLine({ closed }: Pick<Census, 'closed'>): string {
-  return `the receiver ${closed ? 'was ended' : 'is stalled'}: nothing is known about nodes; see beoboard status`;
+  return `${stalledText(closed)}: nothing is known about nodes; see beoboard status`;
 }
 
 export async function main(argv: string[]): Promise<number> {

@@ -5,7 +5,7 @@ import { formatDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
 import { bits, structs } from '../layout/layout.gen.js';
-import type { Snapshot } from '../shm/reader.js';
+import { type Snapshot, stalledText } from '../shm/reader.js';
 import type { Survey, Surveyed } from './survey.js';
 
 export interface Oddity {
@@ -203,8 +203,7 @@ function refused(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 function receiver(snapshot: Snapshot): Oddity[] {
   const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
   if (snapshot.retired) return [say('another board has taken this one’s place: nothing is said about nodes')];
-  if (snapshot.stalled)
-    return [say(`the receiver ${snapshot.closed ? 'was ended' : 'is stalled'}: nothing is said about nodes`)];
+  if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: nothing is said about nodes`)];
   const listened = snapshot.listenedMs;
   const silentAfter = snapshot.distances.silentAfter / 1e6;
   const found: Oddity[] = [];

@@ -4,7 +4,7 @@ import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
 import { STATES, type State } from '../shm/liveness.js';
-import type { Snapshot } from '../shm/reader.js';
+import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
 import { oddities } from './oddities.js';
 import { ordered } from './order.js';
 import type { Painter } from './style.js';
@@ -23,13 +23,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   const some = nodes.length === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes.length) : `${nodes.length}${some} nodes`}`;
   if (snapshot.stalled) {
-    const end = snapshot.closed ? 'the receiver was ended' : 'the receiver is stalled';
-    const { heartbeatAgeMs } = snapshot;
-    const since =
-      heartbeatAgeMs < 0
-        ? 'its heartbeat is of another clock'
-        : `its heartbeat is ${formatDuration(heartbeatAgeMs)} old`;
-    return `${all}; STALLED: ${end}, ${since}: nothing is known about nodes`;
+    return `${all}; STALLED: ${stalledText(snapshot.closed)}, ${heartbeatText(snapshot.heartbeatAgeMs)}: nothing is known about nodes`;
   }
   const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);

@@ -3,11 +3,10 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../common/addresses.js';
-import { formatDuration } from '../common/durations.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 import { EVERYTHING, LINE_MAX, parseQuery } from './query.js';
@@ -61,8 +60,7 @@ class BoardSource implements Source {
   /** Nothing is better than old readings that are recorded as new ones for ever. */
   #check({ stalled, heartbeatAgeMs, path }: Snapshot): void {
     if (!stalled || (heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS)) return;
-    const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
-    throw new NoBoard('starting', path, `stalled, its heartbeat is ${age}; start beoboard receive`);
+    throw new NoBoard('starting', path, `stalled, ${heartbeatText(heartbeatAgeMs)}; start beoboard receive`);
   }
 }
 

@@ -1,10 +1,9 @@
 // The verb `xml`: prints the board once, as Ganglia's gmond would. Serves nobody, and waits for no board.
 
-import { formatDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { print } from '../common/output.js';
-import { BoardReader, NO_BOARD } from '../shm/reader.js';
+import { BoardReader, heartbeatText, NO_BOARD } from '../shm/reader.js';
 import { Documents } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 
@@ -29,8 +28,7 @@ export async function main(argv: string[]): Promise<number> {
     const documents = new Documents([source], undefined, METRIC_SETS[values.metrics]);
     await print(texts(documents.gmond(Number(snapshot.realNs / 1_000_000_000n))));
     if (!stalled && !retired) return 0;
-    const age = heartbeatAgeMs < 0 ? 'of another clock' : `${formatDuration(heartbeatAgeMs)} old`;
-    const why = stalled ? `stalled, its heartbeat is ${age}` : 'retired meanwhile';
+    const why = stalled ? `stalled, ${heartbeatText(heartbeatAgeMs)}` : 'retired meanwhile';
     throw new Failure(
       `${values.board}: ${why}; the hosts were shown as they were then, start beoboard receive`,
       NO_BOARD,

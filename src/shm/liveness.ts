@@ -7,9 +7,9 @@ export type State = 'never' | 'live' | 'uncertain' | 'silent' | 'left' | 'unknow
 export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'];
 
 /** The heartbeat is stored ten times a second: this old, the monitor has failed, not the nodes. */
-export const STALLED_AFTER_NS = 3_000_000_000n;
+const STALLED_AFTER_NS = 3_000_000_000n;
 /** A time further ahead than this is of another clock; less is the reader's own delay between two loads. */
-export const AHEAD_NS = 1_000_000_000n;
+const AHEAD_NS = 1_000_000_000n;
 const AHEAD = Number(AHEAD_NS);
 
 /** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */

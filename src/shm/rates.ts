@@ -75,7 +75,8 @@ function counters(of: Record<string, Field>): Counter[] {
 
 const REPORT_COUNTERS = counters(fields);
 const INTERFACE_COUNTERS = counters(entry);
-const CPU_TIMES = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
+/** The kinds of CPU time, in the order of the contract: of these are `Pair.shares`. */
+export const CPU_TIMES: readonly Counter[] = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
 const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
 

@@ -1,5 +1,6 @@
 // Reads the board: opens it, follows it when another takes its place, and gives snapshots. Never writes, never waits.
 
+import { formatDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import {
   type Decoded,
@@ -38,6 +39,16 @@ export class NoBoard extends Failure {
   ) {
     super(`${path}: ${why}${state === 'absent' ? '; start beoboard receive, or give its --board' : ''}`, NO_BOARD);
   }
+}
+
+/** What became of a receiver that gives no evidence, in words for people. */
+export function stalledText(closed: boolean): string {
+  return `the receiver ${closed ? 'was ended' : 'is stalled'}`;
+}
+
+/** How old a receiver's heartbeat is, in words for people; negative: its clock is not ours. */
+export function heartbeatText(ageMs: number): string {
+  return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
 }
 
 /** A private, consistent copy of the board, or of as much of it as was asked for. */
@@ -207,11 +218,7 @@ export class Snapshot {
   nameAt(index: number): string {
     const { buffer, byteOffset, byteLength } = this.#view;
     this.#bytes ??= Buffer.from(buffer, byteOffset, byteLength);
-    const bytes = this.#bytes;
-    const at = this.recordOffset(index);
-    let end = at;
-    while (end < at + NAME_BYTES && bytes[end] !== 0) end++;
-    return bytes.toString('utf8', at, end);
+    return nameIn(this.#bytes, this.recordOffset(index));
   }
 
   /** The names of all nodes in the order of their records. */
@@ -283,11 +290,7 @@ export class Roll {
   }
 
   nameAt(index: number): string {
-    const names = this.#names;
-    const at = index * NAME_BYTES;
-    let end = at;
-    while (end < at + NAME_BYTES && names[end] !== 0) end++;
-    return names.toString('utf8', at, end);
+    return nameIn(this.#names, index * NAME_BYTES);
   }
 }
 
@@ -331,6 +334,13 @@ const FLAGS = structs.report.fields.flags.offset / 4;
 const NAME_BYTES = structs.record.fields.name.count;
 const GOODBYE = 1 << bits.flags.goodbye;
 const NS_PER_MS = 1_000_000n;
+
+/** The name of a node that begins there: up to its first NUL. Thousands are read in a short process: no decoder is set up. */
+function nameIn(bytes: Buffer, at: number): string {
+  let end = at;
+  while (end < at + NAME_BYTES && bytes[end] !== 0) end++;
+  return bytes.toString('utf8', at, end);
+}
 
 /**
  * The newest whole slot of a record but for `not`, as the word at which it begins; -1 for none. Of two equal sequences,
