@@ -61,20 +61,14 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
 }
 
-const NET_ENTRIES = structs.report.fields.net.count;
-
 /** Bytes per second over all network entries; never the fabric, whose traffic may be in them, too. */
 function network(name: 'rx_bytes' | 'tx_bytes'): Field['value'] {
   const counter = interfaceCounterOf(name);
   return node => {
     const reports = pairOf(node);
     if (!reports?.hasNet) return undefined;
-    const rates: (number | undefined)[] = [];
-    for (let i = 0; i < NET_ENTRIES; i++) {
-      const later = reports.laterEntry(i);
-      const earlier = later === -1 ? -1 : reports.earlierEntry(later);
-      if (earlier !== -1) rates.push(known(reports.entryRate(counter, earlier, later)));
-    }
+    const { found } = reports.matchNet();
+    const rates = Array.from({ length: found }, (_, i) => known(reports.entryRate(counter, i)));
     if (reports.hasSum('net_rest')) rates.push(known(reports.sumRate('net_rest', counter)));
     return sum(rates);
   };

@@ -19,7 +19,6 @@ export const TRAFFIC = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets'] as c
 
 const TRAFFIC_COUNTERS = TRAFFIC.map(interfaceCounterOf);
 const { fields } = structs.report;
-const INTERFACES = fields.net.count;
 
 /** TN of a host in that state whose report is of that age, s. */
 function tnOf(state: State, age: number): number {
@@ -65,9 +64,6 @@ export class Host {
   readonly shares = new Float64Array(CPU_KINDS.length);
   /** Per second, all interfaces together, by TRAFFIC; NaN: not known. Only where `moving`. */
   readonly traffic = new Float64Array(TRAFFIC.length);
-  /** Offsets of the same interface in both reports. */
-  readonly #earlier = new Int32Array(INTERFACES);
-  readonly #later = new Int32Array(INTERFACES);
 
   get isUp(): boolean {
     return this.tn < DOWN;
@@ -104,21 +100,12 @@ export class Host {
     if (!pair.hasNet) return;
     const rest = this.view.getUint8(this.report + fields.net_rest.offset) !== 0;
     if (rest && !pair.hasSum('net_rest')) return;
-    let count = 0;
-    for (let i = 0; i < INTERFACES; i++) {
-      const later = pair.laterEntry(i);
-      if (later === -1) continue;
-      const earlier = pair.earlierEntry(later);
-      if (earlier === -1) return;
-      this.#earlier[count] = earlier;
-      this.#later[count++] = later;
-    }
-    if (count === 0 && !rest) return;
+    const { found, unknown } = pair.matchNet();
+    if (unknown > 0 || (found === 0 && !rest)) return;
     for (let i = 0; i < TRAFFIC.length; i++) {
       const counter = TRAFFIC_COUNTERS[i] as Counter;
       let sum = rest ? pair.sumRate('net_rest', counter) : 0;
-      for (let j = 0; j < count; j++)
-        sum += pair.entryRate(counter, this.#earlier[j] as number, this.#later[j] as number);
+      for (let j = 0; j < found; j++) sum += pair.entryRate(counter, j);
       traffic[i] = sum;
     }
   }

@@ -148,6 +148,10 @@ export class Pair {
   #fast = Number.NaN;
   #slow = Number.NaN;
   #sameRun = false;
+  /** What `matchNet` found: offsets of the same entry in both reports. */
+  readonly #earlier = new Int32Array(NET_COUNT);
+  readonly #later = new Int32Array(NET_COUNT);
+  readonly #net = { found: 0, unknown: 0 };
 
   /** Whether these two can have rates: they are of one boot. */
   lay(view: DataView, before: number | undefined, after: number | undefined): boolean {
@@ -204,14 +208,33 @@ export class Pair {
     return this.#fast > 0 && this.has(NET);
   }
 
-  /** Offset of the later report's network entry number `i`; -1 when there is none. */
-  laterEntry(i: number): number {
-    const at = this.after + fields.net.offset + i * NET_STRIDE;
-    return this.view.getUint8(at) === 0 ? -1 : at;
+  /**
+   * Finds each network entry of the later report in the earlier one, by its name and wherever it stands there: `found`
+   * of them, of which `entryRate` gives the rates. `unknown`: how many are in the later one alone.
+   */
+  matchNet(): { found: number; unknown: number } {
+    const net = this.#net;
+    net.found = 0;
+    net.unknown = 0;
+    for (let i = 0; i < NET_COUNT; i++) {
+      const later = this.after + fields.net.offset + i * NET_STRIDE;
+      if (this.view.getUint8(later) === 0) continue;
+      const earlier = this.#earlierEntry(later);
+      if (earlier === -1) net.unknown++;
+      else {
+        this.#earlier[net.found] = earlier;
+        this.#later[net.found++] = later;
+      }
+    }
+    return net;
   }
 
-  /** Offset of the entry of the same name in the earlier report, wherever it stands there; -1 when there is none. */
-  earlierEntry(later: number): number {
+  /** Offset in the later report of the network entry that was found as number `i`. */
+  laterEntry(i: number): number {
+    return this.#later[i] as number;
+  }
+
+  #earlierEntry(later: number): number {
     for (let i = NET_COUNT - 1; i >= 0; i--) {
       const at = this.before + fields.net.offset + i * NET_STRIDE;
       if (this.#isSameName(at, later)) return at;
@@ -228,8 +251,9 @@ export class Pair {
     return true;
   }
 
-  /** Rate of an entry's counter per second, from the offsets of both entries. */
-  entryRate({ offset, wide }: Counter, earlier: number, later: number): number {
+  /** Rate per second of a counter of the network entry that was found as number `i`. */
+  entryRate({ offset, wide }: Counter, i: number): number {
+    const [earlier, later] = [this.#earlier[i] as number, this.#later[i] as number];
     return difference(this.view, wide, earlier + offset, later + offset) / this.#fast;
   }
 
@@ -288,13 +312,10 @@ export function rates(view: DataView, before: number | undefined, after: number 
     if (!Number.isNaN(share)) out[name.replace(/_ms$/, '_pct')] = share;
   });
   if (pair.hasNet) {
-    out.net = [];
-    for (let i = 0; i < NET_COUNT; i++) {
-      const later = pair.laterEntry(i);
-      const earlier = later === -1 ? -1 : pair.earlierEntry(later);
-      if (earlier === -1) continue;
-      out.net.push(interfaceRates(nameOf(view, later), counter => pair.entryRate(counter, earlier, later)));
-    }
+    const { found } = pair.matchNet();
+    out.net = Array.from({ length: found }, (_, i) =>
+      interfaceRates(nameOf(view, pair.laterEntry(i)), counter => pair.entryRate(counter, i)),
+    );
   }
   for (const sum of ['net_rest', 'fabric'] as const)
     if (pair.hasSum(sum))
