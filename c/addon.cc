@@ -346,7 +346,9 @@ class Writer : public Napi::ObjectWrap<Writer> {
     struct bb_arrival arrival = {};
     arrival.stamp_ns = Time(info[1]);
     arrival.stamp_real_ns = Time(info[2]);
-    return Napi::Number::New(info.Env(), bb_writer_deliver(writer, datagram.Data(), datagram.ByteLength(), &arrival));
+    alignas(struct bb_report) uint8_t aligned[sizeof(struct bb_report)];
+    memcpy(aligned, datagram.Data(), std::min(sizeof aligned, datagram.ByteLength()));
+    return Napi::Number::New(info.Env(), bb_writer_deliver(writer, aligned, datagram.ByteLength(), &arrival));
   }
 
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }

@@ -687,11 +687,11 @@ void bb_writer_close(struct bb_writer *w) {
 
 /* ---- reports ---- */
 
-static void load_order(struct bb_order *o, const struct mapped *b, uint32_t record) {
-  const struct bb_record *r = record_at(b, record);
-  const int newest = newest_slot(b, record);
+/* What the record knows of its node's runs; `newest`: its newest slot. */
+static void load_order(struct bb_order *o, const struct mapped *b, uint32_t record, int newest) {
   memset(o, 0, sizeof *o);
   if (newest < 0) return;
+  const struct bb_record *r = record_at(b, record);
   const struct bb_slot *slot = slot_at(b, record, (uint32_t)newest);
   o->heard = true;
   o->start_boot_ns = r->start_boot_ns;
@@ -741,8 +741,8 @@ static void store_order(struct mapped *b, uint32_t record, const struct bb_order
 }
 
 /* Writes the older slot, so that the newer stays readable whatever happens meanwhile. */
-static void store_report(struct mapped *b, uint32_t record, const struct bb_report *report, const struct bb_arrival *arrival) {
-  const int newest = newest_slot(b, record);
+static void store_report(struct mapped *b, uint32_t record, int newest, const struct bb_report *report,
+                         const struct bb_arrival *arrival) {
   struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
   const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
   bb_write_begin(&slot->head, &slot->tail, sequence);
@@ -832,18 +832,18 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   /* Up to here nothing tells which node it is from. */
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
     return count_refusal(w, invalid);
-  struct bb_report report;
-  memcpy(&report, datagram, sizeof report);
-  uint32_t record = find(b, report.hostname);
+  const struct bb_report *report = (const struct bb_report *)datagram;
+  uint32_t record = find(b, report->hostname);
   enum bb_auth_alg proved = BB_AUTH_ALG_NONE;
   if (invalid == BB_REASON_NONE) invalid = prove(w, record, datagram, &proved);
-  struct bb_order order = {0};
-  if (record != NONE) load_order(&order, b, record);
+  const int newest = record == NONE ? -1 : newest_slot(b, record);
+  struct bb_order order;
+  load_order(&order, b, record, newest);
   if (invalid != BB_REASON_NONE)
-    return record == NONE ? count_refusal(w, invalid) : refuse(w, record, &order, &report, invalid, arrival);
+    return record == NONE ? count_refusal(w, invalid) : refuse(w, record, &order, report, invalid, arrival);
   if (record == NONE) {
     if (w->listed_only) return count_refusal(w, BB_REASON_STRANGER);
-    record = insert(b, report.hostname);
+    record = insert(b, report->hostname);
     if (record == NONE) return count_refusal(w, BB_REASON_FULL);
     if (w->keys != NULL) bb_keyring_adopt(w->keys, record);
   }
@@ -852,11 +852,11 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   /* Whatever becomes of the report: its name has a key. */
   if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
-  const struct bb_judgement judgement = bb_order_judge(&order, &report, proved, stamp, &w->limits);
+  const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
   if (judgement.verdict == BB_REFUSED) {
     /* Not below 0: a receiver that was killed between the order block and this counter may not have counted it. */
     if (judgement.found && r->lost > 0) bb_store(&r->lost, r->lost - 1);
-    return refuse(w, record, &order, &report, judgement.reason, arrival);
+    return refuse(w, record, &order, report, judgement.reason, arrival);
   }
   if (judgement.verdict == BB_DUPLICATE) {
     bb_add(&r->duplicate, 1);
@@ -865,7 +865,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   }
   /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
    * word by which readers learn of it (release: who sees the word sees the report). */
-  store_report(b, record, &report, arrival);
+  store_report(b, record, newest, report, arrival);
   store_order(b, record, &order, NULL, arrival);
   bb_add(&r->accepted, 1);
   bb_add(&r->lost, judgement.lost);
@@ -873,10 +873,10 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_add(&r->restarts, judgement.verdict == BB_RESTART);
   bb_add(&r->reboots, judgement.verdict == BB_REBOOT);
   bb_add(&r->resets, judgement.verdict == BB_RESET);
-  bb_store((uint64_t *)&r->offset_us, (uint64_t)offset_us(&report, arrival));
+  bb_store((uint64_t *)&r->offset_us, (uint64_t)offset_us(report, arrival));
   bb_add(&b->header->accepted, 1);
   bb_store_release(column_word(b, record),
-                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report.interval_ms << 1 | order.goodbye);
+                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | order.goodbye);
   return BB_OUTCOME_ACCEPTED;
 }
 

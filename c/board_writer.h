@@ -70,7 +70,7 @@ uint64_t bb_writer_expect(const struct bb_writer *writer, const uint8_t *datagra
 void bb_writer_fetch(const struct bb_writer *writer, uint64_t expected);
 void bb_writer_fetch_slot(const struct bb_writer *writer, uint64_t expected);
 
-/* Validates a datagram and lays it on the board, or counts why not. */
+/* Validates a datagram and lays it on the board, or counts why not. `datagram` is aligned as a report is, to 8. */
 int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival);
 
 /* The receiver has heard everything since `since_ns`. Stored before any heartbeat that follows. */

@@ -786,7 +786,7 @@ BB_STATIC_ASSERT(offsetof(struct bb_slot, report) == 32, "slot.report");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, tail) == 1248, "slot.tail");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved1) == 1256, "slot.reserved1");
 
-/* Bytes of a report that have to be zero. */
+/* Bytes of a report that have to be zero; at most eight each. */
 struct bb_reserved { uint16_t offset, bytes; };
 static const struct bb_reserved bb_report_reserved[] __attribute__((unused)) = {
   {12, 4},

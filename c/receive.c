@@ -28,6 +28,8 @@
 #define ROOM (BB_REPORT_BYTES + 64)
 #define SECOND INT64_C(1000000000)
 #define HEARTBEAT_NS (SECOND / 10)
+/* Reports in one drain from which on the next tick is waited for without waiting for a report first. */
+#define BUSY 4
 #define PAUSE_NS SECOND
 #define CLOCK_STEP_NS (SECOND / 100)
 #define WANTED_BUFFER (64 << 20)
@@ -56,6 +58,7 @@ struct bb_receiver {
   pthread_t thread;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
   bool again; /* the last drain wants another at once */
+  bool busy;  /* it brought so much that there will be something at the next tick, too */
   uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
   int64_t junk_since_ns;
   bool filtering;
@@ -70,7 +73,7 @@ struct bb_receiver {
   struct iovec vectors[BATCH];
   struct sockaddr_storage from[BATCH];
   _Alignas(struct cmsghdr) uint8_t control[BATCH][CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(uint32_t))];
-  uint8_t data[BATCH][ROOM];
+  _Alignas(struct bb_report) uint8_t data[BATCH][ROOM];
 };
 
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
@@ -403,6 +406,7 @@ static void drain(struct bb_receiver *r) {
   mind_flood(r, began_ns);
   /* `more`: the bound on rounds ended the drain. A socket that only fails is not asked without pause. */
   r->again = more || total * BUFFER_PER_REPORT > r->buffer / 4;
+  r->busy = total >= BUSY;
 }
 
 /* ---- the thread ---- */
@@ -460,13 +464,12 @@ static void *run(void *argument) {
   for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
   bool stop = false;
   while (!stop) {
-    bool asked;
-    if (!r->again) {
-      /* Blocks for the first report, and then until the tick: wake-ups are what costs, not copies. */
-      asked = wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
-      const int64_t rest = r->last_began_ns + r->drain_ns - bb_clock_ns(CLOCK_MONOTONIC);
-      if (!asked && rest > 0) asked = wait_for(fds, 1, rest);
-    } else asked = wait_for(fds, 1, 0);
+    /* Blocks for the first report, and then until the tick; while they keep coming, until the tick at once. Wake-ups are what costs,
+     * not copies. */
+    const bool blocks = !r->again && !r->busy;
+    bool asked = blocks && wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
+    const int64_t rest = r->again ? 0 : r->last_began_ns + r->drain_ns - bb_clock_ns(CLOCK_MONOTONIC);
+    if (!asked && (rest > 0 || !blocks)) asked = wait_for(fds, 1, rest > 0 ? rest : 0);
     drain(r);
     /* After a drain: what came before the question is on the board that it is about. */
     if (asked) stop = obey(r);

@@ -393,7 +393,7 @@ export function emitC(contract: Contract): string {
       );
   }
   const reserved = reservedRanges(contract);
-  out.push('', '/* Bytes of a report that have to be zero. */');
+  out.push('', '/* Bytes of a report that have to be zero; at most eight each. */');
   out.push('struct bb_reserved { uint16_t offset, bytes; };');
   out.push('static const struct bb_reserved bb_report_reserved[] __attribute__((unused)) = {');
   for (const [offset, bytes] of reserved) out.push(`  {${offset}, ${bytes}},`);
@@ -433,10 +433,17 @@ function inOrder(contract: Contract): Struct[] {
   return done;
 }
 
+/** What has to be zero in a report, in pieces that a register holds. */
 function reservedRanges(contract: Contract): [number, number][] {
   return (contract.structs.get('report')?.fields ?? [])
     .filter(field => field.kind === 'reserved')
-    .map(field => [field.offset, fieldBytes(field, contract)]);
+    .flatMap(field => {
+      const bytes = fieldBytes(field, contract);
+      return Array.from({ length: Math.ceil(bytes / 8) }, (_, i): [number, number] => [
+        field.offset + 8 * i,
+        Math.min(8, bytes - 8 * i),
+      ]);
+    });
 }
 
 /** The layout for programs: offsets, types, units and kinds, as one constant from which the types are inferred. */

@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
       accepted++;
     }
     /* And one that is cut, or has some bytes changed: under another name, so that it cannot pass for one of ours. */
-    uint8_t bytes[sizeof report + 64];
+    _Alignas(struct bb_report) uint8_t bytes[sizeof report + 64];
     const unsigned stranger = 100 + (unsigned)(next(&seed) % 200);
     make(&report, stranger, seq);
     sign(&report, stranger);
