@@ -79,10 +79,10 @@ const ENTRY = '  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (recor
 const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
 const PUBLISH = '  if (!publish(w, &new, why, size)) return false;\n';
 const RETIRE = '  bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);\n';
-const REPORT = '  store_report(b, record, &report, arrival);\n';
+const REPORT = '  store_report(b, record, newest, report, arrival);\n';
 const ORDER = '  store_order(b, record, &order, NULL, arrival);\n';
 const COLUMN = `  bb_store_release(column_word(b, record),
-                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report.interval_ms << 1 | order.goodbye);
+                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | order.goodbye);
 `;
 const SINCE = '  const uint64_t since = bb_load(&shared->listening_since_ns);\n';
 const HEARTBEAT = '  const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';

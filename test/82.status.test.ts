@@ -92,6 +92,15 @@ const scenes: [
   ['480 nodes, all well: one line', cluster('01-10'), {}, { exceptions: true }],
   ['two racks fell silent', dead],
   ['two racks fell silent, 200 columns', dead, {}, { width: 200 }],
+  ['by rack', dead, {}, { grouping: '/^rack[0-9]+/', width: 100 }],
+  [
+    'by rack, what is not well',
+    dead,
+    {},
+    { grouping: '/^rack[0-9]+/', exceptions: true, columns: ['cpu', 'os_release'] },
+  ],
+  ['by rack, the busiest first', dozen, {}, { grouping: '/^node[01]/', sort: 'load', columns: ['load'] }],
+  ['by kernel; one tells none', [...mixed, { name: 'new' }], {}, { grouping: 'os_release', columns: ['mem', 'skew'] }],
   ['all fell silent', cluster('01-02', () => ({ age: 60 }))],
   ['one clock, five clocks, a kernel, a refusal', mixed, REFUSED],
   [
@@ -268,6 +277,18 @@ t.test('the command: forms, choices, errors', async t => {
   const chosen = JSON.parse((await status('--json', '--where', 'load > 20 && state == live')).stdout);
   t.ok(chosen.nodes.length > 0 && chosen.nodes.length < 60);
   t.ok(chosen.nodes.every(({ report }: { report: { load1_c: number } }) => report.load1_c > 2000));
+  const { groups, nodes } = JSON.parse((await status('--json', '--group', 'cpus', '-o', 'load,arch')).stdout);
+  const each = new Map<number, number[]>();
+  for (const { report } of nodes)
+    each.set(report.cpus_online, [...(each.get(report.cpus_online) ?? []), report.load1_c / 100]);
+  t.equal(groups.length, each.size);
+  for (const { group, states, means, nodes: list } of groups) {
+    const loads = each.get(Number(group)) ?? [];
+    t.equal(states.live, loads.length);
+    t.equal(expand(list).length, loads.length);
+    t.ok(Math.abs(means.load - loads.reduce((a, b) => a + b, 0) / loads.length) < 1, `${means.load}, ${loads}`);
+    t.equal(means.arch, enums.arch[nodes[0].report.arch]);
+  }
   t.match(
     (await status('--plain', '-w', 'node01')).stdout,
     /\nnode01 is live, last heard \S+ ago, reports lost 0; load /,
@@ -278,6 +299,10 @@ t.test('the command: forms, choices, errors', async t => {
     [['-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
     [['--csv', '--json'], /--json and --csv do not go together/],
     [['--csv', '--watch'], /--watch and --csv do not go together/],
+    [['--group', 'lod'], /there is no field 'lod'; did you mean load\?/],
+    [['--group', '/(/'], /--group: '\/\(\/' is no regular expression; write /],
+    [['--group', 'load', '--csv'], /--group and --csv do not go together/],
+    [['--group', 'load', '--watch'], /--group and --watch do not go together/],
     [['--color', 'blue'], /write auto or always or never/],
     [['-w', 'n[3-1]'], /--nodes: host list, column 3/],
     [['-q'], /unknown option '-q'/],

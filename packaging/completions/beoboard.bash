@@ -26,7 +26,7 @@ _beoboard() {
     nodes:--state | nodes:-s) COMPREPLY=($(compgen -W 'live uncertain silent left never unknown' -- "$cur")) && return ;;
     check:--fail) COMPREPLY=($(compgen -W 'open closed' -- "$cur")) && return ;;
     status:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) && return ;;
-    demo:--for | demo:--interval | send:--to | send:--interface | send:--ttl | send:--name | send:--cluster | send:--interval | receive:--listen | receive:--group | receive:--interface | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | receive:--require | receive:--clock-window | status:--where | status:--sort | status:--columns | status:-o | status:--owner | nodes:--where | nodes:--owner | check:--warning | check:-w | check:--critical | check:-c | check:--owner | xml:--owner | xml:--metrics | ganglia:--board | ganglia:--owner | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | ganglia:--grid | ganglia:--metrics | dump:--owner | keygen:--key-id | load:--to | load:--count | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--to | send:--interface | send:--ttl | send:--name | send:--cluster | send:--interval | receive:--listen | receive:--group | receive:--interface | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | receive:--require | receive:--clock-window | status:--where | status:--group | status:--sort | status:--columns | status:-o | status:--owner | nodes:--where | nodes:--owner | check:--warning | check:-w | check:--critical | check:-c | check:--owner | xml:--owner | xml:--metrics | ganglia:--board | ganglia:--owner | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | ganglia:--grid | ganglia:--metrics | dump:--owner | keygen:--key-id | load:--to | load:--count | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
   esac
   if [[ $cur == -* ]]; then
@@ -34,7 +34,7 @@ _beoboard() {
       demo) COMPREPLY=($(compgen -W '--for --interval --help -h' -- "$cur")) ;;
       send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --once --aligned --proc --sys --scratch --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
-      status) COMPREPLY=($(compgen -W '--nodes -w --where --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
+      status) COMPREPLY=($(compgen -W '--nodes -w --where --group --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       nodes) COMPREPLY=($(compgen -W '--state -s --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
       check) COMPREPLY=($(compgen -W '--nodes --fail --warning -w --critical -c --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;

@@ -15,7 +15,9 @@ export interface Column {
   /** A reading, for which brackets say that it is old. */
   readonly reading?: boolean;
   readonly field: Field;
-  /** What is shown; undefined when there is nothing to show. */
+  /** How a number of it is shown. */
+  readonly show: (value: number) => string;
+  /** What is shown of a node; undefined when there is nothing to show. */
   readonly text: (node: Node) => string | undefined;
 }
 
@@ -49,7 +51,7 @@ function column(
     const value = field.value(node);
     return value === undefined ? undefined : typeof value === 'string' ? oneLine(value) : show(value);
   };
-  return { name, title, spoken, field, text, ...more };
+  return { name, title, spoken, field, show, text, ...more };
 }
 
 /** The largest of the pressures, and what was waited for: `34%io`. */
@@ -83,13 +85,9 @@ const PRIORITY = 'name state age load cpu mem in out up disk pressure gpu swap s
 
 /** A column for any field: its value as it is. */
 function ofField(field: Field): Column {
-  const isText = field.isText === true;
-  const text = (node: Node) => {
-    const value = field.value(node);
-    if (value === undefined) return undefined;
-    return typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(2) : oneLine(String(value));
-  };
-  return { name: field.name, title: field.name, spoken: field.name, reading: true, left: isText, field, text };
+  const { name, isText = false } = field;
+  const show = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
+  return { ...column(name, name, name, show), left: isText };
 }
 
 /** The columns of `-o load,cpu,mem_avail_mib`; the name always goes first. Throws an InputError. */

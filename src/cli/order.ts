@@ -22,7 +22,7 @@ export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Survey
 }
 
 /** Orders two values; what is not known comes last. */
-function compareValues(a: Value, b: Value, upward: boolean): number {
+export function compareValues(a: Value, b: Value, upward: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   const by = a < b ? -1 : a > b ? 1 : 0;
   return upward ? by : -by;

@@ -16,8 +16,8 @@ export const verb = defineVerb({
   name: 'status',
   summary: 'how the nodes are: a table, worst first',
   options: [
-    ...(['nodes', 'where', 'sort', 'columns', 'exceptions', 'long', 'json', 'csv', 'plain', 'watch'] as const),
-    ...(['color', 'board', 'owner', 'config'] as const),
+    ...(['nodes', 'where', 'grouping', 'sort', 'columns', 'exceptions', 'long'] as const),
+    ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
   examples: [
@@ -25,6 +25,7 @@ export const verb = defineVerb({
     'beoboard status -x',
     'beoboard status -w rack17n[01-48] -o load,mem,mem_avail_mib',
     "beoboard status --where 'mem_avail_mib < 1024 && state == live' --sort load",
+    "beoboard status --group '/^rack[0-9]+/'",
     'beoboard status --watch',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
   ],
@@ -37,6 +38,7 @@ waited for CPU, memory or I/O, SKEW the node's clock less the master's.
 terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
 words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
+--group counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
 NO_COLOR turns colours off. Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
 });
 
@@ -75,7 +77,10 @@ function disagreement(options: Options): string | undefined {
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
   const machine = forms.find(name => name !== 'plain');
   if (options.watch && machine) return `--watch and --${machine} do not go together; leave one out`;
-  if (options.json && options.columns) return '--json and --columns do not go together; choose keys with jq';
+  if (options.grouping !== undefined) {
+    const alone = (['csv', 'plain', 'watch'] as const).find(name => options[name]);
+    if (alone) return `--group and --${alone} do not go together; leave one out`;
+  } else if (options.json && options.columns) return '--json and --columns do not go together; choose keys with jq';
   return undefined;
 }
 
@@ -89,16 +94,22 @@ async function answer(snapshot: Snapshot, choice: Choice, options: Options): Pro
   const found = survey(snapshot, choice);
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
-    const nodes = await ordered(exceptions(found, options.exceptions), options.sort);
-    return jsonPieces(snapshot, nodes, oddities(found));
+    const shown = exceptions(found, options.exceptions);
+    if (options.grouping !== undefined) {
+      const { groups, groupsJson } = await import('./groups.js');
+      const means = groupsJson(snapshot, groups(found, options.grouping, options.sort), options.columns);
+      return jsonPieces(snapshot, await ordered(shown, undefined), oddities(found), means);
+    }
+    return jsonPieces(snapshot, await ordered(shown, options.sort), oddities(found));
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');
     const nodes = await ordered(exceptions(found, options.exceptions), options.sort);
     return csvLines(found, nodes, options.columns);
   }
-  const { columns, sort, long, exceptions: only } = options;
-  const look: Look = { width: terminalWidth(), paint: painter(options.color), columns, sort, long, exceptions: only };
+  const { columns, sort, long, grouping, exceptions: only } = options;
+  const paint = painter(options.color);
+  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping, long, exceptions: only };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 

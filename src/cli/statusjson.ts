@@ -40,7 +40,12 @@ function oddityJson({ kind, nodes, text }: Oddity) {
 }
 
 /** One object, piece by piece: a board of 10,000 nodes is 60 MB of JSON. */
-export function* jsonPieces(snapshot: Snapshot, nodes: readonly Surveyed[], odd: readonly Oddity[]): Generator<string> {
+export function* jsonPieces(
+  snapshot: Snapshot,
+  nodes: readonly Surveyed[],
+  odd: readonly Oddity[],
+  groups?: readonly object[],
+): Generator<string> {
   const { header } = snapshot;
   const board = {
     path: snapshot.path,
@@ -63,7 +68,9 @@ export function* jsonPieces(snapshot: Snapshot, nodes: readonly Surveyed[], odd:
     silent_after_ms: Number(header.silent_after_ns) / 1e6,
     refused: snapshot.refused,
   };
-  yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},"nodes":[`;
+  yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},`;
+  if (groups !== undefined) yield `"groups":${json(groups)},`;
+  yield '"nodes":[';
   let separator = '\n';
   for (const { index } of nodes) {
     yield `${separator}${json(nodeJson(snapshot.node(index)))}`;

@@ -42,6 +42,8 @@ export interface Look {
   /** Names of columns; undefined: as many as fit. */
   readonly columns?: readonly string[] | undefined;
   readonly sort?: string | undefined;
+  /** A line for each group by this rule, in place of nodes. */
+  readonly grouping?: string | undefined;
   /** Only the nodes that are not live. */
   readonly exceptions?: boolean;
   /** Everything, however much it is. */
@@ -102,6 +104,23 @@ async function rows(
   ];
 }
 
+/** A line for each group: all, or those that `-x` leaves. */
+async function grouped(found: Survey, { grouping = '', sort, exceptions, long, width, columns, paint }: Look) {
+  const { groups, groupLines } = await import('./groups.js');
+  const all = groups(found, grouping, sort).filter(({ nodes, counts }) => !exceptions || counts.live < nodes.length);
+  if (all.length === 0) return [];
+  const [titles = '', ...lines] = groupLines(found.snapshot, all.slice(0, long ? all.length : ROWS), {
+    columns,
+    width,
+  });
+  const more = all.length - lines.length;
+  return [
+    `${paint.title(titles)}\n`,
+    ...lines.map(line => `${line}\n`),
+    ...(more > 0 ? [`… ${more} more; --long shows all\n`] : []),
+  ];
+}
+
 /** Sentences of words, in lines of this width. */
 export function wrappedText(text: string, width: number): string {
   const lines: string[] = [];
@@ -121,8 +140,9 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const odd = oddities(found);
   const out = [`${headline(found)}\n`];
   const asked = look.sort !== undefined || look.columns !== undefined;
-  let nodes = found.nodes;
-  if (look.exceptions) {
+  let nodes = look.grouping === undefined ? found.nodes : [];
+  if (look.grouping !== undefined) out.push(...(await grouped(found, look)));
+  else if (look.exceptions) {
     nodes = nodes.filter(({ state }) => state !== 'live');
     if (nodes.length === 0 && odd.length === 0) return out;
   }

@@ -214,6 +214,18 @@ function fieldNames(text: string): string[] {
   return text.split(',').map(fieldName);
 }
 
+/** What groups nodes: a field, or a regular expression between slashes. */
+function rule(text: string): string {
+  const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
+  if (pattern === undefined) return fieldName(text);
+  try {
+    new RegExp(pattern, 'u');
+  } catch {
+    throw new InputError(`${quote(text)} is no regular expression; write '/^rack[0-9]+/', say`);
+  }
+  return text;
+}
+
 /** So many, or so many in a hundred. */
 export interface Portion {
   readonly number: number;
@@ -356,6 +368,14 @@ const options = {
     fieldNames,
   ),
   sort: optional('FIELD', 'rows by a field or column, the largest first; -FIELD the smallest first', fieldName),
+  grouping: {
+    ...optional(
+      'RULE',
+      "a line for each group of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'",
+      rule,
+    ),
+    long: 'group',
+  },
   exceptions: flag('only nodes that are not live; one line when all is well'),
   long: flag('a row for every node, and lists in full'),
   csv: flag('comma-separated values: names of columns, then a line for each node'),

@@ -1,0 +1,134 @@
+// The nodes in groups: by what their names have in common, or by a field. A line for each group: its states, what its live nodes
+// are at in the mean, and who is not live.
+
+import { compareNames, fold } from '../common/nodeset.js';
+import { oneLine } from '../common/text.js';
+import { STATES, type State } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
+import type { Field, Value } from './fields.js';
+import { compareValues } from './order.js';
+import type { Survey, Surveyed } from './survey.js';
+
+export interface Group {
+  /** What its nodes have in common; undefined: what the rule asks for is not known of them. */
+  readonly name: string | undefined;
+  readonly nodes: readonly Surveyed[];
+  readonly counts: Readonly<Record<State, number>>;
+}
+
+/** What a rule says of a node: which group is its own. */
+type Rule = (snapshot: Snapshot, node: Surveyed) => string | undefined;
+
+/** The value of a field, in its word where it has words. */
+function wordOf(snapshot: Snapshot, index: number, field: Field): Value {
+  const value = field.value(snapshot.node(index));
+  return typeof value === 'number' ? (field.words?.[value] ?? value) : value;
+}
+
+/** Reads a rule: the name of a field, or a regular expression between slashes for the part of the name that counts. Throws an InputError. */
+function ruleOf(text: string): Rule {
+  const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
+  if (pattern !== undefined) {
+    const regex = new RegExp(pattern, 'u');
+    return (_, { name }) => regex.exec(name)?.[0];
+  }
+  const { field } = sortField(text);
+  return (snapshot, { index }) => {
+    const value = wordOf(snapshot, index, field);
+    return value === undefined ? undefined : String(value);
+  };
+}
+
+/** Those that most nodes are missing from first, then by name; who is in no group comes last. */
+function worst(a: Group, b: Group): number {
+  if (a.name === undefined || b.name === undefined) return Number(a.name === undefined) - Number(b.name === undefined);
+  return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
+}
+
+/** The mean of a field over the live nodes of a group; of a text what they all have. Undefined where there is none. */
+export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Field): Value {
+  const values = nodes
+    .filter(({ state }) => state === 'live')
+    .map(({ index }) => wordOf(snapshot, index, field))
+    .filter(value => value !== undefined);
+  const [first] = values;
+  if (typeof first !== 'number') return values.every(value => value === first) ? first : undefined;
+  return values.reduce<number>((sum, value) => sum + Number(value), 0) / values.length;
+}
+
+/** The groups of the nodes that were chosen, the worst first or by the mean of a field. Throws an InputError. */
+export function groups({ snapshot, nodes }: Survey, rule: string, sort: string | undefined): Group[] {
+  const of = ruleOf(rule);
+  const byName = new Map<string | undefined, Surveyed[]>();
+  for (const node of nodes) {
+    const name = of(snapshot, node);
+    const group = byName.get(name);
+    if (group === undefined) byName.set(name, [node]);
+    else group.push(node);
+  }
+  const found = [...byName].map(([name, members]): Group => {
+    const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+    for (const { state } of members) counts[state]++;
+    return { name, nodes: members, counts };
+  });
+  found.sort(worst);
+  if (sort === undefined) return found;
+  const { field, upward } = sortField(sort);
+  return found
+    .map(group => ({ group, mean: meanOf(snapshot, group, field) }))
+    .sort((a, b) => compareValues(a.mean, b.mean, upward))
+    .map(({ group }) => group);
+}
+
+/** What is shown of each group when nobody says what. */
+const MEANS = ['load', 'cpu', 'mem', 'in', 'out'].map(name => COLUMNS.find(column => column.name === name) as Column);
+/** Fewer characters than this say nothing of who is not live. */
+const WHO_LEAST = 12;
+
+/** The groups as a table, its titles first: one line each, in this width. */
+export function groupLines(
+  snapshot: Snapshot,
+  found: readonly Group[],
+  { columns, width }: { columns?: readonly string[] | undefined; width: number },
+): string[] {
+  const present = STATES.filter(state => found.some(({ counts }) => counts[state] > 0));
+  const means = columns ? chosenColumns(columns).slice(1) : MEANS;
+  const table = [
+    ['GROUP', 'NODES', ...present.map(state => state.toUpperCase()), ...means.map(({ title }) => title)],
+    ...found.map(group => [
+      cut(group.name === undefined ? NOTHING : oneLine(group.name), Math.floor(width / 3)),
+      String(group.nodes.length),
+      ...present.map(state => String(group.counts[state])),
+      ...means.map(({ field, show }) => {
+        const mean = meanOf(snapshot, group, field);
+        if (mean === undefined) return NOTHING;
+        return typeof mean === 'number' ? show(mean) : oneLine(mean);
+      }),
+    ]),
+  ];
+  const widths = (table[0] ?? []).map((_, at) => Math.max(...table.map(row => row[at]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ');
+  const room = width - line(table[0] ?? []).length - 2;
+  const who = ({ nodes }: Group) => {
+    const gone = nodes.filter(({ state }) => state !== 'live').map(({ name }) => name);
+    return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cut(oneLine(fold(gone)), room)}`;
+  };
+  const shows = room >= WHO_LEAST && found.some(({ nodes, counts }) => counts.live < nodes.length);
+  return table.map((row, at) => {
+    const group = found[at - 1];
+    return `${line(row)}${group === undefined ? (shows ? '  NOT LIVE' : '') : who(group)}`.trimEnd();
+  });
+}
+
+/** The groups for programs: see docs/json.md. */
+export function groupsJson(snapshot: Snapshot, found: readonly Group[], columns: readonly string[] | undefined) {
+  const means = columns ? chosenColumns(columns).slice(1) : MEANS;
+  return found.map(group => ({
+    group: group.name,
+    nodes: fold(group.nodes.map(({ name }) => name)),
+    states: Object.fromEntries(Object.entries(group.counts).filter(([, count]) => count > 0)),
+    means: Object.fromEntries(means.map(({ name, field }) => [name, meanOf(snapshot, group, field)])),
+  }));
+}
