@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
 import { bits, enums } from '../src/layout/layout.gen.js';
-import { sign } from '../src/sender/keys.js';
+import { sign } from '../src/layout/tag.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, type Outcome, openWriter } from '../src/shm/writer.js';
 import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';

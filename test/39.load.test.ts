@@ -1,10 +1,12 @@
 // The simulated cluster: what a master makes of it, of the reports that it leaves out, and of its mishaps.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
 import { Cluster } from '../src/load/node.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, ratesOf, run, startReceiver } from './lib.js';
+import { boardPath, folder, ratesOf, run, startReceiver } from './lib.js';
 
 t.test('what is left out is lost, what restarts is counted, what falls silent is not heard', async t => {
   const board = boardPath(t);
@@ -29,6 +31,26 @@ t.test('what is left out is lost, what restarts is counted, what falls silent is
   t.ok(sum('restarts') > 5 && sum('restarts') <= told.restarts, `${sum('restarts')} of ${told.restarts} restarts seen`);
   for (const { name, accepted } of nodes)
     t.equal((accepted ?? 0) <= 11, /^node0[56]$/.test(name), `${name}: ${accepted}`);
+});
+
+t.test('with a key file each node signs with its own key', async t => {
+  const [board, key] = [boardPath(t), join(folder(t), 'cluster.key')];
+  writeFileSync(key, `7 cluster ${'5a'.repeat(32)}\n`, { mode: 0o600 });
+  const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
+  const argv = ['load', '--to', `127.0.0.1:${port}`, '--count', '12', '--interval', '100ms', '--for', '500ms'];
+  const unsigned = await run([...argv, '--prefix', 'stranger']);
+  t.equal(unsigned.code, 0, unsigned.stderr);
+  const signed = await run([...argv, '--key-file', key, '--json']);
+  t.equal(signed.code, 0, signed.stderr);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const snapshot = reader.snapshot();
+  t.equal(snapshot.count, 12);
+  t.equal(snapshot.header.accepted, JSON.parse(signed.stdout).reports);
+  t.same(snapshot.refused, { auth_missing: 60 }, 'of those who have no key');
+  writeFileSync(key, `7 node node01 ${'5a'.repeat(32)}\n`);
+  const wrong = await run([...argv, '--key-file', key]);
+  t.match([wrong.code, wrong.stderr], [2, /cluster\.key: line 1 is the key of node01; give the cluster key/]);
 });
 
 t.test('its nodes are believable', async t => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseKeys } from '../src/common/keys.js';
 import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { sign } from '../src/sender/keys.js';
+import { sign } from '../src/layout/tag.js';
 import { folder, ROOT, run, start, until } from './lib.js';
 
 const CLUSTER = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
@@ -29,7 +29,7 @@ t.test('the vectors of the contract', t => {
     [NODE, nodeTag],
   ] as const) {
     const report = new Uint8Array(REPORT_BYTES);
-    sign(report, { id: 0, node: undefined, secret });
+    sign(report, { secret });
     t.equal(tagOf(report), tag);
     t.ok(
       report.subarray(0, TAG).every(byte => byte === 0),

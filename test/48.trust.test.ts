@@ -10,7 +10,7 @@ import t from 'tap';
 import { type Key, nodeKey } from '../src/common/keys.js';
 import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { enums } from '../src/layout/layout.gen.js';
-import { sign } from '../src/sender/keys.js';
+import { sign } from '../src/layout/tag.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { type BoardOptions, deliver, openWriter, type Trust, writerOptions } from '../src/shm/writer.js';
 import { agree } from './hmacs.js';

@@ -20,7 +20,7 @@ _beoboard() {
     receive:--nodes | status:--nodes | status:-w | nodes:--nodes | nodes:-w | check:--nodes | ganglia:--trusted-hosts | nodeset:--exclude | nodeset:-x | keygen:--node | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur"))
       return ;;
-    send:--key-file | send:--proc | send:--sys | send:--scratch | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--config | dump:--board | dump:--config | forget:--board | forget:--config | keygen:--key-file | load:--config)
+    send:--key-file | send:--proc | send:--sys | send:--scratch | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--config | dump:--board | dump:--config | forget:--board | forget:--config | keygen:--key-file | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur"))
       return ;;
     nodes:--state | nodes:-s) COMPREPLY=($(compgen -W 'live uncertain silent left never unknown' -- "$cur")) && return ;;
@@ -44,7 +44,7 @@ _beoboard() {
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --count -c --exclude -x --help -h' -- "$cur")) ;;
       forget) COMPREPLY=($(compgen -W '--board --json --config --help -h' -- "$cur")) ;;
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --node --help -h' -- "$cur")) ;;
-      load) COMPREPLY=($(compgen -W '--to --count --prefix --cluster --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
+      load) COMPREPLY=($(compgen -W '--to --count --prefix --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
     esac
     return
   fi

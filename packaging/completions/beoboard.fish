@@ -130,6 +130,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from load' -l to -x -d 'where re
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l count -x -d 'how many nodes'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l prefix -x -d 'what the names of the nodes begin with'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l cluster -x -d 'the cluster'\''s name'
+complete -c beoboard -n '__fish_seen_subcommand_from load' -l key-file -rF -d 'the key, in a file that only its owner can read'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l interval -x -d 'from one report to the next, 100ms to 600s'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l rate -x -d 'reports a second, as in 1000 or 100k'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l loss -x -d 'of all reports, as many are left out by chance'

@@ -5,9 +5,11 @@ import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress } from '../common/addresses.js';
 import { Failure } from '../common/failure.js';
+import { type Key, nodeKey, readClusterKeys } from '../common/keys.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { json, print } from '../common/output.js';
+import { InputError } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
@@ -21,6 +23,7 @@ export const verb = defineVerb({
     'count',
     'prefix',
     'cluster',
+    'key-file',
     'interval',
     'rate',
     'loss',
@@ -40,7 +43,7 @@ export const verb = defineVerb({
   ],
   notes: `Every node reports once per --interval; with --rate, reports a second in all, the interval follows from it. The nodes are called
 PREFIX0001 and so on; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
-by the master as lost. Send it only to a master of your own: what it costs there, at which count, is what it is for.`,
+by the master as lost. With --key-file, the cluster's key, each signs with its own key, as --require node demands. Send it only to a master of your own: what it costs there, at which count, is what it is for.`,
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -59,6 +62,15 @@ function intervalOf(options: Options): number {
       `${options.rate} reports a second of ${options.count} nodes are one per node every ${ms} ms, which must be 100 to 600000; change --count or --rate`,
     );
   return ms;
+}
+
+/** The key from which the nodes' own are derived. */
+function clusterKey(file: string | undefined): Key | undefined {
+  try {
+    return file === undefined ? undefined : readClusterKeys(file)[0];
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
+  }
 }
 
 function readClocks(into: BigUint64Array): { realNs: bigint; bootNs: bigint } {
@@ -83,6 +95,7 @@ export async function main(argv: string[]): Promise<number> {
   const time = new BigUint64Array(3);
   const digits = String(options.count).length;
   const nameOf = (i: number) => `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
+  const key = clusterKey(options.keyFile);
   const cluster = new Cluster(
     options.count,
     i => ({
@@ -91,6 +104,7 @@ export async function main(argv: string[]): Promise<number> {
       intervalMs,
       agentVersion: versionNumber(),
       bootNs: readClocks(time).bootNs,
+      key: key && nodeKey(key, nameOf(i)),
     }),
     options.seed,
   );

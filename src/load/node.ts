@@ -1,9 +1,11 @@
 // One simulated node: a report whose readings move as a busy machine's would. Writes straight into the bytes that are
 // sent, because 100,000 of these a second have to come from one core. Pure: the caller brings the time.
 
+import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits, structs } from '../layout/layout.gen.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
+import { sign } from '../layout/tag.js';
 
 type ReportField = keyof typeof structs.report.fields;
 
@@ -113,6 +115,8 @@ export interface Simulated {
   agentVersion: number;
   /** CLOCK_BOOTTIME of this machine in ns, from which the node's own is taken. */
   bootNs: bigint;
+  /** The node's own, which signs its reports; undefined: they have no tag. */
+  key?: Key | undefined;
 }
 
 /** The nodes of a simulated cluster, their reports one behind the other in `reports`. */
@@ -122,6 +126,7 @@ export class Cluster {
   readonly #busy: Float64Array;
   readonly #random: () => number;
   readonly #seconds: number;
+  readonly #keys: (Key | undefined)[] = [];
 
   constructor(
     readonly count: number,
@@ -137,6 +142,7 @@ export class Cluster {
   }
 
   #begin(index: number, node: Simulated): void {
+    this.#keys.push(node.key);
     const uptime = Math.floor(this.#random() * 100 * 86_400_000); // ms, up to 100 days before now
     encode('report', this.#view, index * REPORT_BYTES, {
       magic: MAGIC,
@@ -150,6 +156,7 @@ export class Cluster {
       valid: index % GPU_NODES === 0 ? WITH_GPUS : VALID,
       hostname: node.name,
       agent_version: node.agentVersion,
+      ...(node.key && { key_id: node.key.id, auth_alg: enums.auth_alg.indexOf('node') }),
       start_boot_ns: node.bootNs,
       cpus_online: CPUS,
       cpus_present: CPUS,
@@ -255,6 +262,8 @@ export class Cluster {
     add(view, base + RX_PACKETS, Math.round(busy * 100 * ms));
     add(view, base + TX_PACKETS, Math.round(busy * 80 * ms));
     if (index % GPU_NODES === 0) this.#moveGpus(base, busy);
+    const key = this.#keys[index];
+    if (key !== undefined) sign(this.reports.subarray(base, base + REPORT_BYTES), key);
   }
 
   /** The busier the node, the more of its GPUs are in use. */

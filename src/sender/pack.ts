@@ -4,7 +4,7 @@ import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
 import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
 import { bits, enums } from '../layout/layout.gen.js';
-import { sign } from './keys.js';
+import { sign } from '../layout/tag.js';
 import type { World } from './world.js';
 
 /** What stays the same from one report of a run to the next. */
