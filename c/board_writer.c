@@ -888,10 +888,10 @@ void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
 
 void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) { w->limits.resumed_ns = resumed_ns; }
 
-void bb_writer_heartbeat(struct bb_writer *w, int64_t began_ns) {
+void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   bb_add(&w->board.header->drains, 1);
   /* Release: who sees this heartbeat sees every word of the drain, and the listening-since stored before it. */
-  bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)began_ns);
+  bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)heard_ns);
 }
 
 void bb_writer_dropped(struct bb_writer *w, uint64_t drops, bool overflow) {

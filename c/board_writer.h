@@ -79,8 +79,8 @@ void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
 /* Until this moment the receiver was stopped or paused: gaps that reach back before it count as unheard. */
 void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 
-/* A drain that began at `began_ns` left every socket empty. */
-void bb_writer_heartbeat(struct bb_writer *writer, int64_t began_ns);
+/* Whatever arrived before `heard_ns` has been delivered, or counted as dropped. Later than the last time. */
+void bb_writer_heartbeat(struct bb_writer *writer, int64_t heard_ns);
 
 /* Datagrams that the kernel dropped since the last call; whether a socket buffer was full (else it was asked to drop them). */
 void bb_writer_dropped(struct bb_writer *writer, uint64_t drops, bool overflow);

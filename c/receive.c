@@ -35,15 +35,17 @@
 #define WANTED_BUFFER (64 << 20)
 /* What a report takes of a socket buffer: seen as 2,305 bytes on x86-64. */
 #define BUFFER_PER_REPORT 2305
-/* Batches of one socket in one drain. More is left to the next: a flood must not keep us from the clock. */
-#define MOST_ROUNDS 1024
+/* For how long a drain takes what comes. More is left to the next: a flood must not keep us from saying that we live. */
+#define MOST_DRAIN_NS (SECOND / 20)
 
 struct listener {
   int fd;
   struct sockaddr_storage address; /* as bound */
   uint32_t drops;         /* as the kernel last told */
-  int64_t empty_since_ns; /* start of the last drain that left this socket empty */
-  int64_t empty_offset;   /* distance of the clocks before it */
+  int64_t heard_ns;       /* what arrived before has been taken, or was dropped */
+  int64_t heard_offset;   /* a distance of the clocks from before then */
+  int64_t sampled_ns, sampled_offset; /* a later one, and when it was taken: the next, once all from before then has been taken */
+  int64_t latest_ns;      /* stamp of what was last taken */
   bool empty;             /* in the drain under way */
 };
 
@@ -56,7 +58,8 @@ struct bb_receiver {
   int wake; /* eventfd: stop, or a job */
   bool started;
   pthread_t thread;
-  int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
+  int64_t last_began_ns, last_end_boot_ns;
+  int64_t heartbeat_ns, last_heartbeat_boot_ns;
   bool again; /* the last drain wants another at once */
   bool busy;  /* it brought so much that there will be something at the next tick, too */
   uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
@@ -172,7 +175,7 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   socklen_t length = sizeof bound;
   getsockname(fd, (struct sockaddr *)&bound, &length);
   r->listeners[r->count++] = (struct listener){
-      .fd = fd, .address = bound, .empty_since_ns = bound_ns, .empty_offset = distance};
+      .fd = fd, .address = bound, .heard_ns = bound_ns, .heard_offset = distance, .sampled_ns = bound_ns, .sampled_offset = distance};
   return port_of(&bound);
 }
 
@@ -302,16 +305,32 @@ static int64_t kernel_time(struct msghdr *message) {
   return 0;
 }
 
-/* The kernel's time carried over to the monotonic clock. What we take now was not there when this socket was last empty, so it
- * is no older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. The two
- * distances of the clocks were sampled before the socket was seen empty and after this was taken, so that its arrival lies
+/* The kernel's time carried over to the monotonic clock. What we take now arrived after all that was heard before, so it is no
+ * older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. The two
+ * distances of the clocks were sampled before what was heard then and after this was taken, so that its arrival lies
  * between them, however long we were kept from going on. */
 static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
-  const int64_t moved = distance - l->empty_offset;
-  if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return l->empty_since_ns;
+  const int64_t moved = distance - l->heard_offset;
+  if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return l->heard_ns;
   const int64_t ns = kernel_ns - distance;
-  if (ns < l->empty_since_ns) return l->empty_since_ns;
+  if (ns < l->heard_ns) return l->heard_ns;
   return ns > taken_ns ? taken_ns : ns;
+}
+
+/* Notes up to when a socket has been heard, at the end of a drain that began then: one that was left empty, until the drain began.
+ * Another until what was last taken arrived, since a socket is a queue: under a flood that never lets it be empty we are late by what
+ * waits in its buffer, and not deaf. Never later than the drain began, for what was dropped since has not been counted. */
+static void note_heard(struct listener *l, int64_t began_ns, int64_t distance) {
+  if (l->empty) {
+    l->heard_ns = began_ns;
+    l->heard_offset = distance;
+  } else if (l->latest_ns > l->heard_ns) {
+    l->heard_ns = l->latest_ns < began_ns ? l->latest_ns : began_ns;
+    if (l->sampled_ns > l->heard_ns) return; /* what comes may have arrived before it was sampled */
+    l->heard_offset = l->sampled_offset;
+  } else return;
+  l->sampled_ns = began_ns;
+  l->sampled_offset = distance;
 }
 
 static void set_address(struct bb_arrival *arrival, const struct sockaddr_storage *from) {
@@ -360,6 +379,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     set_address(&arrival, &r->from[i]);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
     r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
+    l->latest_ns = arrival.stamp_ns;
   }
   l->empty = got < BATCH;
   return got;
@@ -375,12 +395,11 @@ static void drain(struct bb_receiver *r) {
   count_drops(r);
 
   const int64_t distance = clock_distance();
-  int full = 0;
   uint64_t total = 0;
   for (int i = 0; i < r->count; i++) r->listeners[i].empty = false;
-  bool more = true;
+  bool more;
   /* In turn, a batch each, so that a flood on one socket does not starve another. */
-  for (int round = 0; more && round < MOST_ROUNDS; round++) {
+  do {
     more = false;
     for (int i = 0; i < r->count; i++) {
       struct listener *l = &r->listeners[i];
@@ -389,22 +408,22 @@ static void drain(struct bb_receiver *r) {
       total += (uint64_t)got;
       if (!l->empty && got > 0) more = true;
     }
-  }
+  } while (more && bb_clock_ns(CLOCK_MONOTONIC) - began_ns <= MOST_DRAIN_NS);
+  int64_t heard_ns = began_ns;
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
-    if (!l->empty) continue;
-    full++;
-    l->empty_since_ns = began_ns;
-    l->empty_offset = distance;
+    note_heard(l, began_ns, distance);
+    if (l->heard_ns < heard_ns) heard_ns = l->heard_ns;
   }
   r->last_began_ns = began_ns;
   r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
-  if (full == r->count) {
-    bb_writer_heartbeat(r->writer, began_ns);
-    r->last_heartbeat_boot_ns = began_boot_ns;
+  if (heard_ns > r->heartbeat_ns) {
+    bb_writer_heartbeat(r->writer, heard_ns);
+    r->heartbeat_ns = heard_ns;
+    r->last_heartbeat_boot_ns = began_boot_ns - (began_ns - heard_ns);
   }
   mind_flood(r, began_ns);
-  /* `more`: the bound on rounds ended the drain. A socket that only fails is not asked without pause. */
+  /* `more`: its time was over. A socket that only fails is not asked without pause. */
   r->again = more || total * BUFFER_PER_REPORT > r->buffer / 4;
   r->busy = total >= BUSY;
 }

@@ -1,12 +1,18 @@
 // A flood of junk: the kernel is asked to drop it, reports come through, and nobody takes the filter for an overflow.
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { BulkSender, Receiver } from '../src/native/index.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { openWriter } from '../src/shm/writer.js';
-import { boardPath, makeReport, until } from './lib.js';
+import { boardPath, folder, makeReport, startReceiver, until } from './lib.js';
+import { now } from './sampler.js';
 
 /** Junk in a second from which on it is filtered here: little, so that any machine can send it. */
 const FLOOD = 1000;
@@ -77,3 +83,41 @@ for (const host of ['127.0.0.1', '::1'])
     report();
     await until('reports come', () => look().accepted > after.accepted);
   });
+
+t.test('forgeries that come faster than they can be refused: it is late, and not deaf', async t => {
+  const [board, key] = [boardPath(t), join(folder(t), 'cluster.key')];
+  writeFileSync(key, `7 cluster ${'5a'.repeat(32)}\n`, { mode: 0o600 });
+  const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  // Each of them costs the receiver twice what it costs the sender.
+  const flooder = fork(fileURLToPath(new URL('./flooder.js', import.meta.url)), [
+    'strangers',
+    String(port),
+    '5',
+    '0',
+    '1',
+  ]);
+  t.teardown(() => flooder.kill('SIGKILL'));
+  let sent: number | undefined;
+  flooder.once('message', message => {
+    ({ sent } = message as { sent: number });
+  });
+  let [looks, last] = [0, 0];
+  while (sent === undefined) {
+    const { stalled, evidence } = reader.snapshot();
+    const heartbeat = Number(evidence.heartbeatNs);
+    if (stalled || heartbeat < last) t.fail(`stalled: ${stalled}; ${heartbeat} after ${last}`);
+    [looks, last] = [looks + 1, heartbeat];
+    await new Promise(resolve => setTimeout(resolve, 50));
+  }
+  if (flooder.exitCode === null) await once(flooder, 'exit');
+  const end = now();
+  await until('all is heard', () => Number(reader.snapshot().evidence.heartbeatNs) > end);
+  const { header, refused, count } = reader.snapshot();
+  t.comment(`${looks} looks, ${sent} sent, ${header.kernel_drops} dropped`);
+  t.ok(looks > 10);
+  t.same(refused, { tag: header.received }, 'each was refused for its tag, and counted');
+  t.ok(Number(header.received) + Number(header.kernel_drops) <= sent);
+  t.equal(count, 0);
+});
