@@ -55,6 +55,7 @@ struct bb_receiver {
   bool started;
   pthread_t thread;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
+  uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
   bool again; /* the last drain wants another at once */
   uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
   int64_t junk_since_ns;
@@ -398,6 +399,7 @@ static void drain(struct bb_receiver *r) {
   r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   if (full == r->count) {
     bb_writer_heartbeat(r->writer, began_ns);
+    bb_store(&r->heartbeat_ns, (uint64_t)began_ns);
     r->last_heartbeat_boot_ns = began_boot_ns;
   }
   mind_flood(r, began_ns);
@@ -516,6 +518,7 @@ void bb_receiver_status(struct bb_receiver *r, struct bb_receiver_status *out) {
   pthread_mutex_lock(&r->mutex);
   *out = r->status;
   pthread_mutex_unlock(&r->mutex);
+  out->heartbeat_ns = bb_load(&r->heartbeat_ns);
 }
 
 void bb_receiver_stop(struct bb_receiver *r) {

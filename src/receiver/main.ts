@@ -8,7 +8,8 @@ import { onHangup } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { Receiver } from '../native/index.js';
+import { Receiver, type ReceiverStatus } from '../native/index.js';
+import { Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { Control } from './control.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
@@ -47,6 +48,23 @@ export const verb = defineVerb({
 type Options = Values<(typeof verb.options)[number]>;
 
 const LOOK_MS = 1000;
+
+/** What a service manager shows of us, in one line. */
+function statusLine(bound: readonly string[], { nodes, filtering, trouble }: ReceiverStatus): string {
+  const troubles = [...(filtering ? ['a flood of junk is dropped by the kernel'] : []), ...(trouble ? [trouble] : [])];
+  return [`listening on ${bound.join(', ')}, ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`, ...troubles].join('; ');
+}
+
+/** Whether the receive thread has left every socket empty since the last time that this was asked. */
+function heartbeats(receiver: Receiver): () => boolean {
+  let last = receiver.status().heartbeatNs;
+  return () => {
+    const { heartbeatNs } = receiver.status();
+    const moved = heartbeatNs !== last;
+    last = heartbeatNs;
+    return moved;
+  };
+}
 
 /** Opens every socket, joins every group, and adds to `bound` where it listens. */
 async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
@@ -106,7 +124,9 @@ export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
   let board = boardOptions(options);
   const log = createLog(verb.name);
+  const service = new Service();
   const stop = onStop();
+  stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
   const bound: string[] = [];
@@ -123,17 +143,21 @@ export async function main(argv: string[]): Promise<number> {
   if (advice !== undefined) log.warn(advice);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
-  onHangup(log, () => {
+  const status = () => statusLine(bound, receiver.status());
+  onHangup(log, service, status, () => {
     board = change(receiver, options, readOptions(argv), board, log);
   });
   tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
+  service.ready(status());
+  service.watch(heartbeats(receiver));
   const watch = setInterval(() => {
-    const status = receiver.status();
-    tellChanges(last, status, log);
-    if (status.publications > last.publications) control.reopen();
-    last = status;
+    const now = receiver.status();
+    tellChanges(last, now, log);
+    service.status(statusLine(bound, now));
+    if (now.publications > last.publications) control.reopen();
+    last = now;
   }, LOOK_MS);
   await stopped;
   clearInterval(watch);
