@@ -386,7 +386,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
-                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("join", &Receiver::Join),
+                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt), InstanceMethod("join", &Receiver::Join),
                         InstanceMethod("start", &Receiver::Start), InstanceMethod("change", &Receiver::Change),
                         InstanceMethod("forget", &Receiver::Forget),
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
@@ -429,6 +429,18 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                                         static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
     if (port < 0) throw Napi::Error::New(info.Env(), why);
     return Napi::Number::New(info.Env(), port);
+  }
+
+  // adopt(fd): { host, port } of a socket that we were passed.
+  Napi::Value Adopt(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    char why[kWhy] = "", host[INET6_ADDRSTRLEN] = "";
+    const int port = bb_receiver_adopt(Get(env), info[0].As<Napi::Number>().Int32Value(), host, why, sizeof why);
+    if (port < 0) throw Napi::Error::New(env, why);
+    auto out = Napi::Object::New(env);
+    out.Set("host", host);
+    out.Set("port", port);
+    return out;
   }
 
   // join(group, port, interface?): the port of the socket.

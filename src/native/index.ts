@@ -108,6 +108,11 @@ export interface ReceiverStatus {
 export interface Receiver extends Changes {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
+  /**
+   * Listens on a socket that a service manager has bound; where that is. What waits in it is laid down where the time at
+   * which it came is certain. Throws one line for people.
+   */
+  adopt(fd: number): { host: string; port: number };
   /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
   join(group: string, port: number, interfaceName?: string): number;
   /** Takes the writer, drains once, and starts the thread. */

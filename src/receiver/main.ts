@@ -9,8 +9,9 @@ import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
-import { Service } from '../service/service.js';
+import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
+import { hasNeighbour } from './beside.js';
 import { Control } from './control.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
 import { readTrust, tellTrust } from './keys.js';
@@ -42,7 +43,7 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
+    'Sockets that systemd passes take the place of --listen. Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -66,9 +67,22 @@ function heartbeats(receiver: Receiver): () => boolean {
   };
 }
 
-/** Opens every socket, joins every group, and adds to `bound` where it listens. */
+/** Takes a socket that was bound for us; where it listens. */
+function adopt(receiver: Receiver, fd: number): string {
+  const address = formatAddress(receiver.adopt(fd));
+  // Asked for when nobody can come any more.
+  if (hasNeighbour(fd))
+    throw new Error(
+      `somebody else listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
+    );
+  return address;
+}
+
+/** Takes or opens every socket, joins every group, and adds to `bound` where it listens. */
 async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
-  for (const { host, port } of options.listen) {
+  const passed = passedSockets();
+  for (const fd of passed) bound.push(adopt(receiver, fd));
+  for (const { host, port } of passed.length > 0 ? [] : options.listen) {
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });

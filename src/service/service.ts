@@ -24,6 +24,20 @@ function take(env: Environment, name: string): string | undefined {
   return value;
 }
 
+/** More would be a mistake. */
+const MOST_SOCKETS = 16;
+
+/**
+ * The sockets that the manager has bound for us, as sd_listen_fds(3) has it: descriptors from 3 on. What it said is taken
+ * out of the environment.
+ */
+export function passedSockets(env: Environment = process.env): number[] {
+  const [pid, count] = [take(env, 'LISTEN_PID'), Number(take(env, 'LISTEN_FDS') ?? 0)];
+  take(env, 'LISTEN_FDNAMES');
+  if (pid !== String(process.pid) || !Number.isInteger(count) || count < 0 || count > MOST_SOCKETS) return [];
+  return Array.from({ length: count }, (_, i) => 3 + i);
+}
+
 export class Service {
   readonly #path: string | undefined;
   /** Undefined: nobody watches us. */
