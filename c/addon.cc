@@ -19,6 +19,7 @@
 #include "board_writer.h"
 #include "bulk_send.h"
 #include "mac.h"
+#include "notify.h"
 #include "order.h"
 #include "receive.h"
 
@@ -98,6 +99,12 @@ Napi::Value Hmac(const Napi::CallbackInfo& info) {
   bb_mac_free(mac);
   if (!made) throw Napi::Error::New(env, "out of memory");
   return out;
+}
+
+// notify(path, message): 0, or -errno.
+Napi::Value Notify(const Napi::CallbackInfo& info) {
+  const std::string path = info[0].As<Napi::String>(), message = info[1].As<Napi::String>();
+  return Napi::Number::New(info.Env(), bb_notify(path.c_str(), message.c_str()));
 }
 
 int64_t Int64(const Napi::Object& from, const char* key) {
@@ -381,7 +388,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
  public:
   static Napi::Function Class(Napi::Env env) {
     return DefineClass(env, "Receiver",
-                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("join", &Receiver::Join),
+                       {InstanceMethod("listen", &Receiver::Listen), InstanceMethod("adopt", &Receiver::Adopt), InstanceMethod("join", &Receiver::Join),
                         InstanceMethod("start", &Receiver::Start), InstanceMethod("change", &Receiver::Change),
                         InstanceMethod("forget", &Receiver::Forget),
                         InstanceMethod("status", &Receiver::Status), InstanceMethod("stop", &Receiver::Stop)});
@@ -424,6 +431,18 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
                                         static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()), why, sizeof why);
     if (port < 0) throw Napi::Error::New(info.Env(), why);
     return Napi::Number::New(info.Env(), port);
+  }
+
+  // adopt(fd): { host, port } of a socket that we were passed.
+  Napi::Value Adopt(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    char why[kWhy] = "", host[INET6_ADDRSTRLEN] = "";
+    const int port = bb_receiver_adopt(Get(env), info[0].As<Napi::Number>().Int32Value(), host, why, sizeof why);
+    if (port < 0) throw Napi::Error::New(env, why);
+    auto out = Napi::Object::New(env);
+    out.Set("host", host);
+    out.Set("port", port);
+    return out;
   }
 
   // join(group, port, interface?): the port of the socket.
@@ -481,6 +500,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);
+    set("heartbeatNs", status.heartbeat_ns);
     out.Set("filtering", Napi::Boolean::New(env, status.filtering));
     out.Set("trouble", status.trouble);
     auto refused = Napi::Array::New(env, 32);
@@ -571,6 +591,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("readFile", Napi::Function::New(env, ReadFile));
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
+  exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));
   exports.Set("Receiver", Receiver::Class(env));

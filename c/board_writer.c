@@ -914,4 +914,18 @@ int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   return rebuild(w, w->board.header->capacity, NULL, NULL, 0, why, size) ? 1 : -1;
 }
 
+bool bb_writer_past(const struct bb_writer *w, int64_t *heartbeat_ns, int64_t *distance_ns) {
+  const struct mapped *b = &w->board;
+  const struct bb_slot *newest = NULL;
+  for (uint32_t i = 0; i < b->header->count; i++) {
+    const int n = newest_slot(b, i);
+    const struct bb_slot *slot = n < 0 ? NULL : slot_at(b, i, (uint32_t)n);
+    if (slot != NULL && (newest == NULL || slot->stamp_ns > newest->stamp_ns)) newest = slot;
+  }
+  *heartbeat_ns = (int64_t)b->header->heartbeat_ns;
+  if (newest == NULL || *heartbeat_ns == 0) return false;
+  *distance_ns = (int64_t)newest->stamp_real_ns - (int64_t)newest->stamp_ns;
+  return true;
+}
+
 const struct bb_board_header *bb_writer_header(const struct bb_writer *w) { return w->board.header; }

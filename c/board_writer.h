@@ -94,6 +94,10 @@ void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 /* If the path no longer names our board, publishes it again. 0: it is there; 1: published; -1: cannot, see `why`. */
 int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
 
+/* What is known of the receiver before us, until the first heartbeat of ours: its last heartbeat, and by how much CLOCK_REALTIME was
+ * ahead of CLOCK_MONOTONIC when the newest report came. False when there was none, or no report. */
+bool bb_writer_past(const struct bb_writer *writer, int64_t *heartbeat_ns, int64_t *distance_ns);
+
 /* The header, for looking at from any thread with relaxed loads. */
 const struct bb_board_header *bb_writer_header(const struct bb_writer *writer);
 

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <net/if.h>
@@ -47,6 +48,7 @@ struct listener {
   int64_t sampled_ns, sampled_offset; /* a later one, and when it was taken: the next, once all from before then has been taken */
   int64_t latest_ns;      /* stamp of what was last taken */
   bool empty;             /* in the drain under way */
+  bool inherited;         /* what waits in it came while another receiver drained it, or none */
 };
 
 struct bb_receiver {
@@ -58,8 +60,8 @@ struct bb_receiver {
   int wake; /* eventfd: stop, or a job */
   bool started;
   pthread_t thread;
-  int64_t last_began_ns, last_end_boot_ns;
-  int64_t heartbeat_ns, last_heartbeat_boot_ns;
+  int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
+  uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
   bool again; /* the last drain wants another at once */
   bool busy;  /* it brought so much that there will be something at the next tick, too */
   uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
@@ -116,23 +118,38 @@ static int64_t clock_distance(void) {
 
 /* ---- sockets ---- */
 
+/* All that arrived before `ns` has been taken; `distance`: of the clocks, then or before. */
+static void set_heard(struct listener *l, int64_t ns, int64_t distance) {
+  l->heard_ns = l->sampled_ns = ns;
+  l->heard_offset = l->sampled_offset = distance;
+}
+
 static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
+
+/* 0 where the kernel does not tell. */
+static int get(int fd, int option) {
+  int value = 0;
+  socklen_t length = sizeof value;
+  return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 ? value : 0;
+}
+
+/* What every socket of ours is set to. */
+static void set_up(int fd, int family, uint64_t *buffer) {
+  set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  if (family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
+  else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+  set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
+  const uint64_t granted = (uint64_t)get(fd, SO_RCVBUF);
+  if (granted < *buffer) *buffer = granted;
+}
 
 static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
   const int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   /* No SO_REUSEADDR: with it any local user could bind beside us and take the reports. */
-  set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
-  if (address->ai_family == AF_INET6) {
-    set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-    set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
-  } else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
+  if (address->ai_family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   set(fd, SOL_SOCKET, SO_RCVBUF, WANTED_BUFFER);
-  set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
-  int granted = 0;
-  socklen_t length = sizeof granted;
-  getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &granted, &length);
-  if ((uint64_t)granted < *buffer) *buffer = (uint64_t)granted;
+  set_up(fd, address->ai_family, buffer);
   if (bind(fd, address->ai_addr, address->ai_addrlen) == 0) return fd;
   const int error = errno;
   close(fd);
@@ -174,9 +191,84 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   struct sockaddr_storage bound;
   socklen_t length = sizeof bound;
   getsockname(fd, (struct sockaddr *)&bound, &length);
-  r->listeners[r->count++] = (struct listener){
-      .fd = fd, .address = bound, .heard_ns = bound_ns, .heard_offset = distance, .sampled_ns = bound_ns, .sampled_offset = distance};
+  struct listener *l = &r->listeners[r->count++];
+  *l = (struct listener){.fd = fd, .address = bound};
+  set_heard(l, bound_ns, distance);
   return port_of(&bound);
+}
+
+/* Drops of this socket since we last asked, and whether its buffer is more than three quarters full. Asked for at each drain, since
+ * SO_RXQ_OVFL comes only with the next datagram. */
+static uint32_t new_drops(struct listener *l, bool *full) {
+  uint32_t info[SK_MEMINFO_VARS] = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &length) != 0) return 0;
+  const uint32_t drops = info[SK_MEMINFO_DROPS] - l->drops;
+  l->drops = info[SK_MEMINFO_DROPS];
+  *full = info[SK_MEMINFO_RMEM_ALLOC] > info[SK_MEMINFO_RCVBUF] / 4 * 3;
+  return drops;
+}
+
+/* More than the largest buffer holds, so that what came before is gone, however much comes meanwhile. */
+#define MOST_DISCARDED (1 << 20)
+
+/* Takes what waits in a socket, and lays it down nowhere: when it came is not known. */
+static void discard(int fd) {
+  uint8_t byte;
+  for (int i = 0; i < MOST_DISCARDED && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0; i++) {
+  }
+}
+
+static void begin_empty(struct listener *l) {
+  set_heard(l, bb_clock_ns(CLOCK_MONOTONIC), clock_distance());
+  l->inherited = false;
+  discard(l->fd);
+}
+
+int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN], char *why, size_t size) {
+  struct sockaddr_storage address = {0};
+  socklen_t length = sizeof address;
+  if (r->count == BB_MOST_SOCKETS) {
+    snprintf(why, size, "at most %d sockets to listen on", BB_MOST_SOCKETS);
+    return -1;
+  }
+  if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || get(fd, SO_TYPE) != SOCK_DGRAM ||
+      (address.ss_family != AF_INET && address.ss_family != AF_INET6) || port_of(&address) == 0) {
+    snprintf(why, size, "descriptor %d, which we were passed, is no UDP socket with an address; see ListenDatagram= in its unit", fd);
+    return -1;
+  }
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  /* systemd binds with SO_REUSEADDR, and we take that away below, when the socket has been emptied once. So one that is without it
+   * has been ours before, and has kernel stamps for all that it holds: of what came before these were asked for, the kernel would
+   * tell the time at which it is taken. */
+  const bool inherited = get(fd, SO_REUSEADDR) == 0 && get(fd, SO_TIMESTAMPNS) != 0;
+  set_up(fd, address.ss_family, &r->buffer);
+  set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); /* of a receiver that was killed in a flood */
+  struct listener *l = &r->listeners[r->count++];
+  *l = (struct listener){.fd = fd, .address = address, .inherited = inherited};
+  if (!inherited) begin_empty(l);
+  set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+  bool full;
+  new_drops(l, &full); /* what was dropped before was others' to count */
+  if (address.ss_family == AF_INET6) inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, INET6_ADDRSTRLEN);
+  else inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, INET6_ADDRSTRLEN);
+  return port_of(&address);
+}
+
+/* What waits in a socket that was drained before us came after that receiver's last heartbeat, and its kernel stamps can be believed
+ * if the clocks are as far apart as they were then. Without a board that says so nothing is known of it. */
+static void look_back(struct bb_receiver *r) {
+  int64_t heard_ns, distance;
+  const bool known = bb_writer_past(r->writer, &heard_ns, &distance);
+  for (int i = 0; i < r->count; i++) {
+    struct listener *l = &r->listeners[i];
+    if (!l->inherited) continue;
+    if (!known) {
+      begin_empty(l);
+      continue;
+    }
+    set_heard(l, heard_ns, distance);
+  }
 }
 
 /* Whether a socket takes what is sent to any address, at this port. */
@@ -218,21 +310,10 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   snprintf(host, sizeof host, "%s%s%s", group, scoped ? "%" : "", scoped ? interface : "");
   const int bound = i < r->count ? (int)port : bb_receiver_listen(r, host, port, why, size);
   if (bound < 0 || join(r->listeners[i].fd, &address, index) == 0) return bound;
+  if (errno == EADDRINUSE) return bound; /* joined already: twice, or by a receiver that had the socket before us */
   snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
            strerror(errno), interface == NULL ? "; name the interface with --interface" : "");
   return -1;
-}
-
-/* Drops of this socket since we last asked, and whether its buffer is more than three quarters full. Asked for at each drain, since
- * SO_RXQ_OVFL comes only with the next datagram. */
-static uint32_t new_drops(struct listener *l, bool *full) {
-  uint32_t info[SK_MEMINFO_VARS] = {0};
-  socklen_t length = sizeof info;
-  if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &length) != 0) return 0;
-  const uint32_t drops = info[SK_MEMINFO_DROPS] - l->drops;
-  l->drops = info[SK_MEMINFO_DROPS];
-  *full = info[SK_MEMINFO_RMEM_ALLOC] > info[SK_MEMINFO_RCVBUF] / 4 * 3;
-  return drops;
 }
 
 /* Counts what the kernel has dropped. What it was asked to drop counts among that: then it was an overflow only where there is
@@ -308,12 +389,16 @@ static int64_t kernel_time(struct msghdr *message) {
 /* The kernel's time carried over to the monotonic clock. What we take now arrived after all that was heard before, so it is no
  * older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. The two
  * distances of the clocks were sampled before what was heard then and after this was taken, so that its arrival lies
- * between them, however long we were kept from going on. */
+ * between them, however long we were kept from going on.
+ *
+ * Of a socket that we have not drained before, that bound is another receiver's, and perhaps of another socket: there what would need
+ * it has no stamp, 0. */
 static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
   const int64_t moved = distance - l->heard_offset;
-  if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return l->heard_ns;
+  const int64_t bound_ns = l->inherited ? 0 : l->heard_ns;
+  if (kernel_ns == 0 || moved > CLOCK_STEP_NS || moved < -CLOCK_STEP_NS) return bound_ns;
   const int64_t ns = kernel_ns - distance;
-  if (ns < l->heard_ns) return l->heard_ns;
+  if (ns < l->heard_ns) return bound_ns;
   return ns > taken_ns ? taken_ns : ns;
 }
 
@@ -322,15 +407,17 @@ static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distan
  * waits in its buffer, and not deaf. Never later than the drain began, for what was dropped since has not been counted. */
 static void note_heard(struct listener *l, int64_t began_ns, int64_t distance) {
   if (l->empty) {
-    l->heard_ns = began_ns;
-    l->heard_offset = distance;
-  } else if (l->latest_ns > l->heard_ns) {
+    set_heard(l, began_ns, distance);
+    l->inherited = false;
+    return;
+  }
+  if (l->latest_ns > l->heard_ns) {
     l->heard_ns = l->latest_ns < began_ns ? l->latest_ns : began_ns;
     if (l->sampled_ns > l->heard_ns) return; /* what comes may have arrived before it was sampled */
     l->heard_offset = l->sampled_offset;
-  } else return;
-  l->sampled_ns = began_ns;
-  l->sampled_offset = distance;
+    l->sampled_ns = began_ns;
+    l->sampled_offset = distance;
+  }
 }
 
 static void set_address(struct bb_arrival *arrival, const struct sockaddr_storage *from) {
@@ -375,6 +462,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     struct msghdr *m = &r->messages[i].msg_hdr;
     struct bb_arrival arrival;
     arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
+    if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
     set_address(&arrival, &r->from[i]);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
@@ -417,9 +505,9 @@ static void drain(struct bb_receiver *r) {
   }
   r->last_began_ns = began_ns;
   r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
-  if (heard_ns > r->heartbeat_ns) {
+  if (heard_ns > (int64_t)r->heartbeat_ns) {
     bb_writer_heartbeat(r->writer, heard_ns);
-    r->heartbeat_ns = heard_ns;
+    bb_store(&r->heartbeat_ns, (uint64_t)heard_ns);
     r->last_heartbeat_boot_ns = began_boot_ns - (began_ns - heard_ns);
   }
   mind_flood(r, began_ns);
@@ -503,6 +591,7 @@ static void *run(void *argument) {
 int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   r->writer = writer;
+  look_back(r);
   bb_writer_receive_buffer(r->writer, r->buffer);
   r->last_began_ns = now_ns - r->drain_ns;
   /* The stretch begins now, and so it is stored before the first heartbeat. */
@@ -538,6 +627,7 @@ void bb_receiver_status(struct bb_receiver *r, struct bb_receiver_status *out) {
   pthread_mutex_lock(&r->mutex);
   *out = r->status;
   pthread_mutex_unlock(&r->mutex);
+  out->heartbeat_ns = bb_load(&r->heartbeat_ns);
 }
 
 void bb_receiver_stop(struct bb_receiver *r) {

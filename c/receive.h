@@ -2,6 +2,7 @@
  * Parses nothing and allocates nothing per datagram; knows nothing of JavaScript. */
 #ifndef BB_RECEIVE_H
 #define BB_RECEIVE_H
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,7 @@ struct bb_receiver_status {
   uint64_t refused[32];
   uint64_t receive_buffer;   /* granted, the smallest of the sockets */
   bool filtering;            /* a flood of junk is dropped by the kernel */
+  uint64_t heartbeat_ns;     /* of this very moment, not of a second ago: a thread that hangs shows by it */
   uint64_t publications;     /* times that the board had vanished from its path and was published again */
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
 };
@@ -33,6 +35,11 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood);
 
 /* Listens at a numeric address. The port that was bound, or -1 and one line in `why`. */
 int bb_receiver_listen(struct bb_receiver *receiver, const char *host, uint16_t port, char *why, size_t why_size);
+
+/* Listens on a UDP socket that a service manager has bound, and keeps while no receiver runs. What waits in it is laid down where the
+ * time at which it came is certain, else it is left out, as if nobody had listened. `host` is where it is bound. The port, or -1 and one
+ * line in `why`. */
+int bb_receiver_adopt(struct bb_receiver *receiver, int fd, char host[INET6_ADDRSTRLEN], char *why, size_t why_size);
 
 /* Joins a multicast group on the interface (NULL: the routing table decides), on the socket that listens at all addresses of this
  * port if there is one, else on one of its own. The port, or -1 and one line in `why`. */

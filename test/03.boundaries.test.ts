@@ -12,6 +12,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['layout', /^src\/layout\//],
   ['native', /^src\/native\//],
   ['common', /^src\/common\//],
+  ['service', /^src\/service\//],
   ['sender', /^src\/sender\//],
   ['load', /^src\/load\//],
   ['receiver', /^src\/receiver\//],
@@ -28,12 +29,14 @@ const MAY: Record<string, string[]> = {
   native: [],
   common: [],
   main: ['common', 'mains'],
-  sender: ['layout', 'native', 'common'],
+  // What a service manager is told, over sockets that Node does not have.
+  service: ['native'],
+  sender: ['layout', 'native', 'common', 'service'],
   load: ['layout', 'native', 'common'],
-  receiver: ['layout', 'native', 'common', 'shm/writer'],
+  receiver: ['layout', 'native', 'common', 'shm/writer', 'service'],
   'shm/writer': ['layout', 'native', 'common'],
   'shm/reader': ['layout', 'native', 'common'],
-  'ganglia-xml': ['layout', 'common', 'shm/reader'],
+  'ganglia-xml': ['layout', 'common', 'shm/reader', 'service'],
   // native, because `dump` has to open files that no reader would believe.
   cli: ['layout', 'common', 'shm/reader', 'native'],
   demo: ['common'],
@@ -155,17 +158,17 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/sender/send.ts',
       "import { a } from 'node:fs';\n\nimport { b } from '../shm/writer.js';",
-      'src/sender/send.ts:3: imports ../shm/writer.js: sender may not import shm/writer; it may import layout, native, common',
+      'src/sender/send.ts:3: imports ../shm/writer.js: sender may not import shm/writer; it may import layout, native, common, service',
     ],
     [
       'src/sender/collect/stat.ts',
       "import type { b } from '../../shm/reader.js';",
-      'src/sender/collect/stat.ts:1: imports ../../shm/reader.js: sender may not import shm/reader; it may import layout, native, common',
+      'src/sender/collect/stat.ts:1: imports ../../shm/reader.js: sender may not import shm/reader; it may import layout, native, common, service',
     ],
     [
       'src/receiver/main.ts',
       "\nexport { Snapshot } from '../shm/reader.js';",
-      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/writer',
+      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/writer, service',
     ],
     [
       'src/shm/reader.ts',
@@ -185,7 +188,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/ganglia-xml/main.ts',
       "const { x } = require('../native/index.js');",
-      'src/ganglia-xml/main.ts:1: imports ../native/index.js: ganglia-xml may not import native; it may import layout, common, shm/reader',
+      'src/ganglia-xml/main.ts:1: imports ../native/index.js: ganglia-xml may not import native; it may import layout, common, shm/reader, service',
     ],
     [
       'src/layout/codec.ts',

@@ -515,7 +515,10 @@ function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, over
   if (overflow !== undefined && look.heartbeat >= overflow.to && !overflowed)
     yield 'says that it heard everything, but its buffer overflowed';
   if (pause === undefined) return;
-  if (look.heartbeat > pause.from && look.heartbeat < pause.to) yield 'its heart beat while it stood still';
+  // Afterwards it may say that it has heard what came meanwhile, but not that it has listened.
+  const hasHeard = look.now > pause.to && look.since >= pause.to;
+  if (look.heartbeat > pause.from && look.heartbeat < pause.to && !hasHeard)
+    yield 'its heart beat while it stood still';
   if (look.heartbeat >= pause.to && pause.to - pause.from > S && look.since < pause.to)
     yield 'says that it listened while it stood still';
 }

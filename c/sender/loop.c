@@ -3,6 +3,7 @@
 #include "forget.h"
 #include "outlets.h"
 #include "schedule.h"
+#include "service.h"
 #include "slow/rounds.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -93,8 +94,10 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   for (;;) {
     uint64_t next = go_round();
     const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
+    const uint64_t watch_ns = service_watch(now_ns);
     if (now_ns >= *due) return true;
     if (*due < next) next = *due;
+    if (watch_ns < next) next = watch_ns;
     const uint64_t left = next > now_ns ? next - now_ns : 0;
     const struct timespec timeout = {.tv_sec = (time_t)(left / SECOND_NS), .tv_nsec = (long)(left % SECOND_NS)};
     switch (sigtimedwait(&waited_for, NULL, &timeout)) {
@@ -140,6 +143,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     point_ns = is_new ? 0 : due + late * interval_ns();
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
   }
+  service_stopping();
   const unsigned goodbyes = send_report((struct tick){.goodbye = true});
   *reports = seq;
   return goodbyes;

@@ -13,6 +13,7 @@
 #include "pretend.h"
 #include "privileges.h"
 #include "schedule.h"
+#include "service.h"
 #include "slow/rounds.h"
 
 /* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
@@ -92,17 +93,18 @@ static void tell_ready(void) {
   struct words words = WORDS(text);
   describe(&words, &options);
   say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
+  service_ready(text_of(&words));
 }
 
-/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing. */
-static void change(void) {
+/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing, and is false. */
+static bool change(void) {
   static struct options fresh AT_START;
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
   if (options_read(arguments, argument, &fresh, &fault) != OPTIONS_GOOD || !set_course(&fresh, &to, &fault)) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
-    return;
+    return false;
   }
   course = to;
   outlets_change(&fresh);
@@ -112,10 +114,13 @@ static void change(void) {
   struct words words = WORDS(text);
   describe(&words, &fresh);
   say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
+  service_ready(text_of(&words));
+  return true;
 }
 
 static void read_again(void) {
-  change();
+  service_reloading();
+  if (!change()) service_ready("reports as before: its options cannot be taken");
   forget_start();
 }
 
@@ -182,6 +187,7 @@ int main(int argc, char *argv[]) {
   arguments = argc;
   argument = argv;
   signal(SIGPIPE, SIG_IGN);
+  service_open();
   switch (options_read(argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
     case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;

@@ -6,6 +6,7 @@ import { type Address, formatAddress } from '../common/addresses.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
+import { Service } from '../service/service.js';
 import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
@@ -201,13 +202,18 @@ export async function main(argv: string[]): Promise<number> {
   const log = createLog(verb.name);
   // SIGHUP too: the system would end half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   const ports = new Ports(options.trustedHosts.flat());
   const watch = tellCounts(ports, log);
   try {
     const listening = await open(ports, options, log);
     tellParent({ listening });
-    log.info(`ready: serving on ${listening.join(', ')}`);
+    const status = `serving on ${listening.join(', ')}`;
+    log.info(`ready: ${status}`);
+    service.ready(status);
+    service.watch(() => true);
     if (!stop.aborted) await stopped;
     const { served, stuck, left } = ports.counts;
     log.info(`ended in good order; ${served} served, ${stuck} cut off, ${left} gone before their end`);

@@ -96,6 +96,8 @@ export interface ReceiverStatus {
   filtering: boolean;
   /** Times that the board had vanished from its path and was published again. */
   publications: number;
+  /** CLOCK_MONOTONIC of the last heartbeat, of this very moment; one that stands still tells that the thread hangs. */
+  heartbeatNs: number;
   /** One line about what goes wrong now; empty: nothing. */
   trouble: string;
   /** By the number of the reason. */
@@ -106,6 +108,11 @@ export interface ReceiverStatus {
 export interface Receiver extends Changes {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
+  /**
+   * Listens on a socket that a service manager has bound; where that is. What waits in it is laid down where the time at
+   * which it came is certain. Throws one line for people.
+   */
+  adopt(fd: number): { host: string; port: number };
   /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
   join(group: string, port: number, interfaceName?: string): number;
   /** Takes the writer, drains once, and starts the thread. */
@@ -137,6 +144,7 @@ interface Native {
   readFile(fd: number, into: Uint8Array): number;
   memoryFile(name: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
+  notify(path: string, message: string): number;
   mapBoard(
     path: string,
     owner: number | string | undefined,
@@ -175,6 +183,12 @@ export const memoryFile = native.memoryFile;
  * `own` by our own code; made `rounds` times with one kept key. For tests and benchmarks: node:crypto does the same.
  */
 export const hmac = native.hmac;
+
+/**
+ * Sends a message of sd_notify(3) to the Unix socket at a path, or with a leading @ at an abstract name. Never waits: 0,
+ * or a negative error number.
+ */
+export const notify = native.notify;
 
 /**
  * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name

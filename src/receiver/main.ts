@@ -8,8 +8,10 @@ import { onHangup } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
-import { Receiver } from '../native/index.js';
+import { Receiver, type ReceiverStatus } from '../native/index.js';
+import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
+import { hasNeighbour } from './beside.js';
 import { Control } from './control.js';
 import { bufferAdvice, tellChanges } from './housekeeping.js';
 import { readTrust, tellTrust } from './keys.js';
@@ -41,16 +43,46 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
+    'Sockets that systemd passes take the place of --listen. Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
 
 const LOOK_MS = 1000;
 
-/** Opens every socket, joins every group, and adds to `bound` where it listens. */
+/** What a service manager shows of us, in one line. */
+function statusLine(bound: readonly string[], { nodes, filtering, trouble }: ReceiverStatus): string {
+  const troubles = [...(filtering ? ['a flood of junk is dropped by the kernel'] : []), ...(trouble ? [trouble] : [])];
+  return [`listening on ${bound.join(', ')}, ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`, ...troubles].join('; ');
+}
+
+/** Whether the receive thread has left every socket empty since the last time that this was asked. */
+function heartbeats(receiver: Receiver): () => boolean {
+  let last = receiver.status().heartbeatNs;
+  return () => {
+    const { heartbeatNs } = receiver.status();
+    const moved = heartbeatNs !== last;
+    last = heartbeatNs;
+    return moved;
+  };
+}
+
+/** Takes a socket that was bound for us; where it listens. */
+function adopt(receiver: Receiver, fd: number): string {
+  const address = formatAddress(receiver.adopt(fd));
+  // Asked for when nobody can come any more.
+  if (hasNeighbour(fd))
+    throw new Error(
+      `somebody else listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
+    );
+  return address;
+}
+
+/** Takes or opens every socket, joins every group, and adds to `bound` where it listens. */
 async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
-  for (const { host, port } of options.listen) {
+  const passed = passedSockets();
+  for (const fd of passed) bound.push(adopt(receiver, fd));
+  for (const { host, port } of passed.length > 0 ? [] : options.listen) {
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
@@ -106,7 +138,9 @@ export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
   let board = boardOptions(options);
   const log = createLog(verb.name);
+  const service = new Service();
   const stop = onStop();
+  stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
   const bound: string[] = [];
@@ -123,17 +157,21 @@ export async function main(argv: string[]): Promise<number> {
   if (advice !== undefined) log.warn(advice);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
-  onHangup(log, () => {
+  const status = () => statusLine(bound, receiver.status());
+  onHangup(log, service, status, () => {
     board = change(receiver, options, readOptions(argv), board, log);
   });
   tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);
+  service.ready(status());
+  service.watch(heartbeats(receiver));
   const watch = setInterval(() => {
-    const status = receiver.status();
-    tellChanges(last, status, log);
-    if (status.publications > last.publications) control.reopen();
-    last = status;
+    const now = receiver.status();
+    tellChanges(last, now, log);
+    service.status(statusLine(bound, now));
+    if (now.publications > last.publications) control.reopen();
+    last = now;
   }, LOOK_MS);
   await stopped;
   clearInterval(watch);

@@ -8,6 +8,7 @@ import { onStdoutGone, onStop, tellParent } from '../common/process.js';
 import { InputError } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
+import { Service } from '../service/service.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { readSigningKey } from './keys.js';
@@ -131,6 +132,7 @@ export async function main(argv: string[]): Promise<number> {
   const { pretend } = options;
   const pretence = pretend === undefined ? undefined : usable(() => readPretence(pretend));
   const log = createLog(verb.name);
+  const service = new Service();
   const id = bootId(options.proc.at(-1) ?? '/proc');
   if (id === undefined) log.warn('cannot read the boot id: reboots of this node will not be seen');
   const identity = {
@@ -158,21 +160,28 @@ export async function main(argv: string[]): Promise<number> {
       return (await loop.once()) === outlets.count ? 0 : 1;
     }
     const stop = new AbortController();
-    onStop().addEventListener('abort', () => stop.abort());
+    onStop().addEventListener('abort', () => {
+      service.stopping();
+      stop.abort();
+    });
     onStdoutGone(() => stop.abort()); // and says goodbye to the others
-    const describe = ({ name, interval }: Options) =>
-      `${name} reports every ${formatDuration(interval)} to ${outlets.names}`;
-    onHangup(log, () => {
+    let inForce = options;
+    const describe = () => `${inForce.name} reports every ${formatDuration(inForce.interval)} to ${outlets.names}`;
+    onHangup(log, service, describe, () => {
       const changed = readOptions(argv);
       const course = courseOf(changed, identity);
       outlets.change(changed);
       loop.change(course);
       slow?.change(changed.interval);
-      log.info(`read its options again: ${describe(changed)}`);
+      inForce = changed;
+      log.info(`read its options again: ${describe()}`);
     });
     const { reports, goodbyes } = await loop.run(stop.signal, () => {
       tellParent({ reporting: outlets.names });
-      log.info(`ready: ${describe(options)}`);
+      log.info(`ready: ${describe()}`);
+      service.ready(describe());
+      // Everything is done in the loop that this is asked in: it comes round, or it hangs.
+      service.watch(() => true);
     });
     const to = goodbyes === outlets.count ? '' : ` to ${goodbyes} of ${outlets.count}`;
     const failed = outlets.failed > 0 ? `, ${outlets.failed} could not be delivered` : '';

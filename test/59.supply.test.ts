@@ -1,0 +1,69 @@
+// What is installed with us at run time: how many packages, as the README says, each held by a hash, and none that runs anything
+// when it is installed.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ROOT } from './lib.js';
+
+interface Package {
+  version?: string;
+  dev?: boolean;
+  integrity?: string;
+  hasInstallScript?: boolean;
+  dependencies?: Record<string, string>;
+}
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Package> };
+const manifest = JSON.parse(read('package.json')) as {
+  scripts: Record<string, string>;
+  dependencies: Record<string, string>;
+};
+const NODE_MODULES = 'node_modules/';
+
+/** What a package is given for a name: the nearest of its own, as Node looks for it. */
+function resolve(from: string, name: string): string {
+  for (let at = from; ; at = at.slice(0, Math.max(0, at.lastIndexOf(`/${NODE_MODULES}`)))) {
+    const path = `${at === '' ? '' : `${at}/`}${NODE_MODULES}${name}`;
+    if (packages[path] !== undefined) return path;
+    if (at === '') throw new Error(`${from} depends on ${name}, which is not in package-lock.json`);
+  }
+}
+
+/** All that the run-time dependencies lead to, found by following them: marks in the lock file are not trusted. */
+function reached(): string[] {
+  const found = new Set<string>();
+  const follow = (from: string, names: string[]) => {
+    for (const path of names.map(name => resolve(from, name))) {
+      if (found.has(path)) continue;
+      found.add(path);
+      follow(path, Object.keys(packages[path]?.dependencies ?? {}));
+    }
+  };
+  follow('', Object.keys(manifest.dependencies));
+  return [...found].sort();
+}
+
+t.test('the README counts the packages that are installed at run time', async t => {
+  const found = reached();
+  t.comment(found.join(' '));
+  const marked = Object.keys(packages).filter(path => path !== '' && packages[path]?.dev !== true);
+  t.same(found, marked.sort(), 'they are those that the lock file does not mark as for development');
+  const [, direct, all] =
+    /^(\d+) packages at run time that we chose, (\d+) with what these bring/m.exec(read('README.md')) ?? [];
+  t.same([Number(direct), Number(all)], [Object.keys(manifest.dependencies).length, found.length]);
+});
+
+t.test('none of them runs anything when it is installed, and neither do we', async t => {
+  for (const path of reached()) {
+    const { hasInstallScript, integrity, version } = packages[path] ?? {};
+    t.notOk(hasInstallScript, `${path} ${version}`);
+    t.match(integrity, /^sha512-/, 'held by its hash');
+  }
+  t.notOk(packages['']?.hasInstallScript);
+  const hooks = Object.keys(manifest.scripts).filter(name =>
+    /^(pre|post)?(install|prepare|publish|uninstall)|^prepublishOnly/.test(name),
+  );
+  t.same(hooks, []);
+});

@@ -1,0 +1,194 @@
+// Daemons under a service manager: what they tell it, as sd_notify(3) has it, and that a hung receive thread goes without its
+// word that it is alive. A stand-in listens; every daemon is a real one.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Service } from '../src/service/service.js';
+import { Hearer, startIn as startOther } from './hanging.js';
+import { boardPath, folder, makeReport, type Running, until } from './lib.js';
+import { Manager } from './manager.js';
+import { now, StandIn, startIn, startMaster } from './sampler.js';
+import { compileSender, lacks } from './twosenders.js';
+
+t.setTimeout(200_000);
+t.jobs = 4;
+const skip = lacks('python3', 'python3');
+
+const ENDED = [{ STOPPING: '1' }];
+/** Long enough that a busy machine is not taken for a hung one. */
+const WATCHDOG_MS = 1000;
+
+/** Ends it in good order; the last thing that it has told is that. */
+async function end(t: Test, manager: Manager, { child, exit }: Pick<Running, 'child' | 'exit'>): Promise<void> {
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  await until('it has told that it ends', () => manager.of(child.pid).at(-1)?.STOPPING === '1');
+}
+
+/** SIGHUP, and what was told of it. */
+async function hangUp(t: Test, manager: Manager, { child }: Pick<Running, 'child'>, status: RegExp): Promise<void> {
+  const from = manager.of(child.pid).length;
+  const began = now();
+  child.kill('SIGHUP');
+  await until('it is ready again', () =>
+    manager
+      .of(child.pid)
+      .slice(from)
+      .some(lines => lines.READY === '1'),
+  );
+  const told = manager.of(child.pid).slice(from);
+  const [reloading, ready] = [told.findIndex(l => l.RELOADING === '1'), told.findIndex(l => l.READY === '1')];
+  t.ok(reloading >= 0 && reloading < ready, 'first that it reads its options, then that it is ready');
+  const at = Number(told[reloading]?.MONOTONIC_USEC) * 1000;
+  t.ok(at >= began - 1000 && at <= now(), 'when it began, on CLOCK_MONOTONIC');
+  t.match(told[ready]?.STATUS, status);
+}
+
+t.test('beoboard receive', { buffered: true, skip }, async t => {
+  const manager = await Manager.start(t);
+  const config = join(folder(t), 'receive.toml');
+  writeFileSync(config, 'capacity = 100\n');
+  const master = await startMaster(t, { env: manager.env(WATCHDOG_MS) }, ['--config', config]);
+  const { pid } = master.child;
+  await until('it has told that it is ready', () => manager.of(pid).length > 0);
+  t.same(manager.of(pid)[0], { READY: '1', STATUS: `listening on 127.0.0.1:${master.port}, 0 nodes` });
+  master.socket.send(makeReport(), makeReport().length, 0, 1);
+  await until('it tells of the node', () => /, 1 node$/.test(manager.of(pid).at(-1)?.STATUS ?? ''));
+  await manager.alive(pid, 2);
+  await hangUp(t, manager, master, /^listening on .*, 1 node$/);
+  writeFileSync(config, 'capacity = "many"\n');
+  await hangUp(t, manager, master, /^listening on /);
+  await end(t, manager, master);
+  t.same(manager.of(pid).slice(-1), ENDED);
+  t.ok(
+    manager.told.every(message => message.pid === pid),
+    'all of it came from the process itself',
+  );
+});
+
+t.test(
+  'a receive thread that hangs is not said to be alive, though all else goes on',
+  { buffered: true, skip },
+  async t => {
+    const manager = await Manager.start(t);
+    const standIn = new StandIn(t);
+    const { child } = await startMaster(t, { env: { ...standIn.env, ...manager.env(WATCHDOG_MS) } });
+    await manager.alive(child.pid, 2);
+    await standIn.hold('before receive');
+    // Another daemon that is watched as closely is the clock: it has its turn each time that the receiver has it.
+    const other = startIn(t, { env: manager.env(WATCHDOG_MS) }, [
+      'ganglia',
+      '--board',
+      boardPath(t),
+      '--listen',
+      '127.0.0.1:0',
+    ]);
+    await other.ready;
+    const before = manager.lives(child.pid);
+    await manager.alive(other.child.pid, 8);
+    const during = manager.lives(child.pid) - before;
+    t.ok(during <= 1, `${during} times, for the heartbeat before it hung, where the other was 8 times`);
+    standIn.release();
+    await manager.alive(child.pid, 2);
+    await end(t, manager, { child, exit: until('it is gone', () => child.exitCode ?? undefined) });
+  },
+);
+
+t.test('beoboard ganglia', { buffered: true, skip }, async t => {
+  const manager = await Manager.start(t, `@beoboard-test.${process.pid}`);
+  const running = startIn(t, { env: manager.env(WATCHDOG_MS) }, [
+    'ganglia',
+    '--board',
+    boardPath(t),
+    '--listen',
+    '127.0.0.1:0',
+  ]);
+  const { pid } = running.child;
+  await running.ready;
+  await manager.alive(pid, 2);
+  t.match(manager.of(pid), [{ READY: '1', STATUS: /^serving on 127\.0\.0\.1:\d+$/ }], 'at an abstract name, too');
+  await end(t, manager, running);
+});
+
+const noMusl = lacks('', 'musl-gcc');
+for (const [name, program] of [
+  ['beoboard send', undefined],
+  ['beoboard-send', compileSender(t, { CC: noMusl ? 'gcc' : 'musl-gcc' })],
+] as const)
+  t.test(name, { buffered: true, skip }, async t => {
+    const manager = await Manager.start(t);
+    const hearer = await Hearer.open(t);
+    const config = join(folder(t), 'send.toml');
+    writeFileSync(config, 'interval = "60s"\n');
+    const argv = ['send', '--to', hearer.address, '--name', 'node1', '--config', config];
+    const strict = program === undefined ? [] : ['--seccomp'];
+    const begin = (env: Record<string, string>) => startOther(t, { env, sender: program }, [...argv, ...strict]);
+    const running = begin(manager.env(WATCHDOG_MS));
+    await until('it has told that it is ready', () => manager.of(running.pid).length > 0);
+    t.same(manager.of(running.pid), [{ READY: '1', STATUS: `node1 reports every 1m00s to ${hearer.address}` }]);
+    await manager.alive(running.pid, 3);
+    t.equal(hearer.reports.length, 1, 'however seldom it reports');
+    writeFileSync(config, 'interval = "30s"\n');
+    await hangUp(t, manager, running, /^node1 reports every 30\.0s to /);
+    writeFileSync(config, 'interval = 7\n');
+    await hangUp(t, manager, running, program === undefined ? /every 30\.0s/ : /^reports as before/);
+    await end(t, manager, running);
+    t.same(manager.of(running.pid).slice(-1), ENDED);
+    t.ok(
+      manager.told.every(message => message.pid === running.pid),
+      'all of it came from the process itself',
+    );
+
+    writeFileSync(config, 'interval = "60s"\n');
+    const stranger = begin({ ...manager.env(WATCHDOG_MS), WATCHDOG_PID: '1' });
+    await until('it is ready', () => manager.of(stranger.pid).length > 0);
+    const watched = begin(manager.env(WATCHDOG_MS));
+    await manager.alive(watched.pid, 4);
+    t.equal(manager.lives(stranger.pid), 0, 'the watchdog of another process is not ours');
+
+    for (const nowhere of ['/nonexistent/notify', 'relative', '@', `/${'x'.repeat(300)}`]) {
+      const alone = begin({ NOTIFY_SOCKET: nowhere, WATCHDOG_USEC: '200000' });
+      const from = hearer.reports.length;
+      await until('it reports all the same', () => hearer.reports.length > from);
+      alone.child.kill('SIGTERM');
+      t.equal(await alone.exit, 0, `nobody at ${nowhere.slice(0, 30)}`);
+    }
+  });
+
+t.test('what systemd says is taken out of the environment, so that no child takes it for its own', async t => {
+  const env: Record<string, string | undefined> = {
+    NOTIFY_SOCKET: '/x',
+    WATCHDOG_USEC: '1',
+    WATCHDOG_PID: '2',
+    PATH: '/bin',
+  };
+  new Service(env, () => 0).ready('');
+  t.same(env, { PATH: '/bin' });
+});
+
+t.test('a manager that does not read: what counts waits in order, and the rest is dropped', async t => {
+  const [EAGAIN, taken] = [11, [] as string[]];
+  let room = 0;
+  const service = new Service({ NOTIFY_SOCKET: '/x' }, (_, message) => {
+    if (room === 0) return -EAGAIN;
+    room--;
+    taken.push(message);
+    return 0;
+  });
+  service.ready('a');
+  service.status('b');
+  service.reloading();
+  service.ready('c');
+  t.same(taken, []);
+  room = 100;
+  // Its timer does not keep a process alive, and so ours has to.
+  await until('all was taken', () => taken.length === 3);
+  t.same(
+    taken.map(message => message.split('\n')[0]),
+    ['READY=1', 'RELOADING=1', 'READY=1'],
+  );
+  service.status('d');
+  service.status('d');
+  t.same(taken.slice(3), ['STATUS=d'], 'the same line is told once');
+});

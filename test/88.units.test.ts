@@ -1,0 +1,332 @@
+// The units of packaging/systemd: what systemd says of them, that all daemons do all their work within them, and that nobody
+// else on the machine can put another board in the place of ours.
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { confinedBy, obstacle, readUnit } from './confined.js';
+import { Hearer, startIn as startOther } from './hanging.js';
+import { folder, PROGRAM, ROOT, until } from './lib.js';
+import { Manager } from './manager.js';
+import { startIn } from './sampler.js';
+import { compileSender, lacks } from './twosenders.js';
+
+t.setTimeout(300_000);
+
+const UNITS = join(ROOT, 'packaging', 'systemd');
+const NAMES = readdirSync(UNITS).sort();
+const SERVICES = NAMES.filter(name => name.endsWith('.service'));
+const noSystemd = lacks('systemd', 'systemd-analyze');
+const analyze = (...argv: string[]) => spawnSync('systemd-analyze', ['--no-pager', ...argv], { encoding: 'utf8' });
+
+// ---- what systemd says ----
+
+t.test('systemd knows every line', { skip: noSystemd }, async t => {
+  t.ok(NAMES.length >= 4, NAMES.join(', '));
+  // It wants programs that are there, and manual pages that are installed.
+  const own = folder(t);
+  const check = (name: string, text: string) => {
+    writeFileSync(join(own, name), text.replaceAll(/\/usr\/local\/s?bin\/beoboard\S*/g, process.execPath));
+    return analyze('verify', '--man=no', join(own, name));
+  };
+  for (const name of NAMES) {
+    const { status, stderr } = check(name, readFileSync(join(UNITS, name), 'utf8'));
+    t.same([status, stderr], [0, ''], name);
+  }
+  t.match(
+    check('wrong.service', '[Service]\nExecStart=/usr/local/bin/beoboard\nProtectSytem=strict\n').stderr,
+    /Unknown key/,
+  );
+});
+
+t.test('each is exposed by 2.0 at most', { skip: noSystemd }, async t => {
+  const security = (name: string, most: number) =>
+    analyze('security', '--offline=true', `--threshold=${most * 10}`, join(UNITS, name));
+  for (const name of SERVICES) {
+    const { status, stdout, stderr } = security(name, 2);
+    t.equal(status, 0, `${name}: ${/Overall exposure level.*/.exec(stdout)?.[0] ?? stderr}`);
+  }
+  t.not(security(SERVICES[0] as string, 0.1).status, 0, 'and what is exposed by more is found');
+});
+
+t.test('what every unit has, and what is relaxed with a reason', async t => {
+  const strict: Record<string, string> = {
+    PrivateUsers: 'yes',
+    ProtectClock: 'yes',
+    ProtectSystem: 'strict',
+    ProtectHome: 'yes',
+    MemoryDenyWriteExecute: 'yes',
+    ProcSubset: 'pid',
+    NoNewPrivileges: 'yes',
+    PrivateDevices: 'yes',
+    CapabilityBoundingSet: '',
+  };
+  for (const name of SERVICES) {
+    const unit = readUnit(name);
+    const text = readFileSync(join(UNITS, name), 'utf8');
+    t.match(
+      Object.fromEntries(unit),
+      { Type: ['notify'], Restart: ['always'], WatchdogSec: ['30'], LimitCORE: ['0'] },
+      name,
+    );
+    for (const [key, value] of Object.entries(strict)) {
+      const [found] = unit.get(key) ?? [];
+      if (found !== value)
+        t.match(text, new RegExp(`^# Relaxed.*\\n${key}=${found}$`, 'm'), `${name}: ${key}=${found}`);
+    }
+  }
+});
+
+// ---- who runs in them ----
+
+const NOBODY = 65_534;
+const STRANGER = 1234;
+const OTHER_READER = 1235;
+
+/** As another user, and nothing else. */
+const as = (uid: number) => [
+  ...['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs', 'env', '-u', 'NODE_OPTIONS'],
+];
+const ask = (uid: number, ...argv: string[]) => {
+  const { status, stdout, stderr } = spawnSync('env', [...as(uid), process.execPath, PROGRAM, ...argv], {
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+};
+const root = process.getuid?.() === 0;
+const needsRoot = root
+  ? ask(NOBODY, '-V').status !== 0 && 'no ordinary user can run the program here'
+  : 'needs root, to become others';
+const noConfinement = needsRoot || obstacle();
+
+/** A folder such as /dev/shm, in which everybody can make things. */
+function shared(t: Test): string {
+  const path = folder(t);
+  chmodSync(path, 0o1777);
+  return path;
+}
+
+/** A folder that belongs to a user, for his sockets and files. */
+function folderOf(t: Test, uid: number, within?: string): string {
+  const path = folder(t, within);
+  spawnSync('chown', [`${uid}:${uid}`, path]);
+  return path;
+}
+
+const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
+
+t.test('all daemons do their work within their units', { skip: noConfinement }, async t => {
+  const manager = await Manager.start(t);
+  chmodSync(join(manager.path, '..'), 0o755);
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  chmodSync(own, 0o755);
+  spawnSync('cp', [sender, own]);
+  const board = join(shared(t), 'beoboard', 'board');
+  const key = join(folderOf(t, NOBODY), 'key');
+  writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  spawnSync('chown', [String(NOBODY), key]);
+
+  const confined = (unit: string, uid = NOBODY) => ({ prefix: confinedBy(unit, uid), env: manager.env(2000) });
+  const receiver = startIn(t, confined('beoboard-receive.service'), [
+    ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', key],
+  ]);
+  const to = (await receiver.ready).listening?.[0] as string;
+  const common = ['send', '--to', to, '--key-file', key];
+  const senders = [
+    startOther(t, confined('beoboard-send-nodejs.service'), [...common, '--name', 'node1']),
+    startOther(t, { ...confined('beoboard-send.service'), sender: join(own, 'beoboard-send') }, [
+      ...common,
+      '--name',
+      'node2',
+      '--seccomp',
+    ]),
+  ];
+  const ganglia = startIn(t, confined('beoboard-ganglia.service', OTHER_READER), [
+    ...[
+      'ganglia',
+      '--board',
+      board,
+      '--owner',
+      String(NOBODY),
+      '--listen',
+      '127.0.0.1:0',
+      '--gzip-listen',
+      '127.0.0.1:0',
+    ],
+  ]);
+  const serving = (await ganglia.ready).listening?.[0]?.split(':').at(-1);
+  const all = [receiver.child, ganglia.child, ...senders.map(({ child }) => child)];
+  for (const { pid } of all) {
+    await until('it has told that it is ready', () => manager.of(pid).some(lines => lines.READY === '1'));
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    t.match(status, /^CapBnd:\t0+$[\s\S]*^NoNewPrivs:\t1$\n^Seccomp:\t2$/m);
+  }
+  const table = await until('both are heard', () => {
+    const { stdout } = ask(OTHER_READER, 'status', '--json', '--board', board, '--owner', String(NOBODY));
+    const { nodes = [] } = stdout === '' ? {} : JSON.parse(stdout);
+    // With what is read apart from the loop, which comes a round later.
+    return (
+      nodes.length === 2 && nodes.every((node: { report?: object }) => 'root_total_mib' in (node.report ?? {})) && nodes
+    );
+  });
+  t.match(table, [
+    { name: 'node1', state: 'live' },
+    { name: 'node2', state: 'live' },
+  ]);
+  const xml = await text(connect(Number(serving), '127.0.0.1'));
+  for (const name of ['node1', 'node2']) t.ok(xml.includes(`<HOST NAME="${name}"`), name);
+  t.match(xml, /<\/GANGLIA_XML>/);
+  t.equal(ask(NOBODY, 'forget', 'node1', '--board', board).status, 0, 'the control socket answers its own user');
+  t.match(
+    ask(OTHER_READER, 'forget', 'node2', '--board', board),
+    { status: 1, stderr: /belongs to another user/ },
+    'and no other',
+  );
+  for (const child of [receiver.child, ...senders.map(({ child }) => child)]) {
+    child.kill('SIGHUP');
+    await until('it has read its options again', () => manager.of(child.pid).some(lines => 'RELOADING' in lines));
+    await manager.alive(child.pid, 2);
+  }
+  for (const child of all) child.kill('SIGTERM');
+  t.same(await Promise.all([receiver.exit, ganglia.exit, ...senders.map(({ exit }) => exit)]), [0, 0, 0, 0]);
+});
+
+/** What a sender measures, and what it marks, once all has been read. */
+async function measure(t: Test, prefix: string[], program?: string) {
+  const hearer = await Hearer.open(t);
+  const { child, exit } = startOther(t, { prefix, sender: program }, ['send', '--to', hearer.address]);
+  const isRead = ({ slow_boot_ns, seq }: { slow_boot_ns: bigint; seq: number }) => slow_boot_ns > 0n && seq > 1;
+  const { sets, marks } = await hearer.next('a round is closed', isRead);
+  child.kill('SIGTERM');
+  await exit;
+  return { sets, marks };
+}
+
+t.test('a sender measures within its unit what it measures without', { skip: noConfinement }, async t => {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  chmodSync(own, 0o755);
+  spawnSync('cp', [sender, own]);
+  for (const [unit, program] of [
+    ['beoboard-send-nodejs.service', undefined],
+    ['beoboard-send.service', join(own, 'beoboard-send')],
+  ] as const) {
+    const measured = (prefix: string[]) => measure(t, prefix, program);
+    const within = await measured(confinedBy(unit, NOBODY));
+    t.same(within, await measured(as(NOBODY)), `${unit}: ${within.sets.join(' ')}`);
+    t.ok(
+      within.sets.includes('root') && !within.marks.includes('root_readonly'),
+      'its root is not taken for read-only',
+    );
+  }
+});
+
+// ---- what others put into the way ----
+
+/** A stranger makes something in a folder in which everybody can; what is then said to a receiver, and to a reader. */
+const planted: [what: string, plant: (place: string, victim: string) => string[], receiver: RegExp, reader: RegExp][] =
+  [
+    [
+      'the folder, and a good board in it',
+      place => ['sh', '-c', `mkdir ${place} && chmod 755 ${place} && cp "$BOARD" ${place}/board`],
+      /^beoboard receive: \S+ belongs to user 1234, who could put another board there/,
+      /board: belongs to user 1234, who is not believed/,
+    ],
+    [
+      'the folder, which all may write',
+      place => ['sh', '-c', `mkdir ${place} && chmod 777 ${place} && cp "$BOARD" ${place}/board`],
+      /belongs to user 1234/,
+      /board: belongs to user 1234, who is not believed/,
+    ],
+    [
+      'a link to a folder of his',
+      place => ['sh', '-c', `mkdir ${place}.his && cp "$BOARD" ${place}.his/board && ln -s ${place}.his ${place}`],
+      /it is a link, or no directory/,
+      /board: belongs to user 1234, who is not believed/,
+    ],
+    [
+      'a link to a folder of the receiver',
+      (place, victim) => ['ln', '-s', victim, place],
+      /it is a link, or no directory/,
+      /./,
+    ],
+    [
+      'a file in the place of the folder',
+      place => ['touch', place],
+      /it is a link, or no directory/,
+      /there is no board/,
+    ],
+  ];
+
+t.test('what another user has put in the place of the board', { skip: needsRoot }, async t => {
+  // A good board of his own, which lives.
+  const his = join(folderOf(t, STRANGER), 'board');
+  chmodSync(join(his, '..'), 0o755);
+  const { child, ready, exit } = startIn(t, { prefix: as(STRANGER) }, [
+    'receive',
+    '--board',
+    his,
+    '--listen',
+    '127.0.0.1:0',
+  ]);
+  await ready;
+  t.match(
+    ask(NOBODY, 'status', '--board', his),
+    { status: 4, stderr: /belongs to user 1234, .*--owner 1234/ },
+    'his own is his own',
+  );
+  t.equal(ask(NOBODY, 'status', '--board', his, '--owner', String(STRANGER)).status, 0);
+  for (const [what, plant, receiver, reader] of planted)
+    await t.test(what, async t => {
+      const place = join(shared(t), 'beoboard');
+      const victim = folderOf(t, NOBODY);
+      const before = readdirSync(victim);
+      const { status, stderr } = spawnSync('env', [...as(STRANGER), `BOARD=${his}`, ...plant(place, victim)], {
+        encoding: 'utf8',
+      });
+      t.same([status, stderr], [0, ''], 'he can put it there');
+      const board = join(place, 'board');
+      const refused = ask(NOBODY, 'receive', '--board', board, '--listen', '127.0.0.1:0');
+      t.match(refused, { status: 1, stderr: receiver }, refused.stderr);
+      const read = ask(NOBODY, 'status', '--board', board);
+      t.match(read, { status: 4, stderr: reader }, read.stderr);
+      t.same(readdirSync(victim), before, 'nothing was made where it led');
+    });
+  await t.test('files in a folder that all may write and nobody may clear: board, lock, next and control', async t => {
+    for (const name of ['board', 'board.lock', 'board.new']) {
+      const place = shared(t);
+      spawnSync('env', [...as(STRANGER), 'cp', his, join(place, name)]);
+      const refused = ask(NOBODY, 'receive', '--board', join(place, 'board'), '--listen', '127.0.0.1:0');
+      t.equal(refused.status, 1, `${name}: ${refused.stderr}`);
+      t.equal(spawnSync('cmp', [his, join(place, name), '-n', '8']).status, 0, 'untouched');
+    }
+  });
+  t.test('the folder that tmpfiles.d makes is taken', async t => {
+    const place = join(shared(t), 'beoboard');
+    mkdirSync(place);
+    spawnSync('chown', [String(NOBODY), place]);
+    const ours = startIn(t, { prefix: as(NOBODY) }, [
+      'receive',
+      '--board',
+      join(place, 'board'),
+      '--listen',
+      '127.0.0.1:0',
+    ]);
+    await ours.ready;
+    ours.child.kill('SIGTERM');
+    t.equal(await ours.exit, 0);
+  });
+  child.kill('SIGTERM');
+  await exit;
+});
+
+t.test('the user, and the folder that is made before anybody can log in', async t => {
+  const read = (path: string) => readFileSync(join(ROOT, 'packaging', path), 'utf8');
+  t.match(read('sysusers.d/beoboard.conf'), /^u beoboard - "[^"]+"$/m);
+  t.match(read('tmpfiles.d/beoboard.conf'), /^d \/dev\/shm\/beoboard 0755 beoboard beoboard -$/m);
+});

@@ -1,0 +1,79 @@
+// Stands for a service manager: a socket as NOTIFY_SOCKET names it, and what daemons tell it. Node has no datagrams over Unix
+// sockets, so a line of Python listens. No test of its own.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { folder, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+/** Prints what comes, and from which process: the kernel says that, as it does to systemd. */
+const LISTEN = `
+import json, socket, struct, sys
+path = sys.argv[1]
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+s.bind('\\0' + path[1:] if path[0] == '@' else path)
+if path[0] != '@':
+    import os; os.chmod(path, 0o777)
+print('{}', flush=True)
+while True:
+    data, control, _, _ = s.recvmsg(65536, socket.CMSG_SPACE(12))
+    pid = struct.unpack('3i', control[0][2])[0]
+    print(json.dumps({'pid': pid, 'text': data.decode()}), flush=True)
+`;
+
+export interface Told {
+  pid: number;
+  /** The lines by their names. */
+  lines: Record<string, string>;
+}
+
+export class Manager {
+  readonly told: Told[] = [];
+
+  private constructor(readonly path: string) {}
+
+  /** Listens in a folder, or at an abstract name. */
+  static async start(t: Teardown, path = join(folder(t), 'notify')): Promise<Manager> {
+    const child = spawn('python3', ['-c', LISTEN, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const exit = once(child, 'exit');
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await exit;
+    });
+    const manager = new Manager(path);
+    const lines = createInterface(child.stdout);
+    await once(lines, 'line');
+    lines.on('line', line => {
+      const { pid, text } = JSON.parse(line) as { pid: number; text: string };
+      manager.told.push({ pid, lines: Object.fromEntries(text.split('\n').map(line => line.split(/=(.*)/s, 2))) });
+    });
+    return manager;
+  }
+
+  /** What a daemon finds in its environment. */
+  env(watchdogMs?: number): Record<string, string> {
+    return { NOTIFY_SOCKET: this.path, ...(watchdogMs && { WATCHDOG_USEC: String(watchdogMs * 1000) }) };
+  }
+
+  /** How often a process has said that it is alive. */
+  lives(pid: number | undefined): number {
+    return this.told.filter(message => message.pid === pid && 'WATCHDOG' in message.lines).length;
+  }
+
+  /** All that a process has told, besides that it is alive. */
+  of(pid: number | undefined): Record<string, string>[] {
+    return this.told.filter(message => message.pid === pid && !('WATCHDOG' in message.lines)).map(({ lines }) => lines);
+  }
+
+  /** Waits until a process has said that it is alive so many times more. */
+  async alive(pid: number | undefined, times: number): Promise<void> {
+    const from = this.lives(pid);
+    await until(`it has said ${times} times that it is alive`, () => this.lives(pid) >= from + times);
+  }
+}
