@@ -22,7 +22,7 @@ import { bits } from '../src/layout/layout.gen.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
 import { judge, type State } from '../src/shm/liveness.js';
 import { BoardReader, type Node, type Snapshot } from '../src/shm/reader.js';
-import { commandOf, folder, makeReport, ROOT, type Running, until } from './lib.js';
+import { folder, makeReport, PROGRAM, ROOT, type Running, until } from './lib.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -90,13 +90,11 @@ export interface Surroundings {
   /** What is run before the program; it must become the program without another process. */
   prefix?: readonly string[];
   env?: Record<string, string>;
-  /** A program that stands for `beoboard send`: the sender in C, which tells nobody that it is ready. */
-  sender?: string;
 }
 
 /** Starts `beoboard argv` as lib's start does, in surroundings of its own. */
-export function startIn(t: Teardown, { prefix = [], env = {}, sender = '' }: Surroundings, argv: string[]): Running {
-  const [command = '', ...rest] = [...prefix, ...commandOf(argv, [], sender)];
+export function startIn(t: Teardown, { prefix = [], env = {} }: Surroundings, argv: string[]): Running {
+  const [command = '', ...rest] = [...prefix, process.execPath, PROGRAM, ...argv];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...env } });
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)

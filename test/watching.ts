@@ -2,7 +2,7 @@
 // and a program that asks libbeoboard about every node; and what may and may not be seen in them. For the tests of
 // liveness, short and long. No test of its own.
 
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { Cluster, random } from '../src/load/node.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
 import type { State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
+import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from './hanging.js';
 import { folder, type Running, until } from './lib.js';
 import type { Limits } from './pausing.js';
 import { compile, goOn, MS, now, pass, ROAD, S, SLACK, StandIn, type Surroundings, startIn, stop } from './sampler.js';
@@ -589,70 +590,46 @@ export interface Lateness {
   skipped: number;
 }
 
-interface Told {
-  seq: number;
-  lateUs: number;
-  missed: number;
-}
-
-/** A node on a board of its own, and what its reports say of its sender. */
-export class Lonely {
-  readonly reports: Told[] = [];
-
-  private constructor(
-    readonly sender: Running,
-    readonly reader: BoardReader,
-  ) {}
-
-  static async begin(t: Test, address: string, intervalMs: number, surroundings: Surroundings): Promise<Lonely> {
-    const board = join(folder(t), 'board');
-    const receiver = startIn(t, {}, ['receive', '--board', board, '--listen', address, '--capacity', '1']);
-    await receiver.ready;
-    const reader = new BoardReader(board);
-    t.teardown(() => reader.close());
-    const argv = ['send', '--to', address, '--name', 'node1', '--interval', `${intervalMs}ms`];
-    return new Lonely(startIn(t, surroundings, argv), reader);
-  }
-
-  /** Waits for the first report that fits, after the last that was seen before. */
-  async next(what: string, fits: (report: Told) => boolean = () => true): Promise<Told> {
-    return until(what, () => {
-      const snapshot = this.reader.snapshot();
-      const {
-        seq,
-        late_us: lateUs = 0,
-        missed_ticks: missed = 0,
-      } = (snapshot.count > 0 && snapshot.node(0).report) || {};
-      if (seq === undefined || seq === this.reports.at(-1)?.seq) return undefined;
-      const report = { seq, lateUs, missed };
-      this.reports.push(report);
-      return fits(report) && report;
-    });
-  }
+/** A node of which nothing matters but its sender, and who hears it. */
+export async function lonely(
+  t: Test,
+  intervalMs: number,
+  surroundings: SenderSurroundings = {},
+): Promise<{ hearer: Hearer; sender: ChildProcess }> {
+  const hearer = await Hearer.open(t);
+  const argv = ['send', '--to', hearer.address, '--name', 'node1', '--interval', `${intervalMs}ms`];
+  const { child } = startSender(t, surroundings, argv);
+  await hearer.next('it reports', () => true);
+  return { hearer, sender: child };
 }
 
 /** A sender that stands still for longer than an interval, again and again, at any moment: its reports tell each time. */
 export async function starving(
   t: Test,
-  node: Lonely,
+  surroundings: SenderSurroundings,
   { times, intervalMs, seed }: { times: number; intervalMs: number; seed: number },
 ): Promise<Lateness> {
+  const { hearer, sender } = await lonely(t, intervalMs, surroundings);
   const next = random(seed);
   const interval = intervalMs * MS;
   const lateness: Lateness = { within: 0, lateUs: [Number.POSITIVE_INFINITY, 0], skipped: 0 };
   for (let i = 0; i < times; i++) {
-    const { seq, missed } = await node.next('it reports');
+    const before = await hearer.next('it reports', () => true);
     await pass(now() + 0.5 * next() * interval);
-    const stopped = await stop(node.sender.child);
+    const stopped = await stop(sender);
     await pass(stopped.from + (1.2 + next()) * interval);
     const to = goOn(stopped);
     // A report was due within the first interval of that.
     const least = (to - stopped.from - interval) / 1000;
-    const told = await node.next('it tells', report => report.lateUs >= least || report.missed > missed);
-    // One may have left after we looked and before it stood still.
-    lateness.within = Math.max(lateness.within, told.seq - seq);
-    if (told.lateUs >= least)
-      lateness.lateUs = [Math.min(lateness.lateUs[0], told.lateUs), Math.max(lateness.lateUs[1], told.lateUs)];
+    const isLate = ({ late_us = 0 }: Heard) => late_us >= least;
+    const told = await hearer.next(
+      'it tells',
+      report => isLate(report) || (report.missed_ticks ?? 0) > (before.missed_ticks ?? 0),
+    );
+    // Those that left after we looked and before it stood still are counted, too.
+    lateness.within = Math.max(lateness.within, told.seq - before.seq);
+    const lateUs = told.late_us ?? 0;
+    if (isLate(told)) lateness.lateUs = [Math.min(lateness.lateUs[0], lateUs), Math.max(lateness.lateUs[1], lateUs)];
     else lateness.skipped++;
   }
   t.ok(lateness.skipped < times / 2, `told by late_us, but for ${lateness.skipped} of ${times} times`);
