@@ -518,6 +518,13 @@ export async function losing(t: Test, setting: Setting, forNs: number): Promise<
 
 // ---- ten thousand at once ----
 
+/** What a node's clocks say. */
+function moment(): { realNs: bigint; bootNs: bigint } {
+  const time = new BigUint64Array(3);
+  clocks(time);
+  return { realNs: time[CLOCK.real] ?? 0n, bootNs: time[CLOCK.boot] ?? 0n };
+}
+
 /** All nodes of a cluster report for the first time within a moment, and once more after an interval. */
 export async function comingUp(
   t: Test,
@@ -535,17 +542,12 @@ export async function comingUp(
     socket.close();
   });
   const watcher = await Watcher.start(t, board);
-  const bootNs = () => {
-    const time = new BigUint64Array(3);
-    clocks(time);
-    return { real: time[CLOCK.real] ?? 0n, boot: time[CLOCK.boot] ?? 0n };
-  };
   const node = (i: number) => ({
     name: `node${i}`,
     cluster: undefined,
     intervalMs: 1000,
     agentVersion: 1,
-    bootNs: bootNs().boot,
+    bootNs: moment().bootNs,
   });
   const cluster = new Cluster(count, node, 1);
   const header = () => reader.snapshot().header;
@@ -553,8 +555,8 @@ export async function comingUp(
   let sent = 0;
   let began = 0;
   for (let round = 0; round < 3; round++) {
-    const { real, boot } = bootNs();
-    for (let i = 0; i < count; i++) cluster.move(i, real, boot);
+    const { realNs, bootNs } = moment();
+    for (let i = 0; i < count; i++) cluster.move(i, realNs, bootNs);
     const at = now();
     if (round === 0) began = at;
     sent += socket.send(cluster.reports, REPORT_BYTES, 0, count);
@@ -612,6 +614,8 @@ export async function starving(
   const { hearer, sender } = await lonely(t, intervalMs, surroundings);
   const next = random(seed);
   const interval = intervalMs * MS;
+  const { bootNs } = moment();
+  const offset = now() - Number(bootNs);
   const lateness: Lateness = { within: 0, lateUs: [Number.POSITIVE_INFINITY, 0], skipped: 0 };
   for (let i = 0; i < times; i++) {
     const before = await hearer.next('it reports', () => true);
@@ -626,8 +630,11 @@ export async function starving(
       'it tells',
       report => isLate(report) || (report.missed_ticks ?? 0) > (before.missed_ticks ?? 0),
     );
-    // Those that left after we looked and before it stood still are counted, too.
-    lateness.within = Math.max(lateness.within, told.seq - before.seq);
+    // By when they were made: some may have been before it stood still, and after we looked.
+    const since = hearer.reports.filter(
+      ({ seq, t_boot_ns }) => seq <= told.seq && Number(t_boot_ns) + offset > stopped.from,
+    );
+    lateness.within = Math.max(lateness.within, since.length);
     const lateUs = told.late_us ?? 0;
     if (isLate(told)) lateness.lateUs = [Math.min(lateness.lateUs[0], lateUs), Math.max(lateness.lateUs[1], lateUs)];
     else lateness.skipped++;
