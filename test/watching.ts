@@ -357,10 +357,17 @@ export class Scene {
     return Number(this.reader.snapshot().evidence.heartbeatNs);
   }
 
-  /** Waits until all nodes are there, and later until the dead ones are silent. */
+  /** Waits until all nodes are there, and the dead ones silent, and all others live. */
   async settled(): Promise<void> {
-    await until('all are there', () => this.reader.snapshot().count === this.setting.count, 50);
-    await until('the dead are silent', () => this.tally().silent === this.dead.size, 50);
+    const { count } = this.setting;
+    await until(
+      'the dead are silent, and the others live',
+      () => {
+        const { silent = 0, live = 0 } = this.tally();
+        return silent === this.dead.size && live === count - this.dead.size;
+      },
+      50,
+    );
   }
 
   /** Waits until the receiver has listened for long enough to call anybody silent, and somewhat longer. */
@@ -450,8 +457,13 @@ export async function pausing(t: Test, setting: Setting, what: Stop, pause: numb
 export async function crashing(t: Test, setting: Setting, times: number, seed: number): Promise<Outcome> {
   const next = random(seed);
   const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
-  await until('all are there', () => scene.reader.snapshot().count === setting.count, 50);
-  await until('the dead are uncertain', () => scene.tally().uncertain === scene.dead.size, 50);
+  // They may be silent already when we look.
+  await until(
+    'the dead are no longer live',
+    () =>
+      scene.reader.snapshot().count === setting.count && (scene.tally().live ?? 0) <= setting.count - scene.dead.size,
+    50,
+  );
   for (let i = 0; i < times; i++) {
     await pass(now() + next() * 1.2 * setting.limits.silentAfter);
     scene.receiver.child.kill(next() < 0.75 ? 'SIGKILL' : 'SIGTERM');
