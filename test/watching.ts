@@ -199,7 +199,8 @@ export async function verdictOf(
     const isDead = dead.has(name);
     const last = changes.at(-1) as Change;
     verdict.last.set(name, last.to);
-    if (isDead && last.to !== 'silent') fault(`is dead, and at last ${last.to}`);
+    // Silent it was when the scene ended; a receiver that was kept from running since then listens anew.
+    if (isDead && !['silent', 'uncertain', 'unknown'].includes(last.to)) fault(`is dead, and at last ${last.to}`);
     /** The report by which it was not live any more, and the one by which it was silent. */
     let over = -1;
     let silent = -1;

@@ -4,8 +4,8 @@
  *
  *   state NAME FROM TO BEFORE BEGAN ENDED HEARTBEAT_THEN HEARTBEAT SINCE SEQ STAMP SENT
  *       BEFORE and HEARTBEAT_THEN are of the last look that said FROM: its beginning by the coarse clock, which is what the library goes
- *       by, and the heartbeat as it stood at that or earlier; BEGAN (likewise), ENDED, HEARTBEAT and SINCE of the look that says TO, the
- *       latter two as they stood at its end or later.
+ *       by, and the heartbeat as it stood at that or earlier; BEGAN (likewise), SINCE, ENDED and HEARTBEAT of the look that says TO: since
+ *       when the receiver listened as it stood at its beginning, and the heartbeat as it stood at its end.
  *       SEQ, STAMP and SENT are of the newest report, SENT by the node's own clock, which has to be this machine's CLOCK_BOOTTIME.
  *   gap NAME LOST SEQ
  *       LOST reports, at least MISSING, are missing after number SEQ, before the next one of that run that was laid down.
@@ -113,11 +113,11 @@ int main(int argc, char **argv) {
     last = ended != 0;
     const int64_t look = clock_ns(CLOCK_MONOTONIC), began = clock_ns(CLOCK_MONOTONIC_COARSE);
     if (look_before != 0 && look - look_before > longest) longest = look - look_before;
-    const int64_t heartbeat_before = (int64_t)bb_load(&h->heartbeat_ns);
+    const int64_t heartbeat_before = (int64_t)bb_load_acquire(&h->heartbeat_ns), since = (int64_t)bb_load(&h->listening_since_ns);
     const int count = beoboard_count(b);
     for (int i = 0; i < count; i++) states[i] = look_at(b, i, &nodes[i]);
     const int64_t done = clock_ns(CLOCK_MONOTONIC);
-    const int64_t heartbeat = (int64_t)bb_load_acquire(&h->heartbeat_ns), since = (int64_t)bb_load(&h->listening_since_ns);
+    const int64_t heartbeat = (int64_t)bb_load_acquire(&h->heartbeat_ns);
     for (int i = 0; i < count; i++) {
       struct known *k = &nodes[i];
       if (states[i] == k->state) continue;
