@@ -38,9 +38,9 @@ export const MS = 1e6;
 export const S = 1e9;
 
 /** How far two programs' readings of one moment may lie apart where wall clock and monotonic clock are compared. */
-const SLACK = 5 * MS;
+export const SLACK = 5 * MS;
 /** How long the kernel may take to put into a socket what was sent over loopback. */
-const ROAD = 20 * MS;
+export const ROAD = 20 * MS;
 
 const time = new BigUint64Array(3);
 
@@ -64,8 +64,14 @@ export async function pass(end: number): Promise<void> {
 
 let programs: string | undefined;
 
-/** Compiles a program, or with `shared` what can be preloaded, out of c/test, once; its path. It is there as long as this process. */
-function compile(name: string, shared = false): string {
+/**
+ * Compiles a program, or with `shared` what can be preloaded, out of c/test, once; its path. It is there as long as this
+ * process. `sources`: what of c/ belongs to it, without the `.c`.
+ */
+export function compile(
+  name: string,
+  { shared = false, sources = [] }: { shared?: boolean; sources?: string[] } = {},
+): string {
   if (programs === undefined) {
     const path = mkdtempSync(join(tmpdir(), `beoboard-test.${process.pid}.`));
     process.once('exit', () => rmSync(path, { recursive: true, force: true }));
@@ -73,9 +79,10 @@ function compile(name: string, shared = false): string {
   }
   const out = join(programs, name);
   if (existsSync(out)) return out;
-  const flags = '-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Werror'.split(' ');
+  const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
   const kind = shared ? ['-shared', '-fPIC'] : [];
-  execFileSync('cc', [...flags, ...kind, '-o', out, join(ROOT, 'c', 'test', `${name}.c`), '-ldl']);
+  const paths = [join('test', name), ...sources].map(path => join(ROOT, 'c', `${path}.c`));
+  execFileSync('cc', [...flags, ...kind, '-o', out, ...paths, '-ldl', '-lm']);
   return out;
 }
 
@@ -158,7 +165,7 @@ export class StandIn {
     t.teardown(() => closeSync(this.#file));
     this.#write(WORD.buffer, BigInt(buffer));
     this.#write(WORD.lookup, BigInt(lookupMs));
-    this.env = { LD_PRELOAD: compile('standin', true), STANDIN: this.#path };
+    this.env = { LD_PRELOAD: compile('standin', { shared: true }), STANDIN: this.#path };
   }
 
   #write(word: number, value: bigint): void {

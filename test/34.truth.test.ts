@@ -1,0 +1,98 @@
+// What schedulers are told of a thousand nodes, in small: nodes that die, reports that are lost, a master that stands
+// still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing.
+// The figures are those of `npm run test:long -- liveness`; see docs/liveness.md.
+
+import t from 'tap';
+import { INSIDE, inOwnNetwork } from './lib.js';
+import { S } from './sampler.js';
+import {
+  comingUp,
+  crashing,
+  dying,
+  expectedSilences,
+  losing,
+  pausing,
+  poissonBounds,
+  QUICK,
+  runsLeftOut,
+  runToSilence,
+  type Setting,
+  starving,
+  stepping,
+  USUAL,
+} from './watching.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+const NODES = 1000;
+const DEAD = 100;
+
+let port = 9000;
+/** A thousand nodes at a port of their own. */
+const setting = (more: Partial<Setting> = {}): Setting => ({
+  limits: QUICK,
+  count: NODES,
+  address: `127.0.0.1:${port++}`,
+  ...more,
+});
+
+function arithmetic(): void {
+  t.test('how many false silences there are by arithmetic, and in what load leaves out', async t => {
+    t.same([runToSilence(USUAL), runToSilence(QUICK)], [10, 10], 'ten in a row, whatever the interval');
+    t.ok(Math.abs(expectedSilences(1e6, 0.3, 10) - 4.13) < 0.01);
+    t.same(poissonBounds(4.13), [0, 14]);
+    const [reports, loss] = [5e6, 0.4];
+    const [least, most] = poissonBounds(expectedSilences(reports, loss, 10));
+    const runs = runsLeftOut(SEED, loss, NODES, reports, 10);
+    t.ok(runs >= least && runs <= most, `${runs} runs, ${least} to ${most} were to be expected`);
+  });
+}
+
+function scenes(): void {
+  t.test('nodes that die, at one report a second and the usual limits', { buffered: true }, async t => {
+    await dying(t, setting({ limits: USUAL, dying: DEAD }));
+  });
+  t.test('the receiver stands still', { buffered: true }, async t => {
+    await pausing(t, setting({ dying: DEAD }), 'receiver', 2 * S);
+  });
+  t.test('the whole master stands still, until it is stalled', { buffered: true }, async t => {
+    await pausing(t, setting({ dying: DEAD }), 'master', 4 * S);
+  });
+  t.test('the receiver is killed and started again', { buffered: true }, async t => {
+    await pausing(t, setting({ dying: DEAD }), 'killed', 2 * S);
+  });
+  t.test('the receiver is killed again and again', { buffered: true }, async t => {
+    await crashing(t, setting({ dying: DEAD }), 4, SEED);
+  });
+  t.test('wall clocks step, of the master, of half the nodes, of both', { buffered: true }, async t => {
+    await stepping(t, setting({ dying: DEAD / 2 }));
+  });
+  for (const [percent, seconds] of [
+    [20, 10],
+    [50, 5],
+  ] as const)
+    t.test(`${percent} % of the reports are lost`, { buffered: true }, async t => {
+      const load = ['--loss', `${percent}%`, '--seed', String(SEED)];
+      const { falsely, watched, nodeIntervals, drops } = await losing(t, setting({ load }), seconds * S);
+      t.equal(nodeIntervals, NODES * 10 * seconds);
+      const runs = runsLeftOut(SEED, percent / 100, NODES, nodeIntervals, 10);
+      if (drops === 0) t.equal(watched.gaps.length, runs, 'what load left out is what the board misses');
+      t.comment(`${falsely.length} silences, ${runs} runs, ${drops} drops`);
+      if (percent <= 20) t.equal(falsely.length, 0, 'nobody is falsely silent');
+      else t.ok(falsely.length > 0, 'and it can be seen');
+    });
+  t.test('ten thousand nodes come up at once', { buffered: true }, async t => {
+    await comingUp(t, 10_000, `127.0.0.1:${port++}`);
+  });
+  t.test('a sender that stands still again and again says how late it is', { buffered: true }, async t => {
+    await starving(t, {}, { times: 6, intervalMs: 200, seed: SEED });
+  });
+}
+
+t.jobs = 5;
+t.comment(`SEED=${SEED}`);
+
+if (INSIDE) scenes();
+else {
+  arithmetic();
+  inOwnNetwork(t, 'ip link set lo up', import.meta.url, 'scenes');
+}

@@ -1,0 +1,658 @@
+// What schedulers are told of a cluster while all kinds of things befall it: scenes with a simulated cluster, a receiver,
+// and a program that asks libbeoboard about every node; and what may and may not be seen in them. For the tests of
+// liveness, short and long. No test of its own.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as others } from 'node:timers/promises';
+import { REPORT_BYTES } from '../src/layout/codec.js';
+import { Cluster, random } from '../src/load/node.js';
+import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
+import type { State } from '../src/shm/liveness.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from './hanging.js';
+import { folder, type Running, until } from './lib.js';
+import type { Limits } from './pausing.js';
+import { compile, goOn, MS, now, pass, ROAD, S, SLACK, StandIn, type Surroundings, startIn, stop } from './sampler.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+interface Test extends Teardown {
+  same(found: unknown, wanted: unknown, ...more: [string]): boolean;
+  ok(value: unknown, ...more: [string]): boolean;
+  equal(found: unknown, wanted: unknown, ...more: [string]): boolean;
+}
+
+/** The limits that a receiver has by itself, for nodes that report once a second. */
+export const USUAL: Limits = { uncertainAfter: 4.5 * S, silentAfter: 10.5 * S, intervalMs: 1000 };
+/** The same ten times as fast. */
+export const QUICK: Limits = { uncertainAfter: 0.45 * S, silentAfter: 1.05 * S, intervalMs: 100 };
+
+// ---- who watches ----
+
+/** What changed of a node from one look to the next; see c/test/watcher.c. Times in ns of CLOCK_MONOTONIC. */
+export interface Change {
+  name: string;
+  from: State;
+  to: State;
+  before: number;
+  began: number;
+  ended: number;
+  heartbeatThen: number;
+  heartbeat: number;
+  since: number;
+  seq: number;
+  stamp: number;
+  sent: number;
+}
+
+/** Reports that are missing between two that were laid down one after the other. */
+export interface Gap {
+  name: string;
+  lost: number;
+  /** The report before them. */
+  seq: number;
+}
+
+export interface Watched {
+  changes: Change[];
+  gaps: Gap[];
+  looks: number;
+  /** The longest time from one look to the next, ns. */
+  longest: number;
+  reports: number;
+  /** Reports that came and were overwritten between two looks. */
+  unseen: number;
+  /** When the last report of all was sent. */
+  lastSent: number;
+}
+
+/** After so many lines others have their turn. */
+const SLICE = 1000;
+
+/** c/test/watcher.c at work on a board: a scheduler. */
+export class Watcher {
+  private constructor(
+    readonly child: ReturnType<typeof spawn>,
+    readonly path: string,
+    readonly exit: Promise<unknown>,
+  ) {}
+
+  /** Looks every so many ms; gaps are told from so many missing reports on. */
+  static async start(t: Teardown, board: string, { everyMs = 5, missing = 10 } = {}): Promise<Watcher> {
+    const path = join(folder(t), 'watched');
+    const out = openSync(path, 'w');
+    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
+    const program = compile('watcher', { sources });
+    const child = spawn(program, [board, String(everyMs), String(missing)], { stdio: ['ignore', out, 'inherit'] });
+    closeSync(out);
+    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await exit;
+    });
+    await until('it watches', () => statSync(path).size > 0);
+    return new Watcher(child, path, exit);
+  }
+
+  /** Ends it; all that it saw. */
+  async end(): Promise<Watched> {
+    this.child.kill('SIGTERM');
+    const code = await this.exit;
+    if (code !== 0) throw new Error(`the watcher ended with ${code}`);
+    const watched: Watched = { changes: [], gaps: [], looks: 0, longest: 0, reports: 0, unseen: 0, lastSent: 0 };
+    for (const [i, line] of readFileSync(this.path, 'utf8').trimEnd().split('\n').entries()) {
+      if (i % SLICE === 0) await others();
+      const [kind, ...words] = line.split(' ');
+      const name = words[0] as string;
+      const [from, to] = words.slice(1, 3) as [State, State];
+      if (kind === 'state') {
+        const [before, began, ended, heartbeatThen, heartbeat, since, seq, stamp, sent] = words.slice(3).map(Number);
+        const times = { before, began, ended, heartbeatThen, heartbeat, since, seq, stamp, sent };
+        watched.changes.push({ name, from, to, ...(times as Omit<Change, 'name' | 'from' | 'to'>) });
+      } else if (kind === 'gap') {
+        const [lost = 0, seq = 0] = words.slice(1).map(Number);
+        watched.gaps.push({ name, lost, seq });
+      } else if (kind === 'end') {
+        const [looks = 0, longest = 0, reports = 0, unseen = 0, lastSent = 0] = words.map(Number);
+        Object.assign(watched, { looks, longest, reports, unseen, lastSent });
+      }
+    }
+    return watched;
+  }
+}
+
+// ---- what may be seen ----
+
+/** A node was called silent although it reported: with its last report before, and how many after it were missing. */
+export interface FalseSilence {
+  name: string;
+  seq: number;
+  lost: number;
+}
+
+export interface Verdict {
+  /** What must never be, in sentences. */
+  faults: string[];
+  falsely: FalseSilence[];
+  /** Nodes that were silent since their senders truly were, the dead left out. */
+  truly: number;
+  /** From a dead node's last report to the first look that called it so, beyond the limit: the longest, ns. */
+  uncertainLate: number;
+  silentLate: number;
+  /** How each node was at last. */
+  last: Map<string, State>;
+}
+
+function* faultsOf(change: Change, limits: Limits, stepped: boolean): Generator<string> {
+  const { from, to, before, began, ended, heartbeatThen, heartbeat, since, stamp, sent } = change;
+  const { uncertainAfter, silentAfter } = limits;
+  const heard = Math.max(stamp, since);
+  const over = (ns: number) => `${(ns / MS).toFixed(1)} ms`;
+  if (!stepped && stamp > 0 && stamp < sent - SLACK) yield `its stamp is ${over(sent - stamp)} before it was sent`;
+  if (from === 'live' && before > stamp + uncertainAfter)
+    yield `still live ${over(before - stamp - uncertainAfter)} after the limit`;
+  if (to === 'live' && began > stamp + uncertainAfter)
+    yield `called live ${over(began - stamp - uncertainAfter)} after the limit`;
+  // The column has whole milliseconds.
+  if (to === 'uncertain' && ended + MS < stamp + uncertainAfter)
+    yield `called uncertain ${over(stamp + uncertainAfter - ended)} before the limit`;
+  if (to === 'silent' && heartbeat + MS < heard + silentAfter)
+    yield `called silent though nobody listened for ${over(heard + silentAfter - heartbeat)} of the limit`;
+  if (from === 'uncertain' && to === 'silent' && heartbeatThen - MS > heard + silentAfter)
+    yield `still uncertain by a heartbeat ${over(heartbeatThen - heard - silentAfter)} after the limit`;
+}
+
+export interface Truth {
+  /** Who stopped for good. */
+  dead?: ReadonlySet<string>;
+  /** Wall clocks stepped meanwhile: stamps may be as old as the drain before. */
+  stepped?: boolean;
+  /** Reports are lost by chance. Where fewer than lead to a silence were, the sender was late besides. */
+  lossy?: boolean;
+}
+
+/** Holds what was seen against what must be. */
+export async function verdictOf(
+  { changes, lastSent }: Watched,
+  limits: Limits,
+  { dead = new Set(), stepped = false, lossy = false }: Truth = {},
+): Promise<Verdict> {
+  const verdict: Verdict = {
+    faults: [],
+    falsely: [],
+    truly: 0,
+    uncertainLate: 0,
+    silentLate: 0,
+    last: new Map(),
+  };
+  const byName = new Map<string, Change[]>();
+  for (const change of changes) byName.set(change.name, [...(byName.get(change.name) ?? []), change]);
+  let i = 0;
+  for (const [name, changes] of byName) {
+    if (i++ % SLICE === 0) await others();
+    const fault = (what: string) => verdict.faults.push(`${name}: ${what}`);
+    const isDead = dead.has(name);
+    const last = changes.at(-1) as Change;
+    verdict.last.set(name, last.to);
+    // Silent it was when the scene ended; a receiver that was kept from running since then listens anew.
+    if (isDead && !['silent', 'uncertain', 'unknown'].includes(last.to)) fault(`is dead, and at last ${last.to}`);
+    /** The report by which it was not live any more, and the one by which it was silent. */
+    let over = -1;
+    let silent = -1;
+    for (const [at, change] of changes.entries()) {
+      const { to, seq, stamp, sent } = change;
+      for (const what of faultsOf(change, limits, stepped)) fault(what);
+      if (to === 'live' && seq === over) fault('live again without a report');
+      if (to === 'uncertain' || to === 'silent') over = seq;
+      if (isDead && seq === last.seq && change.from === 'live' && to === 'uncertain')
+        verdict.uncertainLate = Math.max(verdict.uncertainLate, change.ended - sent - limits.uncertainAfter);
+      if (to !== 'silent' || seq === silent) continue;
+      silent = seq;
+      const next = changes.slice(at + 1).find(later => later.seq !== seq);
+      if (isDead && next === undefined) {
+        if (change.since < stamp)
+          verdict.silentLate = Math.max(verdict.silentLate, change.ended - sent - limits.silentAfter);
+        continue;
+      }
+      const until = next?.sent ?? lastSent;
+      const lost =
+        next === undefined ? Math.floor((until - sent) / (limits.intervalMs * MS)) : (next.seq - seq - 1) >>> 0;
+      if (lost >= (lossy || next === undefined ? runToSilence(limits) : 1)) verdict.falsely.push({ name, seq, lost });
+      else if (next !== undefined && until - sent < limits.silentAfter - ROAD)
+        fault('silent between two reports that came in time');
+      else verdict.truly++;
+    }
+  }
+  return verdict;
+}
+
+// ---- arithmetic ----
+
+/** So many reports in a row have to be lost for a silence: one fewer, and the next comes before the limit. */
+export const runToSilence = ({ silentAfter, intervalMs }: Limits): number =>
+  Math.floor(silentAfter / (intervalMs * MS));
+
+/**
+ * How many false silences of nodes that send so many reports in all are to be expected at that loss: each begins
+ * with a report that comes, (1 - p), and as many in a row that do not, p^k.
+ */
+export const expectedSilences = (reports: number, loss: number, run: number): number =>
+  reports * (1 - loss) * loss ** run;
+
+/** Within which a count with that expectation lies, but for one time in 10,000 on either side. */
+export function poissonBounds(expected: number): [least: number, most: number] {
+  const most = (share: number) => {
+    let term = Math.exp(-expected);
+    let sum = term;
+    let n = 0;
+    for (; sum < share; sum += term) term *= expected / ++n;
+    return n;
+  };
+  return [most(1e-4), most(1 - 1e-4)];
+}
+
+/** Runs of at least so many reports of one node that `load --loss --seed` leaves out, between two that it sends. */
+export function runsLeftOut(seed: number, loss: number, count: number, reports: number, least: number): number {
+  const next = random(seed + 1);
+  const missing = new Int32Array(count).fill(-1); // since its last report; none yet
+  let runs = 0;
+  for (let i = 0; i < reports; i++) {
+    const node = i % count;
+    const before = missing[node] as number;
+    if (next() < loss) {
+      if (before >= 0) missing[node] = before + 1;
+    } else {
+      if (before >= least) runs++;
+      missing[node] = 0;
+    }
+  }
+  return runs;
+}
+
+// ---- a scene ----
+
+export interface Setting {
+  limits: Limits;
+  count: number;
+  /** Where the receiver listens; the test has the network to itself. */
+  address: string;
+  /** Of these many nodes, the first ones, no report comes any more after `dieAfter` (ns). */
+  dying?: number;
+  dieAfter?: number;
+  /** More options of `load`. */
+  load?: string[];
+  /** In which surroundings the nodes are, and the receiver; several: the nodes are divided among them. */
+  nodes?: Surroundings[];
+  master?: Surroundings;
+  everyMs?: number;
+}
+
+const ms = (ns: number) => `${Math.round(ns / MS)}ms`;
+
+/** The receiver, the cluster that reports to it, and the scheduler. */
+export class Scene {
+  readonly board: string;
+  readonly dead = new Set<string>();
+  readonly loads: Running[] = [];
+  receiver!: Running;
+  reader!: BoardReader;
+  watcher!: Watcher;
+
+  private constructor(
+    readonly t: Test,
+    readonly setting: Setting,
+  ) {
+    this.board = join(folder(t), 'board');
+  }
+
+  static async begin(t: Test, setting: Setting): Promise<Scene> {
+    const scene = new Scene(t, setting);
+    await scene.receive();
+    scene.reader = new BoardReader(scene.board);
+    t.teardown(() => scene.reader.close());
+    scene.watcher = await Watcher.start(t, scene.board, {
+      everyMs: setting.everyMs,
+      missing: runToSilence(setting.limits),
+    });
+    scene.#load();
+    return scene;
+  }
+
+  /** Starts a receiver on the board and at the address that it always has. */
+  async receive(): Promise<void> {
+    const { limits, address, count, master = {} } = this.setting;
+    this.receiver = startIn(this.t, master, [
+      ...['receive', '--board', this.board, '--listen', address, '--capacity', String(count)],
+      ...['--uncertain-after', ms(limits.uncertainAfter), '--silent-after', ms(limits.silentAfter)],
+    ]);
+    await this.receiver.ready;
+  }
+
+  #load(): void {
+    const { limits, address, count, dying = 0, dieAfter = 0, load = [], nodes = [{}] } = this.setting;
+    const each = Math.floor(count / nodes.length);
+    const digits = String(each).length;
+    const [first, last] = [1, dying].map(i => String(i).padStart(digits, '0'));
+    for (const [i, surroundings] of nodes.entries()) {
+      const prefix = String.fromCharCode(97 + i);
+      const argv = ['load', '--to', address, '--count', String(each), '--prefix', prefix, '--json', ...load];
+      argv.push('--interval', `${limits.intervalMs}ms`);
+      if (dying > 0) argv.push('--silent', `${prefix}[${first}-${last}]`, '--silent-from', ms(dieAfter));
+      for (let n = 1; n <= dying; n++) this.dead.add(`${prefix}${String(n).padStart(digits, '0')}`);
+      this.loads.push(startIn(this.t, surroundings, argv));
+    }
+  }
+
+  tally(): Partial<Record<State, number>> {
+    const tally: Partial<Record<State, number>> = {};
+    for (const state of this.reader.snapshot().states()) tally[state] = (tally[state] ?? 0) + 1;
+    return tally;
+  }
+
+  heartbeat(): number {
+    return Number(this.reader.snapshot().evidence.heartbeatNs);
+  }
+
+  /** Waits until all nodes are there, and the dead ones silent, and all others live. */
+  async settled(): Promise<void> {
+    const { count } = this.setting;
+    await until(
+      'the dead are silent, and the others live',
+      () => {
+        const { silent = 0, live = 0 } = this.tally();
+        return silent === this.dead.size && live === count - this.dead.size;
+      },
+      50,
+    );
+  }
+
+  /** Waits until the receiver has listened for long enough to call anybody silent, and somewhat longer. */
+  async listened(): Promise<void> {
+    const enough = (1.1 * this.setting.limits.silentAfter) / MS;
+    await until('it has listened', () => this.reader.snapshot().listenedMs > enough, 50);
+  }
+
+  /** Ends the watcher, then the cluster; what was seen, and what the nodes sent. */
+  async end(): Promise<Watched & { sent: number; leftOut: number }> {
+    const watched = await this.watcher.end();
+    let [sent, leftOut] = [0, 0];
+    for (const load of this.loads) {
+      load.child.kill('SIGTERM');
+      this.t.equal(await load.exit, 0, load.output().stderr);
+      const told = JSON.parse(load.output().stdout);
+      sent += told.reports;
+      leftOut += told.left_out;
+    }
+    return { ...watched, sent, leftOut };
+  }
+}
+
+/** What a scene gives: for tables. */
+export interface Outcome extends Verdict {
+  watched: Watched;
+  /** Reports that were due while the scene lasted, and those that left. */
+  nodeIntervals: number;
+  sent: number;
+}
+
+/** Ends a scene, and holds it against what is true. */
+async function endOf(t: Test, scene: Scene, truth: Truth = {}): Promise<Outcome> {
+  const { setting, dead } = scene;
+  const { sent, leftOut, ...watched } = await scene.end();
+  const verdict = await verdictOf(watched, setting.limits, { dead, ...truth });
+  t.same(verdict.faults.slice(0, 10), [], `${watched.looks} looks at ${setting.count} nodes`);
+  t.equal(verdict.last.size, setting.count, 'all were seen');
+  return { ...verdict, watched, nodeIntervals: sent + leftOut, sent };
+}
+
+/** The same for one in which nobody but the dead may be silent. */
+async function nobodyBlamed(t: Test, scene: Scene, truth: Truth = {}): Promise<Outcome> {
+  const outcome = await endOf(t, scene, truth);
+  t.same(outcome.falsely.slice(0, 10), [], 'nobody is called silent who reports');
+  return outcome;
+}
+
+/** Some nodes die, and are uncertain, then silent, at the limits. */
+export async function dying(t: Test, setting: Setting): Promise<Outcome> {
+  const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
+  await scene.settled();
+  return nobodyBlamed(t, scene);
+}
+
+export type Stop = 'receiver' | 'master' | 'killed';
+
+/** The receiver, or it and the schedulers, stands still or is not there for a time, then goes on. */
+export async function pausing(t: Test, setting: Setting, what: Stop, pause: number): Promise<Outcome> {
+  const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
+  await scene.settled();
+  await scene.listened();
+  if (what === 'killed') {
+    scene.receiver.child.kill('SIGKILL');
+    await scene.receiver.exit;
+    await pass(now() + pause);
+    await scene.receive();
+  } else {
+    const receiver = await stop(scene.receiver.child);
+    const watcher = what === 'master' && (await stop(scene.watcher.child));
+    await pass(receiver.from + pause);
+    // A scheduler may wake up before the receiver does.
+    if (watcher) {
+      goOn(watcher);
+      await pass(now() + 50 * MS);
+    }
+    goOn(receiver);
+  }
+  const wentOn = now();
+  await until('it listens again', () => scene.heartbeat() > wentOn);
+  await scene.listened();
+  await scene.settled();
+  return nobodyBlamed(t, scene);
+}
+
+/** The receiver is killed again and again, soon after its start or in the middle of it. */
+export async function crashing(t: Test, setting: Setting, times: number, seed: number): Promise<Outcome> {
+  const next = random(seed);
+  const scene = await Scene.begin(t, { dieAfter: 5 * setting.limits.intervalMs * MS, ...setting });
+  // They may be silent already when we look.
+  await until(
+    'the dead are no longer live',
+    () =>
+      scene.reader.snapshot().count === setting.count && (scene.tally().live ?? 0) <= setting.count - scene.dead.size,
+    50,
+  );
+  for (let i = 0; i < times; i++) {
+    await pass(now() + next() * 1.2 * setting.limits.silentAfter);
+    scene.receiver.child.kill(next() < 0.75 ? 'SIGKILL' : 'SIGTERM');
+    await scene.receiver.exit;
+    await pass(now() + next() * setting.limits.uncertainAfter);
+    await scene.receive();
+  }
+  await scene.listened();
+  await scene.settled();
+  return nobodyBlamed(t, scene);
+}
+
+const STEPS = [100n, -100n, 3_600_000n, -3_600_000n].map(ms => ms * 1_000_000n);
+
+/** The wall clock of the master steps, then that of half the nodes, then both at once. */
+export async function stepping(t: Test, setting: Setting): Promise<Outcome> {
+  const [master, half] = [new StandIn(t), new StandIn(t)];
+  const scene = await Scene.begin(t, {
+    dieAfter: 5 * setting.limits.intervalMs * MS,
+    ...setting,
+    master: { env: master.env },
+    nodes: [{}, { env: half.env }],
+  });
+  await scene.settled();
+  const living = setting.count - scene.dead.size;
+  const off = () =>
+    [...scene.reader.snapshot().nodes()].filter(({ record }) => Math.abs(record.offset_us ?? 0) > 1e9).length;
+  for (const clocks of [[master], [half], [master, half]])
+    for (const by of STEPS) {
+      for (const clock of clocks) await clock.step(by);
+      const stepped = now();
+      await until('every node has reported since', () => scene.heartbeat() > stepped + setting.limits.intervalMs * MS);
+      // A step of an hour is seen of whose clock is not the master's; the next one takes it back.
+      const seen = by < S ? 0 : clocks.length === 1 && clocks[0] === master ? living : living / 2;
+      await until('the board shows it', () => off() === seen);
+    }
+  await scene.settled();
+  return nobodyBlamed(t, scene, { stepped: true });
+}
+
+/** Reports are lost by chance, on a path or before it, until so many were due. */
+export async function losing(t: Test, setting: Setting, forNs: number): Promise<Outcome & { drops: number }> {
+  const load = [...(setting.load ?? []), '--for', ms(forNs)];
+  const scene = await Scene.begin(t, { ...setting, load });
+  await Promise.all(scene.loads.map(({ exit }) => exit));
+  const ended = now();
+  await until('all is drained', () => scene.heartbeat() > ended + ROAD);
+  const { accepted = 0, kernel_drops: drops = 0 } = scene.reader.snapshot().header;
+  const outcome = await endOf(t, scene, { lossy: true });
+  const { watched, falsely } = outcome;
+  t.equal(watched.reports + watched.unseen, accepted, 'every report was seen, or is known not to have been');
+  // One that is missing for three intervals longer than it takes must have been called silent, if anybody looked.
+  const surely = runToSilence(setting.limits) + 3;
+  if (watched.longest < 2 * setting.limits.intervalMs * MS)
+    t.same(
+      watched.gaps.filter(
+        ({ name, lost, seq }) => lost >= surely && !falsely.some(f => f.name === name && f.seq === seq),
+      ),
+      [],
+      'who is missing for so long is silent',
+    );
+  return { ...outcome, drops };
+}
+
+// ---- ten thousand at once ----
+
+/** What a node's clocks say. */
+function moment(): { realNs: bigint; bootNs: bigint } {
+  const time = new BigUint64Array(3);
+  clocks(time);
+  return { realNs: time[CLOCK.real] ?? 0n, bootNs: time[CLOCK.boot] ?? 0n };
+}
+
+/** All nodes of a cluster report for the first time within a moment, and once more after an interval. */
+export async function comingUp(
+  t: Test,
+  count: number,
+  address: string,
+): Promise<{ held: boolean; tookNs: number; drops: number }> {
+  const board = join(folder(t), 'board');
+  const receiver = startIn(t, {}, ['receive', '--board', board, '--listen', address, '--capacity', String(count)]);
+  await receiver.ready;
+  const reader = new BoardReader(board);
+  const [host = '', port] = address.split(':');
+  const socket = new BulkSender(host, Number(port));
+  t.teardown(() => {
+    reader.close();
+    socket.close();
+  });
+  const watcher = await Watcher.start(t, board);
+  const node = (i: number) => ({
+    name: `node${i}`,
+    cluster: undefined,
+    intervalMs: 1000,
+    agentVersion: 1,
+    bootNs: moment().bootNs,
+  });
+  const cluster = new Cluster(count, node, 1);
+  const header = () => reader.snapshot().header;
+  const held = (header().receive_buffer ?? 0) > count * 2305;
+  let sent = 0;
+  let began = 0;
+  for (let round = 0; round < 3; round++) {
+    const { realNs, bootNs } = moment();
+    for (let i = 0; i < count; i++) cluster.move(i, realNs, bootNs);
+    const at = now();
+    if (round === 0) began = at;
+    sent += socket.send(cluster.reports, REPORT_BYTES, 0, count);
+    await until('all is there, or counted as dropped', () => {
+      const { received = 0, kernel_drops = 0 } = header();
+      return received + kernel_drops === sent;
+    });
+    await pass(at + S);
+  }
+  const { accepted = 0, kernel_drops: drops = 0 } = header();
+  const watched = await watcher.end();
+  const verdict = await verdictOf(watched, USUAL);
+  t.equal(accepted + drops, 3 * count, 'each report was accepted, or dropped and counted');
+  if (held) t.equal(drops, 0, 'the buffer holds them all');
+  t.same(verdict.faults.slice(0, 10), [], 'what is seen of them');
+  t.same(verdict.falsely, [], 'nobody is silent');
+  const first = watched.changes.filter(({ from, to }) => from === 'never' && to === 'live');
+  t.equal(first.length, reader.snapshot().count, 'all that are there are live at their first report');
+  if (held) t.equal(first.length, count, 'and all are there');
+  const tookNs = Math.max(...first.map(({ ended }) => ended)) - began;
+  return { held, tookNs, drops };
+}
+
+// ---- a starved sender ----
+
+/** What a node's own reports say of how late its sender was. */
+export interface Lateness {
+  /** After how many reports from when it was starved one told so, the worst of all times. */
+  within: number;
+  /** What was told, at least and at most, us. */
+  lateUs: [least: number, most: number];
+  /** How often it stood still while it made a report: then the next says that it skipped some, and not that it is late. */
+  skipped: number;
+}
+
+/** A node of which nothing matters but its sender, and who hears it. */
+export async function lonely(
+  t: Test,
+  intervalMs: number,
+  surroundings: SenderSurroundings = {},
+): Promise<{ hearer: Hearer; sender: ChildProcess }> {
+  const hearer = await Hearer.open(t);
+  const argv = ['send', '--to', hearer.address, '--name', 'node1', '--interval', `${intervalMs}ms`];
+  const { child } = startSender(t, surroundings, argv);
+  await hearer.next('it reports', () => true);
+  return { hearer, sender: child };
+}
+
+/** A sender that stands still for longer than an interval, again and again, at any moment: its reports tell each time. */
+export async function starving(
+  t: Test,
+  surroundings: SenderSurroundings,
+  { times, intervalMs, seed }: { times: number; intervalMs: number; seed: number },
+): Promise<Lateness> {
+  const { hearer, sender } = await lonely(t, intervalMs, surroundings);
+  const next = random(seed);
+  const interval = intervalMs * MS;
+  const { bootNs } = moment();
+  const offset = now() - Number(bootNs);
+  const lateness: Lateness = { within: 0, lateUs: [Number.POSITIVE_INFINITY, 0], skipped: 0 };
+  for (let i = 0; i < times; i++) {
+    const before = await hearer.next('it reports', () => true);
+    await pass(now() + 0.5 * next() * interval);
+    const stopped = await stop(sender);
+    await pass(stopped.from + (1.2 + next()) * interval);
+    const to = goOn(stopped);
+    // A report was due within the first interval of that.
+    const least = (to - stopped.from - interval) / 1000;
+    const isLate = ({ late_us = 0 }: Heard) => late_us >= least;
+    const told = await hearer.next(
+      'it tells',
+      report => isLate(report) || (report.missed_ticks ?? 0) > (before.missed_ticks ?? 0),
+    );
+    // By when they were made: some may have been before it stood still, and after we looked.
+    const since = hearer.reports.filter(
+      ({ seq, t_boot_ns }) => seq <= told.seq && Number(t_boot_ns) + offset > stopped.from,
+    );
+    lateness.within = Math.max(lateness.within, since.length);
+    const lateUs = told.late_us ?? 0;
+    if (isLate(told)) lateness.lateUs = [Math.min(lateness.lateUs[0], lateUs), Math.max(lateness.lateUs[1], lateUs)];
+    else lateness.skipped++;
+  }
+  t.ok(lateness.skipped < times / 2, `told by late_us, but for ${lateness.skipped} of ${times} times`);
+  t.ok(lateness.within <= 3, `within ${lateness.within} reports`);
+  return lateness;
+}
