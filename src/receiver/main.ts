@@ -132,7 +132,7 @@ export async function main(argv: string[]): Promise<number> {
   const watch = setInterval(() => {
     const status = receiver.status();
     tellChanges(last, status, log);
-    if (status.publications > last.publications) control.reopen();
+    control.keep();
     last = status;
   }, LOOK_MS);
   await stopped;
