@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { until } from '../lib.js';
-import { goOn, MS, now, pass, S, stop } from '../sampler.js';
+import { goOn, MS, now, stop } from '../sampler.js';
 import { FAIR, type Weather } from './path.js';
 import { LINE, type Scene, SENDER_NAME, type Watcher } from './scene.js';
 
@@ -44,7 +44,7 @@ function weather(name: string, promise: string, make: (chance: Chance) => Partia
     async inflict(scene, chance) {
       scene.mayLose();
       scene.path.turn({ ...FAIR, ...make(chance) }, Math.floor(chance() * 2 ** 32));
-      await pass(now() + between(chance, 0.8, 2) * S);
+      await scene.lasts(chance, 0.8, 2);
       scene.path.turn(FAIR, 0);
     },
   };
@@ -93,7 +93,7 @@ const path: Fault[] = [
       scene.path.overfill();
       const each = between(chance, 50, 150);
       for (let i = 0; i < each; i++) for (const node of scene.nodes) node.send();
-      await pass(stopped.from + between(chance, 0.1, 1.5) * S);
+      await scene.lasts(chance, 0.1, 1.5);
       goOn(stopped);
       await scene.beats(200);
       scene.path.hear();
@@ -106,7 +106,7 @@ const path: Fault[] = [
         scene.mayLose();
         scene.path.deafen(now() - 100 * MS);
         scene.line(end, 'down');
-        await pass(now() + between(chance, 0.2, 2.5) * S);
+        await scene.lasts(chance, 0.2, 2.5);
         scene.line(end, 'up');
         await scene.isHeard();
       },
@@ -117,12 +117,17 @@ const path: Fault[] = [
 // ---- processes ----
 
 /** A pause of a process. */
-const standStill = async (scene: Scene, child: Parameters<typeof stop>[0], seconds: number) => {
+async function standStill(
+  scene: Scene,
+  child: Parameters<typeof stop>[0],
+  chance: Chance,
+  least: number,
+  most: number,
+): Promise<void> {
   const stopped = await stop(child);
-  await pass(stopped.from + seconds * S);
+  await scene.lasts(chance, least, most);
   goOn(stopped);
-  scene.check();
-};
+}
 
 const reader = (scene: Scene, chance: Chance): Watcher => oneOf(chance, scene.watchers);
 
@@ -140,7 +145,7 @@ const processes: Fault[] = [
     promise: 'no reader blames a node meanwhile',
     async inflict(scene, chance) {
       await scene.endReceiver('SIGKILL');
-      await pass(now() + between(chance, 1, 4) * S);
+      await scene.lasts(chance, 1, 4);
       await scene.reviveReceiver();
     },
   },
@@ -149,19 +154,19 @@ const processes: Fault[] = [
     promise: 'what nobody heard is unheard, not lost',
     async inflict(scene, chance) {
       await scene.endReceiver('SIGTERM');
-      await pass(now() + between(chance, 0, 1) * S);
+      await scene.lasts(chance, 0, 1);
       await scene.reviveReceiver();
     },
   },
   {
     name: 'the receiver stands still for up to a second',
     promise: 'nothing is lost',
-    inflict: (scene, chance) => standStill(scene, scene.receiver.child, between(chance, 0.1, 0.9)),
+    inflict: (scene, chance) => standStill(scene, scene.receiver.child, chance, 0.1, 0.9),
   },
   {
     name: 'the receiver stands still for seconds',
     promise: 'nothing is lost, and no node is blamed',
-    inflict: (scene, chance) => standStill(scene, scene.receiver.child, between(chance, 1.2, 4)),
+    inflict: (scene, chance) => standStill(scene, scene.receiver.child, chance, 1.2, 4),
   },
   {
     name: 'kill -9 of a reader',
@@ -172,14 +177,14 @@ const processes: Fault[] = [
   {
     name: 'a reader stands still',
     promise: 'what it shows then is true then',
-    inflict: (scene, chance) => standStill(scene, reader(scene, chance).child, between(chance, 0.2, 4)),
+    inflict: (scene, chance) => standStill(scene, reader(scene, chance).child, chance, 0.2, 4),
   },
   {
     name: 'kill -9 of a sender, and a new start',
     async inflict(scene, chance) {
       scene.sender.child.kill('SIGKILL');
       await scene.sender.exit;
-      await pass(now() + between(chance, 0, 1) * S);
+      await scene.lasts(chance, 0, 1);
       await scene.startSender();
     },
   },
@@ -195,7 +200,7 @@ const processes: Fault[] = [
   },
   {
     name: 'a sender stands still',
-    inflict: (scene, chance) => standStill(scene, scene.sender.child, between(chance, 0.2, 2)),
+    inflict: (scene, chance) => standStill(scene, scene.sender.child, chance, 0.2, 2),
   },
 ];
 
@@ -277,7 +282,7 @@ const board: Fault[] = [
       mkdirSync(scene.board);
       await scene.endReceiver('SIGKILL');
       scene.forgetBoard();
-      await scene.cannotStart(/board/);
+      await scene.cannotStart(/board: Is a directory; remove it/);
       rmSync(scene.board, { recursive: true });
       await scene.reviveReceiver();
     },
@@ -299,7 +304,7 @@ const board: Fault[] = [
       rmSync(scene.board);
       execFileSync('mkfifo', [scene.board]);
       scene.forgetBoard();
-      await scene.cannotStart(/board/);
+      await scene.cannotStart(/board: is not a board; choose another/);
       rmSync(scene.board);
       await scene.reviveReceiver();
     },
@@ -373,7 +378,7 @@ const surroundings: Fault[] = [
     promise: 'the board has its room already',
     async inflict(scene, chance) {
       const empty = fill(scene);
-      await pass(now() + between(chance, 0.5, 1.5) * S);
+      await scene.lasts(chance, 0.5, 1.5);
       empty();
     },
   },
@@ -429,7 +434,7 @@ const surroundings: Fault[] = [
     async inflict(scene, chance) {
       for (let i = 0; i < 3; i++) {
         await scene.standIn.step(oneOf(chance, STEPS));
-        await pass(now() + between(chance, 0, 0.3) * S);
+        await scene.lasts(chance, 0, 0.3);
       }
     },
   },

@@ -4,6 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { formatDuration, parseDuration } from '../../src/common/durations.js';
+import { InputError } from '../../src/common/text.js';
 import { random } from '../../src/load/node.js';
 import { FAULTS, type Fault } from './faults.js';
 import { hashOf } from './path.js';
@@ -15,7 +16,8 @@ const HELP = `npm run torture -- [options]      tortures beoboard, and says whet
   --for TIME       goes on for so long, all faults in turn in rounds of another order each; 10m, 2h
   --rounds N       or for so many rounds; one without either
   --only FAULT     only faults whose name contains this; more than once for more of them
-  --list           names all faults
+  --brief          each fault for half of the time
+  --list           names all faults, and what is promised beyond the usual
   --help           this
 
 Ctrl-C ends it after the fault under way, with its table. Needs namespaces: root, or a kernel on which users may have them.
@@ -30,6 +32,7 @@ const options = {
   for: { type: 'string' },
   rounds: { type: 'string' },
   only: { type: 'string', multiple: true },
+  brief: { type: 'boolean' },
   list: { type: 'boolean' },
   help: { type: 'boolean' },
   // A test of the test: takes a datagram away behind the receiver's back.
@@ -110,7 +113,7 @@ function* shuffled(faults: readonly Fault[], seed: number, rounds: number): Gene
 }
 
 async function torture(): Promise<number> {
-  const { faults, forMs, rounds, seed, steal } = readOptions();
+  const { faults, forMs, rounds, seed, brief, steal } = readOptions();
   let isEnding = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {
@@ -122,7 +125,7 @@ async function torture(): Promise<number> {
   const rows = new Map<Fault, Row>();
   let code = 0;
   let doing = 'the start';
-  const scene = await Scene.open();
+  const scene = await Scene.open(brief ? 0.5 : 1);
   try {
     for (const [fault, chance] of shuffled(faults, seed, rounds)) {
       if (isEnding || (forMs !== undefined && performance.now() - began >= forMs)) break;
@@ -138,9 +141,11 @@ async function torture(): Promise<number> {
   } catch (error) {
     code = 1;
     const { message, stack } = error as Error;
-    const again = `npm run torture -- --seed ${seed}${forMs === undefined ? '' : ` --for ${forMs / 1000}s`}`;
+    const again = `npm run torture -- --seed ${seed}${forMs === undefined ? '' : ` --for ${forMs / 1000}s`}${brief ? ' --brief' : ''}`;
     console.log(`${since()}  ${doing}: BROKEN: ${error instanceof Broken ? message : stack}`);
-    console.log(`${' '.repeat(8)}repeat: ${again}, or with --only '${doing}'`);
+    const said = scene.receiver.output().stderr.trim().split('\n').slice(-3).join('\n        ');
+    console.log(`        the receiver said last: ${said}`);
+    console.log(`        repeat: ${again}, or with --only '${doing}'`);
   }
   const { passed, lost, doubled, swapped, delayed, cut, junk } = scene.path.done;
   await scene.close();
@@ -164,8 +169,8 @@ async function main(): Promise<number> {
 main().then(
   code => process.exit(code),
   (error: Error) => {
-    const isOurs = error instanceof Usage || error.name === 'InputError' || 'code' in error;
-    console.error(`torture: ${isOurs ? error.message : error.stack}`);
-    process.exit(2);
+    const isUsage = error instanceof Usage || error instanceof InputError || 'code' in error;
+    console.error(`torture: ${isUsage || error instanceof Broken ? error.message : error.stack}`);
+    process.exit(isUsage ? 2 : 1);
   },
 );

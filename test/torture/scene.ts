@@ -11,7 +11,7 @@ import { CLOCK, clocks } from '../../src/native/index.js';
 import type { State } from '../../src/shm/liveness.js';
 import { BoardReader, NoBoard } from '../../src/shm/reader.js';
 import { ROOT, type Running, run, until } from '../lib.js';
-import { MS, now, StandIn, startIn } from '../sampler.js';
+import { MS, now, pass, S, StandIn, startIn } from '../sampler.js';
 import {
   type Counts,
   faultsOfCounts,
@@ -45,9 +45,13 @@ const STRANGER = '65534';
 /** Something that was promised and not kept. */
 export class Broken extends Error {}
 
-function command(program: string, ...args: string[]): void {
+/** Runs a program to its end. */
+function command(...[program = '', ...args]: string[]): void {
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
+
+/** Runs ip(8), behind words that put it elsewhere. */
+const ip = (words: string, where: readonly string[] = []) => command(...where, 'ip', ...words.split(' '));
 
 /** A node that reports as long as it lives, and never starts again. */
 class Node {
@@ -171,7 +175,7 @@ interface Since {
 
 export class Scene {
   readonly board: string;
-  readonly nodes: Node[];
+  readonly nodes: Node[] = [];
   readonly watchers: Watcher[] = [];
   receiver!: Running;
   sender!: Running;
@@ -188,15 +192,18 @@ export class Scene {
   #inside: string[] = [];
   readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
 
-  private constructor(readonly shm: string) {
+  private constructor(
+    readonly shm: string,
+    /** How long faults last, as a part of the usual. */
+    readonly part: number,
+  ) {
     this.board = join(shm, 'beoboard', 'board');
-    this.nodes = [];
   }
 
   /** Sets everything up. Needs a network and mounts of its own; see main.ts. */
-  static async open(): Promise<Scene> {
+  static async open(part: number): Promise<Scene> {
     const shm = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
-    const scene = new Scene(shm);
+    const scene = new Scene(shm, part);
     try {
       await scene.#set();
     } catch (error) {
@@ -248,45 +255,24 @@ export class Scene {
       return stdout.trim() !== own && stdout !== '';
     });
     this.#inside = ['nsenter', `--net=${network}`, '--'];
-    command('ip', 'link', 'set', 'lo', 'up');
-    command(
-      'ip',
-      'link',
-      'add',
-      LINE.sender,
-      'type',
-      'veth',
-      'peer',
-      'name',
-      LINE.receiver,
-      'netns',
-      String(holder.pid),
-    );
-    command('ip', 'addr', 'add', `${SENDER}/24`, 'dev', LINE.sender);
-    this.inside('ip', 'addr', 'add', `${RECEIVER}/24`, 'dev', LINE.receiver);
+    ip('link set lo up');
+    ip(`link add ${LINE.sender} type veth peer name ${LINE.receiver} netns ${holder.pid}`);
+    ip(`addr add ${SENDER}/24 dev ${LINE.sender}`);
+    ip(`addr add ${RECEIVER}/24 dev ${LINE.receiver}`, this.#inside);
     this.line(LINE.receiver, 'up');
     this.line(LINE.sender, 'up');
   }
 
-  /** Runs a program to its end in the receiver's network. */
-  inside(...argv: [string, ...string[]]): void {
-    const [program = '', ...args] = [...this.#inside, ...argv];
-    command(program, ...args);
-  }
-
   /** Takes one end of the line down, or up again. */
   line(end: (typeof LINE)[keyof typeof LINE], state: 'up' | 'down'): void {
-    if (end === LINE.receiver) this.inside('ip', 'link', 'set', end, state);
-    else {
-      command('ip', 'link', 'set', end, state);
-      // Routes of an interface go with it; its address stays.
-      if (state === 'up') command('ip', 'route', 'replace', '239.0.0.0/8', 'dev', end);
-    }
+    ip(`link set ${end} ${state}`, end === LINE.receiver ? this.#inside : []);
+    // Routes of an interface go with it; its address stays.
+    if (end === LINE.sender && state === 'up') ip(`route replace ${GROUP}/32 dev ${end}`);
   }
 
   #watch(): void {
-    const program = join(mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`)), 'watch');
-    const built = join(program, '..');
+    const built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
+    const program = join(built, 'watch');
     this.#ends.push(() => rmSync(built, { recursive: true, force: true }));
     const sources = [
       'test/watch.c',
@@ -296,9 +282,9 @@ export class Scene {
     const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
     execFileSync('cc', [...flags, '-o', program, ...sources], { cwd: join(ROOT, 'c') });
     chmodSync(built, 0o755);
-    const stranger = ['setpriv', `--reuid=${STRANGER}`, '--clear-groups', '--'];
-    const [first = '', ...rest] = stranger;
-    const as = spawnSync(first, [...rest, 'true']).status === 0 ? stranger : [];
+    const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
+    // Where we are root in our namespace only there may be nobody else.
+    const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
     const typescript = join(ROOT, 'dist', 'test', 'torture', 'watch.js');
     this.watchers.push(
       new Watcher('C', as, [program, this.board], this),
@@ -318,17 +304,13 @@ export class Scene {
 
   /** Starts a receiver; throws when that cannot be. */
   async startReceiver(): Promise<void> {
-    const limits = [
-      '--uncertain-after',
-      `${LIMITS.uncertainAfter / MS}ms`,
-      '--silent-after',
-      `${LIMITS.silentAfter / MS}ms`,
-    ];
-    const listen = ['--listen', `${RECEIVER}:${PORT}`, '--group', `${GROUP}:${PORT}`, '--interface', LINE.receiver];
+    const { uncertainAfter, silentAfter } = LIMITS;
+    const limits = `--uncertain-after ${uncertainAfter / MS}ms --silent-after ${silentAfter / MS}ms`;
+    const listen = `--listen ${RECEIVER}:${PORT} --group ${GROUP}:${PORT} --interface ${LINE.receiver}`;
     this.receiver = startIn(
       this.#t,
       { prefix: ['setpriv', '--pdeathsig', 'KILL', ...this.#inside], env: this.standIn.env },
-      ['receive', '--board', this.board, '--capacity', String(CAPACITY), ...limits, ...listen],
+      ['receive', '--board', this.board, ...`--capacity ${CAPACITY} ${limits} ${listen}`.split(' ')],
     );
     await this.receiver.ready;
   }
@@ -361,7 +343,7 @@ export class Scene {
     return ended;
   }
 
-  /** As `reader` has it, of which there may be none. */
+  /** Of the board; 0 where there is none. */
   #heartbeat(): number {
     try {
       return Number(this.#reader.snapshot().evidence.heartbeatNs);
@@ -375,6 +357,12 @@ export class Scene {
   async beats(ms: number): Promise<void> {
     const from = now();
     await until(`the receiver goes on for ${ms} ms`, () => this.#heartbeat() > from + ms * MS);
+  }
+
+  /** The time of a fault, of so many seconds at most and at least. */
+  async lasts(chance: () => number, least: number, most: number): Promise<void> {
+    await pass(now() + this.part * (least + chance() * (most - least)) * S);
+    this.check();
   }
 
   /** From now on reports may be lost for good, and be called so. */
@@ -453,12 +441,7 @@ export class Scene {
   async startSender(): Promise<void> {
     this.sender = startIn(this.#t, { prefix: ['setpriv', '--pdeathsig', 'KILL', '--'] }, [
       'send',
-      '--to',
-      `127.0.0.1:${this.path.port}`,
-      '--name',
-      SENDER_NAME,
-      '--interval',
-      `${INTERVAL_MS}ms`,
+      ...`--to 127.0.0.1:${this.path.port} --name ${SENDER_NAME} --interval ${INTERVAL_MS}ms`.split(' '),
     ]);
     await this.sender.ready;
   }
