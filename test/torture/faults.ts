@@ -99,6 +99,18 @@ const path: Fault[] = [
       scene.path.hear();
     },
   },
+  {
+    name: "the receiver's interface removed, and made again",
+    promise: 'its group is joined again; nobody is called silent meanwhile',
+    async inflict(scene, chance) {
+      scene.mayLose();
+      scene.path.deafen(now() - 100 * MS);
+      scene.removeLine();
+      await scene.lasts(chance, 0.2, 3);
+      scene.makeLine();
+      await scene.isHeard();
+    },
+  },
   ...Object.entries(LINE).map(
     ([side, end]): Fault => ({
       name: `the ${side}'s interface down and up`,

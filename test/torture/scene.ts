@@ -188,7 +188,8 @@ export class Scene {
   #reader!: BoardReader;
   #before!: Counts;
   #since: Since = { kills: 0, lossy: false, fresh: false, blind: false };
-  /** Runs a program in the receiver's network. */
+  /** A process in the receiver's network, and what runs a program there. */
+  #network = 0;
   #inside: string[] = [];
   readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
 
@@ -256,11 +257,22 @@ export class Scene {
     });
     this.#inside = ['nsenter', `--net=${network}`, '--'];
     ip('link set lo up');
-    ip(`link add ${LINE.sender} type veth peer name ${LINE.receiver} netns ${holder.pid}`);
+    this.#network = holder.pid as number;
+    this.makeLine();
+  }
+
+  /** A line from us to the receiver's network. */
+  makeLine(): void {
+    ip(`link add ${LINE.sender} type veth peer name ${LINE.receiver} netns ${this.#network}`);
     ip(`addr add ${SENDER}/24 dev ${LINE.sender}`);
     ip(`addr add ${RECEIVER}/24 dev ${LINE.receiver}`, this.#inside);
     this.line(LINE.receiver, 'up');
     this.line(LINE.sender, 'up');
+  }
+
+  /** Both of its ends are gone then. */
+  removeLine(): void {
+    ip(`link delete ${LINE.receiver}`, this.#inside);
   }
 
   /** Takes one end of the line down, or up again. */
