@@ -83,6 +83,14 @@ export class Truth {
     return this.#highest;
   }
 
+  /** The number of the first that left after that time. */
+  firstAfter(time: number): number | undefined {
+    let found: number | undefined;
+    for (let i = this.#passed.length - 1; i >= 0 && (this.#passed[i] as Passed).from > time; i--)
+      found = (this.#passed[i] as Passed).seq;
+    return found;
+  }
+
   /** The newest of which this holds. */
   latest(holds: (passed: Passed) => boolean): Passed | undefined {
     return this.#passed.findLast(holds);

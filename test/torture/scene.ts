@@ -515,8 +515,6 @@ export class Scene {
   /** Waits until all is as if nothing had been, and gives how long that took after `from`, ms. */
   async healed(from: number): Promise<number> {
     const began = now();
-    // What was lost on the way shows when the next one comes.
-    const before = new Map([...this.path.truths].map(([name, { highest }]) => [name, highest]));
     const missing = () => {
       const { exitCode, signalCode } = this.receiver.child;
       if (exitCode !== null || signalCode !== null)
@@ -527,10 +525,13 @@ export class Scene {
         if (last === undefined || last.at < began) return `a look of the ${what} reader`;
         if (last.look === undefined) return `a board for the ${what} reader, for which it is ${last.state}`;
         if (last.look.stalled) return `a heartbeat for the ${what} reader`;
-        for (const [name, { lasting }] of this.path.truths) {
+        for (const [name, truth] of this.path.truths) {
           const { state, seq = -1 } = last.look.nodes.get(name) ?? {};
           if (state !== 'live') return `${name}, which is ${state} for the ${what} reader`;
-          if (lasting && seq <= (before.get(name) ?? 0)) return `a new report of ${name} for the ${what} reader`;
+          // What was lost on the way shows when the next one comes.
+          const first = truth.firstAfter(began);
+          if (first === undefined || seq < first || seq > truth.highest)
+            return `a new report of ${name} for the ${what} reader`;
         }
       }
       return undefined;
