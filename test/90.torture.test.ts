@@ -35,11 +35,26 @@ const LIMITS = { uncertainAfter: 900 * MS, silentAfter: 2100 * MS, interval: 200
 function reported(until: number): Truth {
   const truth = new Truth();
   for (let seq = 0; seq * 200 * MS <= until; seq++)
-    truth.add({ seq, goodbye: false, from: seq * 200 * MS, to: seq * 200 * MS + MS, sure: true });
+    truth.add({
+      seq,
+      goodbye: false,
+      from: seq * 200 * MS,
+      to: seq * 200 * MS + MS,
+      heartbeat: seq * 200 * MS - S,
+      sure: true,
+    });
   return truth;
 }
 
-const LOOK: Look = { now: 10 * S, took: MS, heartbeat: 9.99 * S, since: 0, stalled: false, nodes: new Map() };
+const LOOK: Look = {
+  now: 10 * S,
+  took: MS,
+  heartbeat: 9.99 * S,
+  since: 0,
+  stalled: false,
+  stepped: false,
+  nodes: new Map(),
+};
 const SEEN: Seen = { state: 'live', seq: 49, whole: true };
 const STEADY = reported(9.8 * S);
 const QUIET = reported(6 * S);
@@ -64,6 +79,14 @@ const looks: [
   ['older than it has shown before', {}, { seq: 29 }, doubted, /went back/],
   ['what nobody has sent', {}, { seq: 50 }, STEADY, /never passed on/],
   ['uncertain in spite of a report', {}, { state: 'uncertain' }, STEADY, /is uncertain, but number 49 was there/],
+  ['uncertain after a step of the clock', { stepped: true }, { state: 'uncertain' }, STEADY, undefined],
+  [
+    'silent in spite of a report after a step',
+    { stepped: true },
+    { state: 'silent' },
+    STEADY,
+    /is silent, but it was heard/,
+  ],
   ['silent in spite of a report', {}, { state: 'silent' }, STEADY, /is silent, but it was heard/],
   ['live after its time', {}, { seq: 30 }, QUIET, /is live, but nothing/],
   ['silent after its time', {}, { seq: 30, state: 'silent' }, QUIET, undefined],

@@ -442,12 +442,14 @@ const surroundings: Fault[] = [
   },
   {
     name: "the master's wall clock steps",
-    promise: 'nothing changes: not an age, not a state',
+    promise: 'no report is younger than it is, and none older than the drain before it',
     async inflict(scene, chance) {
       for (let i = 0; i < 3; i++) {
-        await scene.standIn.step(oneOf(chance, STEPS));
+        await scene.step(oneOf(chance, STEPS));
         await scene.lasts(chance, 0, 0.3);
       }
+      // From the next drain on stamps are exact again.
+      await scene.beats(0);
     },
   },
 ];

@@ -30,6 +30,8 @@ export interface Look {
   heartbeat: number;
   since: number;
   stalled: boolean;
+  /** The wall clock may have stepped: stamps may be as old as the drain before, rather old than young. */
+  stepped: boolean;
   nodes: ReadonlyMap<string, Seen>;
 }
 
@@ -46,6 +48,8 @@ interface Passed {
   /** It left after `from` and had left before `to`. */
   from: number;
   to: number;
+  /** A heartbeat from before it left: no stamp of it is earlier, whatever the clocks do. */
+  heartbeat: number;
   /** Nothing was done that may have kept it from the board. */
   sure: boolean;
 }
@@ -117,6 +121,8 @@ export function* faultsOfNode(
 ): Generator<string> {
   const { now, took, heartbeat, since } = look;
   const there = truth.latest(({ sure, to }) => sure && to + ROAD <= heartbeat);
+  /** When it was stamped at the earliest. */
+  const stamped = there && (look.stepped ? there.heartbeat : there.from);
   if (seen === undefined || seen.state === 'never') {
     if (there !== undefined) yield `vanished: number ${there.seq} was there at its heartbeat`;
     return;
@@ -141,12 +147,12 @@ export function* faultsOfNode(
   if (
     seen.state === 'silent' &&
     (look.since > heartbeat - silentAfter + interval ||
-      (there !== undefined && there.from >= heartbeat - silentAfter + interval))
+      (stamped !== undefined && stamped >= heartbeat - silentAfter + interval))
   )
     yield 'is silent, but it was heard, or nobody listened';
   if (took > LONG_LOOK) return;
   // And what it must be called, from one interval after on.
-  if (there !== undefined && there.from >= now + took - uncertainAfter + interval) {
+  if (there !== undefined && stamped !== undefined && stamped >= now + took - uncertainAfter + interval) {
     const gone = truth.latest(({ goodbye, from }) => goodbye && from >= there.from) !== undefined;
     if (seen.state !== 'live' && !gone) yield `is ${seen.state}, but number ${there.seq} was there at its heartbeat`;
   }

@@ -72,6 +72,8 @@ export class Path {
   #times: number[] = [];
   readonly #byNode = new Map<string, number>();
   readonly #models = new Map<string, Model>();
+  /** The last one that any reader has seen. */
+  heartbeat = 0;
   /** In all, for the report: what was done to datagrams. */
   readonly done = { passed: 0, lost: 0, doubled: 0, swapped: 0, delayed: 0, cut: 0, junk: 0 };
 
@@ -200,7 +202,7 @@ export class Path {
     this.#byNode.set(name, (this.#byNode.get(name) ?? 0) + 1);
     const truth = this.truthOf(name);
     if (seq === 0 && truth.highest > 0) truth.restart();
-    truth.add({ seq, goodbye, from, to, sure: this.#state === 'hearing' });
+    truth.add({ seq, goodbye, from, to, heartbeat: this.heartbeat, sure: this.#state === 'hearing' });
     this.#models.get(name)?.take(seq);
   }
 

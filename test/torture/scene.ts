@@ -138,7 +138,8 @@ export class Watcher {
         return [name, { state: state as State, seq: Number(seq), whole: whole === '1' }];
       }),
     );
-    const look = { now: Number(at), took, heartbeat, since, stalled: stalled === 1, nodes };
+    const { stepped } = this.scene;
+    const look = { now: Number(at), took, heartbeat, since, stalled: stalled === 1, stepped, nodes };
     this.last = { at: Number(at), state, look };
     this.scene.judge(this.what, look, this.#shown);
   }
@@ -171,6 +172,8 @@ interface Since {
   fresh: boolean;
   /** Readers may find no board, or one that was cut. */
   blind: boolean;
+  /** The receiver's wall clock has stepped. */
+  stepped: boolean;
 }
 
 export class Scene {
@@ -187,7 +190,7 @@ export class Scene {
   readonly #ends: (() => void | Promise<void>)[] = [];
   #reader!: BoardReader;
   #before!: Counts;
-  #since: Since = { kills: 0, lossy: false, fresh: false, blind: false };
+  #since: Since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
   /** A process in the receiver's network, and what runs a program there. */
   #network = 0;
   #inside: string[] = [];
@@ -382,6 +385,17 @@ export class Scene {
     this.#since.lossy = true;
   }
 
+  /** Steps the receiver's wall clock by so many ns. */
+  async step(by: bigint): Promise<void> {
+    this.#since.stepped = true;
+    await this.standIn.step(by);
+  }
+
+  /** Whether the wall clock has stepped since all was healed. */
+  get stepped(): boolean {
+    return this.#since.stepped;
+  }
+
   /** From now on readers may find no board, or one that was cut. */
   mayMiss(): void {
     this.#since.blind = true;
@@ -476,6 +490,7 @@ export class Scene {
 
   /** Judges one look of a reader. `shown`: of each node the highest number that this reader has shown. */
   judge(who: string, look: Look, shown: Map<string, number>): void {
+    this.path.heartbeat = look.heartbeat;
     // A board that was cut is as good as stalled.
     for (const fault of this.#since.blind ? [] : faultsOfLook(look)) this.#fail(`${who} reader: the board ${fault}`);
     this.checks++;
@@ -623,6 +638,6 @@ export class Scene {
   #begin(): void {
     const lasting = [...this.#before.nodes].filter(([name]) => name !== SENDER_NAME);
     this.path.begin(new Map(lasting));
-    this.#since = { kills: 0, lossy: false, fresh: false, blind: false };
+    this.#since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
   }
 }
