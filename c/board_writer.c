@@ -21,6 +21,8 @@
 #include "validate.h"
 
 #define NONE BB_NO_RECORD
+/* Everybody may read it, and its owner alone write. */
+#define BOARD_MODE 0644
 
 /* A board mapped for writing, with the parts of it. */
 struct mapped {
@@ -180,7 +182,7 @@ static bool create(struct bb_writer *w, struct mapped *b, const struct bb_board_
   /* Reserved now: a full /dev/shm is one clear line here, not a SIGBUS at the first report of the last node. */
   int error = posix_fallocate(fd, 0, (off_t)like->file_bytes);
   struct stat st;
-  if (error == 0 && (fchmod(fd, 0644) != 0 || fstat(fd, &st) != 0 || !map_board(b, fd, &st))) error = errno;
+  if (error == 0 && (fchmod(fd, BOARD_MODE) != 0 || fstat(fd, &st) != 0 || !map_board(b, fd, &st))) error = errno;
   close(fd);
   if (error != 0) {
     unlinkat(w->directory, w->next_name, 0);
@@ -906,11 +908,19 @@ void bb_writer_filtering(struct bb_writer *w, bool on) {
 
 void bb_writer_receive_buffer(struct bb_writer *w, uint64_t bytes) { bb_store(&w->board.header->receive_buffer, bytes); }
 
-int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
+/* Whether the path names our board as it was published. One that others could have written must not be believed any more, one that
+ * nobody may read or that was cut is of no use: whatever was done to it, another file takes its place. */
+static bool is_published(const struct bb_writer *w) {
   struct stat st;
-  if (lstat(w->path, &st) == 0 && st.st_dev == w->board.device && st.st_ino == w->board.inode) return 0;
-  /* The directory itself may have been moved or removed. The path is what readers go by, so it is opened, or made, and locked anew. */
+  return lstat(w->path, &st) == 0 && st.st_dev == w->board.device && st.st_ino == w->board.inode &&
+         (st.st_mode & 07777) == BOARD_MODE && (uint64_t)st.st_size >= w->board.bytes;
+}
+
+int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
+  /* The directory may have been moved or removed, or the lock, without which another receiver could take the board. The path is what
+   * readers go by, so it is opened, or made, and locked anew. */
   if (!holds_directory(w) && (!open_directory(w, why, size) || !take_lock(w, 1, why, size))) return -1;
+  if (is_published(w)) return 0;
   return rebuild(w, w->board.header->capacity, NULL, NULL, 0, why, size) ? 1 : -1;
 }
 

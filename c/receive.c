@@ -51,11 +51,25 @@ struct listener {
   bool inherited;         /* what waits in it came while another receiver drained it, or none */
 };
 
+/* Groups on interfaces that were named; the kernel allows a socket twenty. */
+#define MOST_MEMBERSHIPS 64
+
+/* A group that was joined on an interface of a name. With the interface the membership goes, and none comes back with another
+ * interface of that name (a driver that is loaded again, a bond that is made anew). */
+struct membership {
+  int fd;
+  struct sockaddr_storage group;
+  char interface[IF_NAMESIZE];
+  unsigned index; /* of the interface on which we are a member */
+};
+
 struct bb_receiver {
   struct bb_writer *writer;
   int64_t drain_ns;
   struct listener listeners[BB_MOST_SOCKETS];
   int count;
+  struct membership memberships[MOST_MEMBERSHIPS];
+  int membership_count;
   uint64_t buffer;
   int wake; /* eventfd: stop, or a job */
   bool started;
@@ -278,19 +292,46 @@ static bool takes_all(const struct sockaddr_storage *a, int family, uint16_t por
   return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
-static int join(int fd, const struct sockaddr_storage *group, unsigned interface) {
+/* Joins a group on an interface, or leaves it: what setsockopt() gives. */
+static int set_membership(int fd, const struct sockaddr_storage *group, unsigned interface, bool member) {
   if (group->ss_family == AF_INET6) {
     struct ipv6_mreq request = {.ipv6mr_multiaddr = ((const struct sockaddr_in6 *)group)->sin6_addr, .ipv6mr_interface = interface};
-    return setsockopt(fd, IPPROTO_IPV6, IPV6_JOIN_GROUP, &request, sizeof request);
+    return setsockopt(fd, IPPROTO_IPV6, member ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP, &request, sizeof request);
   }
   struct ip_mreqn request = {.imr_multiaddr = ((const struct sockaddr_in *)group)->sin_addr, .imr_ifindex = (int)interface};
-  return setsockopt(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request);
+  return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
+}
+
+/* Joins the groups again whose interface is another by now. Whether we have been a member of all since we last looked; if we still
+ * cannot be, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
+static bool keep_memberships(struct bb_receiver *r, char *why, size_t size) {
+  bool kept = true;
+  for (int i = 0; i < r->membership_count; i++) {
+    struct membership *m = &r->memberships[i];
+    const unsigned index = if_nametoindex(m->interface);
+    if (index == m->index) continue;
+    kept = false;
+    if (index == 0) snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
+    else if (set_membership(m->fd, &m->group, index, true) != 0 && errno != EADDRINUSE)
+      snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
+               strerror(errno));
+    else {
+      /* The old one still counts among those that a socket may have. */
+      set_membership(m->fd, &m->group, m->index, false);
+      m->index = index;
+    }
+  }
+  return kept;
 }
 
 int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, const char *interface, char *why, size_t size) {
   const unsigned index = interface == NULL ? 0 : if_nametoindex(interface);
   if (interface != NULL && index == 0) {
     snprintf(why, size, "there is no interface %s", interface);
+    return -1;
+  }
+  if (r->membership_count == MOST_MEMBERSHIPS) {
+    snprintf(why, size, "at most %d groups to join", MOST_MEMBERSHIPS);
     return -1;
   }
   struct sockaddr_storage address = {0};
@@ -309,8 +350,17 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   const bool scoped = address.ss_family == AF_INET6 && interface != NULL;
   snprintf(host, sizeof host, "%s%s%s", group, scoped ? "%" : "", scoped ? interface : "");
   const int bound = i < r->count ? (int)port : bb_receiver_listen(r, host, port, why, size);
-  if (bound < 0 || join(r->listeners[i].fd, &address, index) == 0) return bound;
-  if (errno == EADDRINUSE) return bound; /* joined already: twice, or by a receiver that had the socket before us */
+  if (bound < 0) return bound;
+  const int fd = r->listeners[i].fd;
+  /* EADDRINUSE: joined already, twice or by a receiver that had the socket before us. */
+  if (set_membership(fd, &address, index, true) == 0 || errno == EADDRINUSE) {
+    if (interface != NULL) {
+      struct membership *m = &r->memberships[r->membership_count++];
+      *m = (struct membership){.fd = fd, .group = address, .index = index};
+      snprintf(m->interface, sizeof m->interface, "%s", interface);
+    }
+    return bound;
+  }
   snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
            strerror(errno), interface == NULL ? "; name the interface with --interface" : "");
   return -1;
@@ -518,10 +568,16 @@ static void drain(struct bb_receiver *r) {
 
 /* ---- the thread ---- */
 
-/* Once a second: is our board still at its path? And what JavaScript may ask for. */
+/* Once a second: is our board still at its path, and do we hear our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
+  if (!keep_memberships(r, trouble, sizeof trouble)) {
+    /* What was sent meanwhile was not heard: as if we had stood still. */
+    const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+    bb_writer_resumed(r->writer, now_ns);
+    bb_writer_listening_since(r->writer, now_ns);
+  }
   const struct bb_board_header *h = bb_writer_header(r->writer);
   pthread_mutex_lock(&r->mutex);
   struct bb_receiver_status *s = &r->status;
@@ -534,7 +590,7 @@ static void keep_house(struct bb_receiver *r) {
   s->receive_buffer = r->buffer;
   s->filtering = r->filtering;
   s->publications += published > 0;
-  memcpy(s->trouble, published < 0 ? trouble : "", published < 0 ? sizeof trouble : 1);
+  memcpy(s->trouble, trouble, sizeof trouble);
   pthread_mutex_unlock(&r->mutex);
 }
 

@@ -23,7 +23,7 @@ struct bb_receiver_status {
   uint64_t receive_buffer;   /* granted, the smallest of the sockets */
   bool filtering;            /* a flood of junk is dropped by the kernel */
   uint64_t heartbeat_ns;     /* of this very moment, not of a second ago: a thread that hangs shows by it */
-  uint64_t publications;     /* times that the board had vanished from its path and was published again */
+  uint64_t publications;     /* times that the board was not at its path as it was made, and was published again */
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
 };
 

@@ -108,8 +108,13 @@ t.test('forget, without a receiver', async t => {
   t.same(await run(['forget', '--board', board, 'a']), { code: 0, stdout: 'forgot a\n', stderr: '' });
   const again = await startReceiver(t, board);
   t.same(Object.keys(states(reader)), ['b'], 'the next receiver takes it over');
+  again.child.kill('SIGSTOP');
   rmSync(`${board}.ctl`);
   t.match(await run(['forget', '--board', board, 'b']), { code: 1, stderr: /another receiver \(pid \d+\) writes/ });
+  again.child.kill('SIGCONT');
+  await until('its socket is back', () => existsSync(`${board}.ctl`));
+  t.equal(statSync(`${board}.ctl`).mode & 0o777, 0o600);
+  t.same(await run(['forget', '--board', board, 'b']), { code: 0, stdout: 'forgot b\n', stderr: '' });
   again.child.kill('SIGTERM');
   await again.exit;
   t.match(await run(['forget', '--board', board]), { code: 2, stderr: /LIST is missing/ });

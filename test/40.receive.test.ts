@@ -2,13 +2,14 @@
 // is killed. Hostile datagrams are made from the field list alone, byte by byte.
 
 import { createSocket } from 'node:dgram';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { type enums, structs } from '../src/layout/layout.gen.js';
 import { BoardReader, type Snapshot } from '../src/shm/reader.js';
 import { boardPath, makeReport, run, start, startReceiver, until } from './lib.js';
+import { now } from './sampler.js';
 
 const { fields } = structs.report;
 
@@ -266,7 +267,44 @@ t.test('a board that vanishes from its path is published again, with everything 
   await until('it is there again', () => existsSync(board));
   t.equal(reader.snapshot().node(0).report?.seq, 3, 'a reader that had it mapped follows');
   t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
-  await until('it has told', () => /had vanished/.test(output().stderr));
+  await until('it has told', () => /was published again/.test(output().stderr));
+});
+
+t.test('a board that was spoiled at its path is published again, with everything on it', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const old = reading(t, board);
+  await send(port, [makeReport({ seq: 3 })]);
+  await received(old, 1);
+  const { size } = statSync(board);
+  const spoils: [what: string, spoil: () => void][] = [
+    ['nobody may read it', () => chmodSync(board, 0o000)],
+    ['its owner alone may read it', () => chmodSync(board, 0o600)],
+    ['others may write it', () => chmodSync(board, 0o666)],
+    ['it was cut behind its records', () => truncateSync(board, size - 1)],
+  ];
+  for (const [what, spoil] of spoils) {
+    const { ino } = statSync(board);
+    spoil();
+    await until(`${what}: there is another`, () => statSync(board, { throwIfNoEntry: false })?.ino !== ino);
+    const { mode, size: now } = await until('it is there', () => statSync(board, { throwIfNoEntry: false }));
+    t.same([mode & 0o7777, now], [0o644, size], what);
+    t.equal(reading(t, board).snapshot().node(0).report?.seq, 3);
+  }
+  t.equal(old.snapshot().node(0).report?.seq, 3, 'a reader from before follows');
+});
+
+t.test('a lock that is deleted is taken again, so that no second receiver can have the board', async t => {
+  const board = boardPath(t);
+  await startReceiver(t, board);
+  const lock = `${board}.lock`;
+  const { ino } = statSync(board);
+  rmSync(lock);
+  await until('there is one again', () => (statSync(lock, { throwIfNoEntry: false })?.size ?? 0) > 0);
+  const second = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  t.equal(await second.exit, 1);
+  t.match(second.output().stderr, /another receiver \(pid \d+\) writes/);
+  t.equal(statSync(board).ino, ino, 'the board is the same');
 });
 
 t.test('so is a whole directory that vanishes', async t => {
@@ -320,13 +358,13 @@ t.test('what the kernel drops is counted, and ends the listened stretch', async 
     '200ms',
   ]);
   t.equal(load.code, 0, load.stderr);
+  const resumed = now();
   child.kill('SIGCONT');
-  const after = await until('the drops are counted', () => {
+  const after = await until('all is heard', () => {
     const snapshot = reader.snapshot();
-    return (
-      (snapshot.header.kernel_drops ?? 0) > 0 && snapshot.evidence.heartbeatNs > before.evidence.heartbeatNs && snapshot
-    );
+    return Number(snapshot.evidence.heartbeatNs) > resumed && snapshot;
   });
+  t.ok((after.header.kernel_drops ?? 0) > 0);
   t.ok((after.header.overflows ?? 0) > 0);
   t.ok(after.evidence.listeningSinceNs > before.evidence.listeningSinceNs);
   t.equal((after.header.received ?? 0) + (after.header.kernel_drops ?? 0), sent, 'every datagram is accounted for');

@@ -1,11 +1,13 @@
 // Where reports go: multicast groups of both kinds, several roads at once, and other destinations at SIGHUP while reports
 // flow. Runs itself again in a network namespace of its own, so that no multicast leaves this machine.
 
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { BulkSender } from '../src/native/index.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, INSIDE, inOwnNetwork, run, start, startReceiver, until } from './lib.js';
+import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, run, start, startReceiver, until } from './lib.js';
 
 /** Loopback for IPv4, a pair of interfaces for IPv6, whose groups do not come back over loopback. */
 const SETUP = [
@@ -76,6 +78,67 @@ function inside(): void {
     t.ok((record.accepted ?? 0) >= 3);
     t.same([record.lost, record.late, record.refused], [0, 0, 0]);
     t.same(reader.snapshot().refused, {});
+  });
+
+  t.test('an interface that is removed and made again: its group is joined again, and nobody is blamed', async t => {
+    const made = [
+      'link add d0 type veth peer name d1',
+      'addr add 10.86.77.1/24 dev d0',
+      'link set d1 up',
+      'link set d0 up',
+      'route add 239.255.86.79 dev d0',
+    ];
+    const ip = (words: string) => execFileSync('ip', words.split(' '));
+    const send = (seq: number) => {
+      const socket = new BulkSender('239.255.86.79', 9000);
+      const bytes = makeReport({ seq, t_boot_ns: BigInt(100 + seq) * 1_000_000_000n });
+      socket.send(bytes, bytes.length, 0, 1);
+      socket.close();
+    };
+    made.forEach(ip);
+    const board = boardPath(t);
+    const receiver = start(t, [
+      ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--group', '239.255.86.79:9000', '--interface', 'd0'],
+      ...['--uncertain-after', '500ms', '--silent-after', '3s'],
+    ]);
+    await receiver.ready;
+    const reader = reading(t, board);
+    const node = () => reader.snapshot().node(0);
+    const evidence = () => reader.snapshot().evidence;
+    send(0);
+    await until('it is heard', () => reader.snapshot().count === 1);
+
+    ip('link delete d0');
+    const { heartbeatNs: removed } = evidence();
+    await until('it knows that it hears nothing', () => evidence().listeningSinceNs > removed);
+    await until('it tells', () =>
+      receiver.output().stderr.includes('hears no group on d0: there is no such interface'),
+    );
+    const states = new Set<string>();
+    await until('longer ago than silent nodes are', () => {
+      states.add(node().state);
+      return evidence().heartbeatNs > removed + 4_000_000_000n;
+    });
+    t.same([...states], ['uncertain'], 'nobody is silent who could not be heard');
+
+    made.forEach(ip);
+    let seq = 4;
+    await until(
+      'it is heard again',
+      () => {
+        send(++seq);
+        return (node().record.accepted ?? 0) >= 2;
+      },
+      100,
+    );
+    const { record } = node();
+    t.equal(record.lost, 0);
+    t.ok((record.unheard ?? 0) >= 4, 'what it missed is unheard');
+    const { listeningSinceNs: since } = evidence();
+    const { heartbeatNs: from } = evidence();
+    await until('it has listened for two looks', () => evidence().heartbeatNs > from + 2_500_000_000n);
+    t.equal(evidence().listeningSinceNs, since, 'and from then on it listens');
+    ip('link delete d0');
   });
 
   t.test('a group that is not joined is not heard', async t => {

@@ -148,7 +148,9 @@ export function goOn({ pid }: Stop): number {
 export const POINTS = ['nowhere', 'begun', 'before receive', 'after receive', 'after drain'] as const;
 export type Point = (typeof POINTS)[number];
 
-const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steps: 6, firstStep: 7 };
+const WORD = { hold: 0, held: 1, call: 2, unstepped: 3, buffer: 4, lookup: 5, steal: 6, steps: 7, firstStep: 8 };
+/** Steps that there is room for. */
+const MOST_STEPS = 200;
 
 /** Steers what c/test/standin.c does in a daemon: its wall clock, its socket buffers, where its receive thread is held, how slow names are. */
 export class StandIn {
@@ -200,6 +202,11 @@ export class StandIn {
     this.#write(WORD.hold, 0n);
   }
 
+  /** Takes one datagram away before the program sees it, and nobody counts that. */
+  steal(): void {
+    this.#write(WORD.steal, 1n);
+  }
+
   /** Whether the kernel's receive times go with the wall clock, as they do, or stay as they are. */
   stepKernel(yes: boolean): void {
     this.#write(WORD.unstepped, yes ? 0n : 1n);
@@ -207,6 +214,13 @@ export class StandIn {
 
   /** Steps the wall clock by so many ns more, and waits until that is so. */
   async step(by: bigint): Promise<void> {
+    if (this.#steps === MOST_STEPS) {
+      // One that has always been so stands for all before it.
+      this.#write(WORD.firstStep, 0n);
+      this.#write(WORD.firstStep + 1, this.#offset);
+      this.#write(WORD.steps, 1n);
+      this.#steps = 1;
+    }
     this.#offset += by;
     const at = realNow() + 2_000_000n;
     this.#write(WORD.firstStep + 2 * this.#steps, at);

@@ -8,8 +8,9 @@
 //   word 3     1: the kernel's receive times are not stepped
 //   word 4     the largest socket buffer that is granted, bytes; 0: the kernel decides
 //   word 5     how long it takes to find the name `slow.invalid`, which is 127.0.0.1, ms
-//   word 6     steps of the wall clock that follow
-//   word 7 …   of each step: CLOCK_REALTIME of the kernel at which it takes effect, and how far the clock is off from then on, ns
+//   word 6     datagrams that are to be taken away before the daemon sees them
+//   word 7     steps of the wall clock that follow
+//   word 8 …   of each step: CLOCK_REALTIME of the kernel at which it takes effect, and how far the clock is off from then on, ns
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,7 +25,7 @@
 #include <time.h>
 
 enum point { NOWHERE, BEGUN, BEFORE_RECEIVE, AFTER_RECEIVE, AFTER_DRAIN };
-enum word { HOLD, HELD, CALL, UNSTEPPED, BUFFER, LOOKUP, STEPS, FIRST_STEP };
+enum word { HOLD, HELD, CALL, UNSTEPPED, BUFFER, LOOKUP, STEAL, STEPS, FIRST_STEP };
 
 #define SECOND INT64_C(1000000000)
 #define FILE_BYTES 4096
@@ -112,8 +113,15 @@ int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct
   NEXT("recvmmsg", int, int, struct mmsghdr *, unsigned, int, struct timespec *);
   if ((uint64_t)calls == word(CALL)) hold(BEFORE_RECEIVE);
   calls++;
-  const int got = next(fd, messages, count, flags, timeout);
-  const int error = errno;
+  int got = next(fd, messages, count, flags, timeout);
+  int error = errno;
+  if (got > 0 && word(STEAL) > 0) {
+    __atomic_sub_fetch(&words[STEAL], 1, __ATOMIC_RELEASE);
+    if (--got == 0) {
+      got = -1;
+      error = EAGAIN;
+    }
+  }
   for (int i = 0; i < got && word(UNSTEPPED) == 0; i++) {
     struct msghdr *m = &messages[i].msg_hdr;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {

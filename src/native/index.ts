@@ -94,7 +94,7 @@ export interface ReceiverStatus {
   receiveBuffer: number;
   /** A flood of junk is dropped by the kernel, which counts it among its drops. */
   filtering: boolean;
-  /** Times that the board had vanished from its path and was published again. */
+  /** Times that the board was not at its path as it was made, and was published again. */
   publications: number;
   /** CLOCK_MONOTONIC of the last heartbeat, of this very moment; one that stands still tells that the thread hangs. */
   heartbeatNs: number;

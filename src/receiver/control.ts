@@ -1,7 +1,7 @@
 // The receiver's ear for its own administrator: a Unix socket beside the board, on which nodes are forgotten. One line
 // of JSON each way. Refuses everybody but the receiver's own user (and root): the socket's mode is 0600.
 
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
 import { z } from 'zod';
 import type { Log } from '../common/log.js';
@@ -65,7 +65,8 @@ export class Control {
 
   /** Listens; what lies at the path is left over from a receiver before us, since we hold the board. */
   open(): void {
-    const failed = (error: Error) => this.#log.warn(`nobody can ask us to forget nodes: ${oneLine(error.message)}`);
+    const failed = (error: Error) =>
+      this.#log.seldom('control', `nobody can ask us to forget nodes: ${oneLine(error.message)}`);
     const server = createServer({ allowHalfOpen: true }, socket => void this.#serve(socket));
     server.maxConnections = 16;
     server.on('error', failed);
@@ -82,8 +83,9 @@ export class Control {
     this.#server = server;
   }
 
-  /** Again, when the directory was another. */
-  reopen(): void {
+  /** Listens again where the socket is gone from its path, be it with its directory. */
+  keep(): void {
+    if (existsSync(this.#path)) return;
     this.#server?.close();
     this.open();
   }

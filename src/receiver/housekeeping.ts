@@ -20,7 +20,7 @@ export function bufferAdvice(granted: number): string | undefined {
 export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: Log): void {
   if (after.trouble !== '') log.seldom('trouble', after.trouble);
   if (after.publications > before.publications)
-    log.warn('the board had vanished from its path and was published again');
+    log.warn('the board was deleted, replaced, cut or its mode changed, and was published again; see who does that');
   const drops = after.kernelDrops - before.kernelDrops;
   if (after.filtering)
     log.seldom('flood', `a flood: the kernel drops what is no report, and counts it among its drops (${drops} more)`);

@@ -170,7 +170,7 @@ export async function main(argv: string[]): Promise<number> {
     const now = receiver.status();
     tellChanges(last, now, log);
     service.status(statusLine(bound, now));
-    if (now.publications > last.publications) control.reopen();
+    control.keep();
     last = now;
   }, LOOK_MS);
   await stopped;

@@ -1,0 +1,72 @@
+/* Looks at a board through libbeoboard as a scheduler would, fifty times a second until it is killed, and prints what it saw. For
+ * the torture (test/torture/). One line a look, with times of CLOCK_MONOTONIC in ns:
+ *   ready NOW TOOK HEARTBEAT LISTENING_SINCE STALLED { NAME:STATE:SEQ:WHOLE }
+ *   -ERRNO NOW        there is no board to be read; `retired NOW`: only one whose successor has not been found yet
+ * WHOLE: whether both reports that it has of the node match the checksums that lie in them in place of a tag. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "../beoboard.h"
+
+#define EVERY_NS 20000000
+#define MOST_NODES 64
+
+static int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* FNV-1a over all but the tag. */
+static bool is_whole(const struct beoboard_slot *slot) {
+  const struct beoboard_report *report = &slot->report;
+  if (slot->number == 0 || report->auth_alg == BEOBOARD_AUTH_ALG_NONE) return true;
+  uint32_t told, h = UINT32_C(0x811c9dc5);
+  for (size_t i = 0; i < offsetof(struct beoboard_report, tag); i++) h = (h ^ ((const uint8_t *)report)[i]) * UINT32_C(0x01000193);
+  memcpy(&told, report->tag, sizeof told);
+  return told == h;
+}
+
+static void look(const beoboard *b) {
+  static struct beoboard_node nodes[MOST_NODES];
+  static struct beoboard_slot slots[MOST_NODES][2];
+  struct beoboard_receiver receiver;
+  const int64_t before = now_ns();
+  beoboard_receiver(b, &receiver, sizeof receiver);
+  const int count = beoboard_read_all(b, nodes, sizeof nodes[0], 0, MOST_NODES);
+  memset(slots, 0, sizeof slots);
+  for (int i = 0; i < count; i++)
+    while (beoboard_reports(b, i, &slots[i][0], &slots[i][1], sizeof slots[i][0]) < 0) { /* overwritten in a burst: again */
+    }
+  if (receiver.flags & BEOBOARD_F_RETIRED) {
+    printf("retired %" PRId64 "\n", before);
+    return;
+  }
+  const int64_t heartbeat = before - receiver.heartbeat_age_ns;
+  printf("ready %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %d", before, now_ns() - before, heartbeat,
+         heartbeat - receiver.listened_ns, (receiver.flags & BEOBOARD_F_STALLED) != 0);
+  for (int i = 0; i < count; i++) {
+    const struct beoboard_slot *s = slots[i];
+    const int64_t seq = s[0].number == 0 ? -1 : (int64_t)s[0].report.seq;
+    printf(" %s:%s:%" PRId64 ":%d", nodes[i].name, beoboard_state_name((int)nodes[i].state), seq, is_whole(&s[0]) && is_whole(&s[1]));
+  }
+  putchar('\n');
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) return 2;
+  beoboard *b = NULL;
+  for (;;) {
+    int error = 0;
+    if (b == NULL) error = beoboard_open(&b, argv[1], 0);
+    else beoboard_refresh(b); /* where there is none to go over to, it answers from the one that it has */
+    if (error < 0) printf("%d %" PRId64 "\n", error, now_ns());
+    else look(b);
+    if (fflush(stdout) != 0) return 0; /* whoever started us is gone */
+    const struct timespec pause = {0, EVERY_NS};
+    nanosleep(&pause, NULL);
+  }
+}

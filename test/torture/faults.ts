@@ -1,0 +1,457 @@
+// What is done to beoboard: a table. Each fault is inflicted, and taken away again; from then on everything has to heal by itself.
+// That what was promised holds meanwhile is judged all the time, see scene.ts.
+
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { until } from '../lib.js';
+import { goOn, MS, now, stop } from '../sampler.js';
+import { FAIR, type Weather } from './path.js';
+import { LINE, type Scene, SENDER_NAME, type Watcher } from './scene.js';
+
+/** A generator with a seed: chance() is from 0 to 1. */
+export type Chance = () => number;
+
+export interface Fault {
+  name: string;
+  /** What beyond the usual has to hold, in words for the report. */
+  promise?: string;
+  /** Inflicts it, and takes it away again. */
+  inflict(scene: Scene, chance: Chance): Promise<void>;
+}
+
+const between = (chance: Chance, least: number, most: number) => least + chance() * (most - least);
+const oneOf = <T>(chance: Chance, of: readonly T[]) => of[Math.floor(chance() * of.length)] as T;
+
+// ---- the path ----
+
+/** A time of such weather. */
+function weather(name: string, promise: string, make: (chance: Chance) => Partial<Weather>): Fault {
+  return {
+    name,
+    promise,
+    async inflict(scene, chance) {
+      scene.mayLose();
+      scene.path.turn({ ...FAIR, ...make(chance) }, Math.floor(chance() * 2 ** 32));
+      await scene.lasts(chance, 0.8, 2);
+      scene.path.turn(FAIR, 0);
+    },
+  };
+}
+
+const EXACT = 'every node counts what truly became of its reports, exactly';
+
+const path: Fault[] = [
+  weather('loss on the path', EXACT, chance => ({ loss: between(chance, 0.1, 0.6) })),
+  weather('duplication', EXACT, chance => ({ duplicate: between(chance, 0.2, 1) })),
+  weather('reordering', EXACT, chance => ({ swap: between(chance, 0.1, 0.5) })),
+  weather('delay', EXACT, chance => ({ delayMs: between(chance, 100, 500) })),
+  weather('truncation of datagrams', EXACT, chance => ({ cut: between(chance, 0.1, 0.5) })),
+  weather('junk between the reports', EXACT, chance => ({ junk: between(chance, 0.2, 1) })),
+  weather('loss, duplication, reordering, delay, truncation and junk at once', EXACT, chance => ({
+    loss: 0.1,
+    duplicate: 0.2,
+    swap: 0.2,
+    cut: 0.1,
+    junk: 0.3,
+    delayMs: between(chance, 100, 400),
+  })),
+  {
+    name: 'some nodes are not heard at all',
+    promise: 'they are silent, and no other is',
+    async inflict(scene, chance) {
+      const all = scene.nodes.map(({ name }) => name);
+      const only = new Set(all.filter(() => chance() < 0.3).concat(oneOf(chance, all)));
+      scene.mayLose();
+      scene.path.turn({ ...FAIR, loss: 1, only }, 0);
+      const looks = () =>
+        scene.watchers.every(({ last }) => [...only].every(name => last?.look?.nodes.get(name)?.state === 'silent'));
+      await until('they are silent', () => {
+        scene.check();
+        return looks();
+      });
+      scene.path.turn(FAIR, 0);
+    },
+  },
+  {
+    name: 'a burst beyond the socket buffer',
+    promise: 'what was not received is counted as dropped',
+    async inflict(scene, chance) {
+      scene.mayLose();
+      const stopped = await stop(scene.receiver.child);
+      scene.path.overfill();
+      const each = between(chance, 50, 150);
+      for (let i = 0; i < each; i++) for (const node of scene.nodes) node.send();
+      await scene.lasts(chance, 0.1, 1.5);
+      goOn(stopped);
+      await scene.beats(200);
+      scene.path.hear();
+    },
+  },
+  {
+    name: "the receiver's interface removed, and made again",
+    promise: 'its group is joined again; nobody is called silent meanwhile',
+    async inflict(scene, chance) {
+      scene.mayLose();
+      scene.path.deafen(now() - 100 * MS);
+      scene.removeLine();
+      await scene.lasts(chance, 0.2, 3);
+      scene.makeLine();
+      await scene.isHeard();
+    },
+  },
+  ...Object.entries(LINE).map(
+    ([side, end]): Fault => ({
+      name: `the ${side}'s interface down and up`,
+      async inflict(scene, chance) {
+        scene.mayLose();
+        scene.path.deafen(now() - 100 * MS);
+        scene.line(end, 'down');
+        await scene.lasts(chance, 0.2, 2.5);
+        scene.line(end, 'up');
+        await scene.isHeard();
+      },
+    }),
+  ),
+];
+
+// ---- processes ----
+
+/** A pause of a process. */
+async function standStill(
+  scene: Scene,
+  child: Parameters<typeof stop>[0],
+  chance: Chance,
+  least: number,
+  most: number,
+): Promise<void> {
+  const stopped = await stop(child);
+  await scene.lasts(chance, least, most);
+  goOn(stopped);
+}
+
+const reader = (scene: Scene, chance: Chance): Watcher => oneOf(chance, scene.watchers);
+
+const processes: Fault[] = [
+  {
+    name: 'kill -9 of the receiver, and a new start',
+    promise: 'what nobody heard is unheard, not lost',
+    async inflict(scene) {
+      await scene.endReceiver('SIGKILL');
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'kill -9 of the receiver, and a new start later',
+    promise: 'no reader blames a node meanwhile',
+    async inflict(scene, chance) {
+      await scene.endReceiver('SIGKILL');
+      await scene.lasts(chance, 1, 4);
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'the receiver ended in good order, and started again',
+    promise: 'what nobody heard is unheard, not lost',
+    async inflict(scene, chance) {
+      await scene.endReceiver('SIGTERM');
+      await scene.lasts(chance, 0, 1);
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'the receiver stands still for up to a second',
+    promise: 'nothing is lost',
+    inflict: (scene, chance) => standStill(scene, scene.receiver.child, chance, 0.1, 0.9),
+  },
+  {
+    name: 'the receiver stands still for seconds',
+    promise: 'nothing is lost, and no node is blamed',
+    inflict: (scene, chance) => standStill(scene, scene.receiver.child, chance, 1.2, 4),
+  },
+  {
+    name: 'kill -9 of a reader',
+    async inflict(scene, chance) {
+      await reader(scene, chance).kill();
+    },
+  },
+  {
+    name: 'a reader stands still',
+    promise: 'what it shows then is true then',
+    inflict: (scene, chance) => standStill(scene, reader(scene, chance).child, chance, 0.2, 4),
+  },
+  {
+    name: 'kill -9 of a sender, and a new start',
+    async inflict(scene, chance) {
+      scene.sender.child.kill('SIGKILL');
+      await scene.sender.exit;
+      await scene.lasts(chance, 0, 1);
+      await scene.startSender();
+    },
+  },
+  {
+    name: 'a sender ended in good order, and started again',
+    promise: 'it has left meanwhile',
+    async inflict(scene) {
+      scene.sender.child.kill('SIGTERM');
+      await scene.sender.exit;
+      await scene.isSeen(SENDER_NAME, 'left');
+      await scene.startSender();
+    },
+  },
+  {
+    name: 'a sender stands still',
+    inflict: (scene, chance) => standStill(scene, scene.sender.child, chance, 0.2, 2),
+  },
+];
+
+// ---- the board's file ----
+
+/** Long enough for a look at the path, which is once a second. */
+const A_LOOK_MS = 1500;
+
+const board: Fault[] = [
+  {
+    name: 'the board is deleted',
+    promise: 'who reads it goes on reading',
+    async inflict(scene) {
+      rmSync(scene.board);
+    },
+  },
+  {
+    name: 'the board is deleted, and the receiver killed',
+    async inflict(scene) {
+      scene.mayMiss();
+      rmSync(scene.board);
+      await scene.endReceiver('SIGKILL');
+      scene.forgetBoard();
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'its directory is deleted, with everything in it',
+    promise: 'who reads it goes on reading',
+    async inflict(scene) {
+      rmSync(dirname(scene.board), { recursive: true });
+    },
+  },
+  {
+    name: 'its directory is moved away',
+    async inflict(scene) {
+      renameSync(dirname(scene.board), `${dirname(scene.board)}.away`);
+      await until('it is there again', () => existsSync(scene.board));
+      rmSync(`${dirname(scene.board)}.away`, { recursive: true });
+    },
+  },
+  ...Object.entries({ 'to nothing': 0, 'within its records': 0.1, 'behind them': 0.7 }).map(
+    ([where, share]): Fault => ({
+      name: `the board is cut ${where}`,
+      promise: 'the receiver, or a reader that looks at that moment, may end by SIGBUS, and is started again',
+      async inflict(scene) {
+        scene.mayMiss();
+        truncateSync(scene.board, Math.floor(share * statSync(scene.board).size));
+        await scene.outlive();
+      },
+    }),
+  ),
+  ...[0o000, 0o600, 0o666].map(
+    (mode): Fault => ({
+      name: `chmod ${mode.toString(8).padStart(3, '0')} of the board`,
+      promise: 'who reads it goes on reading, and who comes anew can again',
+      async inflict(scene, chance) {
+        chmodSync(scene.board, mode);
+        await reader(scene, chance).kill();
+      },
+    }),
+  ),
+  {
+    name: 'a directory lies in place of the board',
+    promise: 'who reads it goes on reading',
+    async inflict(scene) {
+      rmSync(scene.board);
+      mkdirSync(join(scene.board, 'in it'), { recursive: true });
+      await scene.beats(A_LOOK_MS);
+      rmSync(scene.board, { recursive: true });
+    },
+  },
+  {
+    name: 'a directory lies in place of the board, and the receiver is killed',
+    promise: 'none starts until it is gone',
+    async inflict(scene) {
+      scene.mayMiss();
+      rmSync(scene.board);
+      mkdirSync(scene.board);
+      await scene.endReceiver('SIGKILL');
+      scene.forgetBoard();
+      await scene.cannotStart(/board: Is a directory; remove it/);
+      rmSync(scene.board, { recursive: true });
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'a FIFO lies in place of the board',
+    promise: 'who reads it goes on reading, and nobody waits at the FIFO',
+    async inflict(scene) {
+      rmSync(scene.board);
+      execFileSync('mkfifo', [scene.board]);
+    },
+  },
+  {
+    name: 'a FIFO lies in place of the board, and the receiver is killed',
+    promise: 'none starts until it is gone',
+    async inflict(scene) {
+      scene.mayMiss();
+      await scene.endReceiver('SIGKILL');
+      rmSync(scene.board);
+      execFileSync('mkfifo', [scene.board]);
+      scene.forgetBoard();
+      await scene.cannotStart(/board: is not a board; choose another/);
+      rmSync(scene.board);
+      await scene.reviveReceiver();
+    },
+  },
+  {
+    name: 'a link lies in place of the board',
+    async inflict(scene) {
+      rmSync(scene.board);
+      symlinkSync('/etc/passwd', scene.board);
+    },
+  },
+  {
+    name: 'the lock is deleted',
+    promise: 'no second receiver can take the board for long',
+    async inflict(scene) {
+      rmSync(`${scene.board}.lock`);
+      await until('there is a lock again', () => existsSync(`${scene.board}.lock`));
+      await scene.cannotStart(/another receiver/);
+    },
+  },
+  {
+    name: 'the control socket is deleted',
+    promise: 'nodes can be forgotten again',
+    async inflict(scene, chance) {
+      const socket = `${scene.board}.ctl`;
+      rmSync(socket);
+      await until('there is a socket again', () => existsSync(socket));
+      await scene.forgetNode(oneOf(chance, scene.nodes).name);
+    },
+  },
+  {
+    name: 'a node is forgotten, and reports again',
+    async inflict(scene, chance) {
+      await scene.forgetNode(oneOf(chance, scene.nodes).name);
+    },
+  },
+];
+
+// ---- memory, descriptors, clocks ----
+
+/** Fills the memory of the board to its last byte; empties it again. */
+function fill(scene: Scene): () => void {
+  const path = join(scene.shm, 'filling');
+  for (let size = 1 << 20; size >= 1; )
+    try {
+      writeFileSync(path, new Uint8Array(size), { flag: 'a' });
+    } catch {
+      size >>= 1;
+    }
+  return () => rmSync(path);
+}
+
+/** Leaves a process no descriptor but those that it has; gives them back again. `as` runs a program as its user. */
+function useUp(pid: number, as: readonly string[] = []): () => void {
+  const limit = (soft: string) => {
+    const [program = '', ...args] = [...as, 'prlimit', '--pid', String(pid), `--nofile=${soft}:`];
+    execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  };
+  const [, before = '1024'] = /^Max open files +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? [];
+  // stdin, stdout and stderr stay open: no number below is free.
+  limit('3');
+  return () => limit(before);
+}
+
+const SECOND_NS = 1_000_000_000n;
+const STEPS = [-3600n * SECOND_NS, -SECOND_NS, -SECOND_NS / 10n, SECOND_NS / 10n, SECOND_NS, 3600n * SECOND_NS];
+
+const surroundings: Fault[] = [
+  {
+    name: 'a full /dev/shm',
+    promise: 'the board has its room already',
+    async inflict(scene, chance) {
+      const empty = fill(scene);
+      await scene.lasts(chance, 0.5, 1.5);
+      empty();
+    },
+  },
+  {
+    name: 'a full /dev/shm, and the board is deleted',
+    promise: 'who reads it goes on reading',
+    async inflict(scene) {
+      const empty = fill(scene);
+      rmSync(scene.board);
+      // What it takes stays taken as long as somebody has it open.
+      await scene.beats(A_LOOK_MS);
+      empty();
+    },
+  },
+  {
+    name: 'a full /dev/shm, and kill -9 of the receiver',
+    promise: 'the next one takes over the board that is there',
+    async inflict(scene) {
+      const empty = fill(scene);
+      await scene.endReceiver('SIGKILL');
+      await scene.reviveReceiver();
+      await scene.beats(200);
+      empty();
+    },
+  },
+  {
+    name: 'the receiver is out of descriptors, and the board is deleted',
+    promise: 'who reads it goes on reading',
+    async inflict(scene) {
+      const giveBack = useUp(scene.receiver.child.pid as number);
+      rmSync(scene.board);
+      await scene.beats(A_LOOK_MS);
+      if (existsSync(scene.board)) throw new Error('the receiver had a descriptor left');
+      giveBack();
+    },
+  },
+  {
+    name: 'a reader is out of descriptors, and the board is another',
+    promise: 'it finds the new one when it has some again',
+    async inflict(scene, chance) {
+      scene.mayMiss();
+      const watcher = reader(scene, chance);
+      const giveBack = useUp(watcher.child.pid as number, watcher.as);
+      rmSync(scene.board);
+      await until('there is another board', () => existsSync(scene.board));
+      await watcher.next();
+      giveBack();
+    },
+  },
+  {
+    name: "the master's wall clock steps",
+    promise: 'no report is younger than it is, and none older than the drain before it',
+    async inflict(scene, chance) {
+      for (let i = 0; i < 3; i++) {
+        await scene.step(oneOf(chance, STEPS));
+        await scene.lasts(chance, 0, 0.3);
+      }
+      // From the next drain on stamps are exact again.
+      await scene.beats(0);
+    },
+  },
+];
+
+export const FAULTS: readonly Fault[] = [...path, ...processes, ...board, ...surroundings];

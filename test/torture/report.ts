@@ -1,0 +1,30 @@
+// Reports that carry a checksum of themselves, so that every reader can tell whether one is whole. It lies where a tag would: a
+// receiver without keys does not look at it.
+
+import { REPORT_BYTES } from '../../src/layout/codec.js';
+import { enums, structs } from '../../src/layout/layout.gen.js';
+import { makeReport } from '../lib.js';
+
+const { tag, auth_alg } = structs.report.fields;
+
+/** FNV-1a, 32 bits. */
+function checksum(report: Uint8Array): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < tag.offset; i++) h = Math.imul(h ^ (report[i] as number), 0x01000193);
+  return h >>> 0;
+}
+
+const sumOf = (report: Uint8Array) => new DataView(report.buffer, report.byteOffset + tag.offset, 4);
+
+/** A report as `makeReport` makes it, with its checksum. */
+export function makeSummed(values: Parameters<typeof makeReport>[0]): Uint8Array {
+  const report = makeReport({ ...values, auth_alg: enums.auth_alg.indexOf('cluster'), key_id: 1 });
+  sumOf(report).setUint32(0, checksum(report), true);
+  return report;
+}
+
+/** Whether a report matches its checksum; one without cannot be told. */
+export function isWhole(report: Uint8Array): boolean {
+  if (report.length !== REPORT_BYTES) return false;
+  return report[auth_alg.offset] === 0 || sumOf(report).getUint32(0, true) === checksum(report);
+}

@@ -1,0 +1,643 @@
+// Where the torture takes place: a receiver behind a network and on a memory of its own, nodes that report to it by a bad way, and
+// readers in C and TypeScript that look all the time. Every look is judged as it comes.
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { CLOCK, clocks } from '../../src/native/index.js';
+import type { State } from '../../src/shm/liveness.js';
+import { BoardReader, NoBoard } from '../../src/shm/reader.js';
+import { ROOT, type Running, run, until } from '../lib.js';
+import { MS, now, pass, S, StandIn, startIn } from '../sampler.js';
+import {
+  type Counts,
+  faultsOfCounts,
+  faultsOfLook,
+  faultsOfNode,
+  type Limits,
+  type Look,
+  type NodeCounts,
+  ROAD,
+} from './judge.js';
+import { Path } from './path.js';
+import { makeSummed } from './report.js';
+
+const RECEIVER = '10.86.77.1';
+const SENDER = '10.86.77.2';
+const GROUP = '239.255.86.77';
+const PORT = 8677;
+/** The ends of the line between them. */
+export const LINE = { receiver: 'torture1', sender: 'torture0' } as const;
+/** What the receiver's socket buffer is granted, bytes: some hundred reports. */
+const BUFFER = 512 << 10;
+const CAPACITY = 64;
+const NODES = 12;
+const INTERVAL_MS = 200;
+const LIMITS: Limits = { uncertainAfter: 900 * MS, silentAfter: 2100 * MS, interval: INTERVAL_MS * MS };
+/** A sender in a process of its own. */
+export const SENDER_NAME = 'real1';
+/** Nobody: schedulers and users read as somebody else than the receiver. */
+const STRANGER = '65534';
+
+/** Something that was promised and not kept. */
+export class Broken extends Error {}
+
+/** Runs a program to its end. */
+function command(...[program = '', ...args]: string[]): void {
+  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** Runs ip(8), behind words that put it elsewhere. */
+const ip = (words: string, where: readonly string[] = []) => command(...where, 'ip', ...words.split(' '));
+
+/** A node that reports as long as it lives, and never starts again. */
+class Node {
+  #seq = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    readonly name: string,
+    readonly path: Path,
+  ) {
+    this.send();
+    this.#timer = setInterval(() => this.send(), INTERVAL_MS);
+  }
+
+  send(): void {
+    clocks(Node.#time);
+    this.path.take(
+      makeSummed({
+        hostname: this.name,
+        seq: this.#seq++,
+        interval_ms: INTERVAL_MS,
+        t_real_ns: Node.#time[CLOCK.real] ?? 0n,
+        t_boot_ns: Node.#time[CLOCK.boot] ?? 0n,
+      }),
+    );
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  static readonly #time = new BigUint64Array(3);
+}
+
+/** A reader in a process of its own, which is started again whenever it ends. */
+export class Watcher {
+  child: ChildProcess;
+  /** The last look, and the time of it; undefined: there was no board. */
+  last: { at: number; state: string; look: Look | undefined } | undefined;
+  looks = 0;
+  /** Of each node the highest number that it has shown. */
+  readonly #shown = new Map<string, number>();
+  /** Whether this process has had a board. */
+  #reads = false;
+  #isEnding = false;
+
+  constructor(
+    readonly what: string,
+    /** Runs a program as the reader's user. */
+    readonly as: readonly string[],
+    readonly argv: readonly string[],
+    readonly scene: Scene,
+  ) {
+    this.child = this.#start();
+  }
+
+  #start(): ChildProcess {
+    const [program = '', ...args] = [...this.as, 'setpriv', '--pdeathsig', 'KILL', '--', ...this.argv];
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', line => this.#take(line));
+    this.#reads = false;
+    child.once('close', (code, signal) => {
+      if (this.#isEnding) return;
+      this.scene.readerEnded(this.what, code ?? signal ?? '');
+      this.child = this.#start();
+    });
+    return child;
+  }
+
+  #take(line: string): void {
+    const [state = '', at = '0', ...words] = line.split(' ');
+    this.looks++;
+    if (state !== 'ready') {
+      this.last = { at: Number(at), state, look: undefined };
+      // Between a board and its successor there may be a moment.
+      if (this.#reads && state !== 'retired') this.scene.readerMisses(this.what, state);
+      return;
+    }
+    this.#reads = true;
+    const [took, heartbeat, since, stalled] = words.map(Number) as [number, number, number, number];
+    const nodes = new Map(
+      words.slice(4).map(word => {
+        const [name = '', state, seq, whole] = word.split(':');
+        return [name, { state: state as State, seq: Number(seq), whole: whole === '1' }];
+      }),
+    );
+    const { stepped } = this.scene;
+    const look = { now: Number(at), took, heartbeat, since, stalled: stalled === 1, stepped, nodes };
+    this.last = { at: Number(at), state, look };
+    this.scene.judge(this.what, look, this.#shown);
+  }
+
+  /** Ends it with SIGKILL. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    this.child.kill('SIGKILL');
+    await once(this.child, 'close');
+    this.#isEnding = false;
+  }
+
+  /** Ends it with SIGKILL, and starts another. */
+  async kill(): Promise<void> {
+    await this.end();
+    this.child = this.#start();
+  }
+
+  /** Its next look that began after that time. */
+  async next(after = now()): Promise<void> {
+    await until(`${this.what} looks`, () => (this.last?.at ?? 0) > after);
+  }
+}
+
+/** What happened to the receiver since the counters were last held against the truth. */
+interface Since {
+  kills: number;
+  lossy: boolean;
+  /** The board was made anew: its counters began at 0. */
+  fresh: boolean;
+  /** Readers may find no board, or one that was cut. */
+  blind: boolean;
+  /** The receiver's wall clock has stepped. */
+  stepped: boolean;
+}
+
+export class Scene {
+  readonly board: string;
+  readonly nodes: Node[] = [];
+  readonly watchers: Watcher[] = [];
+  receiver!: Running;
+  sender!: Running;
+  standIn!: StandIn;
+  path!: Path;
+  /** Each thing that was looked at and had to be as promised. */
+  checks = 0;
+  readonly #broken: string[] = [];
+  readonly #ends: (() => void | Promise<void>)[] = [];
+  #reader!: BoardReader;
+  #before!: Counts;
+  #since: Since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
+  /** A process in the receiver's network, and what runs a program there. */
+  #network = 0;
+  #inside: string[] = [];
+  readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
+
+  private constructor(
+    readonly shm: string,
+    /** How long faults last, as a part of the usual. */
+    readonly part: number,
+  ) {
+    this.board = join(shm, 'beoboard', 'board');
+  }
+
+  /** Sets everything up. Needs a network and mounts of its own; see main.ts. */
+  static async open(part: number): Promise<Scene> {
+    const shm = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
+    const scene = new Scene(shm, part);
+    try {
+      await scene.#set();
+    } catch (error) {
+      await scene.close();
+      throw error;
+    }
+    return scene;
+  }
+
+  async #set(): Promise<void> {
+    const { shm } = this;
+    this.#ends.push(() => rmSync(shm, { recursive: true, force: true }));
+    // So small that it can be filled.
+    command('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'torture', shm);
+    this.#ends.push(() => command('umount', '--lazy', shm));
+    await this.#makeNetwork();
+    this.standIn = new StandIn(this.#t, { buffer: BUFFER });
+    await this.startReceiver();
+    const roads = [RECEIVER, GROUP].map(host => ({ host, port: PORT }));
+    this.path = await Path.open(roads, [SENDER_NAME]);
+    this.#ends.push(() => this.path.close());
+    for (let i = 0; i < NODES; i++) this.nodes.push(new Node(`node${String(i).padStart(2, '0')}`, this.path));
+    this.#ends.push(() => {
+      for (const node of this.nodes) node.end();
+    });
+    await this.startSender();
+    this.#reader = new BoardReader(this.board);
+    this.#ends.push(() => this.#reader.close());
+    await until('all nodes are there', () => this.#reader.snapshot().count === NODES + 1);
+    this.path.freeze();
+    this.#before = await this.#count();
+    this.#begin();
+    this.path.thaw();
+    this.#watch();
+    await this.healed(now());
+  }
+
+  /** A network for the receiver alone, and a line to it. */
+  async #makeNetwork(): Promise<void> {
+    const own = spawnSync('readlink', ['/proc/self/ns/net'], { encoding: 'utf8' }).stdout.trim();
+    // It is there as long as a process lives in it.
+    const holder = spawn('setpriv', ['--pdeathsig', 'KILL', 'unshare', '-n', 'cat'], {
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    this.#ends.push(() => void holder.kill('SIGKILL'));
+    const network = `/proc/${holder.pid}/ns/net`;
+    await until('the network is there', () => {
+      const { stdout } = spawnSync('readlink', [network], { encoding: 'utf8' });
+      return stdout.trim() !== own && stdout !== '';
+    });
+    this.#inside = ['nsenter', `--net=${network}`, '--'];
+    ip('link set lo up');
+    this.#network = holder.pid as number;
+    this.makeLine();
+  }
+
+  /** A line from us to the receiver's network. */
+  makeLine(): void {
+    ip(`link add ${LINE.sender} type veth peer name ${LINE.receiver} netns ${this.#network}`);
+    ip(`addr add ${SENDER}/24 dev ${LINE.sender}`);
+    ip(`addr add ${RECEIVER}/24 dev ${LINE.receiver}`, this.#inside);
+    this.line(LINE.receiver, 'up');
+    this.line(LINE.sender, 'up');
+  }
+
+  /** Both of its ends are gone then. */
+  removeLine(): void {
+    ip(`link delete ${LINE.receiver}`, this.#inside);
+  }
+
+  /** Takes one end of the line down, or up again. */
+  line(end: (typeof LINE)[keyof typeof LINE], state: 'up' | 'down'): void {
+    ip(`link set ${end} ${state}`, end === LINE.receiver ? this.#inside : []);
+    // Routes of an interface go with it; its address stays.
+    if (end === LINE.sender && state === 'up') ip(`route replace ${GROUP}/32 dev ${end}`);
+  }
+
+  #watch(): void {
+    const built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
+    const program = join(built, 'watch');
+    this.#ends.push(() => rmSync(built, { recursive: true, force: true }));
+    const sources = [
+      'test/watch.c',
+      'board.c',
+      ...['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
+    ];
+    const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
+    execFileSync('cc', [...flags, '-o', program, ...sources], { cwd: join(ROOT, 'c') });
+    chmodSync(built, 0o755);
+    const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
+    // Where we are root in our namespace only there may be nobody else.
+    const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
+    const typescript = join(ROOT, 'dist', 'test', 'torture', 'watch.js');
+    this.watchers.push(
+      new Watcher('C', as, [program, this.board], this),
+      new Watcher('TypeScript', [], [process.execPath, typescript, this.board], this),
+    );
+    this.#ends.push(async () => {
+      for (const watcher of this.watchers) await watcher.end();
+    });
+  }
+
+  /** Ends everything that was started, and removes what was made. */
+  async close(): Promise<void> {
+    for (const end of this.#ends.reverse().splice(0)) await end();
+  }
+
+  // ---- the receiver, and the sender in a process of its own ----
+
+  /** Starts a receiver; throws when that cannot be. */
+  async startReceiver(): Promise<void> {
+    const { uncertainAfter, silentAfter } = LIMITS;
+    const limits = `--uncertain-after ${uncertainAfter / MS}ms --silent-after ${silentAfter / MS}ms`;
+    const listen = `--listen ${RECEIVER}:${PORT} --group ${GROUP}:${PORT} --interface ${LINE.receiver}`;
+    this.receiver = startIn(
+      this.#t,
+      { prefix: ['setpriv', '--pdeathsig', 'KILL', ...this.#inside], env: this.standIn.env },
+      ['receive', '--board', this.board, ...`--capacity ${CAPACITY} ${limits} ${listen}`.split(' ')],
+    );
+    await this.receiver.ready;
+  }
+
+  /** Starts a receiver again and again until one stays, as a service manager does. */
+  async reviveReceiver(): Promise<void> {
+    await until(
+      'a receiver stays',
+      () =>
+        this.startReceiver().then(
+          () => true,
+          () => false,
+        ),
+      100,
+    );
+    this.path.hear();
+  }
+
+  /** Ends the receiver with this signal, and waits until it is gone. */
+  async endReceiver(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.receiver.child.kill(signal);
+    await this.receiverEnded();
+    if (signal === 'SIGKILL') this.#since.kills++;
+  }
+
+  /** Waits until the receiver is gone. What came after its last heartbeat may never have come to the board. */
+  async receiverEnded(): Promise<number | string> {
+    const ended = await this.receiver.exit;
+    this.path.deafen(this.#heartbeat() - ROAD);
+    return ended;
+  }
+
+  /** Of the board; 0 where there is none. */
+  #heartbeat(): number {
+    try {
+      return Number(this.#reader.snapshot().evidence.heartbeatNs);
+    } catch (error) {
+      if (!(error instanceof NoBoard)) throw error;
+      return 0;
+    }
+  }
+
+  /** Waits until the receiver has gone on for so long, by its own heart. */
+  async beats(ms: number): Promise<void> {
+    const from = now();
+    await until(`the receiver goes on for ${ms} ms`, () => this.#heartbeat() > from + ms * MS);
+  }
+
+  /** The time of a fault, of so many seconds at most and at least. */
+  async lasts(chance: () => number, least: number, most: number): Promise<void> {
+    await pass(now() + this.part * (least + chance() * (most - least)) * S);
+    this.check();
+  }
+
+  /** From now on reports may be lost for good, and be called so. */
+  mayLose(): void {
+    this.#since.lossy = true;
+  }
+
+  /** Steps the receiver's wall clock by so many ns. */
+  async step(by: bigint): Promise<void> {
+    this.#since.stepped = true;
+    await this.standIn.step(by);
+  }
+
+  /** Whether the wall clock has stepped since all was healed. */
+  get stepped(): boolean {
+    return this.#since.stepped;
+  }
+
+  /** From now on readers may find no board, or one that was cut. */
+  mayMiss(): void {
+    this.#since.blind = true;
+  }
+
+  /** The receiver is gone, and the next one begins another board: nothing that was on this one counts any more. */
+  forgetBoard(): void {
+    this.#since.fresh = true;
+    this.path.doubt(0);
+  }
+
+  /** Takes a node from the board, to which it comes back by itself. */
+  async forgetNode(name: string): Promise<void> {
+    const truth = this.path.truthOf(name);
+    truth.mistrusted = true;
+    truth.doubt(0);
+    this.#before = { ...this.#before, nodes: new Map([...this.#before.nodes].filter(([other]) => other !== name)) };
+    const { code, stderr } = await run(['forget', '--board', this.board, name]);
+    if (code !== 0) throw new Broken(`beoboard forget ended with ${code}: ${stderr}`);
+    await until('it is back', () => [...this.#reader.snapshot().nodes()].some(node => node.name === name));
+    truth.mistrusted = false;
+  }
+
+  /** Waits until every node has come through again, by either road. */
+  async isHeard(): Promise<void> {
+    const before = new Map([...this.path.truths].map(([name, { highest }]) => [name, highest]));
+    await until('all are heard again', () =>
+      [...this.#reader.snapshot().nodes()].every(({ name, report }) => (report?.seq ?? -1) > (before.get(name) ?? 0)),
+    );
+    this.path.hear();
+  }
+
+  /** Waits until every reader shows a node in this state. */
+  async isSeen(name: string, state: State): Promise<void> {
+    await until(`${name} is ${state} for all readers`, () => {
+      this.check();
+      return this.watchers.every(({ last }) => last?.look?.nodes.get(name)?.state === state);
+    });
+  }
+
+  /** Waits until the receiver has ended, which then is started again, or has mended the board; for when its file was cut. */
+  async outlive(): Promise<void> {
+    const hasEnded = () => this.receiver.child.exitCode !== null || this.receiver.child.signalCode !== null;
+    await until('the receiver has ended, or mended the board', () => hasEnded() || this.#anew() === undefined);
+    if (!hasEnded()) return;
+    const ended = await this.receiverEnded();
+    if (ended !== 'SIGBUS') throw new Broken(`the receiver ended with ${ended}: ${this.receiver.output().stderr}`);
+    this.#since.kills++;
+    this.forgetBoard();
+    await this.reviveReceiver();
+  }
+
+  /** No receiver can be started on this board, and says why in one line. */
+  async cannotStart(why: RegExp): Promise<void> {
+    const other = startIn(this.#t, { prefix: this.#inside }, [
+      ...['receive', '--board', this.board, '--capacity', String(CAPACITY), '--listen', `${RECEIVER}:0`],
+    ]);
+    const ready = other.ready.then(
+      () => true,
+      () => false,
+    );
+    const { stderr } = (await ready) ? { stderr: '' } : other.output();
+    other.child.kill('SIGKILL');
+    await other.exit;
+    if (!why.test(stderr)) throw new Broken(`another receiver starts, or says not why not: ${stderr}`);
+    this.checks++;
+  }
+
+  async startSender(): Promise<void> {
+    this.sender = startIn(this.#t, { prefix: ['setpriv', '--pdeathsig', 'KILL', '--'] }, [
+      'send',
+      ...`--to 127.0.0.1:${this.path.port} --name ${SENDER_NAME} --interval ${INTERVAL_MS}ms`.split(' '),
+    ]);
+    await this.sender.ready;
+  }
+
+  // ---- promises ----
+
+  #fail(what: string): void {
+    this.#broken.push(what);
+  }
+
+  /** A reader ended by itself. */
+  readerEnded(who: string, how: number | string): void {
+    if (!this.#since.blind || how !== 'SIGBUS') this.#fail(`${who} reader: ended with ${how}`);
+  }
+
+  /** A reader that has had a board has none. */
+  readerMisses(who: string, state: string): void {
+    if (!this.#since.blind) this.#fail(`${who} reader: lost its board: ${state}`);
+  }
+
+  /** Judges one look of a reader. `shown`: of each node the highest number that this reader has shown. */
+  judge(who: string, look: Look, shown: Map<string, number>): void {
+    this.path.heartbeat = look.heartbeat;
+    // A board that was cut is as good as stalled.
+    for (const fault of this.#since.blind ? [] : faultsOfLook(look)) this.#fail(`${who} reader: the board ${fault}`);
+    this.checks++;
+    for (const [name, truth] of this.path.truths) {
+      const seen = look.nodes.get(name);
+      const before = shown.get(name) ?? -1;
+      for (const fault of faultsOfNode(look, seen, truth, before, LIMITS))
+        this.#fail(`${who} reader: ${name} ${fault}`);
+      this.checks++;
+      if (seen !== undefined) shown.set(name, seen.seq);
+    }
+    for (const name of look.nodes.keys())
+      if (!this.path.truths.has(name)) this.#fail(`${who} reader: ${name}: nobody of that name has ever reported`);
+  }
+
+  /** Throws the first promise that was broken. */
+  check(): void {
+    const [first, ...more] = this.#broken;
+    if (first !== undefined) throw new Broken(`${first}${more.length > 0 ? `, and ${more.length} more` : ''}`);
+  }
+
+  get looks(): number {
+    return this.watchers.reduce((sum, { looks }) => sum + looks, 0);
+  }
+
+  /** Inflicts a fault, waits until it has healed, and gives how long that took, ms. Throws what was promised and not kept. */
+  async suffer(inflict: () => Promise<void>): Promise<number> {
+    try {
+      await inflict();
+    } finally {
+      // What was broken first tells more than what it led to.
+      this.check();
+    }
+    return this.healed(now());
+  }
+
+  /** Waits until all is as if nothing had been, and gives how long that took after `from`, ms. */
+  async healed(from: number): Promise<number> {
+    const began = now();
+    const missing = () => {
+      const { exitCode, signalCode } = this.receiver.child;
+      if (exitCode !== null || signalCode !== null)
+        throw new Broken(`the receiver ended with ${exitCode ?? signalCode}: ${this.receiver.output().stderr.trim()}`);
+      const found = this.#anew();
+      if (found !== undefined) return found;
+      for (const { what, last } of this.watchers) {
+        if (last === undefined || last.at < began) return `a look of the ${what} reader`;
+        if (last.look === undefined) return `a board for the ${what} reader, for which it is ${last.state}`;
+        if (last.look.stalled) return `a heartbeat for the ${what} reader`;
+        for (const [name, truth] of this.path.truths) {
+          const { state, seq = -1 } = last.look.nodes.get(name) ?? {};
+          if (state !== 'live') return `${name}, which is ${state} for the ${what} reader`;
+          // What was lost on the way shows when the next one comes.
+          const first = truth.firstAfter(began);
+          if (first === undefined || seq < first || seq > truth.highest)
+            return `a new report of ${name} for the ${what} reader`;
+        }
+      }
+      return undefined;
+    };
+    let waits: string | undefined;
+    await until('all is healed', () => {
+      this.check();
+      waits = missing();
+      return waits === undefined;
+    }).catch(error => {
+      throw error instanceof Broken ? error : new Broken(`does not heal: waits a minute in vain for ${waits}`);
+    });
+    const healed = (now() - from) / MS;
+    await this.#settle();
+    this.check();
+    return healed;
+  }
+
+  /** What somebody who comes anew misses of the board. */
+  #anew(): string | undefined {
+    const reader = new BoardReader(this.board);
+    try {
+      const { stalled } = reader.snapshot();
+      const mode = statSync(this.board).mode & 0o7777;
+      this.checks++;
+      return stalled
+        ? 'a heartbeat'
+        : mode !== 0o644
+          ? `a board that has mode 644, not ${mode.toString(8)}`
+          : undefined;
+    } catch (error) {
+      if (!(error instanceof NoBoard)) throw error;
+      return `a board: ${error.message}`;
+    } finally {
+      reader.close();
+    }
+  }
+
+  // ---- counters ----
+
+  /** Everything that the board counts, once the receiver has done all there was. */
+  async #count(): Promise<Counts> {
+    const asked = now() + ROAD;
+    const snapshot = await until('the receiver has done all there was', () => {
+      const snapshot = this.#reader.snapshot();
+      return Number(snapshot.evidence.heartbeatNs) > asked && snapshot;
+    });
+    const { header, refused } = snapshot;
+    const nodes = new Map<string, NodeCounts>();
+    for (const { name, record } of snapshot.nodes()) {
+      const { accepted = 0, lost = 0, unheard = 0, duplicate = 0, late = 0, refused = 0 } = record;
+      nodes.set(name, {
+        ...{ accepted, lost, unheard, duplicate, late, refused },
+        historySeq: Number(record.history_seq),
+        history: BigInt(record.history),
+        historyLost: BigInt(record.history_lost),
+      });
+    }
+    return {
+      received: header.received ?? 0,
+      drops: header.kernel_drops ?? 0,
+      accepted: header.accepted ?? 0,
+      duplicate: header.duplicate ?? 0,
+      refused: Object.values(refused).reduce((sum, count) => sum + count, 0),
+      since: Number(snapshot.evidence.listeningSinceNs),
+      nodes,
+    };
+  }
+
+  /** Holds the counters against what was passed on since the last time; nothing goes on meanwhile. */
+  async #settle(): Promise<void> {
+    this.path.flush();
+    this.path.freeze();
+    try {
+      const { fresh, kills, lossy } = this.#since;
+      const after = await this.#count();
+      const nothing = { received: 0, drops: 0, accepted: 0, duplicate: 0, refused: 0, since: 0, nodes: new Map() };
+      const before = fresh ? nothing : this.#before;
+      const account = { ...this.path.account, kills, lossy };
+      for (const fault of faultsOfCounts(before, after, account)) this.#fail(`counters: ${fault}`);
+      this.checks += 2 + after.nodes.size;
+      this.#before = after;
+      this.#begin();
+    } finally {
+      this.path.thaw();
+    }
+  }
+
+  #begin(): void {
+    const lasting = [...this.#before.nodes].filter(([name]) => name !== SENDER_NAME);
+    this.path.begin(new Map(lasting));
+    this.#since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
+  }
+}
