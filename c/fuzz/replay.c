@@ -1,7 +1,7 @@
 /* Runs a fuzz target without libFuzzer: every file of a corpus, then mutations of these from a seed.
  *   TARGET [--runs N] [--seconds N] [--seed N] [--last FILE] FOLDER…
  *   TARGET --tell < INPUTS     reads inputs, each behind its length in four bytes (little-endian), and tells what becomes of each
- * FILE keeps the input under way: after a crash it is the finding. The last line tells what was run. */
+ * FILE keeps the input under way, behind its length in eight bytes: after a crash it is the finding. The last line tells what was run. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -22,6 +22,7 @@ static size_t inputs;
 struct last {
   uint64_t size;
   uint8_t bytes[MOST_BYTES];
+  uint64_t units; /* so far */
 };
 static struct last *last;
 
@@ -35,6 +36,7 @@ static size_t below(size_t n) { return n == 0 ? 0 : (size_t)(next() % n); }
 
 static void run(const uint8_t *bytes, size_t size) {
   last->size = size;
+  last->units = fuzz_units;
   memmove(last->bytes, bytes, size);
   /* As long as it is: what is read behind it is found. */
   uint8_t *exact = (uint8_t *)malloc(size > 0 ? size : 1);
