@@ -349,9 +349,9 @@ static void check_order(const struct play *p, const struct bb_report *r, int out
     if (k == boot_count && boot_count < 8) boots[boot_count++] = other->boot_id;
   }
   if (outcome == BB_OUTCOME_DUPLICATE) MUST(same_run, "a duplicate of what never came");
+  const bool is_held = p->accepted[record] > 0 && memcmp(&p->newest[record], r, sizeof *r) == 0;
+  if (is_held && (outcome <= 0 || outcome > BB_REASON_TAG)) MUST(outcome == BB_OUTCOME_DUPLICATE, "the very report that is held was no duplicate");
   if (outcome != BB_OUTCOME_ACCEPTED) return;
-  const bool held = p->accepted[record] > 0 && memcmp(&p->newest[record], r, sizeof *r) == 0;
-  MUST(!held, "the very report that is held was news");
   /* Of a boot that so many others have followed that it was forgotten, the window is all there is; after a reset, and of a boot without an
    * id, that it is later by the node's own clock. */
   const bool is_forgotten = boot_count > BB_KNOWN_BOOTS;
