@@ -105,7 +105,9 @@ static uint32_t insert(struct mapped *b, const char *name) {
   const uint32_t record = (uint32_t)b->header->count;
   if (record >= b->header->capacity) return NONE;
   struct bb_record *r = record_at(b, record);
-  memset(r->name, 0, sizeof r->name);
+  /* All of it: on a board that was spoiled and taken over, something may stand where no record is. */
+  memset(r, 0, b->header->record_stride);
+  bb_store(column_word(b, record), 0);
   memcpy(r->name, name, strlen(name));
   const uint64_t hash = bb_name_hash(name, b->header->index_seed);
   const uint64_t mask = b->header->index_slots - 1;

@@ -151,9 +151,11 @@ static bool is_fresh(const struct bb_order *o, const struct judged *j) {
 static struct bb_judgement judge_boot(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
+  /* 0 names no boot, and is not remembered as one: this may have been heard before any other boot was. */
+  if (r->boot_id == 0) return is_fresh(o, j) ? begin(o, j, BB_REBOOT, r->t_boot_ns) : refuse(BB_REASON_REPLAY);
   /* One that is remembered: a clone ran for a while in its place, say. */
   for (int i = 1; i < BB_KNOWN_BOOTS; i++) {
-    if (o->known[i].boot_id != r->boot_id || r->boot_id == 0) continue;
+    if (o->known[i].boot_id != r->boot_id) continue;
     if (r->t_boot_ns <= o->known[i].highest_boot_ns) return refuse(BB_REASON_REPLAY);
     if (keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
   }

@@ -210,6 +210,18 @@ t.test('a forged report changes nothing of the order', t => {
   t.end();
 });
 
+t.test('a boot without an id is not remembered: what it signed before another boot is not news after that', t => {
+  const b = bench(t, trusting('node', ONE));
+  const key = nodeKey(ONE, 'node1');
+  const old = signed({ boot_id: 0n, seq: 0, t_real_ns: REAL }, key);
+  t.equal(b.lay(old), 'accepted');
+  t.equal(b.next(key, { boot_id: 5n }), 'accepted');
+  t.equal(b.lay(old), 'replay');
+  t.equal(b.next(key, { boot_id: 0n, t_boot_ns: 5n }), 'accepted', 'and it comes back with an earlier uptime');
+  t.match(b.node()?.record, { reboots: 2, refused: 1 });
+  t.end();
+});
+
 t.test('two keys are valid while one is changed for the other', t => {
   const own = (key: Key) => nodeKey(key, 'node1');
   const b = bench(t, trusting('cluster', ONE));

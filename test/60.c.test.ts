@@ -1,5 +1,5 @@
 // The C core under the sanitizers, with another compiler, and as an aarch64 program: writer and readers at full speed,
-// with spoiled datagrams in between.
+// with spoiled datagrams in between; and the receiver's thread beside one that asks and orders.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -80,3 +80,17 @@ for (const { what, compiler, cflags, ldflags = '', under, rounds, packages } of 
     t.equal(stderr, '');
   });
 }
+
+for (const { what, compiler, cflags } of builds.filter(build => build.cflags.includes('-fsanitize')))
+  t.test(`the receiver: ${what}`, async t => {
+    const out = folder(t);
+    const make = ['-s', '-j2', '-C', join(ROOT, 'c'), 'drain', `OUT=${out}`, `CC=${compiler}`, `CFLAGS=${cflags}`];
+    const built = spawnSync('make', make, { encoding: 'utf8' });
+    t.equal(built.status, 0, built.stderr);
+    const { status, stdout, stderr } = spawnSync(join(out, 'drain'), [join(out, 'place', 'board'), '2000', SEED], {
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, `${stdout}${stderr}`);
+    t.match(stdout, /^8000 sent, [1-9]\d* received, [1-9]\d* accepted, \d+ dropped\n$/);
+    t.equal(stderr, '');
+  });

@@ -74,7 +74,7 @@ for (const [what, flags, most, every, kills] of builds) {
 type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}`;
 
 /** Lines that are moved, or stand in several rows. */
-const NAME = '  memset(r->name, 0, sizeof r->name);\n  memcpy(r->name, name, strlen(name));\n';
+const NAME = '  memcpy(r->name, name, strlen(name));\n';
 const ENTRY = '  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));\n';
 const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
 const PUBLISH = '  if (!publish(w, &new, why, size)) return false;\n';

@@ -24,6 +24,8 @@ static bool wrong(struct place *place, const char *what) {
   return false;
 }
 
+static bool is_control(char c) { return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f; }
+
 static char look(const struct place *place) { return place->left.len > 0 ? place->left.at[0] : 0; }
 
 static void step(struct place *place, size_t bytes) { place->left = without(place->left, bytes); }
@@ -36,10 +38,10 @@ static void skip_blanks(struct place *place) {
 static bool end_line(struct place *place) {
   skip_blanks(place);
   if (look(place) == '#')
-    while (place->left.len > 0 && look(place) != '\n') step(place, 1);
+    while (place->left.len > 0 && !is_control(look(place))) step(place, 1);
   if (look(place) == '\r' && place->left.len > 1 && place->left.at[1] == '\n') step(place, 1);
   if (place->left.len == 0) return true;
-  if (look(place) != '\n') return wrong(place, "something stands behind the value");
+  if (look(place) != '\n') return wrong(place, is_control(look(place)) ? "a control character" : "something stands behind the value");
   step(place, 1);
   place->line++;
   place->line_begins = place->left.at;
@@ -93,7 +95,7 @@ static bool take_quoted(struct place *place, const char **text) {
   for (;;) {
     const char c = look(place);
     if (place->left.len == 0 || c == '\n') return wrong(place, "the text has no closing quote");
-    if (((unsigned char)c < ' ' && c != '\t') || c == 0x7f) return wrong(place, "a control character");
+    if (is_control(c)) return wrong(place, "a control character");
     step(place, 1);
     if (c == quote) return keep_byte(place, 0);
     if (c == '\\' && quote == '"' ? !take_escape(place) : !keep_byte(place, c)) return false;
@@ -148,6 +150,7 @@ static bool take_number(struct place *place, int64_t *number, const char **text)
   const char c = look(place);
   if (digits == 0 || (zero && digits > 1) || is_bare(c) || c == '.' || c == ':')
     return wrong(place, "only whole decimal numbers are taken here");
+  if (negative && value == 0) ++*text; /* -0 is 0, as the other sender writes it */
   *number = negative ? (int64_t)(0 - value) : (int64_t)value;
   return keep_byte(place, 0);
 }

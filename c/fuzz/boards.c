@@ -1,0 +1,413 @@
+/* Fuzzes the reading of boards, by the library and by board.h, and the taking over of them by a writer. An input is a list of edits of
+ * a good board, some of them made while it is mapped; or a file as it is.
+ *
+ * What must hold, whatever stands in the file:
+ *   - a board that is opened is sound by a second reckoning, in 128 bits: every part within the file, and none on another;
+ *   - no call gives a node, a state or a length beyond its bounds, and calls that tell of the same thing agree;
+ *   - a report that is given stands in the file as it was given, in a slot that is whole;
+ *   - a writer takes it over, replaces it or refuses it; then a report is laid on it, and read back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "../beoboard.h"
+#include "../board.h"
+#include "../board_writer.h"
+#include "fuzz.h"
+
+const char fuzz_unit[] = "boards";
+uint64_t fuzz_units;
+
+#define SECOND INT64_C(1000000000)
+#define CAPACITY 4u
+#define MOST_BYTES 65536u
+__extension__ typedef unsigned __int128 wide;
+
+static char path[128], taken[128];
+static int file;
+static uint8_t *good, now[MOST_BYTES];
+static size_t good_bytes, now_bytes;
+
+static void make_report(struct bb_report *r, const char *name, uint32_t seq, bool goodbye) {
+  memset(r, 0, sizeof *r);
+  r->magic = 0x31525342;
+  r->version = 1;
+  r->length = sizeof *r;
+  r->boot_id = 7;
+  r->seq = seq;
+  r->interval_ms = 1000;
+  r->t_boot_ns = (uint64_t)SECOND * (1000 + seq);
+  r->slow_boot_ns = r->t_boot_ns;
+  r->start_boot_ns = (uint64_t)SECOND;
+  r->valid = BB_VALID_KNOWN;
+  r->flags = goodbye ? 1u << 1 : 0;
+  r->mem_total_mib = 1000;
+  r->mem_avail_mib = 750 + seq;
+  r->cpu_idle_ms = 1000 * seq;
+  r->cpu_user_ms = 500 * seq;
+  strcpy(r->net[0].name, "eth0");
+  r->net[0].rx_bytes = 1000 * seq;
+  strcpy(r->hostname, name);
+}
+
+static int lay(struct bb_writer *w, const char *name, uint32_t seq, bool goodbye, int64_t stamp_ns) {
+  struct bb_report report;
+  const struct bb_arrival arrival = {.stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .port = 1};
+  make_report(&report, name, seq, goodbye);
+  return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
+}
+
+static const char *const listed[] = {"node1", "node2", "left3", "never4"};
+static const struct bb_writer_options options = {.cluster_name = "fuzz", .capacity = CAPACITY, .uncertain_after_ns = SECOND * 9 / 2,
+                                                 .silent_after_ns = SECOND * 21 / 2, .clock_window_ns = UINT64_MAX};
+
+static struct bb_writer *open_writer(const char *at, const char *const *names, size_t count) {
+  char why[256] = "";
+  struct bb_writer_options o = options;
+  o.path = at;
+  o.nodes = names;
+  o.node_count = count;
+  return bb_writer_open(&o, why, sizeof why);
+}
+
+static void end(void) {
+  char lock[160];
+  unlink(path);
+  unlink(taken);
+  snprintf(lock, sizeof lock, "%s.lock", taken);
+  unlink(lock);
+  rmdir(fuzz_path(""));
+  free(good);
+  fprintf(stderr, "%" PRIu64 " %s\n", fuzz_units, fuzz_unit);
+}
+
+static void start(void) {
+  char lock[160];
+  snprintf(path, sizeof path, "%s", fuzz_path("board"));
+  snprintf(taken, sizeof taken, "%s", fuzz_path("taken"));
+  struct bb_writer *w = open_writer(path, listed, 4);
+  MUST(w != NULL, "no board can be made");
+  /* Its names stand where they stand for any seed of the index: each input is the same board in each process. */
+  ((struct bb_board_header *)(uintptr_t)bb_writer_header(w))->index_seed = 42;
+  const struct bb_board_header *h = bb_writer_header(w);
+  uint8_t *map = (uint8_t *)(uintptr_t)h;
+  memset(map + h->index_offset, 0, h->index_slots * h->index_stride);
+  for (uint64_t i = 0; i < 4; i++) {
+    const uint64_t hash = bb_name_hash(listed[i], 42);
+    uint64_t k = hash & (h->index_slots - 1);
+    while (*(uint64_t *)(map + h->index_offset + 8 * k) != 0) k = (k + 1) & (h->index_slots - 1);
+    *(uint64_t *)(map + h->index_offset + 8 * k) = (hash >> 32) << 32 | (i + 1);
+  }
+  for (uint32_t seq = 1; seq <= 3; seq++) MUST(lay(w, "node1", seq, false, SECOND * seq) == 0, "no report can be laid");
+  MUST(lay(w, "node2", 1, false, SECOND) == 0 && lay(w, "left3", 1, false, SECOND) == 0 && lay(w, "left3", 2, true, 2 * SECOND) == 0,
+       "no report can be laid");
+  good_bytes = (size_t)h->file_bytes;
+  good = (uint8_t *)malloc(good_bytes);
+  memcpy(good, h, good_bytes);
+  bb_writer_close(w);
+  snprintf(lock, sizeof lock, "%s.lock", path);
+  unlink(lock);
+  file = open(path, O_RDWR | O_CLOEXEC);
+  MUST(file >= 0 && good_bytes < MOST_BYTES / 2, "cannot open %s", path);
+  atexit(end);
+}
+
+/* The good board, as if its receiver were at work. */
+static void refresh_good(void) {
+  struct bb_board_header *h = (struct bb_board_header *)now;
+  memcpy(now, good, good_bytes);
+  now_bytes = good_bytes;
+  const uint64_t ns = (uint64_t)bb_clock_ns(CLOCK_MONOTONIC);
+  h->state = 0;
+  h->heartbeat_ns = ns;
+  h->listening_since_ns = ns - 60 * (uint64_t)SECOND;
+  for (uint32_t i = 0; i < CAPACITY; i++) {
+    uint8_t *record = now + h->records_offset + (uint64_t)i * h->record_stride;
+    for (uint32_t k = 0; k < 2; k++) {
+      struct bb_slot *slot = (struct bb_slot *)(record + h->slots_offset + k * h->slot_stride);
+      if (slot->head != 0) slot->stamp_ns = ns - (uint64_t)SECOND;
+    }
+    uint64_t *word = (uint64_t *)(now + h->column_offset + i * h->column_stride);
+    if (*word != 0) *word = (ns - (uint64_t)SECOND) / 1000000 << 21 | (*word & 0x1fffff);
+  }
+}
+
+/* Edits up to the end, or to a mark. */
+static void edit(struct input *in) {
+  static const uint64_t telling[] = {0, 1, 2, 3, 4, 7, 8, 12, 16, 1024, 1216, 1280, 2944, 4096, 65535, 65536, 1 << 20, (1 << 20) + 8,
+                                     1 << 24, (1 << 24) + 1, INT32_MAX, UINT32_MAX - 7, UINT32_MAX, UINT64_C(1) << 32, UINT64_C(1) << 62,
+                                     INT64_MAX, UINT64_MAX - 7, UINT64_MAX};
+  const size_t tellings = sizeof telling / sizeof telling[0];
+  for (unsigned edits = 0; in->left > 0 && edits < 64; edits++) {
+    const uint8_t op = (uint8_t)take(in, 1);
+    if (op % 10 == 9) return;
+    size_t at = take(in, 2) % (MOST_BYTES / 2), width = 8;
+    uint64_t value = 0;
+    switch (op % 10) {
+      case 0: width = 1; value = take(in, 1); break;
+      case 1: width = 4; value = take(in, 4); break;
+      case 2: value = take(in, 8); break;
+      case 3: /* a whole field of the header */
+        at = at % 96 * 4;
+        width = (op & 0x80) != 0 ? 4 : 8;
+        value = telling[take(in, 1) % tellings];
+        break;
+      case 4: /* a word anywhere */
+        at = at / 8 * 8;
+        value = telling[take(in, 1) % tellings];
+        break;
+      case 5: { /* a little more or less */
+        at = at / 8 * 8;
+        memcpy(&value, now + at, 8);
+        value += (uint64_t)(int64_t)(int8_t)take(in, 1);
+        break;
+      }
+      case 6: now_bytes = at; continue; /* shorter, or longer by what is there */
+      case 7: { /* a piece from elsewhere */
+        const size_t from = take(in, 2) % (MOST_BYTES / 2), length = take(in, 2) % 4096;
+        memmove(now + at, now + from, length);
+        continue;
+      }
+      default: { /* the head or tail of a slot, or its order block */
+        struct bb_board_header *h = (struct bb_board_header *)good;
+        const size_t record = h->records_offset + at % CAPACITY * h->record_stride;
+        static const size_t places[] = {0, 1248, 1280, 1280 + 1248};
+        at = (at & 0x1000) != 0 ? record + ((at & 0x2000) != 0 ? 192 : 376) : record + h->slots_offset + places[at / 4 % 4];
+        value = take(in, 1) % 16;
+      }
+    }
+    memcpy(now + at, &value, width);
+  }
+}
+
+static void store(void) {
+  MUST(ftruncate(file, (off_t)now_bytes) == 0 && pwrite(file, now, now_bytes, 0) == (ssize_t)now_bytes, "cannot write %s", path);
+}
+
+/* ---- what must hold ---- */
+
+static bool is_within(wide offset, wide bytes) { return offset + bytes <= now_bytes && offset % 8 == 0; }
+
+static bool are_apart(wide a, wide a_bytes, wide b, wide b_bytes) { return a + a_bytes <= b || b + b_bytes <= a; }
+
+/* Whether a reader that trusts this header stays within the file, and within each of its parts. */
+static bool is_sound(const struct bb_board_header *h) {
+  const wide index = (wide)h->index_slots * h->index_stride, column = (wide)h->capacity * h->column_stride;
+  const wide records = (wide)h->capacity * h->record_stride;
+  return h->magic == UINT64_C(0x4452414f424f4542) && h->version >> 16 == 1 && h->file_bytes <= now_bytes && h->header_bytes >= 1024 &&
+         h->capacity > 0 && h->capacity <= 1u << 24 && h->index_slots >= 2 * (wide)h->capacity &&
+         __builtin_popcount(h->index_slots) == 1 && is_within(h->index_offset, index) && is_within(h->column_offset, column) &&
+         is_within(h->records_offset, records) && h->index_stride >= 8 && h->index_stride % 8 == 0 && h->column_stride >= 8 &&
+         h->column_stride % 8 == 0 && h->record_stride % 8 == 0 && h->slots == 2 && h->slot_stride >= 1280 && h->slot_stride % 8 == 0 &&
+         h->slots_offset >= 384 && h->slots_offset % 8 == 0 && (wide)h->slots_offset + 2 * (wide)h->slot_stride <= h->record_stride &&
+         h->report_offset == 32 && h->report_bytes == 1216 && h->count <= h->capacity &&
+         are_apart(0, h->header_bytes, h->index_offset, index) && are_apart(0, h->header_bytes, h->column_offset, column) &&
+         are_apart(0, h->header_bytes, h->records_offset, records) && are_apart(h->index_offset, index, h->column_offset, column) &&
+         are_apart(h->index_offset, index, h->records_offset, records) && are_apart(h->column_offset, column, h->records_offset, records) &&
+         (h->state & BB_BOARD_STATE_RETIRED) == 0 && h->master_boot_id == bb_boot_id() && h->uncertain_after_ns > 0 && h->silent_after_ns > 0;
+}
+
+static const struct bb_slot *slot_of(const struct bb_board_header *h, int i, int k) {
+  return (const struct bb_slot *)(now + h->records_offset + (size_t)i * h->record_stride + h->slots_offset + (size_t)k * h->slot_stride);
+}
+
+/* Whether a report stands in one of the two slots, which is whole. */
+static bool stands(const struct bb_board_header *h, int i, const struct beoboard_slot *slot) {
+  for (int k = 0; k < 2; k++) {
+    const struct bb_slot *in = slot_of(h, i, k);
+    if (in->head / 2 == slot->number && in->head % 2 == 0 && in->head == in->tail && (int64_t)in->stamp_ns == slot->stamp_ns &&
+        memcmp(&in->report, &slot->report, sizeof slot->report) == 0)
+      return true;
+  }
+  return false;
+}
+
+static bool is_share(double value) { return isnan(value) || value >= 0; }
+
+/* Every call, on a board whose geometry is `h`. */
+static void ask(const beoboard *b, const struct bb_board_header *h) {
+  static struct beoboard_node nodes[64];
+  static struct beoboard_slot newest, before;
+  static int8_t states[64];
+  const char *names[64];
+  static char texts[64][BEOBOARD_NAME_MAX];
+  struct beoboard_receiver receiver;
+  struct beoboard_rates rates;
+  int counts[BEOBOARD_NSTATES], tallied = 0;
+  const int count = beoboard_count(b);
+  MUST(count >= 0 && (uint32_t)count <= h->capacity && count < 64, "%d nodes", count);
+  MUST(beoboard_receiver(b, &receiver, sizeof receiver) == 0 && receiver.nodes == (uint32_t)count, "another count");
+  MUST(strnlen(receiver.cluster, sizeof receiver.cluster) < sizeof receiver.cluster, "the cluster's name has no end");
+  MUST(beoboard_tally(b, counts) == count, "another count");
+  for (int s = 0; s < BEOBOARD_NSTATES; s++) {
+    MUST(counts[s] >= 0, "%d nodes are %s", counts[s], beoboard_state_name(s));
+    tallied += counts[s];
+  }
+  MUST(tallied == count, "%d of %d nodes have a state", tallied, count);
+  MUST(beoboard_read_all(b, nodes, sizeof nodes[0], 0, 64) == count || count == 0, "not all nodes are read");
+  for (int i = 0; i < count; i++) {
+    const int length = beoboard_name(b, i, texts[i], sizeof texts[i]);
+    MUST(length >= 0 && (size_t)length == strlen(texts[i]), "a name of %d", length);
+    names[i] = texts[i];
+    const int index = beoboard_index(b, texts[i]);
+    MUST(index == -ENOENT || (index >= 0 && index < count), "the name is that of node %d", index);
+    if (index >= 0) {
+      char other[BEOBOARD_NAME_MAX];
+      MUST(beoboard_name(b, index, other, sizeof other) == length && strcmp(other, texts[i]) == 0, "the index leads to another name");
+    }
+    const int state = beoboard_state(b, i);
+    MUST(state == -ESTALE || (state >= 0 && state < BEOBOARD_UNKNOWN), "state %d", state);
+    const int64_t age = beoboard_age(b, i);
+    MUST(age >= 0 || age == -ESTALE || age == -ENODATA, "an age of %" PRId64, age);
+    struct beoboard_node node;
+    const int read = beoboard_read(b, i, &node, sizeof node);
+    MUST(read == 0 || read == -EAGAIN, "reading gives %d", read);
+    if (read == 0) {
+      MUST(node.state < BEOBOARD_NSTATES && node.age_ns >= -1, "state %u, age %" PRId64, node.state, node.age_ns);
+      MUST(strcmp(node.name, texts[i]) == 0 && strcmp(nodes[i].name, texts[i]) == 0, "another name");
+      MUST(node.state == nodes[i].state && node.reports == nodes[i].reports && node.boot_id == nodes[i].boot_id, "one and all differ");
+    }
+    const int had = beoboard_reports(b, i, &newest, &before, sizeof newest);
+    MUST((had >= 0 && had <= 2) || had == -EAGAIN, "%d reports", had);
+    MUST(had < 1 || stands(h, i, &newest), "a report that does not stand there");
+    MUST(had < 2 || (stands(h, i, &before) && before.number <= newest.number), "the report before it does not stand there");
+    if (read == 0 && had > 0) MUST(node.boot_id == newest.report.boot_id && node.interval_ms == newest.report.interval_ms, "another report");
+    const int rated = beoboard_rates(b, i, &rates, sizeof rates);
+    MUST(rated == 0 || rated == -ENODATA || rated == -EAGAIN, "rates give %d", rated);
+    if (rated == 0) MUST(is_share(rates.cpu_idle_pct) && is_share(rates.ctxt) && is_share(rates.net[0].rx_bytes), "a rate below 0");
+  }
+  MUST(beoboard_read(b, count, &nodes[0], sizeof nodes[0]) == -EINVAL, "a node behind the last");
+  const int others = beoboard_check(b, names, count, states);
+  MUST(others == -ESTALE || (others >= 0 && others <= count), "%d of %d are not live", others, count);
+  for (int i = 0; i < count; i++) MUST((states[i] >= 0 && states[i] < BEOBOARD_NSTATES) || states[i] == -ENOENT, "state %d", states[i]);
+}
+
+/* The same by board.h. */
+static void look(const struct bb_board_header *h) {
+  struct bb_board b;
+  struct bb_look look;
+  char why[256] = "";
+  if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) {
+    MUST(why[0] != 0 && strchr(why, '\n') == NULL, "the fault is not one line: %s", why);
+    return;
+  }
+  const size_t room = bb_board_snapshot_bytes(&b);
+  MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride), "a snapshot of %zu", room);
+  void *copy = malloc(room);
+  MUST(copy != NULL, "no memory");
+  if (bb_board_snapshot(&b, copy, room, 0, &look) == 0) MUST(look.nodes <= h->capacity, "%" PRIu64 " nodes", look.nodes);
+  free(copy);
+  const size_t roll = bb_board_roll_bytes(&b);
+  copy = malloc(roll);
+  MUST(copy != NULL && (bb_board_roll(&b, copy, roll, &look) != 0 || look.nodes <= h->capacity), "a roll of %" PRIu64, look.nodes);
+  free(copy);
+  for (size_t i = 0; i < 4; i++) {
+    const int64_t found = bb_board_find(&b, listed[i]);
+    MUST(found >= -1 && found < (int64_t)h->capacity, "%s is node %" PRId64, listed[i], found);
+  }
+  bb_board_close(&b);
+}
+
+/* A receiver is started on it. */
+static void take_over(void) {
+  static struct beoboard_slot newest;
+  MUST(rename(path, taken) == 0, "cannot rename");
+  struct bb_writer *w = open_writer(taken, NULL, 0);
+  if (w != NULL) {
+    const int outcome = lay(w, "node1", 1000, false, bb_clock_ns(CLOCK_MONOTONIC));
+    MUST(outcome >= -1 && outcome < BB_REASON_COUNT, "outcome %d", outcome);
+    beoboard *b;
+    const int opened = beoboard_open(&b, taken, 0);
+    MUST(opened == 0, "what was taken over is not readable: %d", opened);
+    const int index = beoboard_index(b, "node1");
+    if (outcome == 0)
+      MUST(index >= 0 && beoboard_reports(b, index, &newest, NULL, sizeof newest) > 0 && newest.report.seq == 1000, "the report is not there");
+    beoboard_close(b);
+    bb_writer_close(w);
+  }
+  unlink(taken);
+  close(file);
+  file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  MUST(file >= 0, "cannot make %s", path);
+}
+
+enum { TAKEN = 2, RAW = 5 };
+
+static uint8_t make_board(struct input *in) {
+  const uint8_t flags = (uint8_t)take(in, 1);
+  memset(now, 0, sizeof now);
+  refresh_good();
+  if ((flags & RAW) == RAW) {
+    now_bytes = in->left < MOST_BYTES / 2 ? in->left : MOST_BYTES / 2;
+    memcpy(now, in->at, now_bytes);
+    in->left = 0;
+  } else {
+    edit(in);
+  }
+  store();
+  return flags;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static bool is_started;
+  if (!is_started) start();
+  is_started = true;
+  struct input in = {data, size};
+  const uint8_t flags = make_board(&in);
+  struct bb_board_header h;
+  memcpy(&h, now, sizeof h);
+  fuzz_units++;
+  beoboard *b = NULL;
+  const int opened = beoboard_open(&b, path, 0);
+  MUST(opened == 0 || opened == -EAGAIN || opened == -EBADMSG || opened == -EUCLEAN || opened == -ESTALE, "opening gives %d", opened);
+  MUST((opened == 0) == (b != NULL), "a handle with %d", opened);
+  MUST(opened != 0 || (now_bytes >= sizeof h && is_sound(&h)), "a board was opened that is not sound");
+  MUST(size > 1 || (flags & RAW) == RAW || opened == 0, "the good board is not opened: %d", opened);
+  if (now_bytes >= sizeof h) look(&h);
+  if (opened == 0) {
+    ask(b, &h);
+    if (in.left > 0) { /* and while it is mapped; cut short it must not be: that is SIGBUS, and only its owner can */
+      const size_t mapped = now_bytes;
+      edit(&in);
+      now_bytes = mapped;
+      store();
+      ask(b, &h);
+      MUST(beoboard_refresh(b) <= 1, "refreshing gives more than 1");
+    }
+    beoboard_close(b);
+  }
+  if ((flags & TAKEN) != 0) take_over();
+  return 0;
+}
+
+/* The state of opening; then each node by what the library says. The file stands at the path in the first line. */
+void fuzz_tell(const uint8_t *data, size_t size, FILE *out) {
+  char name[512];
+  snprintf(name, sizeof name, "%.*s", (int)size, (const char *)data);
+  beoboard *b;
+  const int opened = beoboard_open(&b, name, 0);
+  if (opened != 0) {
+    fprintf(out, "%s", opened == -ENOENT ? "absent" : opened == -EAGAIN ? "starting" : opened == -EUCLEAN ? "truncated" : opened == -ESTALE ? "retired" : "foreign");
+    return;
+  }
+  const int count = beoboard_count(b);
+  fprintf(out, "ready %d", count);
+  for (int i = 0; i < count; i++) {
+    struct beoboard_node node;
+    struct beoboard_slot newest, before;
+    const int read = beoboard_read(b, i, &node, sizeof node);
+    const int had = beoboard_reports(b, i, &newest, &before, sizeof newest);
+    if (read != 0 || had < 0) {
+      fprintf(out, " ?");
+      continue;
+    }
+    fputc(' ', out);
+    for (const char *c = node.name; *c != 0; c++) fprintf(out, "%02x", (uint8_t)*c);
+    fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%d", beoboard_state_name((int)node.state), node.reports, node.lost, had);
+    if (had > 0) fprintf(out, ",%" PRIu32 ",%" PRIu64, newest.report.seq, newest.report.boot_id);
+    if (had > 1) fprintf(out, ",%" PRIu32, before.report.seq);
+  }
+  beoboard_close(b);
+}

@@ -1,0 +1,97 @@
+// Every parser of foreign bytes, fuzzed for a little while: the corpus of each target of c/fuzz, and mutations of it, under the sanitizers; what C and
+// TypeScript make of the same texts, files and boards; and the texts that TypeScript alone reads. At length: test/long/fuzz.test.ts. What is
+// held against what, docs/fuzzing.md tells.
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { random } from './brokenboards.js';
+import {
+  boardAnswer,
+  compareBoards,
+  compileTargets,
+  configDisagrees,
+  corpus,
+  corpusOf,
+  fuzzTexts,
+  kernelAnswer,
+  mutant,
+  TARGETS,
+  tellAll,
+  textTargets,
+} from './fuzzing.js';
+import { folder } from './lib.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+t.comment(`seed ${SEED}, another one by SEED=n`);
+t.setTimeout(300_000);
+
+/** Mutations of each corpus: a few seconds. */
+const RUNS = { datagrams: 20_000, boards: 6000, kernel: 60_000, config: 20_000 };
+
+const place = folder(t);
+const out = compileTargets(t, TARGETS, 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all');
+
+for (const target of TARGETS)
+  t.test(`${target}: the corpus, and mutations of it`, async t => {
+    const last = join(place, `last-${target}`);
+    const { status, signal, stdout, stderr } = spawnSync(
+      join(out, target),
+      ['--runs', String(RUNS[target]), '--seed', String(SEED), '--last', last, corpusOf(target)],
+      { encoding: 'utf8', timeout: 120_000 },
+    );
+    const length = Number(readFileSync(last).readBigUInt64LE());
+    const input = readFileSync(last)
+      .subarray(8, 8 + length)
+      .toString('base64');
+    t.equal(status, 0, `${signal}: ${stderr}\nthe input, in base64: ${input}`);
+    const kept = readdirSync(corpusOf(target)).length;
+    t.match(stdout, `${kept} inputs, ${RUNS[target]} mutations of seed ${SEED}, `);
+    const [, units = ''] = /, (\d+) \w+\n$/.exec(stdout) ?? [];
+    t.ok(Number(units) >= RUNS[target] * 0.9, `${units} were looked at`);
+  });
+
+t.test('kernel texts: C and TypeScript read the same', async t => {
+  const inputs = corpus('kernel');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'kernel'), all);
+  t.equal(told.length, all.length);
+  const differ = all.filter((input, i) => kernelAnswer(input) !== told[i]);
+  t.strictSame(
+    differ
+      .slice(0, 3)
+      .map(input => [input[0], input.toString('latin1', 1), kernelAnswer(input), told[all.indexOf(input)]]),
+    [],
+  );
+  const taken = told.filter(line => line !== 'no').length;
+  t.ok(taken > all.length / 10 && taken < all.length, `${taken} were taken`);
+});
+
+t.test('TOML and key files: what C takes means the same to TypeScript', async t => {
+  const inputs = corpus('config');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'config'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = configDisagrees(input, told[i] ?? '');
+    return here === undefined ? [] : [[input[0], input.toString('latin1', 1), here, told[i]]];
+  });
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => !line.endsWith('NO')).length;
+  t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
+});
+
+t.test('boards: the library and TypeScript say the same of them', async t => {
+  const counts = await compareBoards(t, join(out, 'boards'), SEED, boards => boards >= 5000);
+  t.ok(counts.read > 500 && counts.read < counts.boards, JSON.stringify(counts));
+  t.equal(boardAnswer(join(place, 'nothing')), 'absent');
+});
+
+for (const target of textTargets(place))
+  t.test(target.name, async t => {
+    const counts = fuzzTexts(target, SEED, texts => texts >= 10_000);
+    t.ok(counts.taken > 100 && counts.taken < counts.texts, JSON.stringify(counts));
+  });

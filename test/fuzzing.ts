@@ -1,0 +1,558 @@
+// What the short and the long form of fuzzing share: the corpus and its mutations, the targets of c/fuzz compiled, what TypeScript makes of
+// an input in the very words of those targets, and what must hold of a text that TypeScript alone reads. No test.
+
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseCondition } from '../src/cli/where.js';
+import { readConfig, type Shape } from '../src/common/config.js';
+import { nodeKey, parseKeys } from '../src/common/keys.js';
+import { expand, fold, NodesetError } from '../src/common/nodeset.js';
+import { InputError } from '../src/common/text.js';
+import { LINE_MAX, parseQuery } from '../src/ganglia-xml/query.js';
+import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
+import { enums } from '../src/layout/layout.gen.js';
+import { parseBootId } from '../src/sender/collect/bootid.js';
+import { parseCpuList, parsePackageId } from '../src/sender/collect/cpus.js';
+import { parseDiskstats, sumDisks } from '../src/sender/collect/diskstats.js';
+import { parseFileNr } from '../src/sender/collect/filenr.js';
+import { parseCpuTimes } from '../src/sender/collect/groups.js';
+import { parseLoadavg } from '../src/sender/collect/loadavg.js';
+import { parseMeminfo } from '../src/sender/collect/meminfo.js';
+import { parseNetdev } from '../src/sender/collect/netdev.js';
+import { parseIndex, parseSpeed } from '../src/sender/collect/netlinks.js';
+import {
+  parseCpuPressure,
+  parseIoPressure,
+  parseIrqPressure,
+  parseMemoryPressure,
+} from '../src/sender/collect/pressure.js';
+import { parseSnmp } from '../src/sender/collect/snmp.js';
+import { parseStat } from '../src/sender/collect/stat.js';
+import { parseCpuinfo, parseRelease } from '../src/sender/collect/system.js';
+import { parseVmstat } from '../src/sender/collect/vmstat.js';
+import { parseGpuFile } from '../src/sender/slow/gpufile.js';
+import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
+import { parseCount, parseInteger } from '../src/sender/slow/source.js';
+import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
+import { random, Sheet, spoil } from './brokenboards.js';
+import { folder, ROOT } from './lib.js';
+import { busy, madeBoard } from './madeboard.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+export const TARGETS = ['datagrams', 'boards', 'kernel', 'config'] as const;
+export type Target = (typeof TARGETS)[number];
+
+export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
+
+/** The inputs of a target that are kept. */
+export function corpus(target: Target): Buffer[] {
+  return readdirSync(corpusOf(target))
+    .sort()
+    .map(name => readFileSync(join(corpusOf(target), name)));
+}
+
+/** Compiles targets of c/fuzz; the folder in which they are. `how`: words for make. */
+export function compileTargets(t: Teardown, targets: readonly Target[], ...how: string[]): string {
+  const out = folder(t);
+  const made = spawnSync(
+    'make',
+    ['-s', '-j2', '-C', join(ROOT, 'c', 'fuzz'), `OUT=${out}`, ...how, ...targets.map(target => join(out, target))],
+    { encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`make -C c/fuzz: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
+  return out;
+}
+
+type Random = (most: number) => number;
+
+const PIECES = [
+  ...[
+    '0',
+    '-1',
+    '4294967295',
+    '4294967296',
+    '18446744073709551615',
+    '18446744073709551616',
+    '9'.repeat(30),
+    '1e5',
+    '1.5',
+  ],
+  ...[
+    '\n',
+    '\n\n',
+    ' ',
+    '\t',
+    '\r\n',
+    '\0',
+    ':',
+    ',',
+    '-',
+    '=',
+    '"',
+    "'",
+    '[',
+    ']',
+    '(',
+    ')',
+    '\\',
+    '#',
+    '/',
+    '?',
+    '&&',
+  ],
+  ...['é', '😀', '\ufeff', '\u2028', '\xa0', 'x'.repeat(70), 'kB', 'cpu', 'node[1-3]'],
+].map(piece => Buffer.from(piece));
+
+/** An input with some of its bytes changed, some taken from others of its kind; its first byte stays when `keep` says so. */
+export function mutant(inputs: readonly Buffer[], next: Random, keep = 0): Buffer {
+  const from = inputs[next(inputs.length)] as Buffer;
+  let bytes: Buffer = Buffer.from(from.subarray(keep));
+  for (let rounds = next(5) + 1; rounds > 0; rounds--) {
+    const at = next(bytes.length + 1);
+    const how = next(7);
+    if (how === 0 && bytes.length > 0) bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << next(8));
+    else if (how === 1 && bytes.length > 0) bytes[at % bytes.length] = next(256);
+    else if (how === 2)
+      bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + next(bytes.length - at + 1))]);
+    else if (how === 3) {
+      const digits = [...bytes.toString('latin1').matchAll(/\d+/g)];
+      const { 0: found = '', index = at } = digits[next(digits.length)] ?? {};
+      const piece = PIECES[next(9)] as Buffer;
+      bytes = Buffer.concat([bytes.subarray(0, index), piece, bytes.subarray(index + found.length)]);
+    } else {
+      const other = inputs[next(inputs.length)] as Buffer;
+      const start = next(other.length);
+      const piece = how === 4 ? other.subarray(start, start + next(40)) : (PIECES[next(PIECES.length)] as Buffer);
+      bytes = Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(how === 5 ? at + piece.length : at)]);
+    }
+  }
+  return Buffer.concat([from.subarray(0, keep), bytes]);
+}
+
+// ---- what both implementations read ----
+
+const hex = (text: string) => Buffer.from(text).toString('hex');
+
+function asReport(fields: object | undefined): string | undefined {
+  if (fields === undefined) return undefined;
+  const bytes = Buffer.alloc(REPORT_BYTES);
+  encode('report', new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0, fields as Encodable<'report'>);
+  return bytes.toString('hex');
+}
+
+const own = (value: number | bigint | undefined) => (value === undefined ? undefined : String(value));
+
+/** A u32 that counts modulo 2^32, as it stands in a report. */
+const modulo = (value: number | bigint) => BigInt.asUintN(32, BigInt(value));
+
+function interfaces(text: string): string | undefined {
+  const all = parseNetdev(text);
+  const told = all?.map(
+    one =>
+      ` ${hex(one.name)}:${one.rx_bytes},${one.tx_bytes},${one.rx_packets},${one.tx_packets},${modulo(one.errors)},${modulo(one.drops)}`,
+  );
+  return told && `${told.length}${told.join('')}`;
+}
+
+/** In the order of c/fuzz/kernel.c. */
+const KERNEL: ((text: string) => string | undefined)[] = [
+  text => asReport(parseLoadavg(text)),
+  text => {
+    const report = asReport(parseStat(text));
+    return report && `${report} ${parseCpuTimes(text) === undefined ? 0 : 1}`;
+  },
+  text => asReport(parseMeminfo(text)),
+  text => asReport(parseVmstat(text)),
+  text => asReport(parseCpuPressure(text)),
+  text => asReport(parseMemoryPressure(text)),
+  text => asReport(parseIoPressure(text)),
+  text => asReport(parseIrqPressure(text)),
+  text => asReport(parseSnmp(text)),
+  text => asReport(parseFileNr(text)),
+  interfaces,
+  text => {
+    const disks = parseDiskstats(text);
+    return disks && asReport(sumDisks(disks));
+  },
+  text => own(parseCpuList(text)?.length),
+  text => own(parseBootId(text)),
+  text => {
+    const { hypervisor, mhz } = parseCpuinfo(text);
+    return `${hypervisor ? 1 : 0} ${mhz ?? -1}`;
+  },
+  text => {
+    const release = parseRelease(text);
+    return release && hex(release);
+  },
+  text => own(parsePackageId(text)),
+  text => own(parseSpeed(text)),
+  text => {
+    const index = parseIndex(text);
+    return index === Number.POSITIVE_INFINITY ? 'inf' : String(BigInt(index));
+  },
+  text => {
+    const file = parseGpuFile(text);
+    return file && `${enums.gpu_vendor.indexOf(file.vendor)} ${file.gpus.length}`;
+  },
+  text => own(parsePower(text)),
+  text => own(parseTemperature(text)),
+  text => own(parseCount(text)),
+  text => own(parseInteger(text)),
+];
+
+/** What TypeScript makes of an input of the target `kernel`. */
+export function kernelAnswer(input: Buffer): string {
+  const parse = KERNEL[(input[0] ?? 0) % KERNEL.length];
+  return input.length === 0 ? '' : (parse?.(input.toString('utf8', 1)) ?? 'no');
+}
+
+const { parse: parseToml } = createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
+
+/** The values in a TOML table, each with its path, in the words of c/fuzz/config.c; in no order. */
+function values(table: object, path: string): string[] {
+  return Object.entries(table).flatMap(([key, value]) => {
+    const here = path === '' ? hex(key) : `${path}.${hex(key)}`;
+    if (Array.isArray(value)) return [`${here}=array${value.map(one => `:${hex(String(one))}`).join('')}`];
+    if (typeof value === 'object') return values(value, here);
+    const kind = { string: 'text', boolean: 'truth' }[typeof value as string] ?? 'number';
+    return [`${here}=${kind}:${hex(String(value))}`];
+  });
+}
+
+/** Whether what C makes of a file is what TypeScript makes of it; else what TypeScript makes of it. C takes less of TOML. */
+export function configDisagrees(input: Buffer, told: string): string | undefined {
+  if ((input[0] ?? 0) % 4 === 1) {
+    const here = keysAnswer(input.toString('latin1', 1));
+    return here === told ? undefined : here;
+  }
+  // What is no UTF-8 stays as it is there, and is U+FFFD here.
+  if (told.endsWith(' NO') || input.toString('utf8', 1).includes('\ufffd')) return undefined;
+  let here: string;
+  try {
+    here = values(parseToml(input.toString('utf8', 1).replace(/^\ufeff/, ''), { integersAsBigInt: true }), '')
+      .sort()
+      .join(' ');
+  } catch (error) {
+    // That a key is given twice, C leaves to whoever takes the values.
+    here = `refused: ${(error as Error).message.split('\n')[0]}`;
+    if (/redefin|already|trying to/i.test(here)) return undefined;
+  }
+  const there = told.split(' ').slice(1).sort().join(' ');
+  return here === there ? undefined : here;
+}
+
+function keysAnswer(text: string): string {
+  try {
+    const [key] = parseKeys(text);
+    if (key === undefined || (key.node !== undefined && key.node !== 'node1')) return 'NO';
+    // The target tells an HMAC by the key, not the key; nodeKey() makes one of a text.
+    return `${key.node === undefined ? 1 : 2} ${key.id} ${nodeKey(key, 'fuzz').secret.toString('hex')}`;
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return 'NO';
+  }
+}
+
+/** What a target tells of inputs, a line each. */
+export function tellAll(program: string, inputs: readonly Buffer[]): string[] {
+  const packed = inputs.flatMap(input => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(input.length);
+    return [length, input];
+  });
+  const { status, signal, stdout, stderr } = spawnSync(program, ['--tell'], {
+    input: Buffer.concat(packed),
+    maxBuffer: 1 << 30,
+    timeout: 120_000,
+  });
+  if (status !== 0) throw new Error(`${program} --tell ended with ${status ?? signal}\n${stderr}`);
+  return stdout.toString().split('\n').slice(0, -1);
+}
+
+// ---- boards ----
+
+/** A target that is asked again and again. */
+export class Teller {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(t: Teardown, program: string) {
+    this.#child = spawn(program, ['--tell']);
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
+    t.teardown(() => {
+      this.#child.stdin.end();
+    });
+  }
+
+  async ask(input: string): Promise<string> {
+    const bytes = Buffer.from(input);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(bytes.length);
+    this.#child.stdin.write(Buffer.concat([length, bytes]));
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('the target has ended');
+    return value;
+  }
+}
+
+function nodesOf(snapshot: Snapshot): string {
+  const told = [...snapshot.nodes()].map(node => {
+    const { report, previous, record } = node;
+    const had = report === undefined ? 0 : previous === undefined ? 1 : 2;
+    const newest = report === undefined ? '' : `,${report.seq},${report.boot_id}`;
+    const before = previous === undefined ? '' : `,${previous.seq}`;
+    return ` ${hex(node.name)},${node.state},${record.accepted},${record.lost},${had}${newest}${before}`;
+  });
+  return `ready ${snapshot.count}${told.join('')}`;
+}
+
+/** What TypeScript makes of the board at a path, in the words of c/fuzz/boards.c. */
+export function boardAnswer(path: string): string {
+  const reader = new BoardReader(path);
+  try {
+    return nodesOf(reader.snapshot());
+  } catch (error) {
+    if (error instanceof NoBoard) return error.state;
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * Whether both say the same of a board. Numbers beyond 2^53 are rounded here; names that are no UTF-8 or have no end are given
+ * otherwise. Of a node whose newest slot claims to be whole and is not, which no writer leaves, the library says so (`?`), while here the other
+ * slot is taken.
+ */
+function agree(here: string, there: string): boolean {
+  const [ours, theirs] = [here.split(' '), there.split(' ')];
+  return (
+    ours.length === theirs.length &&
+    ours.every((word, i) => word === theirs[i] || theirs[i] === '?' || shown(word) === shown(theirs[i] ?? ''))
+  );
+}
+
+function shown(node: string): string {
+  const [name = '', ...rest] = node.split(',');
+  const isPlain = name.length < 126 && /^(?:[2-7][0-9a-f])*$/.test(name);
+  return [isPlain ? name : 'name', ...rest.map(part => (/^(?:\d{16,}|undefined)$/.test(part) ? 'large' : part))].join();
+}
+
+export interface BoardCounts {
+  boards: number;
+  read: number;
+}
+
+/** Spoils boards until `enough`: what the library and this reader make of them has to be the same. */
+export async function compareBoards(
+  t: Teardown,
+  program: string,
+  seed: number,
+  enough: (boards: number) => boolean,
+): Promise<BoardCounts> {
+  const teller = new Teller(t, program);
+  const path = join(folder(t), 'board');
+  const next = random(seed);
+  const counts = { boards: 0, read: 0 };
+  let good = new Sheet().bytes;
+  for (; !enough(counts.boards); counts.boards++) {
+    // Its heartbeat must not grow old.
+    if (counts.boards % 500 === 0) good = new Sheet().bytes;
+    writeFileSync(path, spoil(good, next));
+    const here = boardAnswer(path);
+    const there = await teller.ask(path);
+    if (!agree(here, there))
+      throw new Error(`board ${counts.boards} of seed ${seed}: TypeScript says\n  ${here}\nthe library\n  ${there}`);
+    if (here.startsWith('ready')) counts.read++;
+  }
+  return counts;
+}
+
+// ---- what TypeScript alone reads ----
+
+export interface TextTarget {
+  name: string;
+  seeds: readonly string[];
+  /** Throws when something does not hold. Whether the text was taken. */
+  check(text: string): boolean;
+}
+
+function must(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new Error(what);
+}
+
+/** A refusal in one line, that has a hint. */
+function checkRefusal(error: unknown): asserts error is InputError {
+  if (!(error instanceof InputError)) throw error;
+  must(!/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(error.message), `not one line: ${JSON.stringify(error.message)}`);
+  must(error.message.includes('; '), `no hint: ${error.message}`);
+}
+
+const CONFIG: Record<string, Shape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
+
+/** Targets for texts; `place`: a folder for files. */
+export function textTargets(place: string): TextTarget[] {
+  const nodes = [
+    ...madeBoard([
+      { name: 'node1', age: 1, ...busy(3) },
+      { name: 'node2', age: 100 },
+      { name: 'left', age: 3, goodbye: true },
+      { name: 'never' },
+    ]).nodes(),
+  ];
+  const file = join(place, 'config.toml');
+  return [
+    {
+      name: 'host lists',
+      seeds: [
+        'node[001-128]',
+        'n1,n2,n10',
+        'r[1-2]n[01-10,12]-ib',
+        'rack[1-4]n[1-3,9-10]',
+        'a-b.c_d',
+        'x[0-0]',
+        '[1-3]',
+        'n[8-11]',
+      ],
+      check(text) {
+        let names: string[];
+        try {
+          names = expand(text, 3000);
+        } catch (error) {
+          checkRefusal(error);
+          must(error instanceof NodesetError && error.column >= 1 && error.column <= text.length + 1, `${error}`);
+          return false;
+        }
+        must(new Set(names).size === names.length && names.length <= 3000, 'a name twice');
+        must(
+          names.every(name => /^[a-z0-9][a-z0-9._-]{0,62}$/.test(name)),
+          'not a name',
+        );
+        const folded = fold(names);
+        const again = expand(folded);
+        must(again.length === names.length && again.every(name => names.includes(name)), `folded it is ${folded}`);
+        must(fold(again) === folded, `${folded} folds to ${fold(again)}`);
+        return true;
+      },
+    },
+    {
+      name: '--where',
+      seeds: [
+        'mem_avail_mib < 1024 && state == live',
+        '!(load > 10) || name == "node1"',
+        "os_release != '6.1'",
+        'health == bad',
+        '-1.5e3<=cpu_busy_pm',
+        'state==silent||(state==left&&lost>0)',
+        '((!load))',
+      ],
+      check(text) {
+        try {
+          const condition = parseCondition(text);
+          for (const node of nodes) must(typeof condition(node) === 'boolean', 'neither true nor false');
+          return true;
+        } catch (error) {
+          checkRefusal(error);
+          const column = Number(/^column (\d+): /.exec(error.message)?.[1]);
+          must(column >= 1 && column <= text.length + 1, `no column of the text: ${error.message}`);
+          return false;
+        }
+      },
+    },
+    {
+      name: "gmetad's query",
+      seeds: [
+        '/',
+        '/alpha',
+        '/alpha/node1/load_one',
+        '/alpha?filter=summary',
+        'GET /status HTTP/1.1',
+        'GET /?filter=summary HTTP/1.0',
+        '//a//b/',
+      ],
+      check(text) {
+        const query = parseQuery(text);
+        if (query === undefined) return false;
+        const { cluster, host, metric, summary, http, status } = query;
+        must(text.length <= LINE_MAX, 'too long');
+        const parts = [cluster, host, metric].filter(part => part !== undefined);
+        must(
+          parts.every(part => part !== '' && !/[/>!@#$%`;|"\\'<?]/.test(part)),
+          `${parts}`,
+        );
+        must(!(host !== undefined && cluster === undefined) && !(metric !== undefined && host === undefined), 'a gap');
+        const path = `/${parts.join('/')}${summary ? '?filter=summary' : ''}`;
+        const again = parseQuery(http ? `GET ${path} HTTP/1.0` : path);
+        must(
+          again !== undefined &&
+            [again.cluster, again.host, again.metric, again.summary, again.http].join() ===
+              [cluster, host, metric, summary, http].join(),
+          `written as ${path} it is another`,
+        );
+        must(!status || cluster === 'status', 'the status of nothing');
+        return true;
+      },
+    },
+    {
+      name: 'configuration',
+      seeds: [
+        'to = ["10.0.0.1", "master:8677"]\nname = "node1" # who\n',
+        'interval = "250ms"\nonce = true\n',
+        'nodes = [\n  "node[1-3]",\n  "a",\n]\n',
+        'name = \'x\'\r\n"to" = ["\\u00e9"]\n',
+      ],
+      check(text) {
+        writeFileSync(file, text);
+        try {
+          for (const [key, { texts, where }] of readConfig(file, CONFIG)) {
+            const shape = CONFIG[key];
+            must(shape !== undefined && texts.every(one => typeof one === 'string'), key);
+            must(shape === 'many' || texts.length <= 1, `${key} has ${texts.length} values`);
+            must(where.startsWith(`${file}:`), where);
+          }
+          return true;
+        } catch (error) {
+          checkRefusal(error);
+          const line = Number(error.message.slice(file.length + 1).split(/[:,]/)[0]);
+          must(
+            error.message.startsWith(`${file}:`) && line >= 1 && line <= text.split('\n').length,
+            `no line: ${error.message}`,
+          );
+          return false;
+        }
+      },
+    },
+  ];
+}
+
+/** Mutates the texts of a target until `enough`. How many there were, and how many were taken. */
+export function fuzzTexts(
+  target: TextTarget,
+  seed: number,
+  enough: (texts: number) => boolean,
+): { texts: number; taken: number } {
+  const next = random(seed);
+  const pool: Buffer[] = target.seeds.map(text => Buffer.from(text));
+  const counts = { texts: 0, taken: 0 };
+  for (; !enough(counts.texts); counts.texts++) {
+    const bytes = counts.texts < target.seeds.length ? (pool[counts.texts] as Buffer) : mutant(pool, next);
+    const text = bytes.toString();
+    try {
+      if (!target.check(text)) continue;
+      counts.taken++;
+      // What was taken leads on; not all of it, so that no kind of it crowds out the others.
+      if (bytes.length < 200) pool[pool.length < 500 ? pool.length : next(500 - 20) + 20] = bytes;
+    } catch (error) {
+      throw new Error(`${target.name}, text ${counts.texts} of seed ${seed}: ${JSON.stringify(text)}`, {
+        cause: error,
+      });
+    }
+  }
+  return counts;
+}
