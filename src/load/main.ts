@@ -50,6 +50,8 @@ type Options = Values<(typeof verb.options)[number]>;
 
 /** The shortest pause between two calls, ms: what falls due meanwhile goes out together, cut apart by the kernel. */
 const TICK_MS = 1;
+/** So many reports are made, then sent: whoever is late catches up evenly, and not by a burst that no socket buffer holds. */
+const TOGETHER = 256;
 const PROGRESS_MS = 10_000;
 
 /** The nodes' interval in ms: what is asked for, or what the rate leaves. */
@@ -203,10 +205,10 @@ async function run(
     const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - made;
     // Never more than a round at once: a machine that cannot keep up sends later, not twice.
     const count = Math.min(due, cluster.count);
-    const { realNs, bootNs } = readClocks(time);
     for (let done = 0; done < count; ) {
+      const { realNs, bootNs } = readClocks(time);
       const first = (made + done) % cluster.count;
-      const end = first + Math.min(count - done, cluster.count - first);
+      const end = first + Math.min(count - done, cluster.count - first, TOGETHER);
       let from = first;
       for (let i = first; i < end; i++) {
         if (mishaps.restarts()) {
