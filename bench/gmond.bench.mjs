@@ -3,13 +3,11 @@
 // ganglia-monitor and musl-tools.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gmondConf } from './gmond.mjs';
-import { cpuOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, inOwnNetwork, printRows, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
@@ -20,11 +18,6 @@ function traffic() {
   const [, line = ''] = /^ *lo:(.*)$/m.exec(readFileSync('/proc/self/net/dev', 'utf8')) ?? [];
   const [bytes = 0, packets = 0] = line.trim().split(/ +/).map(Number);
   return { bytes, packets };
-}
-
-async function end(child) {
-  child.kill('SIGKILL');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
 /** What one node costs in a minute, once all have said what they say at their start. */
@@ -79,7 +72,7 @@ async function ofOurs(own, sender, interval, seconds) {
 }
 
 async function measure({ quick, say }) {
-  const own = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  const own = folder();
   try {
     const made = spawnSync('make', ['-s', '-j2', '-C', at('../c/sender'), `OUT=${own}`, 'CC=musl-gcc'], {
       encoding: 'utf8',
@@ -119,22 +112,6 @@ async function measure({ quick, say }) {
   }
 }
 
-/** Runs this file again in a network namespace, and gives its rows. */
-export async function bench({ quick, say }) {
-  const script = 'ip link set lo up && exec "$0" "$1" inside "$2"';
-  const argv = ['-n', 'sh', '-c', script, process.execPath, fileURLToPath(import.meta.url), quick ? 'quick' : 'long'];
-  const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', data => {
-    told += data;
-  });
-  const [code] = await once(child, 'close');
-  if (code === 0) return JSON.parse(told);
-  say(`it ended with ${code}; a network namespace needs root`);
-  return [];
-}
+export const bench = options => inOwnNetwork(import.meta.url, options);
 
-if (process.argv[2] === 'inside') {
-  const say = text => console.error(`bench: gmond: ${text}`);
-  console.log(JSON.stringify(await measure({ quick: process.argv[3] === 'quick', say })));
-}
+if (process.argv[2] === 'inside') await printRows('gmond', measure);

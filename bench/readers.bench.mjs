@@ -2,14 +2,14 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender, mapBoard } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
+import { end, folder } from './processes.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const NODES = 10_000;
@@ -22,7 +22,7 @@ function time(calls, work) {
 }
 
 export async function bench({ quick, say }) {
-  const own = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  const own = folder();
   const board = join(own, 'board');
   const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0'], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -69,8 +69,7 @@ export async function bench({ quick, say }) {
   }
   mapping.unmap();
   reader.close();
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  await end(child);
   rmSync(own, { recursive: true });
   const row = (figure, unit, of, bound) => ({ figure, unit, samples: samples.map(of), bound });
   return [

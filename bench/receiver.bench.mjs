@@ -3,8 +3,7 @@
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeKey } from '../dist/src/common/keys.js';
@@ -15,27 +14,17 @@ import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender, hmac } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { openWriter } from '../dist/src/shm/writer.js';
-import { cpuOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
 
-function folder() {
-  return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
-}
-
-async function end(child) {
-  child.kill('SIGKILL');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-}
-
 /** Our receiver, on a board of its own. */
-async function openReceiver() {
+async function openReceiver(...more) {
   const own = folder();
   const board = join(own, 'board');
-  const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100000'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100000', ...more];
+  const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const [{ listening }] = await once(child, 'message');
   const reader = new BoardReader(board);
   return {
@@ -72,12 +61,20 @@ async function openBare(slots, ...how) {
   };
 }
 
-const openLoad = (port, nodes, rate) =>
-  spawn(
-    process.execPath,
-    [MAIN, 'load', '--to', `127.0.0.1:${port}`, '--count', String(nodes), '--rate', String(rate), '--for', '500h'],
-    { stdio: 'ignore' },
-  );
+function openLoad(port, nodes, rate, ...more) {
+  const argv = [
+    '--to',
+    `127.0.0.1:${port}`,
+    '--count',
+    String(nodes),
+    '--rate',
+    String(rate),
+    '--for',
+    '500h',
+    ...more,
+  ];
+  return spawn(process.execPath, [MAIN, 'load', ...argv], { stdio: 'ignore' });
+}
 
 /** CPU per report at a rate, of both. */
 async function cost(nodes, rate, seconds, laps) {
@@ -105,12 +102,13 @@ async function cost(nodes, rate, seconds, laps) {
   return samples;
 }
 
-/** Reports lost, with four readers at work. */
-async function loss(seconds) {
-  const receiver = await openReceiver();
-  const load = openLoad(receiver.port, 10_000, 10_000);
-  await sleep(3);
-  const readers = [0, 1, 2, 3].map(() =>
+/** Reports of 10,000 nodes that are lost, with so many readers at work; with a key file, all are signed by their nodes' own keys. */
+async function loss(seconds, rate, { readers: count = 0, keyFile } = {}) {
+  const keys = keyFile === undefined ? [] : ['--key-file', keyFile];
+  const receiver = await openReceiver(...keys, ...(keyFile === undefined ? [] : ['--require', 'node']));
+  const load = openLoad(receiver.port, 10_000, rate, ...keys);
+  for (let seen = 0; seen < 20_000; seen = receiver.counters().accepted) await sleep(1);
+  const readers = Array.from({ length: count }, () =>
     fork(at('./scan.mjs'), [receiver.board], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
   );
   let scans = 0;
@@ -246,10 +244,18 @@ export async function bench({ quick, say }) {
   figure("verifying / bare HMAC, nodes' own keys", 'ratio', ({ node, bare }) => node / bare, 1.25);
   const seconds = quick ? 10 : 60;
   say(`10,000 reports a second under four readers, ${seconds} s`);
-  const { lost, rate, scans } = await loss(seconds);
+  const { lost, rate, scans } = await loss(seconds, 10_000, { readers: 4 });
   rows.push({ figure: `lost in ${seconds} s under four readers`, unit: 'reports', samples: [lost], bound: 0 });
   rows.push({ figure: 'accepted meanwhile', unit: 'reports/s', samples: [rate] });
   rows.push({ figure: 'scans of the whole board meanwhile', unit: '1/s', samples: [scans] });
+  say(`100,000 signed reports a second, ${seconds} s`);
+  const own = folder();
+  const keyFile = join(own, 'cluster.key');
+  writeFileSync(keyFile, `1 cluster ${'07'.repeat(32)}\n`, { mode: 0o600 });
+  const signed = await loss(seconds, 100_000, { keyFile });
+  rmSync(own, { recursive: true });
+  rows.push({ figure: `lost of signed reports in ${seconds} s`, unit: 'reports', samples: [signed.lost], bound: 0 });
+  rows.push({ figure: 'signed reports accepted meanwhile', unit: 'reports/s', samples: [signed.rate] });
   say('10,000 reports at once');
   const bursts = await burst(10_000);
   rows.push({

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuOf, sleep } from './processes.mjs';
+import { cpuOf, end, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
@@ -44,8 +44,7 @@ async function open(argv) {
     /** Goes over to one report a second. */
     slowDown: () => child.kill('SIGHUP'),
     async close() {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
+      await end(child);
       socket.close();
     },
   };

@@ -3,15 +3,14 @@
 
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
-import { cpuOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, sleep } from './processes.mjs';
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const NODES = 10_000;
@@ -61,7 +60,7 @@ async function watching(argv, seconds, spans) {
 }
 
 export async function bench({ quick, say }) {
-  const own = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  const own = folder();
   const board = join(own, 'board');
   const limits = ['--uncertain-after', '1s', '--silent-after', '2s'];
   const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0', ...limits], {
@@ -110,8 +109,7 @@ export async function bench({ quick, say }) {
   }
   const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
   const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
+  await end(child);
   rmSync(own, { recursive: true });
   const row = (figure, of, bound) => ({ figure, unit: 'ms', samples: samples.map(of), bound });
   return [

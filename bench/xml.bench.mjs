@@ -4,9 +4,8 @@
 
 import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Documents } from '../dist/src/ganglia-xml/documents.js';
@@ -16,7 +15,7 @@ import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { gmondConf } from './gmond.mjs';
-import { cpuOf, sleep } from './processes.mjs';
+import { cpuOf, end, folder, inOwnNetwork, printRows, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
@@ -28,11 +27,6 @@ const FEW = 500;
 const WARM = 10;
 
 const START = ['ignore', 'ignore', 'inherit', 'ipc'];
-
-async function end(child) {
-  child.kill('SIGKILL');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-}
 
 /** A board of so many nodes that have reported twice. */
 async function boardOf(own, nodes) {
@@ -121,7 +115,7 @@ async function openGmetad(own, port, children) {
 const INSTALLED = program => spawnSync(program, ['--version']).error === undefined;
 
 async function measure({ quick, say }) {
-  const own = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  const own = folder();
   const children = [];
   const samples = {};
   const note = (figure, sample) => {
@@ -209,26 +203,6 @@ async function measure({ quick, say }) {
   ];
 }
 
-/** Runs this file again in a network namespace, and gives its rows. */
-export async function bench({ quick, say }) {
-  const script = 'ip link set lo up && exec "$0" "$1" inside "$2"';
-  const argv = ['-n', 'sh', '-c', script, process.execPath, fileURLToPath(import.meta.url), quick ? 'quick' : 'long'];
-  const child = spawn('unshare', argv, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
-  child.stdout.on('data', data => {
-    told += data;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) {
-    say(`no network namespace here (unshare ended with ${code}): run it as root`);
-    return [];
-  }
-  return JSON.parse(told);
-}
+export const bench = options => inOwnNetwork(import.meta.url, options);
 
-if (process.argv[2] === 'inside')
-  console.log(
-    JSON.stringify(
-      await measure({ quick: process.argv[3] === 'quick', say: text => console.error(`bench: xml: ${text}`) }),
-    ),
-  );
+if (process.argv[2] === 'inside') await printRows('xml', measure);

@@ -56,7 +56,7 @@ function statusLine(bound: readonly string[], { nodes, filtering, trouble }: Rec
   return [`listening on ${bound.join(', ')}, ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`, ...troubles].join('; ');
 }
 
-/** Whether the receive thread has left every socket empty since the last time that this was asked. */
+/** Whether the heartbeat has moved since the last time that this was asked. */
 function heartbeats(receiver: Receiver): () => boolean {
   let last = receiver.status().heartbeatNs;
   return () => {
