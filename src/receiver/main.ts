@@ -48,7 +48,7 @@ export const verb = defineVerb({
 
 type Options = Values<(typeof verb.options)[number]>;
 
-/** What is done so seldom runs as cold code, and a millisecond of it each second is a fifth of what 10,000 reports cost. */
+/** What is done so seldom runs as cold code, and a millisecond of it each second is a twentieth of what 10,000 reports cost. */
 const LOOK_MS = 2000;
 
 /** What a service manager shows of us, in one line. */
