@@ -277,11 +277,8 @@ static void look_back(struct bb_receiver *r) {
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
     if (!l->inherited) continue;
-    if (!known) {
-      begin_empty(l);
-      continue;
-    }
-    set_heard(l, heard_ns, distance);
+    if (known) set_heard(l, heard_ns, distance);
+    else begin_empty(l);
   }
 }
 

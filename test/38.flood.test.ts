@@ -1,16 +1,14 @@
 // A flood of junk: the kernel is asked to drop it, reports come through, and nobody takes the filter for an overflow.
 
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { BulkSender, Receiver } from '../src/native/index.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { openWriter } from '../src/shm/writer.js';
+import { flood } from './flooder.js';
 import { boardPath, folder, makeReport, startReceiver, until } from './lib.js';
 import { now } from './sampler.js';
 
@@ -90,28 +88,15 @@ t.test('forgeries that come faster than they can be refused: it is late, and not
   const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
-  // Each of them costs the receiver twice what it costs the sender.
-  const flooder = fork(fileURLToPath(new URL('./flooder.js', import.meta.url)), [
-    'strangers',
-    String(port),
-    '5',
-    '0',
-    '1',
-  ]);
-  t.teardown(() => flooder.kill('SIGKILL'));
-  let sent: number | undefined;
-  flooder.once('message', message => {
-    ({ sent } = message as { sent: number });
-  });
   let [looks, last] = [0, 0];
-  while (sent === undefined) {
+  const look = () => {
     const { stalled, evidence } = reader.snapshot();
     const heartbeat = Number(evidence.heartbeatNs);
     if (stalled || heartbeat < last) t.fail(`stalled: ${stalled}; ${heartbeat} after ${last}`);
     [looks, last] = [looks + 1, heartbeat];
-    await new Promise(resolve => setTimeout(resolve, 50));
-  }
-  if (flooder.exitCode === null) await once(flooder, 'exit');
+  };
+  // Each of them costs the receiver twice what it costs the sender.
+  const { sent } = await flood(t, { kind: 'strangers', port, seconds: 5, rate: 0, seed: 1 }, look, 50);
   const end = now();
   await until('all is heard', () => Number(reader.snapshot().evidence.heartbeatNs) > end);
   const { header, refused, count } = reader.snapshot();

@@ -1,6 +1,9 @@
 // Sends what a receiver must not believe, as fast as it can or at a rate, for so many seconds, and says how much it was.
-// No test of its own: node flooder.js KIND PORT SECONDS RATE SEED, started by fork(); a RATE of 0 is no limit.
+// No test of its own: `flood` starts it as node flooder.js KIND PORT SECONDS RATE SEED.
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { enums } from '../src/layout/layout.gen.js';
 import { Cluster, random } from '../src/load/node.js';
@@ -15,6 +18,24 @@ export const KINDS = {
 } as const;
 
 export type Kind = keyof typeof KINDS;
+
+/** A flood from a process of its own, a `rate` of 0 without limit; `look` is called every so many ms meanwhile. */
+export async function flood(
+  t: { teardown(end: () => void): void },
+  { kind, port, seconds, rate, seed }: Record<'port' | 'seconds' | 'rate' | 'seed', number> & { kind: Kind },
+  look: () => void,
+  everyMs: number,
+): Promise<{ sent: number; seconds: number }> {
+  const flooder = fork(fileURLToPath(import.meta.url), [kind, ...[port, seconds, rate, seed].map(String)]);
+  const watch = setInterval(look, everyMs);
+  t.teardown(() => {
+    clearInterval(watch);
+    flooder.kill('SIGKILL');
+  });
+  const [told] = await once(flooder, 'message');
+  clearInterval(watch);
+  return told as { sent: number; seconds: number };
+}
 
 const MANY = 64;
 /** The largest that fits into a frame of Ethernet. */

@@ -1,6 +1,6 @@
 // Counts the nodes of a board by their state, and names those that are asked for: reads liveness and nothing else.
 
-import { STATES, type State } from '../shm/liveness.js';
+import { noneOfEach, type State } from '../shm/liveness.js';
 import type { BoardReader } from '../shm/reader.js';
 
 /** A node of the census. */
@@ -32,7 +32,7 @@ export interface Question {
 /** Takes the census. Throws NoBoard. */
 export function takeCensus(reader: BoardReader, { keep, among }: Question): Census {
   const roll = reader.roll();
-  const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+  const counts = noneOfEach();
   const kept: Counted[] = [];
   const missing = among && new Set(among);
   for (const [i, state] of roll.states().entries()) {

@@ -2,8 +2,9 @@
 // are at in the mean, and who is not live.
 
 import { compareNames, fold } from '../common/nodeset.js';
+import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
-import { STATES, type State } from '../shm/liveness.js';
+import { noneOfEach, STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
 import type { Field, Value } from './fields.js';
@@ -26,14 +27,10 @@ function wordOf(snapshot: Snapshot, index: number, field: Field): Value {
   return typeof value === 'number' ? (field.words?.[value] ?? value) : value;
 }
 
-/** Reads a rule: the name of a field, or a regular expression between slashes for the part of the name that counts. Throws an InputError. */
-function ruleOf(text: string): Rule {
-  const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
-  if (pattern !== undefined) {
-    const regex = new RegExp(pattern, 'u');
-    return (_, { name }) => regex.exec(name)?.[0];
-  }
-  const { field } = sortField(text);
+/** Throws an InputError for what is no field. */
+function ruleOf(grouping: Grouping): Rule {
+  if ('pattern' in grouping) return (_, { name }) => grouping.pattern.exec(name)?.[0];
+  const { field } = sortField(grouping.field);
   return (snapshot, { index }) => {
     const value = wordOf(snapshot, index, field);
     return value === undefined ? undefined : String(value);
@@ -58,8 +55,8 @@ export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Field): Valu
 }
 
 /** The groups of the nodes that were chosen, the worst first or by the mean of a field. Throws an InputError. */
-export function groups({ snapshot, nodes }: Survey, rule: string, sort: string | undefined): Group[] {
-  const of = ruleOf(rule);
+export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): Group[] {
+  const of = ruleOf(grouping);
   const byName = new Map<string | undefined, Surveyed[]>();
   for (const node of nodes) {
     const name = of(snapshot, node);
@@ -68,7 +65,7 @@ export function groups({ snapshot, nodes }: Survey, rule: string, sort: string |
     else group.push(node);
   }
   const found = [...byName].map(([name, members]): Group => {
-    const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+    const counts = noneOfEach();
     for (const { state } of members) counts[state]++;
     return { name, nodes: members, counts };
   });

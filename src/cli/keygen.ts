@@ -14,11 +14,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../common/failure.js';
+import { Failure, usable } from '../common/failure.js';
 import { type Key, keyLine, nodeKey, readClusterKeys } from '../common/keys.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
-import { InputError, oneLine } from '../common/text.js';
+import { oneLine } from '../common/text.js';
 
 export const verb = defineVerb({
   name: 'keygen',
@@ -86,11 +86,7 @@ function read(argv: string[]) {
   const nodes = [...new Set(node)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
-  try {
-    return { file, nodes, keys: readClusterKeys(keyFile) };
-  } catch (error) {
-    throw error instanceof InputError ? usage(error.message) : error;
-  }
+  return { file, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile)) };
 }
 
 export async function main(argv: string[]): Promise<number> {

@@ -94,13 +94,11 @@ async function answer(snapshot: Snapshot, choice: Choice, options: Options): Pro
   const found = survey(snapshot, choice);
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
-    const shown = exceptions(found, options.exceptions);
-    if (options.grouping !== undefined) {
-      const { groups, groupsJson } = await import('./groups.js');
-      const means = groupsJson(snapshot, groups(found, options.grouping, options.sort), options.columns);
-      return jsonPieces(snapshot, await ordered(shown, undefined), oddities(found), means);
-    }
-    return jsonPieces(snapshot, await ordered(shown, options.sort), oddities(found));
+    const { grouping, sort, columns } = options;
+    const shown = await ordered(exceptions(found, options.exceptions), grouping ? undefined : sort);
+    if (grouping === undefined) return jsonPieces(snapshot, shown, oddities(found));
+    const { groups, groupsJson } = await import('./groups.js');
+    return jsonPieces(snapshot, shown, oddities(found), groupsJson(snapshot, groups(found, grouping, sort), columns));
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');

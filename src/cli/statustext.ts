@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/nodeset.js';
+import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
@@ -43,7 +44,7 @@ export interface Look {
   readonly columns?: readonly string[] | undefined;
   readonly sort?: string | undefined;
   /** A line for each group by this rule, in place of nodes. */
-  readonly grouping?: string | undefined;
+  readonly grouping?: Grouping | undefined;
   /** Only the nodes that are not live. */
   readonly exceptions?: boolean;
   /** Everything, however much it is. */
@@ -105,7 +106,8 @@ async function rows(
 }
 
 /** A line for each group: all, or those that `-x` leaves. */
-async function grouped(found: Survey, { grouping = '', sort, exceptions, long, width, columns, paint }: Look) {
+async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
+  const { sort, exceptions, long, width, columns, paint } = look;
   const { groups, groupLines } = await import('./groups.js');
   const all = groups(found, grouping, sort).filter(({ nodes, counts }) => !exceptions || counts.live < nodes.length);
   if (all.length === 0) return [];
@@ -141,7 +143,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const out = [`${headline(found)}\n`];
   const asked = look.sort !== undefined || look.columns !== undefined;
   let nodes = look.grouping === undefined ? found.nodes : [];
-  if (look.grouping !== undefined) out.push(...(await grouped(found, look)));
+  if (look.grouping !== undefined) out.push(...(await grouped(found, look.grouping, look)));
   else if (look.exceptions) {
     nodes = nodes.filter(({ state }) => state !== 'live');
     if (nodes.length === 0 && odd.length === 0) return out;

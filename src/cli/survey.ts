@@ -1,6 +1,6 @@
 // One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
 
-import { STATES, type State } from '../shm/liveness.js';
+import { noneOfEach, type State } from '../shm/liveness.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 
 /** A node as the survey has it; all else is in `snapshot.node(index)`. */
@@ -30,7 +30,7 @@ export interface Choice {
 export function survey(snapshot: Snapshot, { among, holds }: Choice = {}, names?: readonly string[]): Survey {
   const missing = among && new Set(among);
   const states = snapshot.states();
-  const counts = Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+  const counts = noneOfEach();
   const all = states.map(
     (state, index): Surveyed => ({ index, name: names?.[index] ?? snapshot.nameAt(index), state }),
   );

@@ -1,5 +1,7 @@
 // Ends that are told to people in one line, with exit codes of their own, and need no stack.
 
+import { InputError } from './text.js';
+
 /** The message is one line: what is wrong, where, what to do. `exitCode` as the design has them: 1 not so, 4 no board. */
 export class Failure extends Error {
   constructor(
@@ -17,6 +19,15 @@ export class UsageError extends Error {
 
   constructor(verb: string, wrong: string) {
     super(`beoboard ${verb}: ${wrong}`);
+  }
+}
+
+/** Reads what somebody wrote; what of it cannot be taken, a file too, is told like an option that cannot. */
+export function usable<T>(verb: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb, error.message) : error;
   }
 }
 

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { type Address, type Network, parseAddress, parseNetwork } from './addresses.js';
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
-import { HelpShown, UsageError } from './failure.js';
+import { HelpShown, UsageError, usable } from './failure.js';
 import { parseNodeName, readNodes } from './nodeset.js';
 import { InputError, nearest, quote } from './text.js';
 
@@ -214,16 +214,18 @@ function fieldNames(text: string): string[] {
   return text.split(',').map(fieldName);
 }
 
-/** What groups nodes: a field, or a regular expression between slashes. */
-function rule(text: string): string {
+/** What groups nodes: equal values of a field, or what a pattern finds in their names. */
+export type Grouping = { readonly field: string } | { readonly pattern: RegExp };
+
+/** A field, or a regular expression between slashes. */
+function grouping(text: string): Grouping {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
-  if (pattern === undefined) return fieldName(text);
+  if (pattern === undefined) return { field: fieldName(text) };
   try {
-    new RegExp(pattern, 'u');
+    return { pattern: new RegExp(pattern, 'u') };
   } catch {
     throw new InputError(`${quote(text)} is no regular expression; write '/^rack[0-9]+/', say`);
   }
-  return text;
 }
 
 /** So many, or so many in a hundred. */
@@ -372,7 +374,7 @@ const options = {
     ...optional(
       'RULE',
       "a line for each group of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'",
-      rule,
+      grouping,
     ),
     long: 'group',
   },
@@ -565,12 +567,10 @@ export function parseVerb<K extends OptionName>(
   verb: Verb<K>,
   argv: readonly string[],
 ): { values: Values<K>; args: readonly string[] } {
-  try {
+  return usable(verb.name, () => {
     const line = takeApart(verb, argv);
     return { values: readValues(verb, line) as Values<K>, args: line.args };
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
-  }
+  });
 }
 
 /** What a config file says, by option. */

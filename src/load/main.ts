@@ -4,12 +4,11 @@
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatAddress } from '../common/addresses.js';
-import { Failure } from '../common/failure.js';
-import { type Key, nodeKey, readClusterKeys } from '../common/keys.js';
+import { Failure, usable } from '../common/failure.js';
+import { nodeKey, readClusterKeys } from '../common/keys.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { json, print } from '../common/output.js';
-import { InputError } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
@@ -66,15 +65,6 @@ function intervalOf(options: Options): number {
   return ms;
 }
 
-/** The key from which the nodes' own are derived. */
-function clusterKey(file: string | undefined): Key | undefined {
-  try {
-    return file === undefined ? undefined : readClusterKeys(file)[0];
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
-  }
-}
-
 function readClocks(into: BigUint64Array): { realNs: bigint; bootNs: bigint } {
   clocks(into);
   return { realNs: into[CLOCK.real] ?? 0n, bootNs: into[CLOCK.boot] ?? 0n };
@@ -97,7 +87,8 @@ export async function main(argv: string[]): Promise<number> {
   const time = new BigUint64Array(3);
   const digits = String(options.count).length;
   const nameOf = (i: number) => `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
-  const key = clusterKey(options.keyFile);
+  const { keyFile } = options;
+  const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
   const cluster = new Cluster(
     options.count,
     i => ({

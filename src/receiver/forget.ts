@@ -2,11 +2,10 @@
 // that changes a board.
 
 import { lstatSync } from 'node:fs';
-import { Failure } from '../common/failure.js';
+import { Failure, usable } from '../common/failure.js';
 import { readNodes } from '../common/nodeset.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
-import { InputError } from '../common/text.js';
 import { editBoard } from '../shm/writer.js';
 import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
 
@@ -49,11 +48,7 @@ async function forget(board: string, names: readonly string[]): Promise<Forgotte
 }
 
 function readList(list: string): string[] {
-  try {
-    return [...new Set(readNodes(list))];
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
-  }
+  return [...new Set(usable(verb.name, () => readNodes(list)))];
 }
 
 function nodes(names: readonly string[]): string {

@@ -1,10 +1,10 @@
 // What the receiver believes: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
 // that is done in c/.
 
+import { usable } from '../common/failure.js';
 import { readClusterKeys } from '../common/keys.js';
 import type { Log } from '../common/log.js';
 import { UsageError, type Values } from '../common/options.js';
-import { InputError } from '../common/text.js';
 import type { Trust } from '../shm/writer.js';
 
 type Options = Values<'key-file' | 'require' | 'clock-window'>;
@@ -15,11 +15,7 @@ export function readTrust(verb: string, { keyFile, require, clockWindow }: Optio
     if (require === undefined || require === 'none') return undefined;
     throw new UsageError(verb, `--require ${require} needs a key to verify with; give --key-file`);
   }
-  try {
-    return { keys: readClusterKeys(keyFile), required: require ?? 'cluster', clockWindow };
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb, error.message) : error;
-  }
+  return { keys: usable(verb, () => readClusterKeys(keyFile)), required: require ?? 'cluster', clockWindow };
 }
 
 /** Says by what reports are believed; nothing where they are not verified, and were not before. */

@@ -1,11 +1,11 @@
 // The sender: one report per tick, to every master. Reads this machine and listens to nobody.
 
 import { formatDuration } from '../common/durations.js';
+import { usable } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStdoutGone, onStop, tellParent } from '../common/process.js';
-import { InputError } from '../common/text.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { Service } from '../service/service.js';
@@ -53,19 +53,10 @@ export const verb = defineVerb({
 
 type Options = Values<(typeof verb.options)[number]>;
 
-/** A file that cannot be taken is told like an option that cannot. */
-function usable<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
-  }
-}
-
 /** What of the course follows from the options, and may change while the sender runs. */
 function courseOf(options: Options, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {
   const { name, cluster, interval, aligned, keyFile } = options;
-  const key = keyFile === undefined ? undefined : usable(() => readSigningKey(keyFile, name));
+  const key = keyFile === undefined ? undefined : usable(verb.name, () => readSigningKey(keyFile, name));
   return { identity: { ...rest, name, cluster, intervalMs: interval, key }, aligned };
 }
 
@@ -130,7 +121,7 @@ function readOptions(argv: string[]): Options {
 export async function main(argv: string[]): Promise<number> {
   const options = readOptions(argv);
   const { pretend } = options;
-  const pretence = pretend === undefined ? undefined : usable(() => readPretence(pretend));
+  const pretence = pretend === undefined ? undefined : usable(verb.name, () => readPretence(pretend));
   const log = createLog(verb.name);
   const service = new Service();
   const id = bootId(options.proc.at(-1) ?? '/proc');

@@ -6,6 +6,11 @@ export type State = 'never' | 'live' | 'uncertain' | 'silent' | 'left' | 'unknow
 /** From the worst to the best: the order in which people want to see nodes. */
 export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'];
 
+/** So many nodes of each state: none yet. */
+export function noneOfEach(): Record<State, number> {
+  return Object.fromEntries(STATES.map(state => [state, 0])) as Record<State, number>;
+}
+
 /** The heartbeat is stored ten times a second: this old, the monitor has failed, not the nodes. */
 const STALLED_AFTER_NS = 3_000_000_000n;
 /** A time further ahead than this is of another clock; less is the reader's own delay between two loads. */

@@ -2,18 +2,15 @@
 // honest nodes report with their keys. Not part of `npm test`.
 //   npm run test:long -- floods        SECONDS=n for each flood (30), SEED=n repeats a run
 
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { takeCensus } from '../../src/cli/census.js';
 import { BoardReader } from '../../src/shm/reader.js';
-import { KINDS, type Kind } from '../flooder.js';
+import { flood, KINDS, type Kind } from '../flooder.js';
 import { folder, INSIDE, inOwnNetwork, run, start, startReceiver, until } from '../lib.js';
 import { now } from '../sampler.js';
 
-const FLOODER = fileURLToPath(new URL('../flooder.js', import.meta.url));
 const SECONDS = Number(process.env.SECONDS ?? 30);
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const NODES = 1000;
@@ -22,8 +19,9 @@ const MODEST = 20_000;
 
 /** Private memory of a process, bytes: without what it shares, the board above all. */
 function privateBytes(pid: number): number {
-  const sum = [...readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+: +(\d+) kB/gm)];
-  const shared = /^Pss_Shmem: +(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'));
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const sum = [...text.matchAll(/^Private_\w+: +(\d+) kB/gm)];
+  const shared = /^Pss_Shmem: +(\d+) kB/m.exec(text);
   return 1024 * (sum.reduce((all, [, kb]) => all + Number(kb), 0) - Number(shared?.[1] ?? 0));
 }
 
@@ -58,26 +56,14 @@ else {
         const softnet = softnetDrops();
         const to = ['--to', `127.0.0.1:${receiver.port}`];
         const honest = start(t, ['load', ...to, '--count', String(NODES), '--key-file', key, '--json']);
-        const states = () => {
-          const found = { live: 0, uncertain: 0, silent: 0, other: 0 };
-          for (const state of reader.roll().states())
-            found[state === 'live' || state === 'uncertain' || state === 'silent' ? state : 'other']++;
-          return found;
-        };
+        const states = () => takeCensus(reader, { keep: () => false }).counts;
         await until('all nodes are live', () => states().live === NODES);
         const memory = privateBytes(pid);
         const cpu = cpuOf(pid);
         const before = reader.snapshot().header;
 
-        const flooder = fork(FLOODER, [kind, String(receiver.port), String(SECONDS), String(rate), String(SEED)]);
-        t.teardown(() => flooder.kill('SIGKILL'));
-        const flood = once(flooder, 'message').then(([message]) => message as { sent: number; seconds: number });
-        let over = false;
-        void flood.then(() => {
-          over = true;
-        });
         const seen = { looks: 0, leastLive: NODES, silent: 0, stalled: 0, filtering: 0, mostMemory: memory };
-        while (!over) {
+        const look = () => {
           const { live, silent } = states();
           const snapshot = reader.snapshot();
           seen.looks++;
@@ -86,9 +72,9 @@ else {
           seen.stalled += Number(snapshot.stalled);
           seen.filtering += Number(snapshot.filtering);
           seen.mostMemory = Math.max(seen.mostMemory, privateBytes(pid));
-          await new Promise(resolve => setTimeout(resolve, 100));
-        }
-        const { sent, seconds } = await flood;
+        };
+        const { port } = receiver;
+        const { sent, seconds } = await flood(t, { kind, port, seconds: SECONDS, rate, seed: SEED }, look, 100);
         const used = cpuOf(pid) - cpu;
         const after = reader.snapshot().header;
         const received = Number(after.received) - Number(before.received);
