@@ -63,6 +63,16 @@ struct membership {
   unsigned index; /* of the interface on which we are a member */
 };
 
+/* What the kernel tells about a datagram: one line of a cache. */
+struct about {
+  _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec))];
+  union {
+    sa_family_t family;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+  } from;
+};
+
 struct bb_receiver {
   struct bb_writer *writer;
   int64_t drain_ns;
@@ -71,7 +81,8 @@ struct bb_receiver {
   struct membership memberships[MOST_MEMBERSHIPS];
   int membership_count;
   uint64_t buffer;
-  int wake; /* eventfd: stop, or a job */
+  uint64_t asked; /* for: to stop, or for a job */
+  int wake;       /* eventfd, which tells a thread that waits for reports */
   bool started;
   pthread_t thread;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
@@ -90,14 +101,14 @@ struct bb_receiver {
   void *job_context;
   struct mmsghdr messages[BATCH];
   struct iovec vectors[BATCH];
-  struct sockaddr_storage from[BATCH];
-  _Alignas(struct cmsghdr) uint8_t control[BATCH][CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(uint32_t))];
+  struct about about[BATCH];
   _Alignas(struct bb_report) uint8_t data[BATCH][ROOM];
 };
 
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
-  struct bb_receiver *r = (struct bb_receiver *)calloc(1, sizeof *r);
+  struct bb_receiver *r = (struct bb_receiver *)aligned_alloc(_Alignof(struct bb_receiver), sizeof *r);
   if (r == NULL) return NULL;
+  memset(r, 0, sizeof *r);
   r->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (r->wake < 0) {
     free(r);
@@ -467,17 +478,15 @@ static void note_heard(struct listener *l, int64_t began_ns, int64_t distance) {
   }
 }
 
-static void set_address(struct bb_arrival *arrival, const struct sockaddr_storage *from) {
-  if (from->ss_family == AF_INET6) {
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)from;
-    memcpy(arrival->address, &v6->sin6_addr, 16);
-    arrival->port = ntohs(v6->sin6_port);
+static void set_address(struct bb_arrival *arrival, const struct about *about) {
+  if (about->from.family == AF_INET6) {
+    memcpy(arrival->address, &about->from.v6.sin6_addr, 16);
+    arrival->port = ntohs(about->from.v6.sin6_port);
   } else {
-    const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
     memset(arrival->address, 0, 10);
     memset(arrival->address + 10, 0xff, 2);
-    memcpy(arrival->address + 12, &v4->sin_addr, 4);
-    arrival->port = ntohs(v4->sin_port);
+    memcpy(arrival->address + 12, &about->from.v4.sin_addr, 4);
+    arrival->port = ntohs(about->from.v4.sin_port);
   }
 }
 
@@ -487,10 +496,10 @@ static void set_address(struct bb_arrival *arrival, const struct sockaddr_storag
 static int take_batch(struct bb_receiver *r, struct listener *l) {
   for (int i = 0; i < BATCH; i++) {
     struct msghdr *m = &r->messages[i].msg_hdr;
-    m->msg_name = &r->from[i];
-    m->msg_namelen = sizeof r->from[i];
-    m->msg_control = r->control[i];
-    m->msg_controllen = sizeof r->control[i];
+    m->msg_name = &r->about[i].from;
+    m->msg_namelen = sizeof r->about[i].from;
+    m->msg_control = r->about[i].control;
+    m->msg_controllen = sizeof r->about[i].control;
     m->msg_flags = 0;
   }
   int got = recvmmsg(l->fd, r->messages, BATCH, MSG_DONTWAIT, NULL);
@@ -511,7 +520,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
     if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
-    set_address(&arrival, &r->from[i]);
+    set_address(&arrival, &r->about[i]);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
     r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
     l->latest_ns = arrival.stamp_ns;
@@ -593,14 +602,19 @@ static void keep_house(struct bb_receiver *r) {
 
 static void wake(struct bb_receiver *r) {
   const uint64_t one = 1;
+  bb_store(&r->asked, 1);
   while (write(r->wake, &one, sizeof one) < 0 && errno == EINTR) {
   }
 }
 
 /* Does what was asked for from outside; whether that is to stop. */
 static bool obey(struct bb_receiver *r) {
-  uint64_t asked;
-  if (read(r->wake, &asked, sizeof asked) < 0) return false;
+  if (bb_load(&r->asked) == 0) return false;
+  /* Before we look: what is asked for from now on is asked for anew. What was, the mutex shows us. */
+  bb_store(&r->asked, 0);
+  uint64_t times;
+  while (read(r->wake, &times, sizeof times) < 0 && errno == EINTR) {
+  }
   pthread_mutex_lock(&r->mutex);
   const bool stop = r->stop;
   if (r->job != NULL) {
@@ -612,27 +626,24 @@ static bool obey(struct bb_receiver *r) {
   return stop;
 }
 
-/* Waits for one of `count` descriptors, at most `ns`; whether the first, which says that something is asked for, is ready. */
-static bool wait_for(struct pollfd *fds, nfds_t count, int64_t ns) {
-  const struct timespec timeout = {ns / SECOND, ns % SECOND};
-  return ppoll(fds, count, &timeout, NULL) > 0 && (fds[0].revents & POLLIN) != 0;
-}
-
 static void *run(void *argument) {
   struct bb_receiver *r = (struct bb_receiver *)argument;
   struct pollfd fds[1 + BB_MOST_SOCKETS] = {{.fd = r->wake, .events = POLLIN}};
   for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
+  const struct timespec heartbeat = {HEARTBEAT_NS / SECOND, HEARTBEAT_NS % SECOND};
   bool stop = false;
   while (!stop) {
-    /* Blocks for the first report, and then until the tick; while they keep coming, until the tick at once. Wake-ups are what costs,
-     * not copies. */
-    const bool blocks = !r->again && !r->busy;
-    bool asked = blocks && wait_for(fds, 1 + (nfds_t)r->count, HEARTBEAT_NS);
-    const int64_t rest = r->again ? 0 : r->last_began_ns + r->drain_ns - bb_clock_ns(CLOCK_MONOTONIC);
-    if (!asked && (rest > 0 || !blocks)) asked = wait_for(fds, 1, rest > 0 ? rest : 0);
+    if (!r->again) {
+      /* Blocks for the first report, and then until the tick; while they keep coming, until the tick at once. Wake-ups are what costs,
+       * not copies; a sleep costs less than a wait for what is asked of us, which has time until the tick. */
+      if (!r->busy) ppoll(fds, 1 + (nfds_t)r->count, &heartbeat, NULL);
+      const int64_t tick_ns = r->last_began_ns + r->drain_ns;
+      const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
+      if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
+    }
     drain(r);
     /* After a drain: what came before the question is on the board that it is about. */
-    if (asked) stop = obey(r);
+    stop = obey(r);
     if (r->last_began_ns - r->housekept_ns >= SECOND || stop) {
       keep_house(r);
       r->housekept_ns = r->last_began_ns;
