@@ -1,69 +1,137 @@
-/* What a receiver cannot do without: on a tick drains a socket by recvmmsg and copies each datagram into a slot. Understands
- * nothing of what it receives.
- *   bare-receiver DRAIN_MS SLOTS [stamps]      prints its port on 127.0.0.1; with `stamps` it also takes the kernel's receive
- *                                              times and the addresses */
+/* What a receiver cannot do without: on a tick drains a socket by recvmmsg and copies each datagram into a slot. Understands nothing of
+ * what it receives.
+ *   bare-receiver FILE SLOTS [tick=MS] [batch=N] [buffer=BYTES] [stamps] [gro] [poll=US] [threads=N]
+ * FILE is made, holds the slots, and begins with one count of datagrams for each thread, 64 bytes apart. Prints its port on 127.0.0.1.
+ * A tick of 0: it waits for each. With `stamps` it also takes the kernel's receive times and the addresses; with `gro` what the kernel has
+ * joined; `poll` is SO_BUSY_POLL; with `threads` each has a socket of its own at the same port (SO_REUSEPORT). What begins with the bytes
+ * "probe" lies in slot 0 alone: see latency.c. */
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
-#define BATCH 64
+#ifndef UDP_GRO
+#define UDP_GRO 104
+#endif
 #define BYTES 1216
 #define STRIDE 2944 /* of records on the board: the slots lie as far apart as there */
+#define JOINED 65536 /* what the kernel joins at most */
+#define COUNTS 4096
+#define LINE 64
 
-static uint8_t data[BATCH][BYTES + 64];
-static struct sockaddr_storage from[BATCH];
-static _Alignas(8) uint8_t control[BATCH][64];
+static long tick_ms = 5, batch = 64, buffer = 64 << 20, poll_us, threads = 1;
+static bool stamps, gro;
+static size_t slots;
+static uint8_t *file;
+static struct sockaddr_in address = {.sin_family = AF_INET};
 
-int main(int argc, char **argv) {
-  if (argc < 3) return 2;
-  const bool stamps = argc > 3;
-  const long drain_ns = atol(argv[1]) * 1000000;
-  const size_t slots = (size_t)atol(argv[2]);
-  uint8_t *board = (uint8_t *)malloc(slots * STRIDE);
-  if (board == NULL || slots == 0 || drain_ns <= 0) return 2;
-  memset(board, 1, slots * STRIDE);
+static void set(int fd, int level, int option, int value) {
+  if (setsockopt(fd, level, option, &value, sizeof value) != 0) perror("bare-receiver: setsockopt");
+}
+
+static int open_socket(void) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  const int wanted = (int)buffer;
+  if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0) set(fd, SOL_SOCKET, SO_RCVBUF, wanted);
+  if (stamps) set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  if (gro) set(fd, IPPROTO_UDP, UDP_GRO, 1);
+  if (poll_us > 0) set(fd, SOL_SOCKET, SO_BUSY_POLL, (int)poll_us);
+  if (threads > 1) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   socklen_t size = sizeof address;
-  const int buffer = 64 << 20;
-  if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof buffer) != 0)
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
-  const int on = 1;
-  if (stamps) setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);
-  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) return 1;
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) exit(1);
   getsockname(fd, (struct sockaddr *)&address, &size);
-  printf("%d\n", ntohs(address.sin_port));
-  fflush(stdout);
-  struct mmsghdr messages[BATCH] = {0};
-  struct iovec vectors[BATCH];
-  for (int i = 0; i < BATCH; i++) {
-    vectors[i] = (struct iovec){data[i], sizeof data[i]};
+  return fd;
+}
+
+struct receiver {
+  int fd;
+  uint64_t *count;
+};
+
+static void *receive(void *argument) {
+  const struct receiver *r = (const struct receiver *)argument;
+  const size_t n = (size_t)batch, room = gro ? JOINED : BYTES + 64;
+  struct mmsghdr *messages = (struct mmsghdr *)calloc(n, sizeof *messages);
+  struct iovec *vectors = (struct iovec *)calloc(n, sizeof *vectors);
+  struct sockaddr_storage *from = (struct sockaddr_storage *)calloc(n, sizeof *from);
+  uint8_t *control = (uint8_t *)calloc(n, LINE), *data = (uint8_t *)calloc(n, room), *board = file + COUNTS;
+  if (messages == NULL || vectors == NULL || from == NULL || control == NULL || data == NULL) exit(1);
+  for (size_t i = 0; i < n; i++) {
+    vectors[i] = (struct iovec){data + i * room, room};
     messages[i].msg_hdr = (struct msghdr){.msg_iov = &vectors[i], .msg_iovlen = 1};
   }
   struct timespec next;
   clock_gettime(CLOCK_MONOTONIC, &next);
-  for (uint64_t n = 0;;) {
-    next.tv_nsec += drain_ns;
-    while (next.tv_nsec >= 1000000000) {
-      next.tv_sec++;
-      next.tv_nsec -= 1000000000;
+  for (uint64_t k = 0;;) {
+    if (tick_ms > 0) {
+      next.tv_nsec += tick_ms * 1000000;
+      next.tv_sec += next.tv_nsec / 1000000000;
+      next.tv_nsec %= 1000000000;
+      clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
     }
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
-    for (int got = BATCH; got == BATCH;) {
-      for (int i = 0; stamps && i < BATCH; i++) {
+    for (int got = (int)n; got == (int)n;) {
+      for (size_t i = 0; stamps && i < n; i++) {
         struct msghdr *m = &messages[i].msg_hdr;
         m->msg_name = &from[i];
         m->msg_namelen = sizeof from[i];
-        m->msg_control = control[i];
-        m->msg_controllen = sizeof control[i];
+        m->msg_control = control + i * LINE;
+        m->msg_controllen = LINE;
       }
-      got = recvmmsg(fd, messages, BATCH, MSG_DONTWAIT, NULL);
-      for (int i = 0; i < got; i++) memcpy(board + n++ % slots * STRIDE, data[i], BYTES);
+      got = recvmmsg(r->fd, messages, (unsigned)n, tick_ms > 0 ? MSG_DONTWAIT : MSG_WAITFORONE, NULL);
+      for (int i = 0; i < got; i++)
+        for (size_t at = 0; at + BYTES <= messages[i].msg_len; at += BYTES) {
+          const uint8_t *datagram = data + (size_t)i * room + at;
+          const bool probe = memcmp(datagram, "probe", 5) == 0;
+          memcpy(board + (probe ? 0 : k++ % slots) * STRIDE, datagram, BYTES);
+        }
+      __atomic_store_n(r->count, k, __ATOMIC_RELEASE);
     }
   }
+  return NULL;
+}
+
+static bool option(const char *argument, const char *name, long *value) {
+  const size_t length = strlen(name);
+  if (strncmp(argument, name, length) != 0 || argument[length] != '=') return false;
+  *value = atol(argument + length + 1);
+  return true;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 3) return 2;
+  slots = strtoul(argv[2], NULL, 10);
+  for (int i = 3; i < argc; i++) {
+    if (strcmp(argv[i], "stamps") == 0) stamps = true;
+    else if (strcmp(argv[i], "gro") == 0) gro = true;
+    else if (!option(argv[i], "tick", &tick_ms) && !option(argv[i], "batch", &batch) && !option(argv[i], "buffer", &buffer) &&
+             !option(argv[i], "poll", &poll_us) && !option(argv[i], "threads", &threads))
+      return 2;
+  }
+  if (slots == 0 || batch <= 0 || threads < 1 || threads > COUNTS / LINE) return 2;
+  const int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const size_t size = COUNTS + slots * STRIDE;
+  if (fd < 0 || ftruncate(fd, (off_t)size) != 0) return 1;
+  file = (uint8_t *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (file == MAP_FAILED) return 1;
+  memset(file + COUNTS, 1, size - COUNTS); /* its pages are there before it is measured */
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  struct receiver receivers[COUNTS / LINE];
+  for (long i = 0; i < threads; i++) receivers[i] = (struct receiver){open_socket(), (uint64_t *)(void *)(file + i * LINE)};
+  printf("%d\n", ntohs(address.sin_port));
+  fflush(stdout);
+  for (long i = 1; i < threads; i++) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, receive, &receivers[i]) != 0) return 1;
+  }
+  receive(&receivers[0]);
 }

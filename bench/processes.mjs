@@ -14,6 +14,9 @@ export function cpuOf(pid) {
   return ns.reduce((a, b) => a + b, 0) / 1000;
 }
 
+/** Proportional memory of a process, KiB. */
+export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+
 export const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
 
 /** Ends a process of ours, and waits until it is gone. */

@@ -1,9 +1,9 @@
-// What the receiver costs per report, against a bare loop in C that drains a socket on the same tick and copies into slots;
-// what verifying a tag adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes report at once.
+// What the receiver costs per report, against a bare loop in C that drains a socket on the same tick and copies into slots, and against
+// a socket of Node; what verifying a tag adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes
+// report at once.
 
-import { execFileSync, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeKey } from '../dist/src/common/keys.js';
@@ -12,93 +12,68 @@ import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { sign } from '../dist/src/layout/tag.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender, hmac } from '../dist/src/native/index.js';
-import { BoardReader } from '../dist/src/shm/reader.js';
 import { openWriter } from '../dist/src/shm/writer.js';
 import { cpuOf, end, folder, sleep } from './processes.mjs';
+import { compile, openBare, openLoad, openNode, openReceiver, openStorm, SECRET, writeKeyFile } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 
-/** Our receiver, on a board of its own. */
-async function openReceiver(...more) {
-  const own = folder();
-  const board = join(own, 'board');
-  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100000', ...more];
-  const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const [{ listening }] = await once(child, 'message');
-  const reader = new BoardReader(board);
-  return {
-    child,
-    board,
-    port: Number(listening[0].split(':').at(-1)),
-    counters: () => {
-      const snapshot = reader.snapshot();
-      const lost = [...snapshot.nodes()].reduce((sum, { record }) => sum + record.lost, 0);
-      return { ...snapshot.header, lost };
-    },
-    async close() {
-      reader.close();
-      await end(child);
-      rmSync(own, { recursive: true });
-    },
-  };
-}
-
-/** The bare loop. */
-async function openBare(slots, ...how) {
-  const own = folder();
-  const program = join(own, 'bare-receiver');
-  execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at('./bare-receiver.c')]);
-  const child = spawn(program, ['5', String(slots), ...how], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [port] = await once(child.stdout, 'data');
-  return {
-    child,
-    port: Number(port),
-    async close() {
-      await end(child);
-      rmSync(own, { recursive: true });
-    },
-  };
-}
-
-function openLoad(port, nodes, rate, ...more) {
-  const argv = [
-    '--to',
-    `127.0.0.1:${port}`,
-    '--count',
-    String(nodes),
-    '--rate',
-    String(rate),
-    '--for',
-    '500h',
-    ...more,
-  ];
-  return spawn(process.execPath, [MAIN, 'load', ...argv], { stdio: 'ignore' });
-}
-
-/** CPU per report at a rate, of both. */
-async function cost(nodes, rate, seconds, laps) {
-  const receiver = await openReceiver();
-  const bare = await openBare(nodes);
-  const stamping = await openBare(nodes, 'stamps');
-  const loads = [receiver, bare, stamping].map(({ port }) => openLoad(port, nodes, rate));
-  await sleep(Math.max(3, (2 * nodes) / rate));
-  const samples = [];
-  for (let lap = 0; lap < laps; lap++) {
-    const cpu = () => [receiver, bare, stamping].map(({ child }) => cpuOf(child.pid));
-    const before = cpu();
-    const from = receiver.counters().received;
-    await sleep(seconds);
-    const reports = receiver.counters().received - from;
-    // All loads send at the same rate.
-    const [ours, theirs, stamped] = cpu().map((us, i) => us - before[i]);
-    const core = ours / (seconds * 1e6);
-    samples.push({ ours: ours / reports, bare: theirs / reports, stamped: stamped / reports, core });
+/** Receivers, each with reports of its own at a rate, of which one at a time is sent to: they do not take each other's caches and cores. */
+async function openAll(programs, nodes, rate, seconds, receivers) {
+  const opened = [];
+  for (const { open, key } of receivers) {
+    const receiver = await open();
+    const storm = await openStorm(programs.storm, receiver.port, nodes, rate, Math.round(rate * seconds), key);
+    await sleep(Math.min(5, (1.2 * nodes) / rate)); // each node once: its record is there
+    storm.pause();
+    opened.push({ receiver, storm });
   }
-  for (const load of loads) await end(load);
-  await bare.close();
-  await stamping.close();
-  await receiver.close();
+  return {
+    /** CPU us per report of each, one after the other; and its share of a core. */
+    async lap(seconds) {
+      const laps = [];
+      for (const { receiver, storm } of opened) {
+        storm.go();
+        await sleep(0.5);
+        const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };
+        await sleep(seconds);
+        const cpu = cpuOf(receiver.pid) - before.cpu;
+        laps.push({ us: cpu / (receiver.taken() - before.taken), core: cpu / (seconds * 1e6) });
+        storm.pause();
+      }
+      return laps;
+    },
+    async close() {
+      for (const { receiver, storm } of opened) {
+        await storm.close();
+        await receiver.close();
+      }
+    },
+  };
+}
+
+/** CPU per report at a rate: ours, without keys and with, and whom it is measured against. */
+async function cost(programs, { nodes, rate, seconds, laps, alone, keys }) {
+  const own = folder();
+  const keyFile = writeKeyFile(own);
+  const others = [
+    { open: () => openBare(programs.bare, nodes) },
+    { open: () => openBare(programs.bare, nodes, 'stamps') },
+    { open: () => openNode(nodes) },
+  ];
+  const receivers = [
+    { open: () => openReceiver() },
+    ...(alone ? [] : others),
+    ...(keys ? ['cluster', 'node'] : []).map(kind => ({
+      open: () => openReceiver('--key-file', keyFile, '--require', kind),
+      key: { kind, secret: SECRET },
+    })),
+  ];
+  const all = await openAll(programs, nodes, rate, laps * (seconds + 1) + 10, receivers);
+  const samples = [];
+  for (let lap = 0; lap < laps; lap++) samples.push(await all.lap(seconds));
+  await all.close();
+  rmSync(own, { recursive: true });
   return samples;
 }
 
@@ -107,7 +82,7 @@ async function loss(seconds, rate, { readers: count = 0, keyFile } = {}) {
   const keys = keyFile === undefined ? [] : ['--key-file', keyFile];
   const receiver = await openReceiver(...keys, ...(keyFile === undefined ? [] : ['--require', 'node']));
   const load = openLoad(receiver.port, 10_000, rate, ...keys);
-  for (let seen = 0; seen < 20_000; seen = receiver.counters().accepted) await sleep(1);
+  while (receiver.header().accepted < 20_000) await sleep(1);
   const readers = Array.from({ length: count }, () =>
     fork(at('./scan.mjs'), [receiver.board], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
   );
@@ -215,25 +190,34 @@ function verification(nodes, laps) {
 export async function bench({ quick, say }) {
   const rows = [];
   const laps = quick ? 3 : 7;
-  for (const [nodes, rate, seconds] of [
-    [12, 12, 20],
-    [10_000, 10_000, 5],
-    [10_000, 100_000, 3],
+  const made = folder();
+  const programs = compile(made);
+  for (const { nodes, rate, seconds, alone = false, keys = false } of [
+    { nodes: 12, rate: 12, seconds: 10, alone: true },
+    { nodes: 1000, rate: 1000, seconds: 5 },
+    { nodes: 10_000, rate: 10_000, seconds: 4, keys: true },
+    { nodes: 10_000, rate: 100_000, seconds: 3 },
+    { nodes: 100_000, rate: 100_000, seconds: 3 },
   ]) {
-    say(`${rate} reports a second, ${laps} times ${seconds} s`);
-    const samples = await cost(nodes, rate, seconds, laps);
-    const row = (figure, unit, of, bound) =>
-      rows.push({ figure: `${figure}, ${rate} reports/s`, unit, samples: samples.map(of), bound });
-    if (rate === 12) {
-      row('receiver', '% of a core', ({ core }) => core * 100, 0.1);
-      continue;
-    }
-    row('receiver', 'us of CPU a report', ({ ours }) => ours);
-    row('bare loop', 'us of CPU a report', ({ bare }) => bare);
-    row('bare loop that takes stamps', 'us of CPU a report', ({ stamped }) => stamped);
-    row('receiver / bare', 'ratio', ({ ours, bare }) => ours / bare, 1.2);
-    row('receiver / bare that takes stamps', 'ratio', ({ ours, stamped }) => ours / stamped);
+    say(`${rate} reports a second of ${nodes} nodes, ${laps} times ${seconds} s`);
+    const samples = await cost(programs, { nodes, rate, seconds, laps, alone, keys });
+    const row = (figure, unit, of, more) =>
+      rows.push({ figure: `${figure}, ${rate} reports/s of ${nodes} nodes`, unit, samples: samples.map(of), ...more });
+    const plot = series => ({ plot: { name: 'receiver', series, x: rate } });
+    const drawn = nodes === rate;
+    row('receiver', '% of a core', ([ours]) => ours.core * 100, alone ? { bound: 0.1 } : {});
+    if (alone) continue;
+    row('receiver', 'us of CPU a report', ([ours]) => ours.us, drawn ? plot('receiver') : {});
+    row('bare loop', 'us of CPU a report', ([, bare]) => bare.us, drawn ? plot('bare loop') : {});
+    row('bare loop that takes stamps and addresses', 'us of CPU a report', ([, , stamped]) => stamped.us);
+    row('socket of Node', 'us of CPU a report', ([, , , node]) => node.us, drawn ? plot('socket of Node') : {});
+    row('receiver / bare', 'ratio', ([ours, bare]) => ours.us / bare.us, rate > 1000 ? { bound: 1.2 } : {});
+    row('receiver / bare that takes stamps and addresses', 'ratio', ([ours, , stamped]) => ours.us / stamped.us);
+    if (!keys) continue;
+    row("receiver that checks the cluster's key", 'us of CPU a report', ([, , , , cluster]) => cluster.us);
+    row("receiver that checks nodes' own keys", 'us of CPU a report', ([, , , , , node]) => node.us);
   }
+  rmSync(made, { recursive: true });
   say('10,000 reports with tags and without, laid on a board');
   const verified = verification(10_000, quick ? 15 : 51);
   const figure = (name, unit, of, bound) => rows.push({ figure: name, unit, samples: verified.map(of), bound });
@@ -250,9 +234,7 @@ export async function bench({ quick, say }) {
   rows.push({ figure: 'scans of the whole board meanwhile', unit: '1/s', samples: [scans] });
   say(`100,000 signed reports a second, ${seconds} s`);
   const own = folder();
-  const keyFile = join(own, 'cluster.key');
-  writeFileSync(keyFile, `1 cluster ${'07'.repeat(32)}\n`, { mode: 0o600 });
-  const signed = await loss(seconds, 100_000, { keyFile });
+  const signed = await loss(seconds, 100_000, { keyFile: writeKeyFile(own) });
   rmSync(own, { recursive: true });
   rows.push({ figure: `lost of signed reports in ${seconds} s`, unit: 'reports', samples: [signed.lost], bound: 0 });
   rows.push({ figure: 'signed reports accepted meanwhile', unit: 'reports/s', samples: [signed.rate] });

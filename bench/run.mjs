@@ -1,10 +1,11 @@
-// Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json] [--markdown]]. Every figure is a ratio of two things
-// measured side by side in one run, several times; the table shows the median and the extremes. Exit code 1 when a
-// bound is broken.
+// Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json | --markdown]]. Every figure is measured side by side with what it is
+// compared to, in one run, several times; the table shows the median and the extremes. With --markdown what was measured is kept in
+// results.json, and the documents' tables and plots are written from that. Exit code 1 when a bound is broken.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { parseArgs } from 'node:util';
+import { keep, slopes, verdict, writeDocuments, writePlots } from './results.mjs';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -12,12 +13,12 @@ const { values, positionals } = parseArgs({
 });
 
 const here = new URL('.', import.meta.url);
-const names = readdirSync(here)
+const all = readdirSync(here)
   .filter(file => file.endsWith('.bench.mjs'))
-  .map(file => file.replace('.bench.mjs', ''))
-  .filter(name => positionals.length === 0 || positionals.includes(name));
-if (names.length === 0) {
-  console.error(`bench: no benchmark is called ${positionals.join(' or ')}`);
+  .map(file => file.replace('.bench.mjs', ''));
+const unknown = positionals.filter(name => !all.includes(name));
+if (unknown.length > 0) {
+  console.error(`bench: no benchmark is called ${unknown.join(' or ')}; there are ${all.join(', ')}`);
   process.exit(2);
 }
 
@@ -28,50 +29,54 @@ const median = list => {
 };
 const round = number => Number(number.toPrecision(3));
 
-const rows = [];
-for (const name of names) {
+const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
+const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node}`;
+const date = new Date().toISOString().slice(0, 10);
+
+const results = {};
+for (const name of all.filter(name => positionals.length === 0 || positionals.includes(name))) {
   console.error(`bench: ${name} …`);
   const { bench } = await import(new URL(`${name}.bench.mjs`, here).href);
-  for (const { figure, unit, samples, bound } of await bench({
+  const measured = await bench({
     quick: values.quick ?? false,
     say: text => console.error(`bench: ${name}: ${text}`),
-  }))
-    rows.push({
-      bench: name,
-      figure,
-      unit,
-      median: round(median(samples)),
-      least: round(Math.min(...samples)),
-      most: round(Math.max(...samples)),
-      runs: samples.length,
-      bound: bound ?? null,
-      holds: bound === undefined || median(samples) <= bound,
-    });
+  });
+  const rows = measured.map(({ samples, ...row }) => ({
+    ...row,
+    median: round(median(samples)),
+    least: round(Math.min(...samples)),
+    most: round(Math.max(...samples)),
+    runs: samples.length,
+  }));
+  const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
+  results[name] = { date, machine, command, rows: [...rows, ...slopes(rows)] };
 }
 
-const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1] ?? 'unknown';
-const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;
-const cells = rows.map(({ bench, figure, unit, median, least, most, runs, bound, holds }) => [
-  bench,
-  figure,
-  unit,
-  String(median),
-  `${least} to ${most}`,
-  String(runs),
-  bound === null ? '' : `at most ${bound}: ${holds ? 'holds' : 'BROKEN'}`,
-]);
-const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
-if (values.json) console.log(JSON.stringify({ schema: 1, machine, rows }));
-else if (values.markdown) {
-  const line = row => `| ${row.join(' | ')} |`;
-  console.log([`${machine}:`, '', line(head), line(head.map(() => '---')), ...cells.map(line)].join('\n'));
-} else {
+if (values.json) console.log(JSON.stringify({ schema: 2, results }));
+else {
+  const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
+  const cells = Object.entries(results).flatMap(([name, { rows }]) =>
+    rows.map(row => [
+      name,
+      row.figure,
+      row.unit,
+      String(row.median),
+      `${row.least} to ${row.most}`,
+      String(row.runs),
+      verdict(row),
+    ]),
+  );
   const widths = head.map((title, i) => Math.max(title.length, ...cells.map(row => row[i].length)));
   const line = row =>
     row
       .map((cell, i) => cell.padEnd(widths[i]))
       .join('  ')
       .trimEnd();
-  console.log([machine, line(head), ...cells.map(line)].join('\n'));
+  console.log([`${machine}, ${date}`, line(head), ...cells.map(line)].join('\n'));
 }
-process.exitCode = rows.every(({ holds }) => holds) ? 0 : 1;
+if (values.markdown) {
+  keep(results);
+  writePlots();
+  writeDocuments();
+}
+process.exitCode = Object.values(results).some(({ rows }) => rows.some(row => verdict(row).endsWith('BROKEN'))) ? 1 : 0;

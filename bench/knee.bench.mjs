@@ -1,0 +1,225 @@
+// Where one master ends: reports as fast as one process can send them, to our receiver without keys and with, to a bare loop in C and to
+// a socket of Node; then rate after rate until reports are lost, and what more readers cost. And what a receiver could be given instead
+// or besides, tried with the bare loop: other batches and buffers, busy polling, UDP_GRO, more sockets.
+
+import { fork } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { cpuOf, end, folder, sleep } from './processes.mjs';
+import { compile, openBare, openNode, openReceiver, openStorm, SECRET, writeKeyFile } from './receiving.mjs';
+
+const SCAN = fileURLToPath(new URL('./scan.mjs', import.meta.url));
+const round = Math.round;
+
+/** Sends so many reports; what was taken of them, a second, and what that cost. A receiver without a port gets as many storms as it has. */
+async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 }) {
+  const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };
+  const storms = await Promise.all(
+    Array.from({ length: senders }, () => openStorm(storm, receiver.port, nodes, rate, round(reports / senders), key)),
+  );
+  const seconds = Math.max(...(await Promise.all(storms.map(each => each.done()))));
+  await sleep(0.3);
+  const taken = receiver.taken() - before.taken;
+  return {
+    sent: reports / seconds,
+    taken: taken / seconds,
+    lost: Math.max(0, 1 - taken / reports) * 100,
+    us: (cpuOf(receiver.pid) - before.cpu) / taken,
+    core: (cpuOf(receiver.pid) - before.cpu) / (seconds * 1e6),
+  };
+}
+
+/** A receiver for one measurement, then gone: its nodes have reported before, so their records are there. */
+async function once(storm, open, what) {
+  const receiver = await open();
+  await send(storm, receiver, { ...what, rate: 50_000, reports: what.nodes });
+  const seen = await send(storm, receiver, what);
+  await receiver.close();
+  return seen;
+}
+
+/** The highest rates at which as fast as can be is sent. */
+async function peaks(programs, own, nodes, laps) {
+  const keyFile = writeKeyFile(own);
+  const signed = kind => ({
+    open: () => openReceiver('--key-file', keyFile, '--require', kind),
+    key: { kind, secret: SECRET },
+    reports: 600_000,
+  });
+  const ways = {
+    bare: { open: () => openBare(programs.bare, nodes) },
+    ours: { open: () => openReceiver() },
+    node: { open: () => openNode(nodes) },
+    clusterKey: signed('cluster'),
+    nodeKeys: signed('node'),
+  };
+  const samples = [];
+  for (let lap = 0; lap < laps; lap++) {
+    const sample = {};
+    for (const [name, { open, key, reports = 1_500_000 }] of Object.entries(ways))
+      sample[name] = await once(programs.storm, open, { nodes, rate: 0, reports, key });
+    samples.push(sample);
+  }
+  return samples;
+}
+
+/** One of ours, ever faster: a new one for each rate, so that none has the other's backlog. */
+async function climb(programs, rates, seconds, laps) {
+  const climbed = [];
+  for (const rate of rates) {
+    const samples = [];
+    for (let lap = 0; lap < laps; lap++)
+      samples.push(await once(programs.storm, () => openReceiver(), { nodes: 10_000, rate, reports: rate * seconds }));
+    climbed.push({ rate, samples });
+  }
+  return climbed;
+}
+
+/** CPU per report under so many readers, at 10,000 reports a second. */
+async function crowded(programs, readers, seconds, laps) {
+  const receiver = await openReceiver();
+  const storm = await openStorm(programs.storm, receiver.port, 10_000, 10_000, 10_000_000);
+  const children = Array.from({ length: readers }, () =>
+    fork(SCAN, [receiver.board], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+  );
+  await sleep(3);
+  const samples = [];
+  for (let lap = 0; lap < laps; lap++) {
+    const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };
+    await sleep(seconds);
+    samples.push((cpuOf(receiver.pid) - before.cpu) / (receiver.taken() - before.taken));
+  }
+  for (const child of children) await end(child);
+  await storm.close();
+  await receiver.close();
+  return samples;
+}
+
+/** What the bare loop could be given, in turn with the bare loop as it is. */
+const VARIANTS = [
+  { figure: 'as it is: a tick of 5 ms, batches of 64, 64 MiB of buffer', how: [] },
+  { figure: 'batches of 16', how: ['batch=16'] },
+  { figure: 'batches of 256', how: ['batch=256'] },
+  { figure: 'a tick of 1 ms', how: ['tick=1'] },
+  { figure: 'a tick of 20 ms', how: ['tick=20'] },
+  { figure: 'no tick: it waits for each', how: ['tick=0'] },
+  { figure: 'no tick, and SO_BUSY_POLL of 50 us', how: ['tick=0', 'poll=50'] },
+  { figure: 'UDP_GRO', how: ['gro', 'batch=16'] },
+  { figure: 'two threads and sockets (SO_REUSEPORT), two senders', how: ['threads=2'], senders: 2 },
+  { figure: 'the usual buffer of 208 KiB', how: ['buffer=212992'] },
+];
+
+export async function bench({ quick, say }) {
+  const own = folder();
+  const programs = compile(own);
+  const rows = [];
+  const laps = quick ? 2 : 3;
+  const row = (figure, unit, samples, more) => rows.push({ figure, unit, samples, ...more });
+  try {
+    for (const nodes of quick ? [10_000] : [1000, 10_000, 100_000]) {
+      say(`${nodes} nodes as fast as they can be sent, ${laps} laps`);
+      const samples = await peaks(programs, own, nodes, laps);
+      const of = (what, from) => samples.map(sample => from(sample[what], sample));
+      const at = `${nodes} nodes as fast as can be`;
+      row(
+        `${at}: sent`,
+        'reports/s',
+        of('ours', ({ sent }) => sent),
+      );
+      row(
+        `${at}: bare loop takes`,
+        'reports/s',
+        of('bare', ({ taken }) => taken),
+      );
+      row(
+        `${at}: receiver takes`,
+        'reports/s',
+        of('ours', ({ taken }) => taken),
+      );
+      row(
+        `${at}: a socket of Node takes`,
+        'reports/s',
+        of('node', ({ taken }) => taken),
+      );
+      row(
+        `${at}: receiver with the cluster's key takes`,
+        'reports/s',
+        of('clusterKey', ({ taken }) => taken),
+      );
+      row(
+        `${at}: receiver with nodes' own keys takes`,
+        'reports/s',
+        of('nodeKeys', ({ taken }) => taken),
+      );
+      const ratio = (what, least) => [of(what, (ours, { bare }) => ours.taken / bare.taken), { atLeast: least }];
+      row(`${at}: receiver / bare`, 'ratio', ...ratio('ours', 0.85));
+      row(`${at}: receiver with nodes' own keys / bare`, 'ratio', ...ratio('nodeKeys', 0.5));
+    }
+
+    const rates = [10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000];
+    const seconds = quick ? 2 : 4;
+    say(`${rates.length} rates up to ${rates.at(-1)} reports a second, ${laps} times ${seconds} s each`);
+    const climbed = await climb(programs, rates, seconds, laps);
+    for (const { rate, samples } of climbed) {
+      const plot = { plot: { name: 'knee', series: 'receiver', x: rate } };
+      row(
+        `10,000 nodes, ${rate} reports/s: receiver`,
+        'us of CPU a report',
+        samples.map(({ us }) => us),
+        plot,
+      );
+      row(
+        `10,000 nodes, ${rate} reports/s: of a core`,
+        '%',
+        samples.map(({ core }) => core * 100),
+      );
+      row(
+        `10,000 nodes, ${rate} reports/s: sent`,
+        'reports/s',
+        samples.map(({ sent }) => sent),
+      );
+      row(
+        `10,000 nodes, ${rate} reports/s: lost`,
+        '%',
+        samples.map(({ lost }) => lost),
+      );
+    }
+
+    for (const readers of [1, 2, 4, 8]) {
+      say(`${readers} readers`);
+      row(
+        `10,000 reports/s, ${readers} readers that scan the board ten times a second: receiver`,
+        'us of CPU a report',
+        await crowded(programs, readers, seconds, laps),
+        { plot: { name: 'crowd', series: 'receiver', x: readers } },
+      );
+    }
+
+    const rate = 100_000;
+    say(`${VARIANTS.length} ways of the bare loop at ${rate} reports a second, ${laps} times ${seconds} s`);
+    const tried = VARIANTS.map(() => []);
+    for (let lap = 0; lap < laps; lap++)
+      for (const [i, { how, senders }] of VARIANTS.entries()) {
+        const what = { nodes: 10_000, rate: rate / (senders ?? 1), reports: rate * seconds, senders };
+        const bare = await openBare(programs.bare, 10_000, ...how);
+        await send(programs.storm, bare, { ...what, reports: rate });
+        tried[i].push(await send(programs.storm, bare, what));
+        await bare.close();
+      }
+    for (const [i, { figure }] of VARIANTS.entries()) {
+      row(
+        `bare loop at ${rate} reports/s, ${figure}`,
+        'us of CPU a report',
+        tried[i].map(({ us }) => us),
+      );
+      row(
+        `the same: lost`,
+        '%',
+        tried[i].map(({ lost }) => lost),
+      );
+    }
+  } finally {
+    rmSync(own, { recursive: true });
+  }
+  return rows;
+}

@@ -1,0 +1,13 @@
+// Looks at the clock every 20 ms, and tells when asked how long it was kept from it each time that this was more than 0.2 s: list of ms.
+
+const EVERY_MS = 20;
+const LONG_MS = 200;
+const pauses = [];
+let last = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  if (now - last - EVERY_MS > LONG_MS) pauses.push(now - last - EVERY_MS);
+  last = now;
+}, EVERY_MS);
+process.on('message', () => process.send(pauses));
+process.on('disconnect', () => process.exit());

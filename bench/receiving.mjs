@@ -1,0 +1,141 @@
+// What the benchmarks of the master share: our receiver, the bare loop, and who sends to them.
+
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BoardReader } from '../dist/src/shm/reader.js';
+import { end, folder } from './processes.mjs';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+export const MAIN = at('../dist/src/main.js');
+
+/** Compiles the programs in C of this folder into another one; the paths of what was made. */
+export function compile(into) {
+  const cc = (name, ...more) => {
+    const program = join(into, name);
+    const flags = ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-Wpedantic', '-Werror'];
+    execFileSync('cc', [...flags, '-o', program, at(`./${name}.c`), ...more]);
+    return program;
+  };
+  execFileSync('make', ['-s', '-C', at('../c'), 'lib', `OUT=${join(into, 'lib')}`], { stdio: 'pipe' });
+  return {
+    bare: cc('bare-receiver', '-lpthread'),
+    storm: cc('storm', ...['bulk_send', 'mac', 'sha256'].map(file => at(`../c/${file}.c`)), '-ldl'),
+    latency: cc('latency', at('../c/bulk_send.c'), join(into, 'lib', 'libbeoboard.a'), '-lm'),
+  };
+}
+
+/** The cluster's key in all benchmarks, in hexadecimal. */
+export const SECRET = '07'.repeat(32);
+
+/** A key file with it in a folder; its path. */
+export function writeKeyFile(into) {
+  const file = join(into, 'cluster.key');
+  writeFileSync(file, `1 cluster ${SECRET}\n`, { mode: 0o600 });
+  return file;
+}
+
+const portOf = address => Number(address.split(':').at(-1));
+
+/** Our receiver, on a board of its own. */
+export async function openReceiver(...more) {
+  const own = folder();
+  const board = join(own, 'board');
+  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100001', ...more];
+  const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const [{ listening }] = await once(child, 'message');
+  const reader = new BoardReader(board);
+  return {
+    pid: child.pid,
+    board,
+    port: portOf(listening[0]),
+    header: () => reader.snapshotOf('nobody').header,
+    /** Reports laid on the board. */
+    taken: () => reader.snapshotOf('nobody').header.accepted,
+    /** With what its nodes have lost, by their numbers. */
+    counters() {
+      const snapshot = reader.snapshot();
+      const lost = [...snapshot.nodes()].reduce((sum, { record }) => sum + record.lost, 0);
+      return { ...snapshot.header, lost };
+    },
+    /** How many nodes are in which state. */
+    states() {
+      const counts = {};
+      for (const state of reader.snapshot().states()) counts[state] = (counts[state] ?? 0) + 1;
+      return counts;
+    },
+    async close() {
+      reader.close();
+      await end(child);
+      rmSync(own, { recursive: true });
+    },
+  };
+}
+
+/** The bare loop; `how`: see bare-receiver.c. */
+export async function openBare(program, slots, ...how) {
+  const own = folder();
+  const file = join(own, 'slots');
+  const child = spawn(program, [file, String(slots), ...how], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [port] = await once(child.stdout, 'data');
+  const fd = openSync(file, 'r');
+  const counts = new BigUint64Array(512);
+  return {
+    pid: child.pid,
+    board: file,
+    port: Number(port),
+    taken() {
+      readSync(fd, counts, 0, counts.byteLength, 0);
+      return Number(counts.reduce((a, b) => a + b, 0n));
+    },
+    async close() {
+      closeSync(fd);
+      await end(child);
+      rmSync(own, { recursive: true });
+    },
+  };
+}
+
+/** A UDP socket of Node that copies what it receives into slots. */
+export async function openNode(slots) {
+  const child = fork(at('./node-receiver.mjs'), [String(slots)]);
+  const [{ port }] = await once(child, 'message');
+  let count = 0;
+  child.on('message', message => {
+    count = message.count;
+  });
+  return { pid: child.pid, port, taken: () => count, close: () => end(child) };
+}
+
+/** Reports of so many nodes at a rate, 0 for as fast as can be; signed with `key` ({kind, secret}), they are made before. */
+export async function openStorm(program, port, nodes, rate, reports, key) {
+  const signed = key === undefined ? [] : [key.kind, key.secret];
+  const child = spawn(program, [...[port, nodes, rate, reports].map(String), ...signed], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = '';
+  child.stdout.on('data', data => {
+    told += data;
+  });
+  while (!told.startsWith('sending\n')) await once(child.stdout, 'data');
+  return {
+    pid: child.pid,
+    pause: () => child.kill('SIGSTOP'),
+    go: () => child.kill('SIGCONT'),
+    /** How many seconds it took, once it has sent all. */
+    async done() {
+      if (child.exitCode === null) await once(child, 'close');
+      if (child.exitCode !== 0) throw new Error(`storm ended with ${child.exitCode}`);
+      return Number(told.split('\n')[1]);
+    },
+    close: () => end(child),
+  };
+}
+
+/** `beoboard load`. */
+export function openLoad(port, nodes, rate, ...more) {
+  const argv = ['--to', `127.0.0.1:${port}`, '--count', String(nodes), '--rate', String(rate), '--for', '500h'];
+  return spawn(process.execPath, [MAIN, 'load', ...argv, ...more], { stdio: 'ignore' });
+}

@@ -1,0 +1,172 @@
+// What was measured last, by benchmark, in results.json; and what is made of it: the tables in the documents, and the plots.
+//   node bench/results.mjs            writes the tables again
+//   node bench/results.mjs --check    tells by its exit code whether they are what they would be
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const KEPT = at('./results.json');
+const PLOTS = at('../docs/plots');
+const DOCUMENTS = ['../README.md', '../docs/performance.md'].map(at);
+
+const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {});
+
+/** Puts what was measured in the place of what was measured before by the same benchmarks. */
+export function keep(results) {
+  writeFileSync(KEPT, `${JSON.stringify({ ...read(), ...results }, undefined, 1)}\n`);
+}
+
+/** What a row has to say of its bound. */
+export function verdict({ median, bound, atLeast }) {
+  if (bound !== undefined) return `at most ${bound}: ${median <= bound ? 'holds' : 'BROKEN'}`;
+  if (atLeast !== undefined) return `at least ${atLeast}: ${median >= atLeast ? 'holds' : 'BROKEN'}`;
+  return '';
+}
+
+/** Rows by the curve of which they are a point: by plot, then by series. */
+function curves(rows) {
+  const plots = new Map();
+  for (const row of rows.filter(({ plot }) => plot !== undefined)) {
+    const { name, series } = row.plot;
+    if (!plots.has(name)) plots.set(name, new Map());
+    const curve = plots.get(name).get(series) ?? [];
+    plots.get(name).set(series, [...curve, row]);
+  }
+  return plots;
+}
+
+/** The power of x with which a curve grows: least squares through the logarithms. */
+function slope(points) {
+  const logs = points.map(({ plot, median }) => [Math.log(plot.x), Math.log(median)]);
+  const mean = i => logs.reduce((sum, log) => sum + log[i], 0) / logs.length;
+  const [x, y] = [mean(0), mean(1)];
+  const over = logs.reduce((sum, [lx]) => sum + (lx - x) ** 2, 0);
+  return logs.reduce((sum, [lx, ly]) => sum + (lx - x) * (ly - y), 0) / over;
+}
+
+/** How every curve of at least three points grows, as rows. */
+export function slopes(rows) {
+  return [...curves(rows)].flatMap(([name, series]) =>
+    [...series]
+      .filter(([, points]) => points.length >= 3 && points.every(({ median }) => median > 0))
+      .map(([title, points]) => {
+        const power = Number(slope(points).toFixed(2));
+        const figure = `${title}: grows with ${DRAWN[name].of} to the power of`;
+        return { figure, unit: '', median: power, least: power, most: power, runs: points.length };
+      }),
+  );
+}
+
+/** The plots: title, axes, and what x counts. */
+const DRAWN = {
+  receiver: { title: 'What a report costs the master', x: 'reports a second', y: 'us of CPU a report', of: 'the rate' },
+  knee: {
+    title: 'What a report costs up to the limit',
+    x: 'reports a second',
+    y: 'us of CPU a report',
+    of: 'the rate',
+  },
+  crowd: {
+    title: 'What a report costs with readers that scan 10,000 nodes ten times a second',
+    ...{ x: 'readers', y: 'us of CPU a report', of: 'the readers' },
+  },
+  readers: { title: 'What reading the board takes', x: 'nodes', y: 'us', of: 'the nodes' },
+};
+
+/** Draws them, with gnuplot. */
+export function writePlots() {
+  mkdirSync(PLOTS, { recursive: true });
+  const rows = Object.values(read()).flatMap(({ rows }) => rows);
+  for (const [name, series] of curves(rows)) {
+    const { title, x, y } = DRAWN[name];
+    const blocks = [...series].map(
+      ([, points], i) =>
+        `$d${i} << EOD\n${points.map(({ plot, median, least, most }) => [plot.x, median, least, most].join(' ')).join('\n')}\nEOD`,
+    );
+    const lines = [...series].map(
+      ([what], i) =>
+        `$d${i} using 1:2 with lines lc ${i + 1} lw 2 title "${what}", $d${i} using 1:2:3:4 with yerrorbars lc ${i + 1} pt 7 ps 0.6 notitle`,
+    );
+    const script = [
+      'set terminal svg size 760,460 dynamic background "white" font "sans-serif,13"',
+      `set title "${title}" noenhanced`,
+      `set xlabel "${x}"`,
+      `set ylabel "${y}"`,
+      'set logscale xy',
+      'set format x "%.0f"',
+      'set grid',
+      'set key outside bottom center noenhanced',
+      ...blocks,
+      `plot ${lines.join(', ')}`,
+    ].join('\n');
+    const drawn = spawnSync('gnuplot', [], { input: `${script}\n`, encoding: 'utf8' });
+    if (drawn.error?.code === 'ENOENT') {
+      console.error('bench: no plots without gnuplot: apt-get install gnuplot-nox');
+      return;
+    }
+    if (drawn.status !== 0) throw new Error(drawn.stderr);
+    writeFileSync(`${PLOTS}/${name}.svg`, drawn.stdout);
+  }
+}
+
+/** What the README says: of which benchmark, which figure, in which words. */
+const HEADLINES = [];
+
+const number = value => (Math.abs(value) >= 10_000 ? value.toLocaleString('en-US') : String(value));
+const line = cells => `| ${cells.join(' | ')} |`;
+const table = (head, rows) =>
+  [line(head), line(head.map((_, i) => (i === 1 ? '---:' : '---'))), ...rows.map(line)].join('\n');
+
+/** The table of a benchmark, and where and when it was measured. */
+function tableOf({ date, machine, command, rows }) {
+  const cells = rows.map(row => [
+    row.figure,
+    `${number(row.median)}${row.unit === '' ? '' : ` ${row.unit}`}`,
+    row.least === row.most ? '' : `${number(row.least)} to ${number(row.most)}`,
+    String(row.runs),
+    verdict(row).replace('BROKEN', '**broken**'),
+  ]);
+  return `\`${command}\`, ${date}, ${machine}:\n\n${table(['', 'median', 'spread', 'runs', 'bound'], cells)}`;
+}
+
+function headlines(results) {
+  const cells = HEADLINES.map(({ bench, figure, words }) => {
+    const { rows, date } = results[bench];
+    const row = rows.find(row => row.figure === figure);
+    if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}"`);
+    return [words, `${number(row.median)} ${row.unit}`.trim(), `\`npm run bench -- ${bench}\`, ${date}`];
+  });
+  return table(['', 'measured', 'by'], cells);
+}
+
+/** A document with its tables as they must be: between `<!-- bench NAME -->` and `<!-- end -->`. */
+function written(text, results) {
+  return text.replace(/(<!-- bench (\S+) -->\n)[\s\S]*?(<!-- end -->)/g, (_, begin, name, end) => {
+    if (name !== 'headlines' && results[name] === undefined) throw new Error(`nothing was measured of ${name}`);
+    return `${begin}\n${name === 'headlines' ? headlines(results) : tableOf(results[name])}\n\n${end}`;
+  });
+}
+
+/** Writes the tables; whether there was anything to write. */
+export function writeDocuments({ check = false } = {}) {
+  const results = read();
+  const stale = DOCUMENTS.filter(path => {
+    const text = readFileSync(path, 'utf8');
+    const now = written(text, results);
+    if (!check && now !== text) writeFileSync(path, now);
+    return now !== text;
+  });
+  return stale.length > 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const check = process.argv.includes('--check');
+  if (writeDocuments({ check }) && check) {
+    console.error(
+      'bench: the tables in the documents are not those of bench/results.json; write them with: node bench/results.mjs',
+    );
+    process.exitCode = 1;
+  }
+}

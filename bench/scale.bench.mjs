@@ -1,0 +1,83 @@
+// Ten minutes of 100,000 nodes that report once a second and, beside them on another board, of 10,000, made by `beoboard load`: what is
+// lost, what it takes of CPU and memory, how soon a report can be seen. Beside it runs a program that does nothing but look at the clock:
+// what is lost in pauses of the machine, it has seen.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { latencies, quantile } from './latency.bench.mjs';
+import { cpuOf, end, folder, pssOf, sleep } from './processes.mjs';
+import { compile, openLoad, openReceiver } from './receiving.mjs';
+
+const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
+/** Reports whose way to the board is looked at, every ten seconds. */
+const PROBES = 300;
+const EVERY_S = 10;
+
+/** A receiver and its simulated nodes, all of which have reported. */
+async function open(nodes) {
+  const receiver = await openReceiver();
+  const load = openLoad(receiver.port, nodes, nodes);
+  while (receiver.header().count < nodes) await sleep(0.5);
+  const look = () => ({
+    ...receiver.counters(),
+    cpu: cpuOf(receiver.pid),
+    load: cpuOf(load.pid),
+    atMs: performance.now(),
+  });
+  return { nodes, receiver, load, look, times: [] };
+}
+
+/** What became of one in the meantime. */
+function rowsOf({ nodes, receiver, times, look, before }, seconds) {
+  const after = look();
+  const took = (after.atMs - before.atMs) / 1000;
+  const accepted = after.accepted - before.accepted;
+  times.sort((a, b) => a - b);
+  return [
+    ['accepted', 'reports/s', accepted / took],
+    ['lost by sequence number', 'reports', after.lost - before.lost, 0],
+    ['dropped by the kernel for want of buffer', 'datagrams', after.kernel_drops - before.kernel_drops, 0],
+    ['receiver', 'us of CPU a report', (after.cpu - before.cpu) / accepted],
+    ['receiver', '% of a core', (after.cpu - before.cpu) / took / 1e4],
+    ['the simulation beside it', '% of a core', (after.load - before.load) / took / 1e4],
+    ['memory of the receiver, its board included', 'MiB of PSS', pssOf(receiver.pid) / 1024],
+    ...[0.5, 0.99, 0.999].map(part => [`seen after, p${part * 100}`, 'ms', quantile(times, part)]),
+  ].map(([figure, unit, sample, bound]) => ({
+    figure: `${nodes} nodes for ${seconds} s: ${figure}`,
+    ...{ unit, samples: [sample], bound },
+  }));
+}
+
+export async function bench({ quick, say }) {
+  const own = folder();
+  const programs = compile(own);
+  const seconds = quick ? 20 : 600;
+  const held = [await open(100_000), await open(10_000)];
+  const watch = fork(PAUSES);
+  await sleep(quick ? 2 : 20);
+  for (const one of held) one.before = one.look();
+  const began = performance.now();
+  for (let at = EVERY_S; at <= seconds; at += EVERY_S) {
+    for (const { receiver, times } of held) times.push(...(await latencies(programs.latency, receiver, PROBES)));
+    const states = held.map(({ receiver }) =>
+      Object.entries(receiver.states())
+        .map(([state, n]) => `${n} ${state}`)
+        .join(' '),
+    );
+    say(`${at} of ${seconds} s: ${states.join('; ')}`);
+    await sleep(Math.max(0, began + at * 1000 - performance.now()) / 1000);
+  }
+  const rows = held.flatMap(one => rowsOf(one, seconds));
+  watch.send('what?');
+  const [pauses] = await once(watch, 'message');
+  for (const child of [watch, ...held.map(({ load }) => load)]) await end(child);
+  for (const { receiver } of held) await receiver.close();
+  rmSync(own, { recursive: true });
+  return [
+    ...rows,
+    { figure: 'pauses of the machine of more than 0.2 s meanwhile', unit: 'pauses', samples: [pauses.length] },
+    { figure: 'the longest of them', unit: 's', samples: [Math.max(0, ...pauses) / 1000] },
+  ];
+}
