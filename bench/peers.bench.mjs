@@ -271,11 +271,19 @@ async function ofMasters(everybody, programs, { quick, say }) {
 }
 
 export async function bench({ quick, say }) {
-  const everybody = EVERYBODY.filter(({ needs: [program, apt] = ['sh'] }) => {
+  const installed = ([program, apt]) => {
     const there = spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
     if (!there) say(`no ${program} here: apt-get install ${apt}`);
     return there;
-  });
+  };
+  if (!installed(['musl-gcc', 'musl-tools'])) return [];
+  try {
+    await (await openNamespace()).close();
+  } catch (error) {
+    say(error.message);
+    return [];
+  }
+  const everybody = EVERYBODY.filter(({ needs }) => needs === undefined || installed(needs));
   const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
   const root = folder();
   try {

@@ -7,20 +7,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** CPU time of a process, all its threads, in us; 0 when it is gone. */
-export function cpuOf(pid) {
-  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
-  const ns = tasks.map(task => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));
-  return ns.reduce((a, b) => a + b, 0) / 1000;
-}
-
 const readOf = path => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // it has ended
+    return ''; // what it tells of has ended
   }
 };
+
+/** The folders of a process's threads. */
+function tasksOf(pid) {
+  const folder = `/proc/${pid}/task`;
+  return existsSync(folder) ? readdirSync(folder).map(task => `${folder}/${task}`) : [];
+}
+
+/** CPU time of a process, all its threads, in us; 0 when it is gone. */
+export function cpuOf(pid) {
+  const ns = tasksOf(pid).map(task => Number(readOf(`${task}/schedstat`).split(' ')[0]));
+  return ns.reduce((a, b) => a + b, 0) / 1000;
+}
 
 /** A process and all below it. */
 export function treeOf(pid) {
@@ -33,9 +38,9 @@ export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readOf(`/proc/${pid
 
 /** How many threads a process has, and how often they have left the CPU, by themselves or not. */
 export function threadsOf(pid) {
-  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
+  const tasks = tasksOf(pid);
   const switches = tasks
-    .flatMap(task => [...readOf(`/proc/${pid}/task/${task}/status`).matchAll(/ctxt_switches:\s+(\d+)/g)])
+    .flatMap(task => [...readOf(`${task}/status`).matchAll(/ctxt_switches:\s+(\d+)/g)])
     .reduce((sum, [, count]) => sum + Number(count), 0);
   return { threads: tasks.length, switches };
 }
@@ -75,7 +80,10 @@ export async function end(child) {
 /** A new folder, in shared memory where there is some, as boards have it. */
 export const folder = () => mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
 
-/** Holds namespaces open until its stdin is closed. An interface is called as one of this machine is, so that what /sys says of that one goes with a line of /proc/net/dev. */
+/**
+ * Holds namespaces open until its stdin is closed. An interface there is called as one of this machine is: /sys goes on
+ * telling of that one, and /proc/net/dev shall have a line for it.
+ */
 const HOLDER = `ip link set lo up || exit 1
 for device in /sys/class/net/*/device; do
   name=\${device%/device}
@@ -89,8 +97,8 @@ echo ready
 exec cat`;
 
 /**
- * A network namespace and a mount namespace of their own, for programs that are run there. Of `mounts` each is laid over the file or folder of that
- * path, where this machine has one: nobody else sees it.
+ * A network namespace and a mount namespace of their own, for programs that are run there. What `mounts` has is laid over the
+ * file or folder of its path, where this machine has one: nobody else sees it.
  */
 export async function openNamespace(mounts = {}) {
   const over = Object.entries(mounts).filter(([path]) => existsSync(path));
