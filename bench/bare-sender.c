@@ -21,7 +21,7 @@ static const char *const always[] = {
 };
 enum { FILES = sizeof always / sizeof always[0] };
 
-static char buffer[1 << 16];
+static char buffer[1 << 18];
 
 /* From its beginning; what comes short is at its end. */
 static void read_all(int fd) {

@@ -12,7 +12,8 @@ tcp_accept_channel { bind = 127.0.0.1 port = 8649 }`,
 
 /**
  * A gmond.conf with what `gmond -t` prints: its default metrics. `does`: sends, hears, or both. `everySecond`: every
- * metric is looked at and sent once a second; else at its own thresholds. `name`: who it says that it is.
+ * metric is looked at and sent once a second; else at its own thresholds. `name`: who it says that it is, which is its address, too:
+ * by that a gmond tells hosts apart.
  */
 export function gmondConf({ does, everySecond, name }) {
   const standard = execFileSync('gmond', ['-t'], { encoding: 'utf8' });
@@ -24,7 +25,7 @@ export function gmondConf({ does, everySecond, name }) {
   const modules = readdirSync('/usr/lib')
     .map(triplet => `/usr/lib/${triplet}/ganglia`)
     .find(existsSync);
-  const who = name === undefined ? '' : `override_hostname = ${name}\n  override_ip = 127.0.0.1`;
+  const who = name === undefined ? '' : `override_hostname = ${name}\n  override_ip = ${name}`;
   return `globals {
   daemonize = no
   setuid = no

@@ -7,17 +7,69 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const readOf = path => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // what it tells of has ended
+  }
+};
+
+/** The folders of a process's threads. */
+function tasksOf(pid) {
+  const folder = `/proc/${pid}/task`;
+  return existsSync(folder) ? readdirSync(folder).map(task => `${folder}/${task}`) : [];
+}
+
 /** CPU time of a process, all its threads, in us; 0 when it is gone. */
 export function cpuOf(pid) {
-  const tasks = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : [];
-  const ns = tasks.map(task => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]));
+  const ns = tasksOf(pid).map(task => Number(readOf(`${task}/schedstat`).split(' ')[0]));
   return ns.reduce((a, b) => a + b, 0) / 1000;
 }
 
-/** Proportional memory of a process, KiB. */
-export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+/** A process and all below it. */
+export function treeOf(pid) {
+  const children = readOf(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean);
+  return [pid, ...children.flatMap(child => treeOf(Number(child)))];
+}
+
+/** Memory of a process in KiB, what it shares with others divided by their number. */
+export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
+
+/** How many threads a process has, and how often they have left the CPU, by themselves or not. */
+export function threadsOf(pid) {
+  const tasks = tasksOf(pid);
+  const switches = tasks
+    .flatMap(task => [...readOf(`${task}/status`).matchAll(/ctxt_switches:\s+(\d+)/g)])
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+  return { threads: tasks.length, switches };
+}
+
+/** System calls of running processes within so many seconds, all their threads; undefined without strace. */
+export async function callsOf(pids, seconds) {
+  const argv = ['-c', '-f', '-U', 'calls,name', ...pids.flatMap(pid => ['-p', String(pid)])];
+  const child = spawn('strace', argv, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let told = '';
+  child.stderr.on('data', data => {
+    told += data;
+  });
+  const ended = once(child, 'close').catch(() => undefined);
+  await Promise.race([ended, sleep(seconds)]);
+  child.kill('SIGINT');
+  await ended;
+  const [, total] = /^ *(\d+) +total$/m.exec(told) ?? [];
+  return total === undefined ? undefined : Number(total);
+}
 
 export const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
+
+/** Waits until something holds, for half a minute at most. */
+export async function until(holds, what) {
+  for (let tries = 0; !holds(); tries++) {
+    if (tries === 300) throw new Error(`it has not come: ${what}`);
+    await sleep(0.1);
+  }
+}
 
 /** Ends a process of ours, and waits until it is gone. */
 export async function end(child) {
@@ -27,6 +79,69 @@ export async function end(child) {
 
 /** A new folder, in shared memory where there is some, as boards have it. */
 export const folder = () => mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+
+/**
+ * Holds namespaces open until its stdin is closed. An interface there is called as one of this machine is: /sys goes on
+ * telling of that one, and /proc/net/dev shall have a line for it.
+ */
+const HOLDER = `ip link set lo up || exit 1
+for device in /sys/class/net/*/device; do
+  name=\${device%/device}
+  [ -e "$device" ] && ip link add "\${name##*/}" type veth
+done
+while [ $# -gt 0 ]; do
+  mount --bind "$1" "$2" || exit 1
+  shift 2
+done
+echo ready
+exec cat`;
+
+/**
+ * A network namespace and a mount namespace of their own, for programs that are run there. What `mounts` has is laid over the
+ * file or folder of its path, where this machine has one: nobody else sees it.
+ */
+export async function openNamespace(mounts = {}) {
+  const over = Object.entries(mounts).filter(([path]) => existsSync(path));
+  const argv = ['--net', '--mount', '--propagation', 'private', 'sh', '-c', HOLDER, 'sh'];
+  const holder = spawn('unshare', [...argv, ...over.flatMap(([path, what]) => [what, path])], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const [told] = await Promise.race([once(holder.stdout, 'data'), once(holder, 'exit')]);
+  if (String(told) !== 'ready\n')
+    throw new Error('no namespaces here: it needs root, and the packages iproute2 and util-linux');
+  const children = [];
+  const numbers = (file, line) =>
+    new RegExp(`^ *${line}: *(\\d.*)$`, 'm')
+      .exec(readOf(`/proc/${holder.pid}/net/${file}`))[1]
+      .split(/ +/)
+      .map(Number);
+  return {
+    /** Runs a program there, which ends with us. */
+    run(program, argv, options = {}) {
+      const ending = ['setpriv', '--pdeathsig', 'KILL', program, ...argv];
+      const enter = ['--net', '--mount', '--target', String(holder.pid), '--', ...ending];
+      const child = spawn('nsenter', enter, { stdio: 'ignore', ...options });
+      children.push(child);
+      return child;
+    },
+    /** What went over its loopback. */
+    traffic() {
+      const [bytes, packets] = numbers('dev', 'lo');
+      return { bytes, packets };
+    },
+    /** UDP's datagrams there: taken by programs, and lost since a socket had no room. */
+    datagrams() {
+      const [taken, , , , lost] = numbers('snmp', 'Udp');
+      return { taken, lost };
+    },
+    /** Ends what runs there, and it. */
+    async close() {
+      for (const child of children) await end(child);
+      holder.stdin.end();
+      await once(holder, 'exit');
+    },
+  };
+}
 
 /** Runs a file again in a network namespace as `FILE inside quick|long`, and gives the rows that it prints. */
 export async function inOwnNetwork(file, { quick, say }) {

@@ -3,19 +3,15 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuOf, end, sleep } from './processes.mjs';
+import { cpuOf, end, sleep, treeOf } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const MAIN = at('../dist/src/main.js');
 const BARE = at('./bare-sender.mjs');
-
-const childrenOf = pid =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-const treeOf = pid => [pid, ...childrenOf(pid).flatMap(treeOf)];
 
 /** A program that reports to a socket of ours, which counts. */
 async function open(argv) {

@@ -1,0 +1,301 @@
+// What it costs a node and its master that the node is watched: by us, by what that cannot do without, and by our peers. Each kind
+// has a network namespace of its own with a few real agents and a real master in it, and all run at once. What a master costs
+// that hears many is measured with agents that were recorded, and are played as if there were a thousand of them. For a kind
+// whose master asks, a report is an answer. Needs root, the packages musl-tools and strace, and those of the peers: of one
+// that is not there, there are no rows.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArchive, textOf, unpack } from '../dist/test/tree.js';
+import {
+  bare,
+  collectd,
+  gmond,
+  gmondAtThresholds,
+  nodeExporter,
+  ours,
+  oursInNode,
+  oursSeldom,
+  oursUnderSeccomp,
+  pcp,
+} from './peers.mjs';
+import { callsOf, cpuOf, end, folder, openNamespace, pssOf, sleep, threadsOf, treeOf } from './processes.mjs';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const MAIN = at('../dist/src/main.js');
+const EVERYBODY = [
+  ...[bare, ours, oursUnderSeccomp, oursSeldom, oursInNode],
+  ...[gmond, gmondAtThresholds, collectd, nodeExporter, pcp],
+];
+/** Nodes of each kind. */
+const NODES = 4;
+/** From the start of one node to that of the next, s: those that report at the same moment warm the caches for each other. */
+const PHASE = 1.03 / NODES;
+/** Nodes that are played to a master, one report a second each. */
+const MANY = 1000;
+/** Of what an agent does at its start and then every second, s. */
+const RECORDED = 6;
+
+/** Everything that is built for this, by name. */
+function build(out) {
+  const sender = join(out, 'beoboard-send');
+  execFileSync('make', ['-s', '-j2', '-C', at('../c/sender'), `OUT=${out}`, 'CC=musl-gcc']);
+  const compiled = (name, compiler, ...how) => {
+    const program = join(out, name);
+    const flags = ['-std=c11', '-D_GNU_SOURCE', '-Wall', '-Wextra', '-Wpedantic', '-Werror', ...how];
+    execFileSync(compiler, [...flags, '-o', program, at(`./${name}.c`)]);
+    return program;
+  };
+  // A copy of Node, for a process shares its memory with all that run the same file, such as this one.
+  const node = join(out, 'node');
+  copyFileSync(process.execPath, node);
+  return {
+    sender,
+    node,
+    bareSender: compiled('bare-sender', 'musl-gcc', '-Os', '-static'),
+    bareReceiver: compiled('bare-receiver', 'cc', '-O2'),
+    scraper: compiled('scraper', 'cc', '-O2'),
+    replay: compiled('replay', 'cc', '-O2'),
+  };
+}
+
+/**
+ * A machine of 512 CPUs: the files of /proc and /sys that tell of CPUs, to be laid over this machine's. A file is cheaper to
+ * read than a kernel that adds up 512 CPUs, for all alike, who all read it to its end: what a program makes of it weighs more
+ * here than there. And nothing in it moves.
+ */
+function manyCpus(root) {
+  unpack(parseArchive(textOf('cpus-512', 'tree.txt')), root);
+  const [one] = textOf('cpus-512', 'tree.txt').split('=== proc/cpuinfo\n')[1].split('\n\n');
+  const cpus = Array.from({ length: 512 }, (_, i) => `${one.replace(/^(processor\s*: )\d+/, `$1${i}`)}\n\n`);
+  writeFileSync(join(root, 'proc/cpuinfo'), cpus.join(''));
+  const paths = ['/proc/stat', '/proc/cpuinfo', '/sys/devices/system/cpu', '/sys/devices/system/node'];
+  return Object.fromEntries(paths.map(path => [path, join(root, path)]));
+}
+
+/** A place with a master and nodes of one kind. */
+async function open(kind, programs, mounts) {
+  const own = folder();
+  const place = { space: await openNamespace(mounts), own, programs };
+  const startMaster = async () => [await kind.master(place, NODES)].flat();
+  const close = async () => {
+    await place.space.close();
+    rmSync(own, { recursive: true });
+  };
+  try {
+    let masters = kind.pulls ? [] : await startMaster();
+    const nodes = [];
+    for (let i = 0; i < NODES; i++) {
+      nodes.push(await kind.node(place, `node${i}`, i));
+      await sleep(PHASE);
+    }
+    if (kind.pulls) masters = await startMaster();
+    return { kind, place, masters, nodes, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const sum = (list, of) => list.reduce((total, item) => total + of(item), 0);
+const total = (children, of) =>
+  sum(
+    children.flatMap(({ pid }) => treeOf(pid)),
+    of,
+  );
+
+/** All that has been spent at a place until now. */
+function spent({ kind, place, masters, nodes }) {
+  const gone = [...masters, ...nodes].find(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
+  if (gone !== undefined) throw new Error(`${kind.name}: ${gone.spawnargs.slice(5).join(' ')} has ended`);
+  return {
+    at: performance.now(),
+    cpu: total(nodes, cpuOf),
+    master: total(masters, cpuOf),
+    switches: total(nodes, pid => threadsOf(pid).switches),
+    ...place.space.traffic(),
+  };
+}
+
+/** What each node of the kinds costs: rows. With `mounts`, on another machine. */
+async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
+  const places = [];
+  const rows = [];
+  const prefix = machine === undefined ? '' : `${machine}: `;
+  try {
+    for (const kind of everybody) places.push(await open(kind, programs, mounts));
+    // What a compiler makes of a program in its first minute is not what it costs.
+    const [warm, laps, seconds, traced] = quick ? [15, 2, 20, 20] : [60, mounts ? 2 : 3, 60, 60];
+    say(
+      `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
+    );
+    await sleep(warm);
+    const seen = new Map(places.map(place => [place.kind, []]));
+    for (let lap = 0; lap < laps; lap++) {
+      const before = places.map(spent);
+      await sleep(seconds);
+      for (const [i, place] of places.entries()) {
+        const after = spent(place);
+        const reports = ((after.at - before[i].at) / 1000) * NODES;
+        const each = what => (after[what] - before[i][what]) / reports;
+        const [cpu, master, switches, packets, bytes] = ['cpu', 'master', 'switches', 'packets', 'bytes'].map(each);
+        seen.get(place.kind).push({ cpu, master, switches, packets, bytes });
+      }
+    }
+    for (const { kind, place } of places) {
+      const heard = (await kind.heard?.(place)) ?? NODES;
+      if (heard !== NODES && kind.unit === undefined)
+        throw new Error(`${kind.name}: ${heard} of ${NODES} nodes are heard`);
+    }
+    const row = (kind, what, unit, samples, more) =>
+      rows.push({ figure: `${prefix}${kind.name}: ${what}`, unit, samples, ...more });
+    const whole = places.filter(({ kind }) => !kind.partly);
+    say(`${prefix}${traced} s of system calls`);
+    const calls = await Promise.all(whole.map(({ nodes: [{ pid }] }) => callsOf(treeOf(pid), traced)));
+    if (calls.includes(undefined)) say('system calls were not counted: apt-get install strace');
+    // A node has one agent: its memory is measured when nobody else runs the same file.
+    for (const { kind, masters, nodes } of places)
+      for (const child of [...masters, ...(kind.partly ? nodes : nodes.slice(1))]) await end(child);
+    for (const { kind } of places) {
+      const unit = kind.unit ?? 'a report';
+      const of = what => seen.get(kind).map(lap => lap[what]);
+      const i = whole.findIndex(({ kind: other }) => other === kind);
+      const tight = kind === ours && mounts === undefined;
+      row(kind, 'CPU on the node', `us ${unit}`, of('cpu'));
+      if (kind !== bare) row(kind, `CPU on its master (${kind.hears}) of ${NODES} nodes`, `us ${unit}`, of('master'));
+      row(kind, 'packets', unit, of('packets'));
+      row(kind, 'bytes', unit, of('bytes'));
+      if (kind.partly) continue;
+      const pids = treeOf(whole[i].nodes[0].pid);
+      row(kind, 'memory (PSS)', 'KiB', [sum(pids, pssOf)], tight ? { bound: 160 } : {});
+      row(kind, 'threads', 'threads', [sum(pids, pid => threadsOf(pid).threads)]);
+      row(kind, 'context switches', unit, of('switches'));
+      if (calls[i] !== undefined) row(kind, 'system calls', unit, [calls[i] / traced], tight ? { bound: 40 } : {});
+    }
+    const ratio = (kind, other, what, where, more) =>
+      rows.push({
+        figure: `${prefix}${kind.name} / ${other.name}: ${where}`,
+        unit: 'ratio',
+        samples: seen.get(kind).map((lap, i) => lap[what] / seen.get(other)[i][what]),
+        ...more,
+      });
+    ratio(ours, bare, 'cpu', 'CPU on the node', mounts === undefined ? { bound: 1.25 } : {});
+    const peers = whole.map(({ kind }) => kind).filter(kind => kind !== ours && kind !== bare);
+    for (const kind of peers) ratio(kind, ours, 'cpu', 'CPU on the node');
+    for (const kind of peers) ratio(kind, ours, 'master', `CPU on a master of ${NODES} nodes`);
+    return rows;
+  } finally {
+    for (const place of places) await place.close();
+  }
+}
+
+/** Who reports to a master: many nodes of ours, which `beoboard load` simulates. `per` datagrams are a report. */
+function simulated({ nodes }, { space }) {
+  const argv = [MAIN, 'load', '--to', '127.0.0.1', '--count', String(nodes), '--rate', String(nodes)];
+  return { per: 1, begin: () => space.run(process.execPath, argv) };
+}
+
+/** The same of a peer, of which one agent is recorded. */
+async function recorded({ kind, nodes }, place) {
+  const { space, own, programs } = place;
+  const file = join(own, 'record');
+  const run = (argv, stdout) => space.run(programs.replay, argv, { stdio: ['ignore', stdout, 'inherit'] });
+  const recorder = run(['record', String(kind.port), file, String(RECORDED)], 'pipe');
+  await once(recorder.stdout, 'data');
+  const agent = await kind.node(place, 'nodezzzz', 0);
+  const [per] = await once(recorder.stdout, 'data');
+  await end(agent);
+  const argv = ['play', file, String(nodes), String(kind.port), ...(kind === collectd ? ['collectd'] : [])];
+  return { per: Number(per), begin: () => run(argv, 'ignore') };
+}
+
+/** What a master costs for each report, when it hears many nodes: rows. */
+async function ofMasters(everybody, programs, { quick, say }) {
+  const setups = [
+    { kind: ours, nodes: MANY, feed: simulated },
+    { kind: ours, nodes: 10 * MANY, feed: simulated },
+    { kind: gmond, nodes: MANY, feed: recorded, least: 50 },
+    { kind: collectd, nodes: MANY, feed: recorded, least: 100 },
+  ].filter(({ kind }) => everybody.includes(kind));
+  const [laps, seconds] = quick ? [2, 10] : [3, 20];
+  say(`masters of ${MANY} nodes: ${laps} times ${seconds} s each, one after the other`);
+  const opened = [];
+  try {
+    for (const setup of setups) {
+      const place = { space: await openNamespace(), own: folder(), programs };
+      const master = { ...setup, place, samples: [] };
+      opened.push(master);
+      master.fed = await setup.feed(setup, place);
+      master.process = await setup.kind.master(place, 1);
+    }
+    for (let lap = 0; lap < laps; lap++)
+      for (const { kind, nodes, place, fed, process, samples } of opened) {
+        const player = fed.begin();
+        await sleep(RECORDED);
+        const before = { cpu: cpuOf(process.pid), ...place.space.datagrams() };
+        await sleep(seconds);
+        const after = { cpu: cpuOf(process.pid), ...place.space.datagrams() };
+        const heard = await kind.heard(place);
+        await end(player);
+        if (heard !== nodes) throw new Error(`${kind.hears}: it has heard ${heard} of ${nodes} nodes`);
+        const [cpu, taken, lost] = ['cpu', 'taken', 'lost'].map(what => after[what] - before[what]);
+        if (lost > 0) say(`${kind.hears}: its socket had no room for ${lost} of ${taken + lost} datagrams`);
+        samples.push(cpu / (taken / fed.per));
+      }
+  } finally {
+    for (const { place } of opened) {
+      await place.space.close();
+      rmSync(place.own, { recursive: true });
+    }
+  }
+  const title = ({ kind, nodes }) => `${kind.hears}, ${nodes} nodes`;
+  const rows = opened.flatMap(master => [
+    { figure: `${title(master)}: CPU on the master`, unit: 'us a report', samples: master.samples },
+    { figure: `${title(master)}: packets`, unit: 'a report', samples: [master.fed.per] },
+  ]);
+  // At few nodes ours costs what its ticks cost, whoever reports: beside the ratio at as many nodes stands that to what a report adds.
+  const [few, many, ...peers] = opened;
+  for (const peer of peers)
+    for (const own of [few, many])
+      rows.push({
+        figure: `${title(peer)} / ${title(own)}: CPU on the master`,
+        unit: 'ratio',
+        samples: peer.samples.map((us, lap) => us / own.samples[lap]),
+        atLeast: peer.least,
+      });
+  return rows;
+}
+
+export async function bench({ quick, say }) {
+  const installed = ([program, apt]) => {
+    const there = spawnSync('sh', ['-c', 'command -v "$0"', program]).status === 0;
+    if (!there) say(`no ${program} here: apt-get install ${apt}`);
+    return there;
+  };
+  if (!installed(['musl-gcc', 'musl-tools'])) return [];
+  try {
+    await (await openNamespace()).close();
+  } catch (error) {
+    say(error.message);
+    return [];
+  }
+  const everybody = EVERYBODY.filter(({ needs }) => needs === undefined || installed(needs));
+  const out = mkdtempSync(join(tmpdir(), 'beoboard-bench.'));
+  const root = folder();
+  try {
+    const programs = build(out);
+    const options = { quick, say };
+    const plain = await ofNodes(everybody, programs, options);
+    const whole = everybody.filter(({ partly }) => !partly);
+    const machine = '512 CPUs';
+    const large = await ofNodes(whole, programs, { ...options, machine, mounts: manyCpus(root) });
+    return [...plain, ...large, ...(await ofMasters(everybody, programs, options))];
+  } finally {
+    rmSync(out, { recursive: true });
+    rmSync(root, { recursive: true });
+  }
+}
