@@ -174,6 +174,8 @@ async function measure({ quick, say }) {
   };
   const ns = ({ ns }) => ns;
   const us = ({ ns }) => ns / 1000;
+  // What is short is bounded at its best: whatever else the machine does only ever adds.
+  const least = ({ least }) => least;
   const each = (readers, way, rows) => readers.flatMap(reader => rows(reader, `${reader}: ${WAYS[way]}`));
   const grows = (way, reader, nodes) => ({ plot: { name: 'readers', series: `${WAYS[way]}, ${reader}`, x: nodes } });
   const all = (way, of = us) =>
@@ -204,13 +206,17 @@ async function measure({ quick, say }) {
   const peers = [...boards.get(USUAL).samples].filter(([key]) => key.includes('one host'));
   return [
     ...all('scan'),
-    ...row(USUAL, 'C, scan, quiet', 'C: state of a node', 'ns', ({ ns }) => ns / USUAL, { bound: 25 }),
-    ...row(10_000, 'C, tally, quiet', 'C: how many are in each state', 'us', us, { bound: 10 }),
-    ...row(100_000, 'C, tally, quiet', 'C: how many are in each state', 'us', us, { bound: 120 }),
+    ...row(USUAL, 'C, scan, quiet', 'C: state of a node, at best', 'ns', ({ least }) => least / USUAL, { bound: 25 }),
+    ...row(10_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
+      bound: 10,
+    }),
+    ...row(100_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
+      bound: 120,
+    }),
     ...each(READERS, 'one', (reader, figure) => row(USUAL, `${reader}, one, quiet`, `${figure}, at random`, 'ns', ns)),
     ...row(100_000, 'C, one, quiet', `C: ${WAYS.one}, at random`, 'ns', ns),
-    ...row(USUAL, 'C, find, quiet', 'C: index of a name, of 64', 'ns', ns, { bound: 30 }),
-    ...row(USUAL, 'C, copy, quiet', 'C: copy of a node, of 64', 'ns', ns, { bound: 80 }),
+    ...row(USUAL, 'C, find, quiet', 'C: index of a name, of 64, at best', 'ns', least, { bound: 30 }),
+    ...row(USUAL, 'C, copy, quiet', 'C: copy of a node, of 64, at best', 'ns', least, { bound: 80 }),
     ...row(USUAL, 'TypeScript, copy, quiet', 'TypeScript: copy of a record', 'ns', ns, { bound: 1000 }),
     ...row(USUAL, 'TypeScript, object, quiet', 'TypeScript: a report as an object, by its name', 'us', us),
     ...row(USUAL, 'C, every, quiet', 'C: summaries of all nodes', 'us', us),
