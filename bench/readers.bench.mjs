@@ -1,83 +1,248 @@
-// What it costs to read the board in TypeScript: one record, and all of 10,000 against a memcpy of as many bytes.
+// What it costs to read the board: all states, one node by its name, and everything, in C by libbeoboard, in TypeScript and in Python; on
+// boards of 1,000 to 100,000 nodes, quiet, and with a writer that lays reports in a loop, faster than any receiver could.
+// Beside it a bare memcpy, and what else there is to read from: gmond's XML, our own of as many hosts, and a node_exporter. Runs in a
+// network namespace of its own. Without the packages python3, ganglia-monitor and prometheus-node-exporter there are no rows of these.
 
-import { fork } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender, mapBoard } from '../dist/src/native/index.js';
-import { BoardReader } from '../dist/src/shm/reader.js';
-import { end, folder } from './processes.mjs';
+import { gmondConf } from './gmond.mjs';
+import { end, folder, inOwnNetwork, printRows, sleep } from './processes.mjs';
 
-const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
-const NODES = 10_000;
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const MAIN = at('../dist/src/main.js');
+const SIZES = [1000, 10_000, 100_000];
+/** The size of which most is told. */
+const USUAL = 10_000;
+/** A document of more hosts is more than a gigabyte. */
+const XML_MOST = 10_000;
 
-/** ns that one call takes, over so many. */
-function time(calls, work) {
-  const began = process.hrtime.bigint();
-  for (let i = 0; i < calls; i++) work(i);
-  return Number(process.hrtime.bigint() - began) / calls;
+const READERS = ['C', 'TypeScript', 'Python with libbeoboard', 'Python alone'];
+const WAYS = {
+  scan: 'state of every node',
+  one: 'a node by its name',
+  whole: 'every report',
+};
+
+const INSTALLED = program => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+
+/** A program that takes lines and answers each with a line of JSON; the first it says by itself. */
+async function ask(program, argv, env = {}) {
+  const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const answer = async () => {
+    const { value, done } = await lines.next();
+    if (done) throw new Error(`${[program, ...argv].join(' ')} has ended`);
+    return JSON.parse(value);
+  };
+  const first = await answer();
+  return {
+    child,
+    first,
+    tell(line) {
+      child.stdin.write(`${line}\n`);
+      return answer();
+    },
+  };
 }
 
-export async function bench({ quick, say }) {
-  const own = folder();
-  const board = join(own, 'board');
-  const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  const [{ listening }] = await once(child, 'message');
-  const sender = new BulkSender('127.0.0.1', Number(listening[0].split(':').at(-1)));
-  const bootNs = 1_000_000_000_000n;
-  const name = i => `node${i}`;
-  const cluster = new Cluster(
-    NODES,
-    i => ({ name: name(i), cluster: undefined, intervalMs: 1000, agentVersion: 1, bootNs }),
-    1,
-  );
-  for (const second of [1n, 2n]) {
-    for (let i = 0; i < NODES; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
-    for (let sent = 0; sent < NODES; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, NODES - sent);
-    await new Promise(resolve => setTimeout(resolve, 500));
+/** Waits until somebody listens on a port of this machine. */
+async function listens(port) {
+  for (let tries = 0; tries < 100; tries++) {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const open = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (open) return;
+    await sleep(0.1);
   }
-  sender.close();
+  throw new Error(`nobody listens on ${port}`);
+}
 
-  const { board: mapping } = mapBoard(board);
-  const reader = new BoardReader(board);
-  const all = new Uint8Array(mapping.snapshotBytes());
-  const one = new Uint8Array(mapping.nodeBytes(1));
-  const other = new Uint8Array(all.length).fill(1);
-  const copy = new Uint8Array(all.length);
-  const laps = quick ? 5 : 15;
-  const samples = [];
-  say(`${NODES} nodes, ${laps} laps`);
-  for (let lap = -1; lap < laps; lap++) {
-    mapping.into(one);
-    const record = time(50_000, i => mapping.snapshot((i * 7919) % NODES));
-    const found = time(20_000, i => mapping.find(name((i * 7919) % NODES)));
-    const report = time(5000, i => [...reader.snapshotOf(name((i * 7919) % NODES)).nodes()][0]?.report);
-    mapping.into(all);
-    // In turn, and of bytes that nobody else touches: neither finds in a cache what it left there itself.
-    let [whole, memcpy] = [0, 0];
-    for (let i = 0; i < 10; i++) {
-      whole += time(1, () => mapping.snapshot(0)) / 10;
-      memcpy += time(1, () => copy.set(other)) / 10;
+/** What there is to read of one host elsewhere, each as cheap as it can be had; those that are installed here. */
+async function others(own, open, serve, say) {
+  const found = {};
+  if (INSTALLED('gmond')) {
+    // Every metric at once, so that its document is whole from the first second on.
+    writeFileSync(join(own, 'gmond.conf'), gmondConf({ does: ['hears', 'sends'], everySecond: true }));
+    await serve(8649, 'gmond', ['-c', join(own, 'gmond.conf')]);
+    await sleep(5);
+    found["gmond's port, one host: XML over TCP, parsed by expat"] = await open('python3', [
+      at('reader.py'),
+      'xml',
+      '8649',
+    ]);
+  } else say('no gmond here: apt-get install ganglia-monitor');
+  if (INSTALLED('prometheus-node-exporter')) {
+    // The collectors of what a report of ours holds, and nothing of itself: its defaults have twice as many.
+    const collectors = 'cpu diskstats filefd filesystem loadavg meminfo netdev netstat pressure stat time uname vmstat';
+    const wanted = collectors.split(' ').map(name => `--collector.${name}`);
+    const argv = [
+      '--web.listen-address=127.0.0.1:9100',
+      '--web.disable-exporter-metrics',
+      '--collector.disable-defaults',
+    ];
+    await serve(9100, 'prometheus-node-exporter', [...argv, ...wanted]);
+    const client = await open('python3', [at('reader.py'), 'http', '9100']);
+    found['node_exporter, one host: text over HTTP, a connection that is kept, lines taken apart'] = client;
+  } else say('no node_exporter here: apt-get install prometheus-node-exporter');
+  return found;
+}
+
+/** Figures of one board: by `reader, way, quiet or busy` a list, a lap each. */
+async function measureBoard(own, nodes, laps, say) {
+  const children = [];
+  const open = async (...argv) => {
+    const peer = await ask(...argv);
+    children.push(peer.child);
+    return peer;
+  };
+  const serve = async (port, program, argv) => {
+    children.push(spawn(program, argv, { stdio: 'ignore' }));
+    await listens(port);
+  };
+  const samples = new Map();
+  const note = (key, sample) => samples.set(key, [...(samples.get(key) ?? []), sample]);
+  try {
+    const board = join(own, `board${nodes}`);
+    const bench = join(own, 'lib-bench');
+    const writer = await open(bench, ['write', board, String(nodes)]);
+    const readers = {
+      C: await open(bench, ['read', board]),
+      TypeScript: await open(process.execPath, [at('reader.mjs'), board]),
+    };
+    const peers = {};
+    if (INSTALLED('python3')) {
+      const library = { BEOBOARD_LIBRARY: join(own, 'libbeoboard.so') };
+      readers['Python with libbeoboard'] = await open('python3', [at('reader.py'), 'library', board], library);
+      readers['Python alone'] = await open('python3', [at('reader.py'), 'alone', board]);
+      if (nodes <= XML_MOST) {
+        const argv = [MAIN, 'ganglia', '--board', board, '--listen', '127.0.0.1:8650', '--metrics', 'gmond'];
+        await serve(8650, process.execPath, argv);
+        peers.xml = await open('python3', [at('reader.py'), 'xml', '8650']);
+      }
+      if (nodes === USUAL) Object.assign(peers, await others(own, open, serve, say));
+    } else say('no python3 here: apt-get install python3');
+    const { bytes } = readers.C.first;
+    say(`${nodes} nodes, ${laps} laps`);
+    for (let lap = -1; lap < laps; lap++) {
+      for (const how of ['quiet', 'busy']) {
+        await writer.tell(how);
+        const seen = new Map();
+        for (const [reader, { tell }] of Object.entries(readers)) {
+          for (const way of Object.keys(WAYS)) seen.set(`${reader}, ${way}, ${how}`, await tell(way));
+          if (how === 'busy') continue;
+          const more = { C: ['tally', 'find', 'copy', 'every'], TypeScript: ['object', 'copy'] }[reader] ?? [];
+          for (const way of more) seen.set(`${reader}, ${way}, ${how}`, await tell(way));
+        }
+        if (how === 'quiet') for (const [peer, { tell }] of Object.entries(peers)) seen.set(peer, await tell('whole'));
+        else seen.set('writer', await writer.tell('quiet'));
+        // The first lap is the compilers'.
+        if (lap >= 0) for (const [key, sample] of seen) note(key, sample);
+      }
     }
-    // The first lap is the compiler's.
-    if (lap >= 0) samples.push({ record, found, report, whole, memcpy });
+    return { samples, bytes };
+  } finally {
+    for (const child of children) await end(child);
+    rmSync(join(own, `board${nodes}`), { force: true });
   }
-  mapping.unmap();
-  reader.close();
-  await end(child);
-  rmSync(own, { recursive: true });
-  const row = (figure, unit, of, bound) => ({ figure, unit, samples: samples.map(of), bound });
+}
+
+async function measure({ quick, say }) {
+  const own = folder();
+  const boards = new Map();
+  try {
+    execFileSync('make', ['-s', '-C', at('../c'), 'lib-bench', `OUT=${own}`]);
+    const laps = quick ? 3 : 11;
+    for (const nodes of SIZES) boards.set(nodes, await measureBoard(own, nodes, laps, say));
+  } finally {
+    rmSync(own, { recursive: true });
+  }
+
+  const grouped = number => number.toLocaleString('en');
+  const row = (nodes, key, figure, unit, of, more = {}) => {
+    const samples = boards.get(nodes).samples.get(key);
+    return samples === undefined
+      ? []
+      : [{ figure: `${figure}, ${grouped(nodes)} nodes`, unit, samples: samples.map(of), ...more }];
+  };
+  const ns = ({ ns }) => ns;
+  const us = ({ ns }) => ns / 1000;
+  // What is short is bounded at its best: whatever else the machine does only ever adds.
+  const least = ({ least }) => least;
+  const each = (readers, way, rows) => readers.flatMap(reader => rows(reader, `${reader}: ${WAYS[way]}`));
+  const grows = (way, reader, nodes) => ({ plot: { name: 'readers', series: `${WAYS[way]}, ${reader}`, x: nodes } });
+  const all = (way, of = us) =>
+    each(READERS, way, (reader, figure) =>
+      SIZES.flatMap(nodes => row(nodes, `${reader}, ${way}, quiet`, figure, 'us', of, grows(way, reader, nodes))),
+    );
+  /** Beside the same on a quiet board, lap by lap. */
+  const slowed = (reader, way, nodes) => {
+    const { samples } = boards.get(nodes);
+    const quiet = samples.get(`${reader}, ${way}, quiet`);
+    return row(nodes, `${reader}, ${way}, busy`, `${reader}: ${WAYS[way]}, with the writer / without`, 'ratio', ns).map(
+      found => ({ ...found, samples: found.samples.map((busy, lap) => busy / quiet[lap].ns) }),
+    );
+  };
+  const megabytes = nodes => Math.round(boards.get(nodes).bytes / 1e6);
+  const memcpy = SIZES.flatMap(nodes =>
+    row(
+      nodes,
+      'C, whole, quiet',
+      `memcpy of as many bytes, ${megabytes(nodes)} MB`,
+      'us',
+      ({ memcpy }) => memcpy / 1000,
+      {
+        plot: { name: 'readers', series: 'memcpy', x: nodes },
+      },
+    ),
+  );
+  const peers = [...boards.get(USUAL).samples].filter(([key]) => key.includes('one host'));
   return [
-    row('copy of one record', 'ns', ({ record }) => record, 1000),
-    row('its place by its name', 'ns', ({ found }) => found),
-    row('a node as an object, by its name', 'us', ({ report }) => report / 1000),
-    row(`snapshot of ${NODES} records, ${Math.round(all.length / 1e6)} MB`, 'ms', ({ whole }) => whole / 1e6),
-    row('memcpy of as many bytes', 'ms', ({ memcpy }) => memcpy / 1e6),
-    row('snapshot / memcpy', 'ratio', ({ whole, memcpy }) => whole / memcpy, 1.5),
+    ...all('scan'),
+    ...row(USUAL, 'C, scan, quiet', 'C: state of a node, at best', 'ns', ({ least }) => least / USUAL, { bound: 25 }),
+    ...row(10_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
+      bound: 10,
+    }),
+    ...row(100_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
+      bound: 120,
+    }),
+    ...each(READERS, 'one', (reader, figure) => row(USUAL, `${reader}, one, quiet`, `${figure}, at random`, 'ns', ns)),
+    ...row(100_000, 'C, one, quiet', `C: ${WAYS.one}, at random`, 'ns', ns),
+    ...row(USUAL, 'C, find, quiet', 'C: index of a name, of 64, at best', 'ns', least, { bound: 30 }),
+    ...row(USUAL, 'C, copy, quiet', 'C: copy of a node, of 64, at best', 'ns', least, { bound: 80 }),
+    ...row(USUAL, 'TypeScript, copy, quiet', 'TypeScript: copy of a record', 'ns', ns, { bound: 1000 }),
+    ...row(USUAL, 'TypeScript, object, quiet', 'TypeScript: a report as an object, by its name', 'us', us),
+    ...row(USUAL, 'C, every, quiet', 'C: summaries of all nodes', 'us', us),
+    ...all('whole'),
+    ...memcpy,
+    ...row(
+      USUAL,
+      'TypeScript, whole, quiet',
+      'TypeScript: snapshot / memcpy',
+      'ratio',
+      ({ ns, memcpy }) => ns / memcpy,
+      { bound: 1.5 },
+    ),
+    ...row(USUAL, 'C, whole, quiet', 'C: every report / memcpy', 'ratio', ({ ns, memcpy }) => ns / memcpy),
+    ...SIZES.flatMap(nodes => row(nodes, 'writer', 'a writer in a loop lays', 'reports/s', ({ reports }) => reports)),
+    ...READERS.flatMap(reader => Object.keys(WAYS).flatMap(way => slowed(reader, way, USUAL))),
+    ...[1000, 100_000].flatMap(nodes => ['scan', 'whole'].flatMap(way => slowed('C', way, nodes))),
+    ...SIZES.flatMap(nodes =>
+      row(nodes, 'xml', "as gmond's XML, gmond's metrics alone, from our server, parsed by expat", 'us', us, {
+        plot: { name: 'readers', series: "gmond's XML from our server", x: nodes },
+      }),
+    ),
+    ...peers.map(([figure, samples]) => ({ figure, unit: 'us', samples: samples.map(us) })),
   ];
 }
+
+export const bench = options => inOwnNetwork(import.meta.url, options);
+
+if (process.argv[2] === 'inside') await printRows('readers', measure);

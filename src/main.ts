@@ -5,13 +5,13 @@
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
+import { VERBS } from './common/verbs.js';
 
 interface Part {
-  verb: { name: string; summary: string };
   main(argv: string[]): Promise<number>;
 }
 
-const parts: Record<string, () => Promise<Part>> = {
+const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   demo: () => import('./demo/main.js'),
   send: () => import('./sender/main.js'),
   receive: () => import('./receiver/main.js'),
@@ -28,15 +28,14 @@ const parts: Record<string, () => Promise<Part>> = {
   load: () => import('./load/main.js'),
 };
 
-async function help(): Promise<string> {
-  const verbs = await Promise.all(Object.values(parts).map(load => load()));
+function help(): string {
   return [
     'Usage: beoboard VERB [options]',
     '',
     'A cluster scoreboard: every node reports once a second, one shared-memory board says how each of them is.',
     '',
     'Verbs:',
-    ...verbs.map(({ verb }) => `  ${verb.name.padEnd(10)}${verb.summary}`),
+    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(10)}${summary}`),
     '',
     'Examples:',
     '  beoboard demo                        everything on this machine, in one terminal',
@@ -51,7 +50,7 @@ async function help(): Promise<string> {
 
 async function run(name: string | undefined, argv: string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(await help());
+    process.stdout.write(help());
     return name === undefined ? 2 : 0;
   }
   if (name === '--version' || name === '-V') {
@@ -59,7 +58,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
     process.stdout.write(`${VERSION}\n`);
     return 0;
   }
-  const load = Object.hasOwn(parts, name) ? parts[name] : undefined;
+  const load = Object.hasOwn(parts, name) ? parts[name as keyof typeof parts] : undefined;
   if (load === undefined) {
     const meant = nearest(name, Object.keys(parts));
     process.stderr.write(

@@ -2,27 +2,66 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { json } from '../src/common/output.js';
+import { VERBS } from '../src/common/verbs.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, PROGRAM, run, start, startReceiver, until } from './lib.js';
-
-const VERBS = ['demo', 'send', 'receive', 'status', 'nodes', 'check', 'xml', 'dump', 'describe', 'nodeset', 'load'];
+import { boardPath, folder, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
   t.equal(all.code, 0);
-  for (const verb of VERBS) {
+  for (const [verb, summary] of Object.entries(VERBS)) {
     t.match(all.stdout, new RegExp(`^  ${verb} +\\S`, 'm'));
     const { code, stdout, stderr } = await run([verb, '--help']);
     t.equal(code, 0, verb);
     t.match(stdout, /Usage: beoboard .*\n[\s\S]*Examples:\n {2}beoboard /);
+    t.ok(stdout.includes(`\n\n${summary}\n\n`), `${verb} is what the list says`);
     t.equal(stderr, '');
   }
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+};
+const PACKAGES = Object.keys(manifest.dependencies);
+
+/** What of ours, besides main and what is common, and of our packages a command loads, by Node's own account. */
+async function loaded(t: Test, argv: string[]): Promise<string[]> {
+  const into = folder(t);
+  await run(argv, { NODE_V8_COVERAGE: into });
+  const [file = ''] = readdirSync(into);
+  const { result } = JSON.parse(readFileSync(join(into, file), 'utf8')) as { result: { url: string }[] };
+  // Under tap its own modules are loaded, too.
+  const paths = result.map(({ url }) => /.*\/(?:node_modules|dist(?=\/src\/))\/(.*)$/.exec(url)?.[1] ?? '');
+  t.ok(paths.includes('src/main.js'), 'the account is there');
+  return paths.filter(
+    path =>
+      (path.startsWith('src/') && !/^src\/(main\.js|common\/)/.test(path)) ||
+      PACKAGES.includes(path.split('/')[0] ?? ''),
+  );
+}
+
+t.test('a command loads what it needs, for it is to start quickly', async t => {
+  t.strictSame(await loaded(t, ['--help']), []);
+  t.strictSame(await loaded(t, ['nodeset', '--fold', 'n1', 'n2']), ['src/cli/nodeset.js']);
+  t.ok(
+    (await loaded(t, ['send', '--help'])).some(path => path.startsWith('dgram-as-promised/')),
+    'a package would be seen',
+  );
+  for (const verb of ['receive', 'status', 'nodes', 'check', 'ganglia']) {
+    const paths = await loaded(t, [verb, '--help']);
+    t.ok(paths.some(path => path.startsWith('src/')));
+    t.strictSame(
+      paths.filter(path => !path.startsWith('src/')),
+      [],
+      `${verb} loads no package`,
+    );
+  }
 });
 
 t.test('what cannot be taken gets one line that says what to write, and exit code 2', async t => {

@@ -1,10 +1,15 @@
-/* How long the calls of the library take, on a board made here with the project's own writer. Not a test.
- *   lib-bench [BOARD]      prints a table; BOARD is made and removed, by default /dev/shm/beoboard-bench.PID */
+/* The two ends of a board, for measuring readers: a writer that is quiet or lays reports as fast as it can, and a reader by libbeoboard.
+ *   lib-bench write BOARD NODES     makes the board, all nodes live, with two reports each
+ *   lib-bench read BOARD            reads it
+ * Both take a line on stdin and answer it with a line of JSON, until stdin ends. The writer takes `quiet` and `busy`, and answers how
+ * many reports a second it laid since the line before. The reader takes the name of what it shall do, and answers how long that
+ * took, in ns, as the median of as many rounds as there is time for. A reader that sees less than the whole board ends with 1. */
 #include <inttypes.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,123 +22,227 @@ static int64_t clock_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static uint64_t random_state = 88172645463325252u;
-static uint64_t next_random(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  return random_state ^= random_state << 17;
+static void fail(const char *what) {
+  fprintf(stderr, "lib-bench: %s\n", what);
+  exit(1);
 }
 
-static void fill(struct bb_writer *w, uint32_t nodes, uint32_t seq, unsigned late) {
-  const int64_t now = clock_ns();
-  struct bb_report r;
-  memset(&r, 0, sizeof r);
-  r.magic = 0x31525342;
-  r.version = 1;
-  r.length = sizeof r;
-  r.boot_id = 1;
-  r.seq = seq;
-  r.interval_ms = 1000;
-  r.t_boot_ns = 1000000000u + (uint64_t)seq * 1000000000u;
-  r.start_boot_ns = 1;
-  r.valid = BB_VALID_KNOWN;
-  r.load1_c = 150;
-  r.mem_total_mib = 1 << 18;
-  r.cpu_user_ms = (uint64_t)seq * 10000;
-  for (uint32_t i = 0; i < nodes; i++) {
-    snprintf(r.hostname, sizeof r.hostname, "node%06" PRIu32, i);
-    struct bb_arrival arrival = {.stamp_ns = now - (late > 0 && i % late == 0 ? 6000000000 : 0)};
-    bb_writer_deliver(w, (const uint8_t *)&r, sizeof r, &arrival);
-  }
+static void *room(size_t bytes) {
+  void *made = malloc(bytes);
+  if (made == NULL) fail("out of memory");
+  return made;
 }
+
+/* ---- The writer ---- */
+
+struct source {
+  struct bb_writer *writer;
+  struct bb_report report;
+  char (*names)[sizeof((struct bb_report *)0)->hostname];
+  uint32_t nodes, next;
+};
+
+/* A second later: what is shown as a rate moves. */
+static void next_second(struct bb_report *r) {
+  r->seq++;
+  r->t_boot_ns += 1000000000;
+  r->cpu_user_ms += 25000;
+  r->cpu_idle_ms += 39000;
+  r->net[0].rx_bytes += 1250000;
+  r->net[0].tx_bytes += 1000000;
+  r->net[0].rx_packets += 1250;
+  r->net[0].tx_packets += 1000;
+}
+
+/* Lays the next reports of so many nodes in turn, then says that everything was heard until now. */
+static void lay(struct source *s, uint32_t count) {
+  const struct bb_arrival arrival = {.stamp_ns = clock_ns()};
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(s->report.hostname, s->names[s->next], sizeof s->report.hostname);
+    if (bb_writer_deliver(s->writer, (const uint8_t *)&s->report, sizeof s->report, &arrival) != BB_OUTCOME_ACCEPTED) fail("a report was not accepted");
+    if (++s->next < s->nodes) continue;
+    s->next = 0;
+    next_second(&s->report);
+  }
+  bb_writer_heartbeat(s->writer, clock_ns());
+}
+
+static int write_board(const char *path, uint32_t nodes) {
+  /* By these limits all nodes stay live on a quiet board, too, though they say that they report every second. */
+  const int64_t hour_ns = 3600000000000;
+  const struct bb_writer_options o = {.path = path, .cluster_name = "", .capacity = nodes, .uncertain_after_ns = hour_ns, .silent_after_ns = 2 * hour_ns};
+  char why[256];
+  struct source s = {.writer = bb_writer_open(&o, why, sizeof why), .nodes = nodes};
+  if (s.writer == NULL) fail(why);
+  s.report = (struct bb_report){
+      .magic = 0x31525342, .version = 1, .length = sizeof s.report, .boot_id = 1, .interval_ms = 1000, .t_boot_ns = 1000000000,
+      .start_boot_ns = 1, .valid = BB_VALID_KNOWN, .load1_c = 150, .cpus_online = 64, .cpus_present = 64, .mem_total_mib = 1 << 18,
+      .os_release = "6.1.0", .net[0] = {.name = "eth0", .mbps = 25000}};
+  s.names = room(nodes * sizeof *s.names);
+  memset(s.names, 0, nodes * sizeof *s.names);
+  for (uint32_t i = 0; i < nodes; i++) snprintf(s.names[i], sizeof s.names[i], "node%06" PRIu32, i);
+  bb_writer_listening_since(s.writer, clock_ns() - 100000000000);
+  lay(&s, 2 * nodes);
+  char line[64] = "quiet\n";
+  int64_t began = clock_ns();
+  uint64_t laid = 0;
+  printf("{}\n");
+  for (;;) {
+    fflush(stdout);
+    const bool busy = strcmp(line, "busy\n") == 0;
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    while (poll(&in, 1, busy ? 0 : 10) == 0) {
+      lay(&s, busy ? 256 : 0);
+      laid += busy ? 256 : 0;
+    }
+    if (fgets(line, sizeof line, stdin) == NULL) break;
+    const int64_t now = clock_ns();
+    printf("{\"reports\":%.0f}\n", (double)laid * 1e9 / (double)(now - began));
+    began = now;
+    laid = 0;
+  }
+  bb_writer_close(s.writer);
+  free(s.names);
+  return 0;
+}
+
+/* ---- The reader ---- */
+
+enum { ROUNDS_LEAST = 3, ROUNDS_MOST = 1000, CALLS = 10000, FEW = 64 };
+static const int64_t enough_ns = 50000000;
+
+struct reader {
+  beoboard *board;
+  int nodes;
+  char (*names)[BEOBOARD_NAME_MAX];
+  int *order; /* in which nodes are asked for at random */
+  int8_t *states;
+  struct beoboard_node *all;
+  struct beoboard_slot *reports, *other;
+};
 
 static volatile int64_t sink;
 
-/* The best of some rounds, in ns per `per` calls: what else the machine does only ever adds. */
-#define TIME(result, per, calls)                                   \
-  do {                                                             \
-    result = 1e18;                                                 \
-    for (int round = 0; round < 200; round++) {                      \
-      bb_writer_heartbeat(w, clock_ns());                          \
-      const int64_t began = clock_ns();                            \
-      calls;                                                       \
-      const double took = (double)(clock_ns() - began) / (per);    \
-      if (took < result) result = took;                            \
-    }                                                              \
-  } while (0)
+static void scan(struct reader *r) {
+  int live = 0;
+  for (int i = 0; i < r->nodes; i++) {
+    r->states[i] = (int8_t)beoboard_state(r->board, i);
+    live += r->states[i] == BEOBOARD_LIVE;
+  }
+  if (live != r->nodes) fail("not all nodes are live");
+}
 
-static void measure(const char *path, uint32_t nodes) {
-  const struct bb_writer_options o = {.path = path, .cluster_name = "", .capacity = nodes, .uncertain_after_ns = 4500000000, .silent_after_ns = 10500000000};
-  char why[256];
-  struct bb_writer *w = bb_writer_open(&o, why, sizeof why);
-  if (w == NULL) {
-    fprintf(stderr, "lib-bench: %s\n", why);
-    exit(1);
-  }
-  fill(w, nodes, 1, 0);
-  fill(w, nodes, 2, 0);
-  bb_writer_listening_since(w, clock_ns() - 100000000000);
-  bb_writer_heartbeat(w, clock_ns());
-  beoboard *b;
-  const int err = beoboard_open(&b, path, 0);
-  if (err < 0) {
-    fprintf(stderr, "lib-bench: %s\n", beoboard_strerror(err));
-    exit(1);
-  }
-  const int n = beoboard_count(b);
-  char(*names)[BEOBOARD_NAME_MAX] = (char(*)[BEOBOARD_NAME_MAX])malloc((size_t)n * sizeof *names);
-  const char **list = (const char **)malloc((size_t)n * sizeof *list);
-  int *order = (int *)malloc((size_t)n * sizeof *order);
-  for (int i = 0; i < n; i++) {
-    beoboard_name(b, i, names[i], sizeof names[i]);
-    list[i] = names[i];
-    order[i] = (int)(next_random() % (uint64_t)n);
-  }
-  struct beoboard_node node;
-  struct beoboard_node *all = (struct beoboard_node *)malloc((size_t)n * sizeof *all);
-  struct beoboard_rates rates;
-  int step = 0;
+static void tally(struct reader *r) {
   int counts[BEOBOARD_NSTATES];
-  const int m = 10000;
-  double one, state, random_state_ns, index, same, read, again, every, tally, check, rate;
-  TIME(one, m, for (int i = 0; i < m; i++) sink += beoboard_state(b, 7));
-  TIME(state, m, for (int i = 0; i < m; i++) sink += beoboard_state(b, i % n));
-  TIME(random_state_ns, m, for (int i = 0; i < m; i++) sink += beoboard_state(b, order[(step = (step + 1) % n)]));
-  TIME(same, m, for (int i = 0; i < m; i++) sink += beoboard_index(b, names[i % 64 % n]));
-  TIME(index, m, for (int i = 0; i < m; i++) sink += beoboard_index(b, names[order[(step = (step + 1) % n)]]));
-  TIME(read, m, for (int i = 0; i < m; i++) sink += beoboard_read(b, i % 64 % n, &node, sizeof node));
-  TIME(again, m, for (int i = 0; i < m; i++) sink += beoboard_read(b, order[(step = (step + 1) % n)], &node, sizeof node));
-  TIME(every, n, sink += beoboard_read_all(b, all, sizeof *all, 0, n));
-  fill(w, nodes, 3, 0); /* all live again: what was measured above took its time */
-  TIME(tally, 1.0 * n, sink += beoboard_tally(b, counts));
-  TIME(check, n, sink += beoboard_check(b, list, n, NULL));
-  TIME(rate, 1000, for (int i = 0; i < 1000; i++) sink += beoboard_rates(b, i % 64 % n, &rates, sizeof rates));
-  fill(w, nodes, 4, 3);
-  double mixed;
-  TIME(mixed, 1.0 * n, sink += beoboard_tally(b, counts));
-  printf("%7d | %6.1f %6.1f %6.1f | %6.1f %6.1f | %6.1f %6.1f %6.1f | %6.2f %8.1f %6.2f | %6.1f | %6.0f\n", n, one, state, random_state_ns, same,
-         index, read, again, every, tally, tally * n / 1000, mixed, check, rate);
-  if (counts[BEOBOARD_LIVE] == n) printf("the late are missing\n");
-  beoboard_close(b);
-  bb_writer_close(w);
-  free(names);
-  free(list);
-  free(order);
-  free(all);
-  unlink(path);
+  beoboard_tally(r->board, counts);
+  if (counts[BEOBOARD_LIVE] != r->nodes) fail("not all nodes are live");
+}
+
+static void one(struct reader *r) {
+  struct beoboard_node node;
+  for (int i = 0; i < CALLS; i++)
+    if (beoboard_read(r->board, beoboard_index(r->board, r->names[r->order[i % r->nodes]]), &node, sizeof node) != 0) fail("a node was not read");
+}
+
+static void find(struct reader *r) {
+  for (int i = 0; i < CALLS; i++) sink += beoboard_index(r->board, r->names[i % FEW % r->nodes]);
+}
+
+static void copy(struct reader *r) {
+  struct beoboard_node node;
+  for (int i = 0; i < CALLS; i++)
+    if (beoboard_read(r->board, i % FEW % r->nodes, &node, sizeof node) != 0) fail("a node was not read");
+}
+
+static void every(struct reader *r) {
+  if (beoboard_read_all(r->board, r->all, sizeof *r->all, 0, r->nodes) != r->nodes) fail("not all nodes were read");
+  for (int i = 0; i < r->nodes; i++)
+    if (r->all[i].state != BEOBOARD_LIVE) fail("a node was not read");
+}
+
+static void whole(struct reader *r) {
+  for (int i = 0; i < r->nodes; i++)
+    /* The older one may be in the writer's hands. */
+    if (beoboard_reports(r->board, i, &r->reports[2 * i], &r->reports[2 * i + 1], sizeof *r->reports) < 1) fail("a node was not read");
+}
+
+/* As many bytes, of memory that nobody else touches. */
+static void bare(struct reader *r) { memcpy(r->reports, r->other, 2 * (size_t)r->nodes * sizeof *r->reports); }
+
+static const struct work {
+  const char *name;
+  void (*run)(struct reader *);
+  void (*beside)(struct reader *); /* done in turn with it, so that neither finds in a cache what it left there itself */
+  bool calls;                      /* CALLS of them in a round */
+} works[] = {{"scan", scan, NULL, false}, {"tally", tally, NULL, false}, {"one", one, NULL, true},     {"find", find, NULL, true},
+             {"copy", copy, NULL, true},  {"every", every, NULL, false}, {"whole", whole, bare, false}};
+
+static int by_size(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double timed(void (*run)(struct reader *), struct reader *r) {
+  const int64_t began = clock_ns();
+  run(r);
+  return (double)(clock_ns() - began);
+}
+
+/* Does it as often as there is time for, and prints the medians; and the least, for what else the machine does only ever adds. */
+static void measure(const struct work *work, struct reader *r) {
+  static double rounds[ROUNDS_MOST], beside[ROUNDS_MOST];
+  const int64_t began = clock_ns();
+  size_t n = 0;
+  for (; n < ROUNDS_LEAST || (n < ROUNDS_MOST && clock_ns() - began < enough_ns); n++) {
+    rounds[n] = timed(work->run, r) / (work->calls ? CALLS : 1);
+    if (work->beside != NULL) beside[n] = timed(work->beside, r);
+  }
+  qsort(rounds, n, sizeof *rounds, by_size);
+  qsort(beside, n, sizeof *beside, by_size);
+  printf("{\"ns\":%.1f,\"least\":%.1f,\"memcpy\":%.1f}\n", rounds[n / 2], rounds[0], beside[n / 2]);
+}
+
+static int read_board(const char *path) {
+  struct reader r = {0};
+  const int err = beoboard_open(&r.board, path, 0);
+  if (err < 0) fail(beoboard_strerror(err));
+  r.nodes = beoboard_count(r.board);
+  const size_t n = (size_t)r.nodes, slots = 2 * n * sizeof *r.reports;
+  r.names = room(n * sizeof *r.names);
+  r.order = room(n * sizeof *r.order);
+  r.states = room(n);
+  r.all = room(n * sizeof *r.all);
+  r.reports = memset(room(slots), 1, slots);
+  r.other = memset(room(slots), 2, slots);
+  uint64_t random = 88172645463325252u;
+  for (int i = 0; i < r.nodes; i++) {
+    beoboard_name(r.board, i, r.names[i], sizeof r.names[i]);
+    random ^= random << 13;
+    random ^= random >> 7;
+    random ^= random << 17;
+    r.order[i] = (int)(random % n);
+  }
+  printf("{\"nodes\":%d,\"bytes\":%zu}\n", r.nodes, slots);
+  for (char line[64]; fflush(stdout) == 0 && fgets(line, sizeof line, stdin) != NULL;) {
+    line[strcspn(line, "\n")] = '\0';
+    const struct work *work = works;
+    while (work < works + sizeof works / sizeof *works && strcmp(work->name, line) != 0) work++;
+    if (work == works + sizeof works / sizeof *works) fail("it reads in no such way");
+    measure(work, &r);
+  }
+  beoboard_close(r.board);
+  free(r.names);
+  free(r.order);
+  free(r.states);
+  free(r.all);
+  free(r.reports);
+  free(r.other);
+  return 0;
 }
 
 int main(int argc, char **argv) {
-  char folder[64], path[80], lock[96];
-  snprintf(folder, sizeof folder, "/dev/shm/beoboard-bench.%d", (int)getpid());
-  snprintf(path, sizeof path, "%s/board", folder);
-  if (argc < 2) mkdir(folder, 0755);
-  const char *board = argc > 1 ? argv[1] : path;
-  printf("ns      | state  state  state  | index  index  | read   read   read   | tally  us for   tally  | check  | rates\n");
-  printf("nodes   | of one in row random | of 64  random | of 64  random of all | /node  all      mixed  | /node  | of 64\n");
-  for (uint32_t nodes = 1000; nodes <= 100000; nodes *= 10) measure(board, nodes);
-  snprintf(lock, sizeof lock, "%s.lock", board);
-  unlink(lock);
-  if (argc < 2) rmdir(folder);
-  return 0;
+  if (argc == 4 && strcmp(argv[1], "write") == 0) return write_board(argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
+  if (argc == 3 && strcmp(argv[1], "read") == 0) return read_board(argv[2]);
+  fprintf(stderr, "usage: lib-bench write BOARD NODES | lib-bench read BOARD\n");
+  return 2;
 }

@@ -5,13 +5,14 @@ import { Failure } from '../common/failure.js';
 import { foldParts } from '../common/nodeset.js';
 import { defineVerb, type Portion, parseVerb, UsageError, type Values } from '../common/options.js';
 import { print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
 import type { State } from '../shm/liveness.js';
 import { BoardReader, heartbeatText, NoBoard, stalledText } from '../shm/reader.js';
 import { type Census, takeCensus } from './census.js';
 
 export const verb = defineVerb({
   name: 'check',
-  summary: 'whether the nodes are well, for Nagios and for prologs',
+  summary: VERBS.check,
   options: ['nodes', 'fail', 'warning', 'critical', 'board', 'owner', 'config'],
   letters: { w: 'warning', c: 'critical' },
   examples: [

@@ -3,11 +3,12 @@
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { nearest, quote } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
 
 export const verb = defineVerb({
   name: 'describe',
-  summary: 'what a field means, and what it does not',
+  summary: VERBS.describe,
   options: ['json'],
   arguments: ['[field]'],
   examples: [

@@ -6,6 +6,7 @@ import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
 import { MAGIC as REPORT_MAGIC, STAT_VERSION } from '../layout/identity.js';
 import { bits, structs } from '../layout/layout.gen.js';
@@ -14,7 +15,7 @@ import { NO_BOARD, NoBoard } from '../shm/reader.js';
 
 export const verb = defineVerb({
   name: 'dump',
-  summary: "everything in the board's file, raw, and the first thing wrong with it",
+  summary: VERBS.dump,
   options: ['board', 'owner', 'json', 'config'],
   examples: [
     'beoboard dump | less',

@@ -19,10 +19,11 @@ import { type Key, keyLine, nodeKey, readClusterKeys } from '../common/keys.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({
   name: 'keygen',
-  summary: "make a cluster key, or nodes' own keys out of one",
+  summary: VERBS.keygen,
   options: ['key-id', 'key-file', 'node'],
   arguments: ['<file>'],
   examples: [

@@ -3,12 +3,13 @@
 import { compareNames, fold } from '../common/nodeset.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
 import { type Census, type Question, takeCensus } from './census.js';
 
 export const verb = defineVerb({
   name: 'nodes',
-  summary: 'names of nodes for scripts: those in some states',
+  summary: VERBS.nodes,
   options: ['state', 'nodes', 'where', 'fold', 'expand', 'counted', 'board', 'owner', 'config'],
   letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'counted' },
   examples: [

@@ -5,10 +5,11 @@ import { expandLines, fold, NodesetError, readNodes } from '../common/nodeset.js
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { InputError } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({
   name: 'nodeset',
-  summary: 'expand, fold and count host lists',
+  summary: VERBS.nodeset,
   options: ['expand', 'fold', 'counted', 'exclude'],
   letters: { e: 'expand', f: 'fold', c: 'counted', x: 'exclude' },
   arguments: ['[lists...]'],

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { print } from '../common/output.js';
 import { InputError } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
 import { oddities } from './oddities.js';
 import { ordered } from './order.js';
@@ -14,7 +15,7 @@ import { type Choice, type Survey, survey } from './survey.js';
 
 export const verb = defineVerb({
   name: 'status',
-  summary: 'how the nodes are: a table, worst first',
+  summary: VERBS.status,
   options: [
     ...(['nodes', 'where', 'grouping', 'sort', 'columns', 'exceptions', 'long'] as const),
     ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),

@@ -2,7 +2,7 @@
 // Never throws and never waits: a line that nobody takes is dropped, the daemon goes on.
 
 import { writeSync } from 'node:fs';
-import { pino } from 'pino';
+import { createRequire } from 'node:module';
 import { formatDuration } from './durations.js';
 import { oneLine } from './text.js';
 
@@ -35,27 +35,38 @@ function toStderr(line: string): void {
   } catch {}
 }
 
-/**
- * The log of a verb: lines `beoboard VERB: message`, or pino's JSON with the key `verb` when BEOBOARD_LOG is `json`.
- */
-export function createLog(
-  verb: string,
-  { write = toStderr, now = () => performance.now(), env = process.env }: LogWorld = {},
-): Log {
-  // pino gives a destination with this mark the bare message beside its JSON line.
-  const plain = {
-    [Symbol.for('pino.metadata')]: true,
-    lastMsg: '',
-    write(): void {
-      write(`beoboard ${verb}: ${oneLine(this.lastMsg)}\n`);
-    },
-  };
-  const logger = pino({ base: { pid: process.pid, verb } }, env.BEOBOARD_LOG === 'json' ? { write } : plain);
-  const kept = new Map<string, { told: number; since: number }>();
+/** Where lines of each importance go. */
+type Lines = Pick<Log, 'info' | 'warn' | 'error'>;
+
+// Loading pino takes longer than the sender in C takes to send its first report, and lines for people need none of it.
+const require = createRequire(import.meta.url);
+
+/** pino's JSON, with the key `verb`. */
+function jsonLines(verb: string, write: (line: string) => void): Lines {
+  const { pino } = require('pino') as typeof import('pino');
+  const logger = pino({ base: { pid: process.pid, verb } }, { write });
   return {
     info: message => logger.info(message),
     warn: message => logger.warn(message),
     error: message => logger.error(message),
+  };
+}
+
+/** Lines `beoboard VERB: message`, all of one kind: people read what they say. */
+function plainLines(verb: string, write: (line: string) => void): Lines {
+  const line = (message: string) => write(`beoboard ${verb}: ${oneLine(message)}\n`);
+  return { info: line, warn: line, error: line };
+}
+
+/** The log of a verb: lines for people, or JSON when BEOBOARD_LOG is `json`. */
+export function createLog(
+  verb: string,
+  { write = toStderr, now = () => performance.now(), env = process.env }: LogWorld = {},
+): Log {
+  const lines = (env.BEOBOARD_LOG === 'json' ? jsonLines : plainLines)(verb, write);
+  const kept = new Map<string, { told: number; since: number }>();
+  return {
+    ...lines,
     seldom(key, message) {
       const last = kept.get(key);
       const elapsed = last ? now() - last.told : Number.POSITIVE_INFINITY;
@@ -64,7 +75,7 @@ export function createLog(
         return;
       }
       const span = elapsed < 2 * MINUTE ? 'minute' : formatDuration(elapsed);
-      logger.warn(last?.since ? `${message} (and ${last.since} more in the last ${span})` : message);
+      lines.warn(last?.since ? `${message} (and ${last.since} more in the last ${span})` : message);
       kept.set(key, { told: now(), since: 0 });
     },
   };

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
+import { VERBS } from '../common/verbs.js';
 
 export const verb = defineVerb({
   name: 'demo',
-  summary: 'receiver, sender and live status of this machine, in one terminal',
+  summary: VERBS.demo,
   options: ['for', 'interval'],
   examples: ['beoboard demo', 'beoboard demo --for 10s'],
   notes: 'Ends with Ctrl-C, or after --for. Uses a board of its own under /dev/shm and leaves nothing behind.',

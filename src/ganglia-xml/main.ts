@@ -6,6 +6,7 @@ import { type Address, formatAddress } from '../common/addresses.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { BoardReader, heartbeatText, NoBoard, type Snapshot } from '../shm/reader.js';
 import { Documents, type Source } from './documents.js';
@@ -15,7 +16,7 @@ import { type Client, Ports, type Serve } from './server.js';
 
 export const verb = defineVerb({
   name: 'ganglia',
-  summary: "serve the board to Ganglia's gmetad and ganglia-web",
+  summary: VERBS.ganglia,
   options: ['boards', 'owner', 'serve', 'gzip-listen', 'gmetad-listen', 'grid', 'trusted-hosts', 'metrics', 'config'],
   examples: [
     'beoboard ganglia',

@@ -3,13 +3,14 @@
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
 import { BoardReader, heartbeatText, NO_BOARD } from '../shm/reader.js';
 import { Documents } from './documents.js';
 import { METRIC_SETS } from './metrics.js';
 
 export const verb = defineVerb({
   name: 'xml',
-  summary: "print the board as Ganglia's gmond would",
+  summary: VERBS.xml,
   options: ['board', 'owner', 'metrics', 'config'],
   examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
   notes: `One document, for looking at and for tools that read Ganglia's XML from a file or a pipe; beoboard ganglia serves it.

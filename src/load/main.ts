@@ -9,6 +9,7 @@ import { nodeKey, readClusterKeys } from '../common/keys.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { json, print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
@@ -16,7 +17,7 @@ import { Cluster, random } from './node.js';
 
 export const verb = defineVerb({
   name: 'load',
-  summary: 'simulate a cluster: many nodes that report to a master',
+  summary: VERBS.load,
   options: [
     'to',
     'count',

@@ -3,21 +3,52 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
-import { z } from 'zod';
 import type { Log } from '../common/log.js';
 import { oneLine } from '../common/text.js';
 
-/** What is asked. */
-const question = z.strictObject({ forget: z.array(z.string().min(1).max(63)) });
-/** What is answered. */
-const answer = z.union([
-  z.strictObject({ forgotten: z.array(z.string()), unknown: z.array(z.string()) }),
-  z.strictObject({ error: z.string() }),
-]);
-
 /** Names that had a record, and names that had none. */
 export type Forgotten = { forgotten: string[]; unknown: string[] };
-type Answer = z.infer<typeof answer>;
+type Answer = Forgotten | { error: string };
+
+const LONGEST_NAME = 63;
+
+/** An object with these keys and no others, in any order. */
+function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Record<K, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).length === keys.length &&
+    keys.every(key => Object.hasOwn(value, key))
+  );
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+
+/** The names that are to be forgotten; undefined for what is no question. */
+function namesOf(line: string): string[] | undefined {
+  const question: unknown = parsed(line);
+  if (!hasKeys(question, 'forget') || !areTexts(question.forget)) return undefined;
+  return question.forget.every(name => name !== '' && name.length <= LONGEST_NAME) ? question.forget : undefined;
+}
+
+/** What a receiver answered; undefined for what is no answer. */
+function answerOf(line: string): Answer | undefined {
+  const answer: unknown = parsed(line);
+  if (hasKeys(answer, 'error') && isText(answer.error)) return { error: answer.error };
+  if (!hasKeys(answer, 'forgotten', 'unknown')) return undefined;
+  const { forgotten, unknown } = answer;
+  return areTexts(forgotten) && areTexts(unknown) ? { forgotten, unknown } : undefined;
+}
+
+/** JSON; undefined for what is none. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
 
 /** A million names of the longest kind. */
 const MOST_BYTES = 80 << 20;
@@ -106,14 +137,14 @@ export class Control {
   }
 
   #answer(line: string): Answer {
+    const names = namesOf(line);
+    if (names === undefined) return { error: 'that is no question' };
     try {
-      const { forget: names } = question.parse(JSON.parse(line));
       const result = sortOut(names, this.#forget(names));
       this.#log.info(`forgot ${result.forgotten.length} nodes, as asked`);
       return result;
     } catch (error) {
-      const nonsense = error instanceof z.ZodError || error instanceof SyntaxError;
-      return { error: nonsense ? 'that is no question' : (error as Error).message };
+      return { error: (error as Error).message };
     }
   }
 }
@@ -130,7 +161,8 @@ export async function askToForget(board: string, names: readonly string[]): Prom
   try {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     socket.write(`${JSON.stringify({ forget: names })}\n`);
-    const said = answer.parse(JSON.parse(await readLine(socket)));
+    const said = answerOf(await readLine(socket));
+    if (said === undefined) throw new Error(`what answers at ${path} is no receiver; look who listens there`);
     if ('error' in said) throw new Error(said.error);
     return said;
   } catch (error) {

@@ -6,12 +6,13 @@ import { Failure, usable } from '../common/failure.js';
 import { readNodes } from '../common/nodeset.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
 import { editBoard } from '../shm/writer.js';
 import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
 
 export const verb = defineVerb({
   name: 'forget',
-  summary: 'take nodes off the board',
+  summary: VERBS.forget,
   options: ['board', 'json', 'config'],
   arguments: ['<list>'],
   examples: ['beoboard forget node017', 'beoboard forget node[001-064],login2', 'beoboard forget @retired.txt'],

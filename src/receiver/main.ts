@@ -8,6 +8,7 @@ import { onHangup } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
@@ -18,7 +19,7 @@ import { readTrust, tellTrust } from './keys.js';
 
 export const verb = defineVerb({
   name: 'receive',
-  summary: 'receive reports and lay them on the board',
+  summary: VERBS.receive,
   options: [
     'board',
     'listen',

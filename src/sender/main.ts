@@ -6,6 +6,7 @@ import { onHangup } from '../common/hangup.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
 import { onStdoutGone, onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { Service } from '../service/service.js';
@@ -24,7 +25,7 @@ import { here } from './world.js';
 
 export const verb = defineVerb({
   name: 'send',
-  summary: 'report how this machine is, once per interval',
+  summary: VERBS.send,
   options: [
     'to',
     'interface',

@@ -267,17 +267,23 @@ export class Roll {
     const now = Number(evidence.nowNs / NS_PER_MS);
     const rest = Number(evidence.nowNs % NS_PER_MS);
     const nothing = distances.unknown ? 'unknown' : 'never';
+    // A limit only grows with a node's interval: up to here it is live, whatever that is.
+    const surely = distances.unknown ? -1 : distances.uncertainAfter;
+    const { count } = this;
     const words = this.#words;
     const stride = this.#columnStride;
     const states: State[] = [];
-    for (let i = 0, at = this.#column; i < this.count; i++, at += stride) {
-      const low = words[at] as number;
-      const high = words[at + 1] as number;
-      if (low === 0 && high === 0) states.push(nothing);
-      else {
-        const age = (now - (high * 2 ** 11 + (low >>> 21))) * 1e6 + rest;
-        states.push(judgeAge(distances, age, (low >>> 1) & 0xfffff, (low & 1) === 1));
+    for (let i = 0, at = this.#column; i < count; i++, at += stride) {
+      const low = words[at]!;
+      const high = words[at + 1]!;
+      if (low === 0 && high === 0) {
+        states.push(nothing);
+        continue;
       }
+      const age = (now - (high * 2048 + (low >>> 21))) * 1e6 + rest;
+      const goodbye = (low & 1) === 1;
+      if (age >= 0 && age <= surely && !goodbye) states.push('live');
+      else states.push(judgeAge(distances, age, (low >>> 1) & 0xfffff, goodbye));
     }
     return states;
   }

@@ -1,5 +1,5 @@
-// What the verbs that read the board once cost, as whole processes: status, nodes and check of 10,000 nodes, beside a bare
-// `node -e 0` in the same lap. Bounds are on what they take beyond it. And what `status --watch` on a terminal takes of a core.
+// What each command takes, as a whole process, on a board of 10,000 nodes: beyond what a bare `node -e 0` takes in the same lap, on
+// the clock. And what `status --watch` on a terminal takes of a core. How long the daemons take to start is in `start`.
 
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +17,13 @@ const NODES = 10_000;
 /** Of the nodes, so many are silent: the others report so seldom that they stay live. */
 const SILENT = 100;
 
-/** ms that a process takes, from before it is started until it has ended. */
-async function time(argv) {
+/** What a process takes from before it is started until it has ended, and what it says has been read, in ms. */
+async function time(argv, expected = 0) {
   const began = process.hrtime.bigint();
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', expected === 0 ? 'inherit' : 'ignore'] });
   child.stdout.resume();
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}`);
+  if (code !== expected) throw new Error(`${argv.join(' ')} ended with ${code}`);
   return Number(process.hrtime.bigint() - began) / 1e6;
 }
 
@@ -91,33 +91,48 @@ export async function bench({ quick, say }) {
   sender.close();
   reader.close();
 
-  const verbs = {
-    status: ['status'],
-    'nodes --state silent': ['nodes', '--state', 'silent'],
-    'nodes --state live': ['nodes', '--state', 'live'],
-    check: ['check', '--critical', '50%', '--warning', '50%'],
+  const at = ['--board', board];
+  /** What is measured: its command line, its bound in ms, and how it ends. */
+  const commands = {
+    'status of 10,000 nodes': { argv: ['status', ...at], bound: 90 },
+    'status --group': { argv: ['status', '--group', '/^node../', ...at] },
+    'status --json': { argv: ['status', '--json', ...at], seldom: true },
+    'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 30 },
+    'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },
+    "nodes --where 'load > 60'": { argv: ['nodes', '--where', 'load > 60', ...at] },
+    check: { argv: ['check', '--critical', '50%', '--warning', '50%', ...at] },
+    'check --nodes, of 64': { argv: ['check', '--nodes', 'node[00101-00107,00109-00165]', ...at] },
+    'forget, of a node that is not there': { argv: ['forget', 'nobody', ...at], ends: 1 },
+    'xml, all metrics': { argv: ['xml', ...at], seldom: true },
+    'dump, of the file': { argv: ['dump', ...at], seldom: true },
+    'describe, all fields': { argv: ['describe'] },
+    'nodeset --expand, to 10,000 names': { argv: ['nodeset', '--expand', 'node[00001-10000]'] },
+    'keygen, to stdout': { argv: ['keygen', '-'] },
+    'status --help': { argv: ['status', '--help'] },
+    '--help': { argv: ['--help'] },
+    '--version': { argv: ['--version'] },
   };
   const laps = quick ? 5 : 21;
   say(`${NODES} nodes, ${SILENT} of them silent, ${laps} laps`);
-  const samples = [];
+  const samples = new Map([['bare', []], ...Object.keys(commands).map(command => [command, []])]);
   for (let lap = 0; lap < laps; lap++) {
     const bare = await time(['-e', '0']);
-    const sample = { bare };
-    for (const [verb, argv] of Object.entries(verbs))
-      sample[verb] = (await time([MAIN, ...argv, '--board', board])) - bare;
-    samples.push(sample);
+    samples.get('bare').push(bare);
+    for (const [command, { argv, ends, seldom }] of Object.entries(commands))
+      if (!seldom || lap % 3 === 0) samples.get(command).push((await time([MAIN, ...argv], ends)) - bare);
   }
   const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
   const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
   await end(child);
   rmSync(own, { recursive: true });
-  const row = (figure, of, bound) => ({ figure, unit: 'ms', samples: samples.map(of), bound });
   return [
-    row('node -e 0, whole process', ({ bare }) => bare),
-    row('status, beyond it', sample => sample.status, 90),
-    row('nodes --state silent, beyond it', sample => sample['nodes --state silent'], 30),
-    row('nodes --state live, beyond it', sample => sample['nodes --state live']),
-    row('check, beyond it', sample => sample.check),
+    { figure: 'node -e 0, whole process', unit: 'ms', samples: samples.get('bare') },
+    ...Object.entries(commands).map(([command, { bound }]) => ({
+      figure: `${command}, beyond it`,
+      unit: 'ms',
+      samples: samples.get(command),
+      bound,
+    })),
     { figure: 'status --watch', unit: '% of a core', samples: watch, bound: 3 },
     { figure: 'status --watch --sort in', unit: '% of a core', samples: sorted },
   ];

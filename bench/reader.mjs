@@ -1,0 +1,94 @@
+// Reads a board in TypeScript, as often as there is time for: for the bench `readers`, which asks for it by lines.
+//   node reader.mjs BOARD      takes scan, one, object, copy or whole; answers with a line of JSON: the median, ns
+
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { mapBoard } from '../dist/src/native/index.js';
+import { BoardReader } from '../dist/src/shm/reader.js';
+
+const [, , path] = process.argv;
+const reader = new BoardReader(path);
+const { board: mapping } = mapBoard(path);
+const names = reader.snapshot().names();
+const nodes = names.length;
+const other = new Uint8Array(mapping.snapshotBytes()).fill(1);
+const into = new Uint8Array(other.length).fill(1);
+const one = new Uint8Array(mapping.nodeBytes(1));
+const CALLS = 2000;
+const ENOUGH_MS = 50;
+
+function must(holds, what) {
+  if (!holds) throw new Error(`reader.mjs: ${what}`);
+}
+
+function time(calls, work) {
+  const before = process.hrtime.bigint();
+  for (let i = 0; i < calls; i++) work(i);
+  return Number(process.hrtime.bigint() - before) / calls;
+}
+
+/**
+ * As many rounds as there is time for, ns a call: their median. `beside` is done in turn with it, so that neither finds in
+ * a cache what it left there itself.
+ */
+function measure(calls, work, beside) {
+  const [rounds, others] = [[], []];
+  const began = performance.now();
+  while (rounds.length < 3 || (rounds.length < 1000 && performance.now() - began < ENOUGH_MS)) {
+    rounds.push(time(calls, work));
+    if (beside !== undefined) others.push(time(1, beside));
+  }
+  const median = list => list.sort((a, b) => a - b)[list.length >> 1];
+  return { ns: median(rounds), memcpy: median(others) };
+}
+
+const nameAt = i => names[(i * 7919) % nodes];
+
+const works = {
+  /** The state of every node. */
+  scan() {
+    let states = [];
+    const figures = measure(1, () => {
+      states = reader.roll().states();
+    });
+    must(states.length === nodes && states.every(state => state === 'live'), 'not all nodes are live');
+    return figures;
+  },
+  /** State and load of a node, by its name. */
+  one() {
+    return measure(CALLS, i => {
+      const [node] = reader.snapshotOf(nameAt(i)).nodes();
+      must(node?.state === 'live' && node.field('load1_c') === 150, 'a node was not read');
+    });
+  },
+  /** Its whole report as an object. */
+  object() {
+    return measure(CALLS / 10, i => {
+      const [node] = reader.snapshotOf(nameAt(i)).nodes();
+      must(node?.report?.load1_c === 150, 'a node was not read');
+    });
+  },
+  /** The bytes of a record. */
+  copy() {
+    mapping.into(one);
+    return measure(CALLS, i => mapping.snapshot((i * 7919) % nodes));
+  },
+  /** The bytes of the board, beside a copy of as many that nobody else touches. */
+  whole() {
+    let snapshot;
+    const figures = measure(
+      1,
+      () => {
+        snapshot = reader.snapshot();
+      },
+      () => into.set(other),
+    );
+    must(snapshot.count === nodes && snapshot.states().every(state => state === 'live'), 'not all nodes were read');
+    return figures;
+  },
+};
+
+process.stdout.write(`${JSON.stringify({ nodes, bytes: other.length })}\n`);
+const lines = createInterface({ input: process.stdin });
+lines.on('line', line => process.stdout.write(`${JSON.stringify(works[line]())}\n`));
+await once(lines, 'close');

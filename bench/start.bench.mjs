@@ -1,0 +1,156 @@
+// How long the daemons take from nothing: until the receiver listens, on a new board and on one that it takes over; until a sender's first
+// report is on the board, as a reader sees it; and both at once. Beside them a bare `node -e 0`. The sender in C, too, where there is
+// musl-gcc. Commands are in `cli`.
+
+import { execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { REPORT_BYTES } from '../dist/src/layout/codec.js';
+import { Cluster } from '../dist/src/load/node.js';
+import { BulkSender } from '../dist/src/native/index.js';
+import { BoardReader, NoBoard } from '../dist/src/shm/reader.js';
+import { end, folder, sleep } from './processes.mjs';
+
+const at = path => fileURLToPath(new URL(path, import.meta.url));
+const MAIN = at('../dist/src/main.js');
+const NODES = 10_000;
+
+const ms = since => Number(process.hrtime.bigint() - since) / 1e6;
+
+/** A port that nobody has now: who is started beside the receiver has to know it before that does. */
+async function freePort() {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}
+
+const forkReceiver = (board, port) =>
+  fork(MAIN, ['receive', '--board', board, '--listen', `127.0.0.1:${port}`], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+
+/** Starts a receiver: itself, where it listens, and after how many ms. */
+async function startReceiver(board, port = 0) {
+  const began = process.hrtime.bigint();
+  const child = forkReceiver(board, port);
+  const [{ listening }] = await once(child, 'message');
+  return { child, took: ms(began), port: Number(listening[0].split(':').at(-1)) };
+}
+
+const nap = new Int32Array(new SharedArrayBuffer(4));
+
+/** Looks ten times in a millisecond until the node is on the board and live: after how many ms. */
+function seen(board, name, began) {
+  const reader = new BoardReader(board);
+  try {
+    for (;;) {
+      try {
+        const [node] = reader.snapshotOf(name).nodes();
+        if (node?.state === 'live') return ms(began);
+      } catch (error) {
+        // There is none yet.
+        if (!(error instanceof NoBoard)) throw error;
+      }
+      if (ms(began) > 20_000) throw new Error(`${name} was not heard`);
+      Atomics.wait(nap, 0, 0, 0.1);
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+const startSender = ([program, ...argv], name, port) =>
+  spawn(program, [...argv, '--to', `127.0.0.1:${port}`, '--name', name], { stdio: 'ignore' });
+
+/** A board on which so many have reported, with nobody who listens. */
+async function fill(board) {
+  const { child, port } = await startReceiver(board);
+  const sender = new BulkSender('127.0.0.1', port);
+  const bootNs = 1_000_000_000_000n;
+  const cluster = new Cluster(
+    NODES,
+    i => ({ name: `node${i}`, cluster: undefined, intervalMs: 600_000, agentVersion: 1, bootNs }),
+    1,
+  );
+  for (const second of [1n, 2n]) {
+    for (let i = 0; i < NODES; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
+    for (let sent = 0; sent < NODES; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, NODES - sent);
+    await sleep(0.5);
+  }
+  sender.close();
+  await end(child);
+}
+
+export async function bench({ quick, say }) {
+  const own = folder();
+  const children = [];
+  const keep = child => {
+    children.push(child);
+    return child;
+  };
+  const samples = {};
+  const note = (what, sample) => {
+    samples[what] ??= [];
+    samples[what].push(sample);
+  };
+  try {
+    const senders = { 'beoboard send': [process.execPath, MAIN, 'send'] };
+    const made = spawnSync('make', ['-s', '-j2', '-C', at('../c/sender'), `OUT=${own}`, 'CC=musl-gcc'], {
+      encoding: 'utf8',
+    });
+    if (made.status === 0) senders['beoboard-send'] = [join(own, 'beoboard-send')];
+    else say('no musl-gcc here: apt-get install musl-tools');
+    const full = join(own, 'full');
+    await fill(full);
+    const laps = quick ? 5 : 21;
+    say(`${laps} laps`);
+    for (let lap = 0; lap < laps; lap++) {
+      const began = process.hrtime.bigint();
+      execFileSync(process.execPath, ['-e', '0']);
+      note('node -e 0, whole process', ms(began));
+
+      const board = join(own, `board${lap}`);
+      const { child, took, port } = await startReceiver(board);
+      keep(child);
+      note('beoboard receive, until it listens', took);
+      for (const [who, command] of Object.entries(senders)) {
+        const before = process.hrtime.bigint();
+        const sender = keep(startSender(command, `from-${command.length}`, port));
+        note(`${who}, until its first report is on the board`, seen(board, `from-${command.length}`, before));
+        await end(sender);
+      }
+      await end(child);
+      rmSync(board);
+
+      const again = await startReceiver(full);
+      keep(again.child);
+      note(`beoboard receive on a board of ${NODES} nodes, until it listens`, again.took);
+      await end(again.child);
+
+      for (const [who, command] of Object.entries(senders)) {
+        const both = join(own, `both${lap}`);
+        const free = await freePort();
+        const before = process.hrtime.bigint();
+        const receiver = keep(forkReceiver(both, free));
+        const sender = keep(startSender(command, `node${lap}`, free));
+        note(
+          `beoboard receive and ${who} started at once, until the first report is on the board`,
+          seen(both, `node${lap}`, before),
+        );
+        await end(sender);
+        await end(receiver);
+        rmSync(both);
+      }
+    }
+  } finally {
+    for (const child of children) await end(child);
+    rmSync(own, { recursive: true });
+  }
+  return Object.entries(samples).map(([figure, list]) => ({ figure, unit: 'ms', samples: list }));
+}

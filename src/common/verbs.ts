@@ -1,0 +1,18 @@
+// The verbs, and what each does, in one line: apart from them, so that the list can be shown without loading any.
+
+export const VERBS = {
+  demo: 'receiver, sender and live status of this machine, in one terminal',
+  send: 'report how this machine is, once per interval',
+  receive: 'receive reports and lay them on the board',
+  status: 'how the nodes are: a table, worst first',
+  nodes: 'names of nodes for scripts: those in some states',
+  check: 'whether the nodes are well, for Nagios and for prologs',
+  xml: "print the board as Ganglia's gmond would",
+  ganglia: "serve the board to Ganglia's gmetad and ganglia-web",
+  dump: "everything in the board's file, raw, and the first thing wrong with it",
+  describe: 'what a field means, and what it does not',
+  nodeset: 'expand, fold and count host lists',
+  forget: 'take nodes off the board',
+  keygen: "make a cluster key, or nodes' own keys out of one",
+  load: 'simulate a cluster: many nodes that report to a master',
+} as const;
