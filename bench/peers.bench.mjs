@@ -57,7 +57,7 @@ function build(out) {
     sender,
     node,
     bareSender: compiled('bare-sender', 'musl-gcc', '-Os', '-static'),
-    bareReceiver: compiled('bare-receiver', 'cc', '-O2'),
+    bareReceiver: compiled('bare-receiver', 'cc', '-O2', '-pthread'),
     scraper: compiled('scraper', 'cc', '-O2'),
     replay: compiled('replay', 'cc', '-O2'),
   };

@@ -57,7 +57,7 @@ const ofOurs = (name, start, more = {}) => ({
 export const bare = {
   name: 'bare C program that reads and sends',
   async master(place) {
-    const child = place.space.run(place.programs.bareReceiver, ['5', '100'], { stdio: HEARD });
+    const child = place.space.run(place.programs.bareReceiver, [join(place.own, 'slots'), '100'], { stdio: HEARD });
     const [port] = await once(child.stdout, 'data');
     place.port = String(Number(port));
     return child;
