@@ -129,7 +129,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   try {
     for (const kind of everybody) places.push(await open(kind, programs, mounts));
     // What a compiler makes of a program in its first minute is not what it costs.
-    const [warm, laps, seconds, traced] = quick ? [15, 2, 20, 20] : [60, mounts ? 2 : 3, 60, 60];
+    const [warm, laps, seconds, traced] = quick ? [15, 2, 20, 20] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
     say(
       `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
     );
@@ -221,7 +221,7 @@ async function ofMasters(everybody, programs, { quick, say }) {
     { kind: gmond, nodes: MANY, feed: recorded, least: 50 },
     { kind: collectd, nodes: MANY, feed: recorded, least: 100 },
   ].filter(({ kind }) => everybody.includes(kind));
-  const [laps, seconds] = quick ? [2, 10] : [3, 20];
+  const [laps, seconds] = quick ? [2, 10] : [3, 15];
   say(`masters of ${MANY} nodes: ${laps} times ${seconds} s each, one after the other`);
   const opened = [];
   try {
