@@ -156,7 +156,7 @@ export async function bench({ quick, say }) {
       row(`${at}: receiver with nodes' own keys / bare`, 'ratio', ...ratio('nodeKeys', 0.5));
     }
 
-    const rates = [10_000, 20_000, 50_000, 100_000, 200_000, 300_000, 400_000, 600_000, 800_000];
+    const rates = [10_000, 20_000, 50_000, 100_000, 200_000, 400_000, 600_000, 700_000, 800_000];
     const seconds = quick ? 2 : 4;
     say(`${rates.length} rates up to ${rates.at(-1)} reports a second, ${laps} times ${seconds} s each`);
     const climbed = await climb(programs, rates, seconds, laps);

@@ -8,7 +8,7 @@ MANDIR ?= $(PREFIX)/share/man
 OBJCOPY ?= $(shell $(CC) -print-prog-name=objcopy)
 INSTALL ?= install
 
-LIB_VERSION := $(shell awk '/^\#define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
+LIB_VERSION := $(shell awk '/^.define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
 LIB_SOURCES = lib/about lib/live lib/node lib/open lib/rates board
 LIB_OBJECTS = $(LIB_SOURCES:%=$(OUT)/clib/%.o)
