@@ -10,12 +10,14 @@
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +110,7 @@ static bool option(const char *argument, const char *name, long *value) {
 }
 
 int main(int argc, char **argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
   if (argc < 3) return 2;
   slots = strtoul(argv[2], NULL, 10);
   for (int i = 3; i < argc; i++) {

@@ -3,12 +3,14 @@
 // or besides, tried with the bare loop: other batches and buffers, busy polling, UDP_GRO, more sockets.
 
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { cpuOf, end, folder, sleep } from './processes.mjs';
-import { compile, openBare, openNode, openReceiver, openStorm, SECRET, writeKeyFile } from './receiving.mjs';
+import { compile, openBare, openNode, openReceiver, openStorm, SECRET, WARM_S, writeKeyFile } from './receiving.mjs';
 
 const SCAN = fileURLToPath(new URL('./scan.mjs', import.meta.url));
+const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
 const round = Math.round;
 
 /** Sends so many reports; what was taken of them, a second, and what that cost. A receiver without a port gets as many storms as it has. */
@@ -29,16 +31,19 @@ async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 })
   };
 }
 
-/** A receiver for one measurement, then gone: its nodes have reported before, so their records are there. */
-async function once(storm, open, what) {
-  const receiver = await open();
-  await send(storm, receiver, { ...what, rate: 50_000, reports: what.nodes });
-  const seen = await send(storm, receiver, what);
-  await receiver.close();
-  return seen;
+/** Receivers whose nodes have all reported before, so that their records are there. */
+async function openWarm(storm, nodes, ways) {
+  const opened = [];
+  for (const { open, ...way } of ways) {
+    const receiver = await open();
+    await send(storm, receiver, { nodes, rate: 50_000, reports: nodes, key: way.key });
+    opened.push({ receiver, ...way });
+  }
+  await sleep(WARM_S);
+  return opened;
 }
 
-/** The highest rates at which as fast as can be is sent. */
+/** As fast as can be, to each of them in turn. */
 async function peaks(programs, own, nodes, laps) {
   const keyFile = writeKeyFile(own);
   const signed = kind => ({
@@ -46,32 +51,41 @@ async function peaks(programs, own, nodes, laps) {
     key: { kind, secret: SECRET },
     reports: 600_000,
   });
-  const ways = {
-    bare: { open: () => openBare(programs.bare, nodes) },
-    ours: { open: () => openReceiver() },
-    node: { open: () => openNode(nodes) },
-    clusterKey: signed('cluster'),
-    nodeKeys: signed('node'),
-  };
+  const opened = await openWarm(programs.storm, nodes, [
+    { name: 'bare', open: () => openBare(programs.bare, nodes) },
+    { name: 'ours', open: () => openReceiver() },
+    { name: 'node', open: () => openNode(nodes) },
+    { name: 'clusterKey', ...signed('cluster') },
+    { name: 'nodeKeys', ...signed('node') },
+  ]);
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
     const sample = {};
-    for (const [name, { open, key, reports = 1_500_000 }] of Object.entries(ways))
-      sample[name] = await once(programs.storm, open, { nodes, rate: 0, reports, key });
+    for (const { name, receiver, key, reports = 1_500_000 } of opened)
+      sample[name] = await send(programs.storm, receiver, { nodes, rate: 0, reports, key });
     samples.push(sample);
   }
+  for (const { receiver } of opened) await receiver.close();
   return samples;
 }
 
-/** One of ours, ever faster: a new one for each rate, so that none has the other's backlog. */
+/** One of ours, ever faster. Beside it runs a program that looks at the clock: a pause of the machine is no loss of ours. */
 async function climb(programs, rates, seconds, laps) {
+  const [{ receiver }] = await openWarm(programs.storm, 10_000, [{ open: () => openReceiver() }]);
   const climbed = [];
   for (const rate of rates) {
     const samples = [];
-    for (let lap = 0; lap < laps; lap++)
-      samples.push(await once(programs.storm, () => openReceiver(), { nodes: 10_000, rate, reports: rate * seconds }));
+    for (let lap = 0; lap < laps; lap++) {
+      const watch = fork(PAUSES);
+      const seen = await send(programs.storm, receiver, { nodes: 10_000, rate, reports: rate * seconds });
+      watch.send('what?');
+      const [pauses] = await once(watch, 'message');
+      await end(watch);
+      samples.push({ ...seen, pauses: pauses.length });
+    }
     climbed.push({ rate, samples });
   }
+  await receiver.close();
   return climbed;
 }
 
@@ -82,7 +96,7 @@ async function crowded(programs, readers, seconds, laps) {
   const children = Array.from({ length: readers }, () =>
     fork(SCAN, [receiver.board], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
   );
-  await sleep(3);
+  await sleep(WARM_S);
   const samples = [];
   for (let lap = 0; lap < laps; lap++) {
     const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };

@@ -14,7 +14,17 @@ import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender, hmac } from '../dist/src/native/index.js';
 import { openWriter } from '../dist/src/shm/writer.js';
 import { cpuOf, end, folder, sleep } from './processes.mjs';
-import { compile, openBare, openLoad, openNode, openReceiver, openStorm, SECRET, writeKeyFile } from './receiving.mjs';
+import {
+  compile,
+  openBare,
+  openLoad,
+  openNode,
+  openReceiver,
+  openStorm,
+  SECRET,
+  WARM_S,
+  writeKeyFile,
+} from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 
@@ -28,6 +38,7 @@ async function openAll(programs, nodes, rate, seconds, receivers) {
     storm.pause();
     opened.push({ receiver, storm });
   }
+  await sleep(WARM_S);
   return {
     /** CPU us per report of each, one after the other; and its share of a core. */
     async lap(seconds) {

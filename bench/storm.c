@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "../c/bulk_send.h"
@@ -73,6 +74,7 @@ static int sign(struct bb_report *r, struct bb_mac *key, const char *kind) {
 }
 
 int main(int argc, char **argv) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
   if (argc != 5 && argc != 7) return 2;
   const size_t nodes = strtoul(argv[2], NULL, 10), rate = strtoul(argv[3], NULL, 10), total = strtoul(argv[4], NULL, 10);
   const char *kind = argc == 7 ? argv[5] : NULL;

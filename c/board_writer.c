@@ -89,8 +89,9 @@ static int newest_slot(const struct mapped *b, uint32_t record) {
 
 /* ---- names ---- */
 
-static uint32_t find(const struct mapped *b, const char *name) {
-  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+static uint64_t hash_of(const struct mapped *b, const char *name) { return bb_name_hash(name, b->header->index_seed); }
+
+static uint32_t find(const struct mapped *b, const char *name, uint64_t hash) {
   const uint64_t mask = b->header->index_slots - 1;
   for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
     const uint64_t entry = *index_entry(b, i);
@@ -109,7 +110,7 @@ static uint32_t insert(struct mapped *b, const char *name) {
   memset(r, 0, b->header->record_stride);
   bb_store(column_word(b, record), 0);
   memcpy(r->name, name, strlen(name));
-  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+  const uint64_t hash = hash_of(b, name);
   const uint64_t mask = b->header->index_slots - 1;
   uint64_t i = hash & mask;
   while (*index_entry(b, i) != 0) i = (i + 1) & mask;
@@ -218,7 +219,7 @@ static void copy_record(struct mapped *to, const struct mapped *from, uint32_t o
 /* Sees to it that these names have a record. There must be room for all. */
 static void insert_listed(struct mapped *b, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const uint32_t found = find(b, names[i]);
+    const uint32_t found = find(b, names[i], hash_of(b, names[i]));
     bb_store(&record_at(b, found != NONE ? found : insert(b, names[i]))->flags, BB_RECORD_FLAGS_LISTED);
   }
 }
@@ -314,7 +315,7 @@ static bool repair_index(struct mapped *b) {
   /* At most half of the entries are used, so that a search ends. */
   if (used != h->count) return false;
   for (uint32_t i = 0; i < h->count; i++)
-    if (!bb_is_name(record_at(b, i)->name) || find(b, record_at(b, i)->name) != i) return false;
+    if (!bb_is_name(record_at(b, i)->name) || find(b, record_at(b, i)->name, hash_of(b, record_at(b, i)->name)) != i) return false;
   return true;
 }
 
@@ -670,7 +671,7 @@ bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t coun
   size_t forgotten = 0, listed_count = 0;
   if (ok) memset(keep, true, records);
   for (size_t i = 0; ok && i < count; i++) {
-    const uint32_t record = find(&w->board, names[i]);
+    const uint32_t record = find(&w->board, names[i], hash_of(&w->board, names[i]));
     found[i] = record != NONE;
     if (record == NONE || !keep[record]) continue;
     keep[record] = false;
@@ -784,7 +785,7 @@ uint64_t bb_writer_expect(const struct bb_writer *w, const uint8_t *datagram) {
   char name[64];
   memcpy(name, datagram + offsetof(struct bb_report, hostname), sizeof name);
   name[sizeof name - 1] = 0;
-  const uint64_t hash = bb_name_hash(name, b->header->index_seed);
+  const uint64_t hash = hash_of(b, name);
   __builtin_prefetch(index_entry(b, hash & (b->header->index_slots - 1)));
   return hash;
 }
@@ -837,7 +838,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
     return count_refusal(w, invalid);
   const struct bb_report *report = (const struct bb_report *)datagram;
-  uint32_t record = find(b, report->hostname);
+  const uint64_t hash = arrival->expected != 0 ? arrival->expected : hash_of(b, report->hostname);
+  uint32_t record = find(b, report->hostname, hash);
   enum bb_auth_alg proved = BB_AUTH_ALG_NONE;
   if (invalid == BB_REASON_NONE) invalid = prove(w, record, datagram, &proved);
   const int newest = record == NONE ? -1 : newest_slot(b, record);

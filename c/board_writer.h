@@ -36,6 +36,7 @@ struct bb_arrival {
   int64_t stamp_real_ns; /* CLOCK_REALTIME */
   uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
   uint16_t port;
+  uint64_t expected;     /* what bb_writer_expect() has told of the datagram; 0: it was not asked */
 };
 
 /* What became of a datagram: a bb_reason, or one of these. */

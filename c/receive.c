@@ -516,7 +516,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
   for (int i = 0; i < got; i++) {
     if (i + AHEAD < got) bb_writer_fetch_slot(r->writer, expected[i + AHEAD]);
     struct msghdr *m = &r->messages[i].msg_hdr;
-    struct bb_arrival arrival;
+    struct bb_arrival arrival = {.expected = expected[i]};
     arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
     if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
