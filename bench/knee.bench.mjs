@@ -175,28 +175,15 @@ export async function bench({ quick, say }) {
     say(`${rates.length} rates up to ${rates.at(-1)} reports a second, ${laps} times ${seconds} s each`);
     const climbed = await climb(programs, rates, seconds, laps);
     for (const { rate, samples } of climbed) {
-      const plot = { plot: { name: 'knee', series: 'receiver', x: rate } };
-      row(
-        `10,000 nodes, ${rate} reports/s: receiver`,
-        'us of CPU a report',
-        samples.map(({ us }) => us),
-        plot,
-      );
-      row(
-        `10,000 nodes, ${rate} reports/s: of a core`,
-        '%',
-        samples.map(({ core }) => core * 100),
-      );
-      row(
-        `10,000 nodes, ${rate} reports/s: sent`,
-        'reports/s',
-        samples.map(({ sent }) => sent),
-      );
-      row(
-        `10,000 nodes, ${rate} reports/s: lost`,
-        '%',
-        samples.map(({ lost }) => lost),
-      );
+      const of = (what, unit, from, more) => {
+        const cell = { table: 'Receiver, 10,000 nodes', row: `${rate} reports/s`, column: `${what}, ${unit}` };
+        row(`10,000 nodes, ${rate} reports/s: ${what}`, unit, samples.map(from), { cell, ...more });
+      };
+      of('receiver', 'us of CPU a report', ({ us }) => us, { plot: { name: 'knee', series: 'receiver', x: rate } });
+      of('of a core', '%', ({ core }) => core * 100);
+      of('sent', 'reports/s', ({ sent }) => sent);
+      of('lost', '%', ({ lost }) => lost);
+      of('pauses of the machine', 'pauses', ({ pauses }) => pauses);
     }
 
     for (const readers of [1, 2, 4, 8]) {

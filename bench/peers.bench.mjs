@@ -151,8 +151,14 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
       if (heard !== NODES && kind.unit === undefined)
         throw new Error(`${kind.name}: ${heard} of ${NODES} nodes are heard`);
     }
-    const row = (kind, what, unit, samples, more) =>
-      rows.push({ figure: `${prefix}${kind.name}: ${what}`, unit, samples, ...more });
+    const row = (kind, what, unit, samples, more) => {
+      const cell = {
+        table: `On ${machine === undefined ? 'this machine' : `a machine of ${machine}`}, for each report`,
+        row: kind.unit === undefined ? kind.name : `${kind.name}, ${kind.unit}`,
+        column: `${what.replace(` (${kind.hears})`, '')}${/^us|^KiB/.test(unit) ? `, ${unit.split(' ')[0]}` : ''}`,
+      };
+      rows.push({ figure: `${prefix}${kind.name}: ${what}`, unit, samples, cell, ...more });
+    };
     const whole = places.filter(({ kind }) => !kind.partly);
     say(`${prefix}${traced} s of system calls`);
     const calls = await Promise.all(whole.map(({ nodes: [{ pid }] }) => callsOf(treeOf(pid), traced)));

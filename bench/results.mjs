@@ -111,32 +111,78 @@ export function writePlots() {
   }
 }
 
-/** What the README says: of which benchmark, which figure, in which words. */
-const HEADLINES = [];
+const MANY = 'beoboard receive, 10000 nodes: CPU on the master';
+const LARGEST = '100000 nodes for 600 s';
 
-const number = value => (Math.abs(value) >= 10_000 ? value.toLocaleString('en-US') : String(value));
+/** What the README says: in which words, of which benchmark, which figure in which unit. */
+const HEADLINES = [
+  ['a node reports once a second, `beoboard-send`: CPU', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
+  ['the same, memory', 'peers', 'beoboard-send: memory (PSS)', 'KiB'],
+  ['gmond takes of the node', 'peers', 'gmond, every second / beoboard-send: CPU on the node', 'ratio'],
+  ['collectd', 'peers', 'collectd / beoboard-send: CPU on the node', 'ratio'],
+  ['node_exporter, asked once a second', 'peers', 'node_exporter / beoboard-send: CPU on the node', 'ratio'],
+  ['PCP, asked once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
+  ['a master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
+  ['gmond takes of the master for a report', 'peers', `gmond that is mute, 1000 nodes / ${MANY}`, 'ratio'],
+  ['collectd', 'peers', `collectd that listens, 1000 nodes / ${MANY}`, 'ratio'],
+  ['100,000 nodes for ten minutes: reports lost', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
+  ['the same', 'scale', `${LARGEST}: receiver`, '% of a core'],
+  ['a report can be seen by a reader, p99', 'latency', 'receiver: seen after, p99', 'ms'],
+  ['the same without a tick (`--drain 0ms`)', 'latency', 'receiver, --drain 0ms: seen after, p99', 'ms'],
+  ['reports in one second, at most', 'knee', '10000 nodes as fast as can be: receiver takes', 'reports/s'],
+  ['a scheduler looks at the state of 10,000 nodes, in C', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
+];
+
+/** JSON holds no number without end: a latency of what was lost. */
+const number = value =>
+  value === null ? 'lost' : Math.abs(value) >= 10_000 ? value.toLocaleString('en-US') : String(value);
 const line = cells => `| ${cells.join(' | ')} |`;
+/** The first column is words. */
 const table = (head, rows) =>
-  [line(head), line(head.map((_, i) => (i === 1 ? '---:' : '---'))), ...rows.map(line)].join('\n');
+  [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 
-/** The table of a benchmark, and where and when it was measured. */
+/** What has a cell (`{table, row, column}`) as tables of these; medians alone. */
+function crossed(rows) {
+  const titles = [...new Set(rows.map(({ cell }) => cell.table))];
+  return titles.map(title => {
+    const those = rows.filter(({ cell }) => cell.table === title);
+    const columns = [...new Set(those.map(({ cell }) => cell.column))];
+    const lines = [...new Set(those.map(({ cell }) => cell.row))].map(name => [
+      name,
+      ...columns.map(column => {
+        const found = those.find(({ cell }) => cell.row === name && cell.column === column);
+        return found === undefined ? '' : number(found.median);
+      }),
+    ]);
+    return `${title}:\n\n${table(['', ...columns], lines)}`;
+  });
+}
+
+/** The tables of a benchmark, and where and when it was measured. */
 function tableOf({ date, machine, command, rows }) {
-  const cells = rows.map(row => [
-    row.figure,
-    `${number(row.median)}${row.unit === '' ? '' : ` ${row.unit}`}`,
-    row.least === row.most ? '' : `${number(row.least)} to ${number(row.most)}`,
-    String(row.runs),
-    verdict(row).replace('BROKEN', '**broken**'),
-  ]);
-  return `\`${command}\`, ${date}, ${machine}:\n\n${table(['', 'median', 'spread', 'runs', 'bound'], cells)}`;
+  const lines = rows
+    .filter(({ cell }) => cell === undefined)
+    .map(row => [
+      row.figure,
+      `${number(row.median)}${row.unit === '' ? '' : ` ${row.unit}`}`,
+      row.least === row.most ? '' : `${number(row.least)} to ${number(row.most)}`,
+      String(row.runs),
+      verdict(row).replace('BROKEN', '**broken**'),
+    ]);
+  return [
+    `\`${command}\`, ${date}, ${machine}.`,
+    ...crossed(rows.filter(({ cell }) => cell !== undefined)),
+    table(['', 'median', 'spread', 'runs', 'bound'], lines),
+  ].join('\n\n');
 }
 
 function headlines(results) {
-  const cells = HEADLINES.map(({ bench, figure, words }) => {
-    const { rows, date } = results[bench];
-    const row = rows.find(row => row.figure === figure);
-    if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}"`);
-    return [words, `${number(row.median)} ${row.unit}`.trim(), `\`npm run bench -- ${bench}\`, ${date}`];
+  const cells = HEADLINES.filter(([, bench]) => results[bench] !== undefined).map(([words, bench, figure, unit]) => {
+    const { rows, date, command } = results[bench];
+    const row = rows.find(row => row.figure === figure && row.unit === unit);
+    if (row === undefined) throw new Error(`bench ${bench} has no figure "${figure}" in ${unit}`);
+    const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
+    return [words, value, `\`${command}\`, ${date}`];
   });
   return table(['', 'measured', 'by'], cells);
 }

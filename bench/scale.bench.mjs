@@ -42,7 +42,11 @@ function rowsOf({ nodes, receiver, times, look, before }, seconds) {
     ['receiver', 'us of CPU a report', (after.cpu - before.cpu) / accepted],
     ['receiver', '% of a core', (after.cpu - before.cpu) / took / 1e4],
     ['the simulation beside it', '% of a core', (after.load - before.load) / took / 1e4],
-    ['memory of the receiver, its board included', 'MiB of PSS', pssOf(receiver.pid) / 1024],
+    [
+      'memory of the receiver, with half of its board, which a reader maps beside it',
+      'MiB of PSS',
+      pssOf(receiver.pid) / 1024,
+    ],
     ...[0.5, 0.99, 0.999].map(part => [`seen after, p${part * 100}`, 'ms', quantile(times, part)]),
   ].map(([figure, unit, sample, bound]) => ({
     figure: `${nodes} nodes for ${seconds} s: ${figure}`,
