@@ -75,6 +75,9 @@ const DRAWN = {
   readers: { title: 'What reading the board takes', x: 'nodes', y: 'us', of: 'the nodes' },
 };
 
+/** Eight colours, then dashed. */
+const style = i => `lc ${(i % 8) + 1} dt ${i < 8 ? 1 : 2}`;
+
 /** Draws them, with gnuplot. */
 export function writePlots() {
   mkdirSync(PLOTS, { recursive: true });
@@ -87,17 +90,17 @@ export function writePlots() {
     );
     const lines = [...series].map(
       ([what], i) =>
-        `$d${i} using 1:2 with lines lc ${i + 1} lw 2 title "${what}", $d${i} using 1:2:3:4 with yerrorbars lc ${i + 1} pt 7 ps 0.6 notitle`,
+        `$d${i} using 1:2 with lines ${style(i)} lw 2 title "${what}", $d${i} using 1:2:3:4 with yerrorbars ${style(i)} pt 7 ps 0.6 notitle`,
     );
     const script = [
-      'set terminal svg size 760,460 dynamic background "white" font "sans-serif,13"',
+      'set terminal svg size 1000,480 dynamic background "white" font "sans-serif,13"',
       `set title "${title}" noenhanced`,
       `set xlabel "${x}"`,
       `set ylabel "${y}"`,
       'set logscale xy',
       'set format x "%.0f"',
       'set grid',
-      'set key outside bottom center noenhanced',
+      'set key outside right top Left reverse noenhanced',
       ...blocks,
       `plot ${lines.join(', ')}`,
     ].join('\n');
