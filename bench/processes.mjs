@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,8 +77,19 @@ export async function end(child) {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
 }
 
-/** A new folder, in shared memory where there is some, as boards have it. */
-export const folder = () => mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+const folders = [];
+process.on('exit', () => {
+  for (const path of folders) rmSync(path, { recursive: true, force: true });
+});
+// Ctrl-C ends the children, too; what they and we have laid into memory goes with us.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+/** A new folder, in shared memory where there is some, as boards have it; gone when the process ends, if not before. */
+export function folder() {
+  const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
+  folders.push(path);
+  return path;
+}
 
 /**
  * Holds namespaces open until its stdin is closed. An interface there is called as one of this machine is: /sys goes on

@@ -31,7 +31,8 @@ const MINUTE = 60_000;
 /** EPIPE, EAGAIN of a pipe that nobody empties, ENOSPC: no reason for a monitor to stop monitoring. */
 function toStderr(line: string): void {
   try {
-    writeSync(2, line);
+    // By way of the stream, which Node makes when it is first asked for: only then is a pipe or a socket one that never waits.
+    writeSync(process.stderr.fd, line);
   } catch {}
 }
 
