@@ -15,7 +15,12 @@ const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : 
 
 /** Puts what was measured in the place of what was measured before by the same benchmarks. */
 export function keep(results) {
-  writeFileSync(KEPT, `${JSON.stringify({ ...read(), ...results }, undefined, 1)}\n`);
+  // A row is a line, so that a change shows as one.
+  const parts = Object.entries({ ...read(), ...results }).map(([name, { rows, ...about }]) => {
+    const lines = rows.map(row => `\n  ${JSON.stringify(row)}`);
+    return `${JSON.stringify(name)}: ${JSON.stringify(about).slice(0, -1)},"rows":[${lines}]}`;
+  });
+  writeFileSync(KEPT, `{\n${parts.join(',\n')}\n}\n`);
 }
 
 /** What a row has to say of its bound. */
