@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { childrenOf, Hearer, startIn } from './hanging.js';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT, until } from './lib.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(200_000);
@@ -37,6 +37,9 @@ const status = (pid: number) =>
   );
 const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
+/** The state follows the program's name, which ends with the last bracket. */
+const sleeps = (pid: number, thread: number) =>
+  /^.*\) S /s.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
 
 /** The system calls in a file of strace, of all threads in the order in which they began. */
 function callsIn(file: string): { thread: string; name: string; rest: string }[] {
@@ -138,7 +141,7 @@ for (const [what, most, more] of [
     for (const { seq } = hearer.last; hearer.last.seq < seq + 10; ) {
       await hearer.more(1);
       // Between two reports, when what was needed for the last one is given back.
-      await new Promise(resolve => setTimeout(resolve, 400));
+      await until('every thread sleeps', () => threads(pid).every(thread => sleeps(pid, thread)));
       seen.push(pss(pid));
     }
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
