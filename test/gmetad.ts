@@ -206,6 +206,14 @@ export class Gmetad {
     const { stdout } = spawnSync(RRDTOOL, ['fetch', file, 'AVERAGE', '-s', `-${seconds}`], { encoding: 'utf8' });
     return [...stdout.matchAll(/^\d+: (\S+)/gm)].map(([, value]) => (/nan/i.test(value!) ? Number.NaN : Number(value)));
   }
+
+  /** The mean of the last hour of a summary, as ganglia-web asks for it: NaN before rrdtool has a whole pixel of points. */
+  mean(path: string): number {
+    const file = join(this.rrds, `${path}.rrd`);
+    const drawn = [`DEF:mean=${file}:sum:AVERAGE`, 'PRINT:mean:AVERAGE:%lf'];
+    const { stdout } = spawnSync(RRDTOOL, ['graph', '/dev/null', '--start', '-3600s', ...drawn], { encoding: 'utf8' });
+    return Number(stdout.split('\n')[1] || Number.NaN);
+  }
 }
 
 // ---- what it polls ----------------------------------------------------------------------------------------------------
