@@ -1,18 +1,11 @@
 // What each command takes, as a whole process, on a board of 10,000 nodes: beyond what a bare `node -e 0` takes in the same lap, on
 // the clock. And what `status --watch` on a terminal takes of a core. How long the daemons take to start is in `start`.
 
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender } from '../dist/src/native/index.js';
-import { BoardReader } from '../dist/src/shm/reader.js';
-import { cpuOf, end, folder, sleep } from './processes.mjs';
+import { cpuOf, MAIN, sleep } from './processes.mjs';
+import { fill, openReceiver } from './receiving.mjs';
 
-const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const NODES = 10_000;
 /** Of the nodes, so many are silent: the others report so seldom that they stay live. */
 const SILENT = 100;
@@ -60,36 +53,10 @@ async function watching(argv, seconds, spans) {
 }
 
 export async function bench({ quick, say }) {
-  const own = folder();
-  const board = join(own, 'board');
-  const limits = ['--uncertain-after', '1s', '--silent-after', '2s'];
-  const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0', ...limits], {
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
-  const [{ listening }] = await once(child, 'message');
-  const sender = new BulkSender('127.0.0.1', Number(listening[0].split(':').at(-1)));
-  const bootNs = 1_000_000_000_000n;
-  const name = i => `node${String(i + 1).padStart(5, '0')}`;
-  const intervalMs = i => (i % (NODES / SILENT) === 7 ? 1000 : 600_000);
-  const cluster = new Cluster(
-    NODES,
-    i => ({ name: name(i), cluster: undefined, intervalMs: intervalMs(i), agentVersion: 1, bootNs }),
-    1,
-  );
-  const reader = new BoardReader(board);
-  const count = state =>
-    reader
-      .snapshot()
-      .states()
-      .filter(other => other === state).length;
-  for (const second of [1n, 2n]) {
-    for (let i = 0; i < NODES; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
-    for (let sent = 0; sent < NODES; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, NODES - sent);
-    await sleep(0.5);
-  }
-  while (count('silent') < SILENT) await sleep(0.1);
-  sender.close();
-  reader.close();
+  const receiver = await openReceiver('--uncertain-after', '1s', '--silent-after', '2s');
+  const { board } = receiver;
+  await fill(receiver.port, NODES, i => (i % (NODES / SILENT) === 7 ? 1000 : 600_000));
+  while ((receiver.states().silent ?? 0) < SILENT) await sleep(0.1);
 
   const at = ['--board', board];
   /** What is measured: its command line, its bound in ms, and how it ends. */
@@ -123,8 +90,7 @@ export async function bench({ quick, say }) {
   }
   const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
   const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
-  await end(child);
-  rmSync(own, { recursive: true });
+  await receiver.close();
   return [
     { figure: 'node -e 0, whole process', unit: 'ms', samples: samples.get('bare') },
     ...Object.entries(commands).map(([command, { bound }]) => ({

@@ -23,10 +23,9 @@ import {
   oursUnderSeccomp,
   pcp,
 } from './peers.mjs';
-import { callsOf, cpuOf, end, folder, openNamespace, pssOf, sleep, threadsOf, treeOf } from './processes.mjs';
+import { callsOf, cpuOf, end, folder, MAIN, openNamespace, pssOf, sleep, threadsOf, treeOf } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 const EVERYBODY = [
   ...[bare, ours, oursUnderSeccomp, oursSeldom, oursInNode],
   ...[gmond, gmondAtThresholds, collectd, nodeExporter, pcp],

@@ -8,12 +8,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { gmondConf } from './gmond.mjs';
-import { until } from './processes.mjs';
+import { MAIN, until } from './processes.mjs';
 
-const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const HEARD = ['ignore', 'pipe', 'ignore'];
 
 // A kind has a `name`, and what it `needs`: a program and Debian's package. Its functions take a place: the namespace in which it

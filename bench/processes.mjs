@@ -7,6 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Our program, for `node`. */
+export const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+
 const readOf = path => {
   try {
     return readFileSync(path, 'utf8');

@@ -11,10 +11,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { gmondConf } from './gmond.mjs';
-import { end, folder, inOwnNetwork, printRows, sleep } from './processes.mjs';
+import { end, folder, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 const SIZES = [1000, 10_000, 100_000];
 /** The size of which most is told. */
 const USUAL = 10_000;

@@ -11,12 +11,13 @@ import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { enums, structs } from '../dist/src/layout/layout.gen.js';
 import { sign } from '../dist/src/layout/tag.js';
 import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender, hmac } from '../dist/src/native/index.js';
+import { hmac } from '../dist/src/native/index.js';
 import { openWriter } from '../dist/src/shm/writer.js';
 import { cpuOf, end, folder, sleep } from './processes.mjs';
 import {
   compile,
   openBare,
+  openFleet,
   openLoad,
   openNode,
   openReceiver,
@@ -118,26 +119,16 @@ async function loss(seconds, rate, { readers: count = 0, keyFile } = {}) {
 /** All nodes at once, as fast as one process can send. */
 async function burst(nodes) {
   const receiver = await openReceiver();
-  const sender = new BulkSender('127.0.0.1', receiver.port);
-  const bootNs = 1_000_000_000_000n;
-  const cluster = new Cluster(
-    nodes,
-    i => ({ name: `node${i}`, cluster: undefined, intervalMs: 1000, agentVersion: 1, bootNs }),
-    1,
-  );
+  const fleet = openFleet(receiver.port, nodes, () => 1000);
   const samples = [];
-  for (let lap = 0; lap < 5; lap++) {
-    const at = BigInt(lap + 1) * 1_000_000_000n;
-    for (let i = 0; i < nodes; i++) cluster.move(i, 1_700_000_000_000_000_000n + at, bootNs + at);
+  for (let lap = 1; lap <= 5; lap++) {
     const before = receiver.counters();
-    const began = performance.now();
-    for (let sent = 0; sent < nodes; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, nodes - sent);
-    const ms = performance.now() - began;
+    const ms = fleet.report(lap);
     await sleep(1);
     const after = receiver.counters();
     samples.push({ ms, missing: nodes - (after.accepted - before.accepted), buffer: after.receive_buffer });
   }
-  sender.close();
+  fleet.close();
   await receiver.close();
   return samples;
 }

@@ -5,11 +5,13 @@ import { once } from 'node:events';
 import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { REPORT_BYTES } from '../dist/src/layout/codec.js';
+import { Cluster } from '../dist/src/load/node.js';
+import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
-import { end, folder } from './processes.mjs';
+import { end, folder, MAIN, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-export const MAIN = at('../dist/src/main.js');
 
 /** Compiles the programs in C of this folder into another one; the paths of what was made. */
 export function compile(into) {
@@ -135,6 +137,44 @@ export async function openStorm(program, port, nodes, rate, reports, key) {
     },
     close: () => end(child),
   };
+}
+
+const BOOT_NS = 1_000_000_000_000n;
+const BOOT_REAL_NS = 1_700_000_000_000_000_000n;
+
+/** Nodes, `node00001` and on, that all report when they are told to, as fast as one process can send. */
+export function openFleet(port, nodes, intervalMs) {
+  const sender = new BulkSender('127.0.0.1', port);
+  const name = i => `node${String(i + 1).padStart(5, '0')}`;
+  const about = i => ({
+    name: name(i),
+    cluster: undefined,
+    intervalMs: intervalMs(i),
+    agentVersion: 1,
+    bootNs: BOOT_NS,
+  });
+  const cluster = new Cluster(nodes, about, 1);
+  return {
+    /** Each once, so many seconds after they have booted; how long it took to send that, ms. */
+    report(second) {
+      const at = BigInt(second) * 1_000_000_000n;
+      for (let i = 0; i < nodes; i++) cluster.move(i, BOOT_REAL_NS + at, BOOT_NS + at);
+      const began = performance.now();
+      for (let sent = 0; sent < nodes; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, nodes - sent);
+      return performance.now() - began;
+    },
+    close: () => sender.close(),
+  };
+}
+
+/** Has so many nodes report to a receiver, twice; the next reports are due in ten minutes if nothing else is said. */
+export async function fill(port, nodes, intervalMs = () => 600_000) {
+  const fleet = openFleet(port, nodes, intervalMs);
+  for (const second of [1, 2]) {
+    fleet.report(second);
+    await sleep(0.5);
+  }
+  fleet.close();
 }
 
 /** `beoboard load`. */

@@ -7,10 +7,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cpuOf, end, sleep, treeOf } from './processes.mjs';
+import { cpuOf, end, MAIN, sleep, treeOf } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 const BARE = at('./bare-sender.mjs');
 
 /** A program that reports to a socket of ours, which counts. */

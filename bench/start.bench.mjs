@@ -8,14 +8,11 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader, NoBoard } from '../dist/src/shm/reader.js';
-import { end, folder, sleep } from './processes.mjs';
+import { end, folder, MAIN } from './processes.mjs';
+import { fill } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 const NODES = 10_000;
 
 const ms = since => Number(process.hrtime.bigint() - since) / 1e6;
@@ -69,21 +66,9 @@ const startSender = ([program, ...argv], name, port) =>
   spawn(program, [...argv, '--to', `127.0.0.1:${port}`, '--name', name], { stdio: 'ignore' });
 
 /** A board on which so many have reported, with nobody who listens. */
-async function fill(board) {
+async function leave(board) {
   const { child, port } = await startReceiver(board);
-  const sender = new BulkSender('127.0.0.1', port);
-  const bootNs = 1_000_000_000_000n;
-  const cluster = new Cluster(
-    NODES,
-    i => ({ name: `node${i}`, cluster: undefined, intervalMs: 600_000, agentVersion: 1, bootNs }),
-    1,
-  );
-  for (const second of [1n, 2n]) {
-    for (let i = 0; i < NODES; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
-    for (let sent = 0; sent < NODES; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, NODES - sent);
-    await sleep(0.5);
-  }
-  sender.close();
+  await fill(port, NODES);
   await end(child);
 }
 
@@ -107,7 +92,7 @@ export async function bench({ quick, say }) {
     if (made.status === 0) senders['beoboard-send'] = [join(own, 'beoboard-send')];
     else say('no musl-gcc here: apt-get install musl-tools');
     const full = join(own, 'full');
-    await fill(full);
+    await leave(full);
     const laps = quick ? 5 : 21;
     say(`${laps} laps`);
     for (let lap = 0; lap < laps; lap++) {

@@ -10,15 +10,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Documents } from '../dist/src/ganglia-xml/documents.js';
 import { GMOND, METRICS } from '../dist/src/ganglia-xml/metrics.js';
-import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
-import { BulkSender } from '../dist/src/native/index.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { gmondConf } from './gmond.mjs';
-import { cpuOf, end, folder, inOwnNetwork, printRows, sleep } from './processes.mjs';
+import { cpuOf, end, folder, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { fill, openReceiver } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-const MAIN = at('../dist/src/main.js');
 const NODES = 10_000;
 /** What a gmetad holds while it is measured. */
 const FEW = 500;
@@ -27,24 +24,6 @@ const FEW = 500;
 const WARM = 10;
 
 const START = ['ignore', 'ignore', 'inherit', 'ipc'];
-
-/** A board of so many nodes that have reported twice. */
-async function boardOf(own, nodes) {
-  const board = join(own, `board${nodes}`);
-  const child = fork(MAIN, ['receive', '--board', board, '--listen', '127.0.0.1:0'], { stdio: START });
-  const [{ listening }] = await once(child, 'message');
-  const sender = new BulkSender('127.0.0.1', Number(listening[0].split(':').at(-1)));
-  const bootNs = 1_000_000_000_000n;
-  const node = i => ({ name: `node${i}`, cluster: undefined, intervalMs: 600_000, agentVersion: 1, bootNs });
-  const cluster = new Cluster(nodes, node, 1);
-  for (const second of [1n, 2n]) {
-    for (let i = 0; i < nodes; i++) cluster.move(i, second * 1_000_000_000n, bootNs + second * 1_000_000_000n);
-    for (let sent = 0; sent < nodes; ) sent += sender.send(cluster.reports, REPORT_BYTES, sent, nodes - sent);
-    await sleep(0.5);
-  }
-  sender.close();
-  return { board, child };
-}
 
 /** How long, and how much, one document in memory. */
 function rendered(documents) {
@@ -117,6 +96,7 @@ const INSTALLED = program => spawnSync(program, ['--version']).error === undefin
 async function measure({ quick, say }) {
   const own = folder();
   const children = [];
+  const receivers = [];
   const samples = {};
   const note = (figure, sample) => {
     samples[figure] ??= [];
@@ -125,9 +105,12 @@ async function measure({ quick, say }) {
   try {
     const program = join(own, 'bare-xml');
     execFileSync('cc', ['-std=c11', '-D_GNU_SOURCE', '-O2', '-Wall', '-Wextra', '-o', program, at('./bare-xml.c')]);
-    const large = await boardOf(own, NODES);
-    const small = await boardOf(own, FEW);
-    children.push(large.child, small.child);
+    for (const nodes of [NODES, FEW]) {
+      const receiver = await openReceiver();
+      receivers.push(receiver);
+      await fill(receiver.port, nodes);
+    }
+    const [large, small] = receivers;
 
     const reader = new BoardReader(large.board);
     const source = { pieces: nodes => reader.pieces(nodes), one: name => reader.snapshotOf(name) };
@@ -182,6 +165,7 @@ async function measure({ quick, say }) {
     }
   } finally {
     for (const child of children) await end(child);
+    for (const receiver of receivers) await receiver.close();
     rmSync(own, { recursive: true });
   }
   const row = (figure, unit, from, of = sample => sample, bound = undefined) =>
