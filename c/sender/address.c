@@ -31,7 +31,7 @@ static bool is_alnum(char c) { return is_digit(c) || ((c | 0x20) >= 'a' && (c | 
 static bool is_v6(struct span text) {
   char host[64];
   struct in6_addr address;
-  const char *percent = text.len == 0 ? NULL : memchr(text.at, '%', text.len);
+  const char *percent = find_char(text, '%');
   struct span zone = {"", 0};
   if (percent != NULL) {
     zone = without(text, (size_t)(percent - text.at) + 1);

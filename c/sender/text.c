@@ -34,7 +34,7 @@ bool line_after(struct span text, struct span key, struct span *after) {
 bool next_word(struct span *left, struct span *word) {
   while (left->len > 0 && left->at[0] == ' ') *left = without(*left, 1);
   if (left->len == 0) return false;
-  const char *end = memchr(left->at, ' ', left->len);
+  const char *end = find_char(*left, ' ');
   *word = (struct span){left->at, end == NULL ? left->len : (size_t)(end - left->at)};
   *left = without(*left, word->len);
   return true;
@@ -42,7 +42,7 @@ bool next_word(struct span *left, struct span *word) {
 
 bool next_part(struct span *left, char by, struct span *part) {
   if (left->at == NULL) return false;
-  const char *end = left->len == 0 ? NULL : memchr(left->at, by, left->len);
+  const char *end = find_char(*left, by);
   *part = (struct span){left->at, end == NULL ? left->len : (size_t)(end - left->at)};
   *left = end == NULL ? (struct span){NULL, 0} : without(*left, part->len + 1);
   return true;

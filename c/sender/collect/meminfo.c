@@ -32,7 +32,7 @@ bool parse_meminfo(struct span text, struct bb_report *report) {
   uint64_t value[LINES] = {0};
   uint32_t found = 0;
   for (struct span left = text, line; next_line(&left, &line);) {
-    const char *colon = line.len == 0 ? NULL : memchr(line.at, ':', line.len);
+    const char *colon = find_char(line, ':');
     if (colon == NULL || colon == line.at) continue;
     const int key = key_of((struct span){line.at, (size_t)(colon - line.at)});
     if (key < 0 || (found & UINT32_C(1) << key) != 0) continue; /* the first line of a key counts */

@@ -19,7 +19,7 @@ enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPS, TX_BYTES = 8, TX_PACKETS, TX_E
 
 static bool parse_line(struct span line, struct interface *one) {
   /* No blank need follow the colon; the name cannot hold one. */
-  const char *colon = line.len == 0 ? NULL : memchr(line.at, ':', line.len);
+  const char *colon = find_char(line, ':');
   if (colon == NULL) return false;
   const struct span name = trimmed((struct span){line.at, (size_t)(colon - line.at)});
   if (!is_interface_name(name)) return false;
@@ -50,7 +50,7 @@ bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint
   *names = FINGERPRINT;
   for (struct span left = text, line; next_line(&left, &line);) {
     if (++number <= 2) {
-      if (line.len == 0 || memchr(line.at, '|', line.len) == NULL) return false;
+      if (find_char(line, '|') == NULL) return false;
       continue;
     }
     if (*count == MOST_INTERFACES || !parse_line(line, &all[*count])) return false;

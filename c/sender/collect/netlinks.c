@@ -54,7 +54,7 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
 }
 
 /* A NUL in a name names nothing. */
-static bool is_path(struct span name) { return name.len == 0 || memchr(name.at, 0, name.len) == NULL; }
+static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 
 /* Those will be reported that are physical (have a device of their own: bridges, veth pairs, VLANs and bond masters have
  * none), or where there is none all but lo. Of the others, of which a node with containers can have hundreds, nothing else is

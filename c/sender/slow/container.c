@@ -48,7 +48,7 @@ static bool in_container_cgroup(struct reading *now, const char *leaf) {
   struct span left;
   path_begin(now, now->world->proc, leaf);
   if (!take_text(now, MAYBE, &left)) return false;
-  for (const char *slash; left.len > 0 && (slash = memchr(left.at, '/', left.len)) != NULL;) {
+  for (const char *slash; (slash = find_char(left, '/')) != NULL;) {
     left = without(left, (size_t)(slash - left.at) + 1);
     if (is_container_name(left)) return true;
   }

@@ -34,7 +34,7 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
   path_begin(now, now->world->proc, "/cpuinfo");
   if (read_once(now->path, FILE_IN_LINES, CPUINFO_HEAD, now->text, SMALL_BYTES, &text) != 0) text.len = 0;
   while (next_line(&text, &line) && line.len > 0) {
-    const char *colon = memchr(line.at, ':', line.len);
+    const char *colon = find_char(line, ':');
     const struct span key = trimmed((struct span){line.at, colon == NULL ? 0 : (size_t)(colon - line.at)});
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
       if (value[i].at == NULL && span_is(key, keys[i])) value[i] = trimmed(without(line, (size_t)(colon - line.at) + 1));
@@ -188,7 +188,7 @@ static bool unquote(struct span value, struct span *text) {
   if (value.len < 2 || value.at[0] != value.at[value.len - 1]) return false;
   const struct span inner = {value.at + 1, value.len - 2};
   *text = inner;
-  if (value.at[0] == '\'') return memchr(inner.at, '\'', inner.len) == NULL && is_plain(inner);
+  if (value.at[0] == '\'') return find_char(inner, '\'') == NULL && is_plain(inner);
   if (value.at[0] != '"') return false;
   char *to = (char *)(uintptr_t)inner.at; /* in our own buffer: it gets shorter */
   text->len = 0;
