@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { childrenOf, Hearer, startIn } from './hanging.js';
+import { childrenOf, Hearer, startIn, statOf } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
 import { compileSender, lacks } from './twosenders.js';
 
@@ -37,9 +37,6 @@ const status = (pid: number) =>
   );
 const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map(Number);
-/** The state follows the program's name, which ends with the last bracket. */
-const sleeps = (pid: number, thread: number) =>
-  /^.*\) S /s.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8'));
 
 /** The system calls in a file of strace, of all threads in the order in which they began. */
 function callsIn(file: string): { thread: string; name: string; rest: string }[] {
@@ -141,7 +138,7 @@ for (const [what, most, more] of [
     for (const { seq } = hearer.last; hearer.last.seq < seq + 10; ) {
       await hearer.more(1);
       // Between two reports, when what was needed for the last one is given back.
-      await until('every thread sleeps', () => threads(pid).every(thread => sleeps(pid, thread)));
+      await until('every thread sleeps', () => threads(pid).every(thread => statOf(thread)?.state === 'S'));
       seen.push(pss(pid));
     }
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
