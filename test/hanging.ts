@@ -117,40 +117,6 @@ export function startIn(
   return { child, exit, pid: child.pid as number, lines: () => stderr.trimEnd().split('\n') };
 }
 
-/** Looks again and again in which system call the first thread of a process waits. */
-export class Waits {
-  readonly #calls = new Set<string>();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(t: Teardown, pid: number) {
-    let [last, row] = ['', 0];
-    this.#timer = setInterval(() => {
-      const [call = ''] = readOr(`/proc/${pid}/syscall`, 'gone').split(' ');
-      row = call === last ? row + 1 : 1;
-      last = call;
-      // So often in a row it is no lock of a moment.
-      if (row === 10 && /^\d+$/.test(call)) this.#calls.add(call);
-    }, 20);
-    t.teardown(() => {
-      this.stop();
-    });
-  }
-
-  /** Those in which it waited for long, by their numbers. */
-  stop(): string[] {
-    clearInterval(this.#timer);
-    return [...this.#calls];
-  }
-}
-
-function readOr(path: string, otherwise: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return otherwise;
-  }
-}
-
 /** The children of a process. */
 export function childrenOf(pid: number): number[] {
   return readdirSync('/proc')
