@@ -2,6 +2,7 @@
 // that changes a board.
 
 import { lstatSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, usable } from '../common/failure.js';
 import { readNodes } from '../common/nodeset.js';
 import { defineVerb, parseVerb } from '../common/options.js';
@@ -21,6 +22,8 @@ export const verb = defineVerb({
 });
 
 const NO_BOARD = 4;
+/** A receiver that holds the board and has lost its socket makes it again within its look of two seconds. */
+const SOCKET_BACK_MS = 3000;
 /** Names said one by one. */
 const SAID = 10;
 
@@ -35,17 +38,23 @@ function edit(board: string, names: readonly string[]): Forgotten {
 }
 
 async function forget(board: string, names: readonly string[]): Promise<Forgotten> {
-  try {
-    return await askToForget(board, names);
-  } catch (error) {
-    if (!(error instanceof NobodyThere)) throw error;
+  for (const end = performance.now() + SOCKET_BACK_MS; ; await sleep(100)) {
+    try {
+      return await askToForget(board, names);
+    } catch (error) {
+      if (!(error instanceof NobodyThere)) throw error;
+    }
+    try {
+      lstatSync(board);
+    } catch {
+      throw new Failure(`${board}: there is no board`, NO_BOARD);
+    }
+    try {
+      return edit(board, names);
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
   }
-  try {
-    lstatSync(board);
-  } catch {
-    throw new Failure(`${board}: there is no board`, NO_BOARD);
-  }
-  return edit(board, names);
 }
 
 function readList(list: string): string[] {
