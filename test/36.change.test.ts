@@ -200,7 +200,11 @@ t.test('the socket comes back with the directory', async t => {
   t.match(await run(['forget', '--board', board, 'a']), { code: 0 });
   await report(port, reader, ['b'], 1);
   rmSync(`${board}.ctl`);
-  t.match(await run(['forget', '--board', board, 'b']), { code: 0 }, 'who asks before it is back is answered when it is');
+  t.match(
+    await run(['forget', '--board', board, 'b']),
+    { code: 0 },
+    'who asks before it is back is answered when it is',
+  );
 });
 
 t.test('somebody else at the socket', async t => {
