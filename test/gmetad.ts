@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,6 +59,7 @@ let nextPort = 18_651;
 export class Gmetad {
   /** Its RRDs, `CLUSTER/HOST/METRIC.rrd`. */
   readonly rrds: string;
+  readonly #copies: string;
   /** gmetad's port 8651. */
   readonly treePort: number;
   /** gmetad's port 8652. */
@@ -79,7 +80,8 @@ export class Gmetad {
   private constructor(t: Teardown, sources: readonly number[], records: boolean) {
     const dir = folder(t, tmpdir());
     this.rrds = join(dir, 'rrds');
-    mkdirSync(this.rrds);
+    this.#copies = join(dir, 'copies');
+    for (const path of [this.rrds, this.#copies]) mkdirSync(path);
     [this.treePort, this.queryPort] = [nextPort, nextPort + 1];
     nextPort += 2;
     const conf = join(dir, 'gmetad.conf');
@@ -179,9 +181,24 @@ export class Gmetad {
       .sort();
   }
 
+  /**
+   * A copy of an RRD, for rrdtool to read; none where there is no RRD. rrdtool locks what it reads, and a gmetad that finds
+   * a lock complains and loses the point that it had to write.
+   */
+  #copyOf(path: string): string {
+    const file = join(this.rrds, `${path}.rrd`);
+    const copy = join(this.#copies, `${path.replaceAll('/', '+')}.rrd`);
+    if (!existsSync(file)) return copy;
+    // gmetad writes by a mapping: until two looks agree, it may be in the middle of a point.
+    let [bytes, again] = [readFileSync(file), readFileSync(file)];
+    while (!again.equals(bytes)) [bytes, again] = [again, readFileSync(file)];
+    writeFileSync(copy, again);
+    return copy;
+  }
+
   /** The newest points of RRDs, by path. */
   newestOf(paths: readonly string[]): Record<string, Point> {
-    const input = paths.map(path => `lastupdate ${join(this.rrds, path)}.rrd\n`).join('');
+    const input = paths.map(path => `lastupdate ${this.#copyOf(path)}\n`).join('');
     const { stdout } = spawnSync(RRDTOOL, ['-'], { encoding: 'utf8', input });
     // Each answer is a line of names, an empty one, the point, and OK with times, or ERROR.
     const answers = stdout.split(/^OK .*\n/m);
@@ -202,15 +219,14 @@ export class Gmetad {
 
   /** Every point of an RRD's data source within the last so many seconds: the averages of its steps, NaN for a gap. */
   points(path: string, seconds = 120): number[] {
-    const file = join(this.rrds, `${path}.rrd`);
-    const { stdout } = spawnSync(RRDTOOL, ['fetch', file, 'AVERAGE', '-s', `-${seconds}`], { encoding: 'utf8' });
+    const args = ['fetch', this.#copyOf(path), 'AVERAGE', '-s', `-${seconds}`];
+    const { stdout } = spawnSync(RRDTOOL, args, { encoding: 'utf8' });
     return [...stdout.matchAll(/^\d+: (\S+)/gm)].map(([, value]) => (/nan/i.test(value!) ? Number.NaN : Number(value)));
   }
 
   /** The mean of the last hour of a summary, as ganglia-web asks for it: NaN before rrdtool has a whole pixel of points. */
   mean(path: string): number {
-    const file = join(this.rrds, `${path}.rrd`);
-    const drawn = [`DEF:mean=${file}:sum:AVERAGE`, 'PRINT:mean:AVERAGE:%lf'];
+    const drawn = [`DEF:mean=${this.#copyOf(path)}:sum:AVERAGE`, 'PRINT:mean:AVERAGE:%lf'];
     const { stdout } = spawnSync(RRDTOOL, ['graph', '/dev/null', '--start', '-3600s', ...drawn], { encoding: 'utf8' });
     return Number(stdout.split('\n')[1] || Number.NaN);
   }
