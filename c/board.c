@@ -188,10 +188,11 @@ static uint64_t count_of(const struct bb_board *b) {
   return count < b->header.capacity ? count : b->header.capacity;
 }
 
-/* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. */
+/* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. By lseek, which
+ * takes half as long as fstat: that was a third of what copying one record takes. Nothing reads at this offset. */
 static bool is_cut(const struct bb_board *b) {
-  struct stat st;
-  return fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->header.file_bytes;
+  const off_t bytes = lseek(b->fd, 0, SEEK_END);
+  return bytes < 0 || (uint64_t)bytes < b->header.file_bytes;
 }
 
 size_t bb_board_snapshot_bytes(const struct bb_board *b) {
