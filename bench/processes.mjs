@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Our program, for `node`. */
-export const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../dist/bin/beoboard.cjs', import.meta.url));
 
 const readOf = path => {
   try {

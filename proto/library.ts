@@ -12,7 +12,7 @@ import { fromHeader, fromMarkdown, fromProgram, verbsOf } from './man.js';
 
 /** What the built program says at `beoboard ARGS --help`. */
 function help(root: string, ...args: string[]): string {
-  return execFileSync(process.execPath, [join(root, 'dist', 'src', 'main.js'), ...args, '--help'], {
+  return execFileSync(process.execPath, [join(root, 'dist', 'bin', 'beoboard.cjs'), ...args, '--help'], {
     encoding: 'utf8',
   });
 }

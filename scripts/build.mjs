@@ -2,7 +2,7 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,7 +53,7 @@ function javascript() {
   const main = join(root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) console.error('build: compiling TypeScript …');
   run('compiling TypeScript', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
-  chmodSync(main, 0o755);
+  run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
 }
 
 const [major = 0] = process.versions.node.split('.').map(Number);

@@ -75,19 +75,23 @@ watchStdout();
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-const [name, ...argv] = process.argv.slice(2);
-try {
-  process.exitCode = await run(name, argv);
-} catch (error) {
-  if (error instanceof HelpShown) process.stdout.write(error.text);
-  else if (error instanceof UsageError) {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = error.exitCode;
-  } else if (error instanceof Failure) {
-    // It may repeat what stands in a file.
-    process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
-    process.exitCode = error.exitCode;
-  } else throw error;
+async function main(name: string | undefined, argv: string[]): Promise<void> {
+  try {
+    process.exitCode = await run(name, argv);
+  } catch (error) {
+    if (error instanceof HelpShown) process.stdout.write(error.text);
+    else if (error instanceof UsageError) {
+      process.stderr.write(`${error.message}\n`);
+      process.exitCode = error.exitCode;
+    } else if (error instanceof Failure) {
+      // It may repeat what stands in a file.
+      process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
+      process.exitCode = error.exitCode;
+    } else throw error;
+  }
+  // A daemon's end waits for nobody who has stopped reading it; what was asked for waits for as long as it takes.
+  exitWhenWritten(name !== 'send');
 }
-// A daemon's end waits for nobody who has stopped reading it; what was asked for waits for as long as it takes.
-exitWhenWritten(name !== 'send');
+
+const [name, ...argv] = process.argv.slice(2);
+void main(name, argv);

@@ -1,9 +1,9 @@
 // The program as people use it: help, errors, exit codes, load, dump, describe, demo.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { json } from '../src/common/output.js';
 import { VERBS } from '../src/common/verbs.js';
@@ -30,36 +30,42 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 };
 const PACKAGES = Object.keys(manifest.dependencies);
 
-/** What of ours, besides main and what is common, and of our packages a command loads, by Node's own account. */
-async function loaded(t: Test, argv: string[]): Promise<string[]> {
+/** The program as it was before it was put into few files. */
+const MODULES = join(ROOT, 'dist', 'src', 'main.js');
+
+/** The files of ours and of our packages that a command loads, by Node's own account. */
+function loaded(t: Test, program: string, argv: string[]): string[] {
   const into = folder(t);
-  await run(argv, { NODE_V8_COVERAGE: into });
+  spawnSync(process.execPath, [program, ...argv], { env: { ...process.env, NODE_V8_COVERAGE: into } });
   const [file = ''] = readdirSync(into);
   const { result } = JSON.parse(readFileSync(join(into, file), 'utf8')) as { result: { url: string }[] };
   // Under tap its own modules are loaded, too.
-  const paths = result.map(({ url }) => /.*\/(?:node_modules|dist(?=\/src\/))\/(.*)$/.exec(url)?.[1] ?? '');
-  t.ok(paths.includes('src/main.js'), 'the account is there');
-  return paths.filter(
-    path =>
-      (path.startsWith('src/') && !/^src\/(main\.js|common\/)/.test(path)) ||
-      PACKAGES.includes(path.split('/')[0] ?? ''),
-  );
+  const paths = result.map(({ url }) => /.*\/(?:node_modules|dist(?=\/(?:src|bin)\/))\/(.*)$/.exec(url)?.[1] ?? '');
+  t.ok(paths.includes(relative(join(ROOT, 'dist'), program)), 'the account is there');
+  return paths.filter(path => /^(src|bin)\//.test(path) || PACKAGES.includes(path.split('/')[0] ?? ''));
 }
 
 t.test('a command loads what it needs, for it is to start quickly', async t => {
-  t.strictSame(await loaded(t, ['--help']), []);
-  t.strictSame(await loaded(t, ['nodeset', '--fold', 'n1', 'n2']), ['src/cli/nodeset.js']);
+  const modules = (...argv: string[]) =>
+    loaded(t, MODULES, argv).filter(path => !/^src\/(main\.js|common\/)/.test(path));
+  t.strictSame(modules('--help'), []);
+  t.strictSame(modules('nodeset', '--fold', 'n1', 'n2'), ['src/cli/nodeset.js']);
+  t.strictSame(loaded(t, PROGRAM, ['--help']), ['bin/beoboard.cjs'], 'one file');
+  const config = join(folder(t), 'config.toml');
+  writeFileSync(config, '');
   t.ok(
-    (await loaded(t, ['send', '--help'])).some(path => path.startsWith('dgram-as-promised/')),
+    loaded(t, PROGRAM, ['status', '--config', config, '--board', '/nowhere']).some(path =>
+      path.startsWith('smol-toml/'),
+    ),
     'a package would be seen',
   );
-  for (const verb of ['receive', 'status', 'nodes', 'check', 'ganglia']) {
-    const paths = await loaded(t, [verb, '--help']);
-    t.ok(paths.some(path => path.startsWith('src/')));
+  for (const verb of ['receive', 'send', 'status', 'nodes', 'check', 'ganglia']) {
+    const paths = loaded(t, PROGRAM, [verb, '--help']);
+    t.ok(paths.length > 1);
     t.strictSame(
-      paths.filter(path => !path.startsWith('src/')),
+      paths.filter(path => !path.startsWith('bin/')),
       [],
-      `${verb} loads no package`,
+      `${verb} loads no package, and nothing of what was put into few files`,
     );
   }
 });

@@ -3,7 +3,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { Documents } from '../src/ganglia-xml/documents.js';
@@ -37,6 +36,7 @@ import {
   type TestNode,
   writeBoard,
 } from './ganglia.js';
+import { PROGRAM } from './lib.js';
 
 // ---- what the document says ------------------------------------------------------------------------------------------
 
@@ -560,10 +560,8 @@ t.test('a cluster without a board is left out, and without any there is no docum
 
 // ---- the verb, on boards in files ------------------------------------------------------------------------------------
 
-const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
-
 function run(...argv: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'xml', ...argv], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, 'xml', ...argv], { encoding: 'utf8' });
   return { code: status, out: stdout, err: stderr };
 }
 
@@ -610,7 +608,7 @@ t.test('the verb and a reader who leaves', t => {
     beating(),
   );
   const script = 'set -o pipefail; "$0" "$1" xml --board "$2" | head -c 5';
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, program, path], {
+  const { status, stdout, stderr } = spawnSync('bash', ['-c', script, process.execPath, PROGRAM, path], {
     encoding: 'utf8',
   });
   t.same([status, stdout, stderr], [0, '<?xml', '']);

@@ -23,7 +23,7 @@ interface Spawning {
 
 /** The root of the project. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-export const PROGRAM = join(ROOT, 'dist', 'src', 'main.js');
+export const PROGRAM = join(ROOT, 'dist', 'bin', 'beoboard.cjs');
 /** A program that stands for `beoboard send` in the tests of a process: the sender in C. Empty: none does. */
 export const SENDER = process.env.BEOBOARD_TEST_SENDER ?? '';
 

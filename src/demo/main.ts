@@ -5,7 +5,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { VERBS } from '../common/verbs.js';
@@ -18,7 +17,8 @@ export const verb = defineVerb({
   notes: 'Ends with Ctrl-C, or after --for. Uses a board of its own under /dev/shm and leaves nothing behind.',
 });
 
-const PROGRAM = fileURLToPath(new URL('../main.js', import.meta.url));
+/** This program. */
+const PROGRAM = process.argv[1] as string;
 const SHM = '/dev/shm';
 /** How long a child may take to end in good order. */
 const PATIENCE_MS = 5000;

@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DgramAsPromised, type SocketAsPromised } from 'dgram-as-promised';
+import type { SocketAsPromised } from 'dgram-as-promised';
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 
@@ -117,6 +117,8 @@ export class Destination {
   async #connect(): Promise<void> {
     const { address, family } = await lookup(this.#address.host);
     if (this.#connection?.address === address) return;
+    // An ES module alone: CommonJS, as which we are bundled, loads it only so.
+    const { DgramAsPromised } = await import('dgram-as-promised');
     const socket = DgramAsPromised.createSocket({ type: family === 6 ? 'udp6' : 'udp4' });
     try {
       await socket.bind({ port: 0, exclusive: true });
