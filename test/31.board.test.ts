@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path';
 import t from 'tap';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
-import { CLOCK, clocks, mapBoard, type Writer } from '../src/native/index.js';
+import { CLOCK, clocks, mapBoard, texts, type Writer } from '../src/native/index.js';
 import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
 import { type BoardOptions, deliver, openWriter } from '../src/shm/writer.js';
 import { boardPath, folder, makeReport } from './lib.js';
@@ -447,6 +447,25 @@ t.test('one node alone', async t => {
   t.equal(reader.snapshot().count, 59);
   writer.close();
   reader.close();
+});
+
+t.test('texts are told apart by their first NUL or their end, whatever stands in them', t => {
+  const [first, stride, most] = [16, 12, 8];
+  const pieces = ['n1', '', 'eightlet', 'nine_char', '\xc3\xbc', '\xc3', '\xff\xfe\x80'].map(piece =>
+    Buffer.from(piece, 'latin1'),
+  );
+  const bytes = Buffer.alloc(first + (pieces.length - 1) * stride + most);
+  for (const [i, piece] of pieces.entries()) bytes.set(piece.subarray(0, most), first + i * stride);
+  const found = texts(bytes, first, stride, most, pieces.length);
+  t.same(
+    found.split('\0'),
+    pieces.map(piece => piece.toString('utf8', 0, most)),
+  );
+  t.same(found.split('\0'), ['n1', '', 'eightlet', 'nine_cha', 'ü', '\ufffd', '\ufffd\ufffd\ufffd']);
+  t.equal(texts(bytes, bytes.length, stride, most, 0), '');
+  t.throws(() => texts(bytes, first, stride, most, pieces.length + 1), /not so many texts/);
+  t.throws(() => texts(bytes, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1, 2 ** 32 - 1), /not so many texts/);
+  t.end();
 });
 
 t.test('a snapshot of a board that was cut short is refused, not a crash', async t => {

@@ -35,13 +35,13 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   const counts = noneOfEach();
   const kept: Counted[] = [];
   const missing = among && new Set(among);
-  const states = roll.states();
+  const [states, names] = [roll.states(), roll.names()];
   // By number, not by entries(): thousands of nodes are counted in a short process, before anything is compiled.
   for (let i = 0; i < states.length; i++) {
-    const state = states[i]!;
-    if (missing && !missing.delete(roll.nameAt(i))) continue;
+    const [state, name] = [states[i]!, names[i]!];
+    if (missing && !missing.delete(name)) continue;
     counts[state]++;
-    if (keep(state)) kept.push({ name: roll.nameAt(i), state, leftMs: state === 'left' ? roll.ageMs(i) : undefined });
+    if (keep(state)) kept.push({ name, state, leftMs: state === 'left' ? roll.ageMs(i) : undefined });
   }
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
   return {

@@ -83,14 +83,23 @@ function ahead(seconds: number, ofWhom = ''): string {
   return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
+/** The node's wall clock less the master's, s, as it stands in the record at that word. */
+function skewAt(words: Uint32Array, record: number): number {
+  return ((words[record + OFFSET] ?? 0) + ((words[record + OFFSET + 1] ?? 0) | 0) * 2 ** 32) / 1e6;
+}
+
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const { words } = snapshot;
   const known = nodes.filter(({ state }) => state === 'live');
-  const skews = known.map(({ index }) => {
-    const at = (snapshot.recordOffset(index) >> 2) + OFFSET;
-    return ((words[at] ?? 0) + ((words[at + 1] ?? 0) | 0) * 2 ** 32) / 1e6;
-  });
-  const median = Float64Array.from(skews).sort()[skews.length >> 1] ?? 0;
+  const skews = new Float64Array(known.length);
+  let farthest = 0;
+  for (let i = 0; i < known.length; i++) {
+    const skew = skewAt(snapshot.words, snapshot.recordOffset(known[i]!.index) >> 2);
+    skews[i] = skew;
+    if (Math.abs(skew) > farthest) farthest = Math.abs(skew);
+  }
+  // Nearly always none is far off, and then neither is the median.
+  if (farthest <= SKEW_LEAST_S) return [];
+  const median = skews.slice().sort()[skews.length >> 1] ?? 0;
   const found: Oddity[] = [];
   // One clock is behind or all the others are ahead: with three nodes that can be told.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
@@ -142,13 +151,24 @@ function kernelAt(words: Uint32Array, report: number): number {
 }
 
 function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  // Nearly always all run the same: then there is nothing to compare.
+  const running = new Uint32Array(nodes.length);
+  let [first, alike] = [0, true];
+  for (let i = 0; i < nodes.length; i++) {
+    const { state, index } = nodes[i]!;
+    if (state !== 'live') continue;
+    const kernel = kernelAt(snapshot.words, snapshot.reportWord(index));
+    running[i] = kernel;
+    if (first === 0) first = kernel;
+    else if (kernel !== 0 && kernel !== first) alike = false;
+  }
+  if (alike) return [];
   const families = new Map<string, Map<number, Surveyed[]>>();
   // Neighbours are siblings, nearly always, and run what the one before runs: they need no look-up.
   let [prefix, lastKernel] = ['', 0];
   let same: Surveyed[] = [];
-  for (const node of nodes) {
-    if (node.state !== 'live') continue;
-    const kernel = kernelAt(snapshot.words, snapshot.reportWord(node.index));
+  for (let i = 0; i < nodes.length; i++) {
+    const [node, kernel] = [nodes[i]!, running[i]!];
     if (kernel === 0) continue;
     const { name } = node;
     const sibling = lastDigits(name) === prefix.length && name.startsWith(prefix);

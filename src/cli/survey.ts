@@ -27,13 +27,15 @@ export interface Choice {
 }
 
 /** Looks over the nodes that are chosen, all of them when nothing is said. `names`: of all nodes, where they are known. */
-export function survey(snapshot: Snapshot, { among, holds }: Choice = {}, names?: readonly string[]): Survey {
+export function survey(
+  snapshot: Snapshot,
+  { among, holds }: Choice = {},
+  names: readonly string[] = snapshot.names(),
+): Survey {
   const missing = among && new Set(among);
   const states = snapshot.states();
   const counts = noneOfEach();
-  const all = states.map(
-    (state, index): Surveyed => ({ index, name: names?.[index] ?? snapshot.nameAt(index), state }),
-  );
+  const all = states.map((state, index): Surveyed => ({ index, name: names[index] as string, state }));
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);

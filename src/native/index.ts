@@ -142,6 +142,7 @@ interface Native {
   clocks(into: BigUint64Array): void;
   adjtimex(): ClockState | undefined;
   readFile(fd: number, into: Uint8Array): number;
+  texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   memoryFile(name: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   notify(path: string, message: string): number;
@@ -174,6 +175,12 @@ export const adjtimex = native.adjtimex;
  * a negative error number.
  */
 export const readFile = native.readFile;
+
+/**
+ * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and of at most `most` bytes;
+ * joined by NULs. Throws when there are not so many.
+ */
+export const texts = native.texts;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

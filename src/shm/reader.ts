@@ -12,7 +12,7 @@ import {
   reportField,
 } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
-import { type BoardMapping, type BoardState, LOOK, mapBoard } from '../native/index.js';
+import { type BoardMapping, type BoardState, LOOK, mapBoard, texts } from '../native/index.js';
 import {
   ageNs,
   type Distances,
@@ -76,7 +76,6 @@ export class Snapshot {
   readonly #slotStride: number;
   /** Where in a slot its report begins. */
   readonly reportOffset: number;
-  #bytes: Buffer | undefined;
   /** The newest slot of every node, once all were judged. */
   #newest: Int32Array | undefined;
   readonly #nowHigh: number;
@@ -215,15 +214,9 @@ export class Snapshot {
     return this.#records + index * this.#recordStride;
   }
 
-  nameAt(index: number): string {
-    const { buffer, byteOffset, byteLength } = this.#view;
-    this.#bytes ??= Buffer.from(buffer, byteOffset, byteLength);
-    return nameIn(this.#bytes, this.recordOffset(index));
-  }
-
   /** The names of all nodes in the order of their records. */
   names(): string[] {
-    return Array.from({ length: this.count }, (_, i) => this.nameAt(i));
+    return namesIn(this.words, this.#records, this.#recordStride, this.count);
   }
 
   node(index: number): Node {
@@ -243,7 +236,6 @@ export class Snapshot {
 export class Roll {
   readonly count: number;
   readonly #words: Uint32Array;
-  readonly #names: Buffer;
   readonly #column: number;
   readonly #columnStride: number;
 
@@ -258,7 +250,6 @@ export class Roll {
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
     this.#column = header_bytes >> 2;
     this.#columnStride = column_stride >> 2;
-    this.#names = Buffer.from(bytes.buffer, bytes.byteOffset + header_bytes + count * column_stride);
   }
 
   /** The states of all nodes in the order of their records. */
@@ -295,8 +286,9 @@ export class Roll {
     return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
   }
 
-  nameAt(index: number): string {
-    return nameIn(this.#names, index * NAME_BYTES);
+  /** The names of all nodes in the order of their records. */
+  names(): string[] {
+    return namesIn(this.#words, (this.#column + this.count * this.#columnStride) << 2, NAME_BYTES, this.count);
   }
 }
 
@@ -341,11 +333,10 @@ const NAME_BYTES = structs.record.fields.name.count;
 const GOODBYE = 1 << bits.flags.goodbye;
 const NS_PER_MS = 1_000_000n;
 
-/** The name of a node that begins there: up to its first NUL. Thousands are read in a short process: no decoder is set up. */
-function nameIn(bytes: Buffer, at: number): string {
-  let end = at;
-  while (end < at + NAME_BYTES && bytes[end] !== 0) end++;
-  return bytes.toString('utf8', at, end);
+/** So many names of nodes, the first of which begins at that byte: at once, since a decoder's call for each takes ten times as long. */
+function namesIn(words: Uint32Array, first: number, stride: number, count: number): string[] {
+  const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  return count === 0 ? [] : texts(bytes, first, stride, NAME_BYTES, count).split('\0');
 }
 
 /**
