@@ -1,5 +1,6 @@
-// What each command takes, as a whole process, on a board of 10,000 nodes: beyond what a bare `node -e 0` takes in the same lap, on
-// the clock. And what `status --watch` on a terminal takes of a core. How long the daemons take to start is in `start`.
+// What each command takes, as a whole process, on a board of 10,000 nodes: on the clock, beyond what a bare `node -e 0` takes
+// just before it, since at a lap's end the machine may be half as fast as at its beginning. And what `status --watch` on a
+// terminal takes of a core. How long the daemons take to start is in `start`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -83,22 +84,23 @@ export async function bench({ quick, say }) {
   };
   const laps = quick ? 5 : 21;
   say(`${NODES} nodes, ${SILENT} of them silent, ${laps} laps`);
-  const samples = new Map([['bare', []], ...Object.keys(commands).map(command => [command, []])]);
-  for (let lap = 0; lap < laps; lap++) {
-    const bare = await time(['-e', '0']);
-    samples.get('bare').push(bare);
-    for (const [command, { argv, ends, seldom }] of Object.entries(commands))
-      if (!seldom || lap % 3 === 0) samples.get(command).push((await time([MAIN, ...argv], ends)) - bare);
-  }
+  /** What each took, beside what `node -e 0` took. */
+  const pairs = new Map(Object.keys(commands).map(command => [command, []]));
+  for (let lap = 0; lap < laps; lap++)
+    for (const [command, { argv, ends, seldom }] of Object.entries(commands)) {
+      if (seldom && lap % 3 !== 0) continue;
+      const bare = await time(['-e', '0']);
+      pairs.get(command).push({ bare, beyond: (await time([MAIN, ...argv], ends)) - bare });
+    }
   const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
   const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
   await receiver.close();
   return [
-    { figure: 'node -e 0, whole process', unit: 'ms', samples: samples.get('bare') },
+    { figure: 'node -e 0, whole process', unit: 'ms', samples: [...pairs.values()].flat().map(({ bare }) => bare) },
     ...Object.entries(commands).map(([command, { bound }]) => ({
       figure: `${command}, beyond it`,
       unit: 'ms',
-      samples: samples.get(command),
+      samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
     })),
     ...Object.entries(commands)
@@ -106,7 +108,7 @@ export async function bench({ quick, say }) {
       .map(([command, { times }]) => ({
         figure: `${command}, beyond it, in times of it`,
         unit: 'ratio',
-        samples: samples.get(command).map((ms, lap) => ms / samples.get('bare')[lap]),
+        samples: pairs.get(command).map(({ bare, beyond }) => beyond / bare),
         bound: Number(times.toPrecision(2)),
       })),
     { figure: 'status --watch', unit: '% of a core', samples: watch, bound: 3 },

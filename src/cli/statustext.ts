@@ -74,12 +74,17 @@ function breakable(parts: readonly string[], room: number): string[] {
   return parts.flatMap(part => (part.length <= room ? [part] : part.split(',')));
 }
 
+/** The names of the nodes in each state that there is, in the order of the states. */
+function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]> {
+  const byState = new Map<State, string[]>(STATES.map(state => [state, []]));
+  for (const { name, state } of nodes) byState.get(state)?.push(name);
+  for (const [state, names] of byState) if (names.length > 0) yield [state, names];
+}
+
 /** One line or a few for each state: how many, and who. */
 function* folded(nodes: readonly Surveyed[], { width, paint, long }: Look): Generator<string> {
   const count = String(nodes.length).length;
-  for (const state of STATES) {
-    const names = nodes.filter(node => node.state === state).map(({ name }) => name);
-    if (names.length === 0) continue;
+  for (const [state, names] of namesByState(nodes)) {
     const head = `${state.padEnd(9)}  ${String(names.length).padStart(count)}  `;
     const room = width - head.length;
     const lines = [...wrappedList(breakable(foldParts(names).map(oneLine), room), head.length, width)];
@@ -193,11 +198,8 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
       );
     }
   } else {
-    for (const state of STATES) {
-      const names = nodes.filter(node => node.state === state).map(({ name }) => name);
-      if (names.length > 0)
-        out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
-    }
+    for (const [state, names] of namesByState(nodes))
+      out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
   }
   return [...out, ...oddities(found).map(({ text }) => `Odd: ${text}.\n`)];
 }
