@@ -1,8 +1,9 @@
-// Builds what is missing: packages, the addon, the JavaScript. `--generate` makes the files again that come from proto/.
+// Builds what is missing: packages, the addon, the JavaScript; in an installed package the addon alone. `--generate` makes
+// the files again that come from proto/.
 // Plain JavaScript without dependencies: it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -59,7 +60,10 @@ function javascript() {
 const [major = 0] = process.versions.node.split('.').map(Number);
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
-packages();
+// In an installed package all but the addon is there; whoever asks for that again has one that does not fit.
+const installed = !existsSync(join(root, 'tsconfig.json'));
+if (installed) rmSync(join(root, 'build'), { recursive: true, force: true });
+else packages();
 if (process.argv.includes('--generate')) {
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
@@ -69,4 +73,4 @@ if (process.argv.includes('--generate')) {
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);
 }
 addon();
-javascript();
+if (!installed) javascript();

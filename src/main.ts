@@ -2,6 +2,7 @@
 // beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
 // one line and an exit code.
 
+import { fileURLToPath } from 'node:url';
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
@@ -75,6 +76,15 @@ watchStdout();
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
+/** As EX_OSFILE of sysexits.h; beyond what monitoring systems know, to which that is unknown. */
+const NOT_BUILT = 72;
+
+/** The addon is compiled for the machine that it runs on: nothing of ours runs when a package is installed. */
+function lacksAddon(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return (code === 'MODULE_NOT_FOUND' || code === 'ERR_DLOPEN_FAILED') && message.includes('beoboard.node');
+}
+
 async function main(name: string | undefined, argv: string[]): Promise<void> {
   try {
     process.exitCode = await run(name, argv);
@@ -87,6 +97,10 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
       // It may repeat what stands in a file.
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       process.exitCode = error.exitCode;
+    } else if (lacksAddon(error)) {
+      const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
+      process.stderr.write(`beoboard ${name}: the addon is not built for this machine; run node ${build}\n`);
+      process.exitCode = NOT_BUILT;
     } else throw error;
   }
   // A daemon's end waits for nobody who has stopped reading it; what was asked for waits for as long as it takes.

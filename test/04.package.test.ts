@@ -1,0 +1,59 @@
+// The package as it would be published: installed it runs nothing, and says how its addon is built.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { folder, ROOT } from './lib.js';
+
+t.test('a package: what is in it, and what it says until its addon is built', t => {
+  const dir = folder(t, tmpdir()); // shared memory may forbid programs
+  const must = (command: string, argv: string[], cwd = dir) => {
+    const { status, stdout, stderr } = spawnSync(command, argv, { cwd, encoding: 'utf8' });
+    t.equal(status, 0, `${command} ${argv[0]} ${stderr}`);
+    return stdout.trim();
+  };
+  const packed = must('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dir], ROOT);
+  must('tar', ['xf', packed]);
+  const root = join(dir, 'package');
+  t.same(
+    readdirSync(root).filter(name => /^(test|bench|build|node_modules|src|docs)$/.test(name)),
+    [],
+    'nothing that its users have no use for',
+  );
+  const { bin, scripts, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    bin: { beoboard: string };
+    scripts: Record<string, string>;
+    dependencies: Record<string, string>;
+  };
+  t.same(
+    Object.keys(scripts).filter(name => /install|prepare|prepublish/.test(name)),
+    [],
+    'nothing runs when it is installed',
+  );
+  const program = join(root, bin.beoboard);
+  t.ok(statSync(program).mode & 0o111, 'the program can be run');
+
+  // What npm would install beside it, and nothing of what we build with.
+  mkdirSync(join(root, 'node_modules'));
+  for (const name of Object.keys(dependencies))
+    symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));
+
+  const run = (...argv: string[]) => {
+    const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  t.match(run('--version'), { status: 0, stderr: '' });
+  t.same(run('nodeset', '--fold', 'n1', 'n2'), { status: 0, stdout: 'n[1-2]\n', stderr: '' });
+  const build = join(root, 'scripts', 'build.mjs');
+  const why = `the addon is not built for this machine; run node ${build}\n`;
+  const status = ['status', '--board', join(dir, 'none')];
+  t.same(run(...status), { status: 72, stdout: '', stderr: `beoboard status: ${why}` });
+  mkdirSync(join(root, 'build'));
+  writeFileSync(join(root, 'build', 'beoboard.node'), 'of another machine');
+  t.same(run(...status), { status: 72, stdout: '', stderr: `beoboard status: ${why}` });
+  must(process.execPath, [build]);
+  t.match(run(...status), { status: 4, stdout: '', stderr: /^beoboard status: .*none: .*\n$/ });
+  t.end();
+});
