@@ -88,7 +88,7 @@ export class Snapshot {
     taken: { nowNs: bigint; realNs: bigint; nodes: number },
   ) {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+    this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.#view, 0);
     const flag = (bit: number) => ((state >> BigInt(bit)) & 1n) === 1n;
     this.retired = flag(bits.board_state.retired);
@@ -175,7 +175,7 @@ export class Snapshot {
     const surely = distances.unknown ? -1 : distances.uncertainAfter;
     const states: State[] = [];
     const found = new Int32Array(this.count);
-    let first = (this.#records + this.#slotsOffset) >> 2;
+    let first = (this.#records + this.#slotsOffset) / 4;
     for (let i = 0; i < this.count; i++, first += stride) {
       const second = first + slotStride;
       const a = words[first + HEAD]!;
@@ -199,13 +199,13 @@ export class Snapshot {
 
   /** Age of the last report of the node of that number in ms; -1 when there is none. */
   ageMsAt(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) >> 2);
+    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) / 4);
     return slot < 0 ? -1 : Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6;
   }
 
   /** The word at which the report of the node of that number begins; -1 when there is none. */
   reportWord(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) >> 2);
+    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) / 4);
     return slot < 0 ? -1 : slot + (this.reportOffset >> 2);
   }
 
@@ -247,7 +247,7 @@ export class Roll {
   ) {
     const { header_bytes, column_stride } = board.header;
     this.count = count;
-    this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+    this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     this.#column = header_bytes >> 2;
     this.#columnStride = column_stride >> 2;
   }
@@ -288,7 +288,7 @@ export class Roll {
 
   /** The names of all nodes in the order of their records. */
   names(): string[] {
-    return namesIn(this.#words, (this.#column + this.count * this.#columnStride) << 2, NAME_BYTES, this.count);
+    return namesIn(this.#words, (this.#column + this.count * this.#columnStride) * 4, NAME_BYTES, this.count);
   }
 }
 
@@ -369,7 +369,7 @@ export class Node {
     readonly view: DataView,
     readonly offset: number,
   ) {
-    this.#slot = snapshot.newestSlot(offset >> 2);
+    this.#slot = snapshot.newestSlot(offset / 4);
     this.#newest = this.#slot < 0 ? undefined : this.#slot * 4;
   }
 
@@ -380,7 +380,7 @@ export class Node {
 
   /** Offset of the report before it. */
   get previousAt(): number | undefined {
-    const slot = this.#slot < 0 ? -1 : this.snapshot.newestSlot(this.offset >> 2, this.#slot);
+    const slot = this.#slot < 0 ? -1 : this.snapshot.newestSlot(this.offset / 4, this.#slot);
     return slot < 0 ? undefined : slot * 4 + this.snapshot.reportOffset;
   }
 
