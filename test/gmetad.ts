@@ -3,7 +3,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -188,6 +188,7 @@ export class Gmetad {
   #copyOf(path: string): string {
     const file = join(this.rrds, `${path}.rrd`);
     const copy = join(this.#copies, `${path.replaceAll('/', '+')}.rrd`);
+    rmSync(copy, { force: true });
     if (!existsSync(file)) return copy;
     // gmetad writes by a mapping: until two looks agree, it may be in the middle of a point.
     let [bytes, again] = [readFileSync(file), readFileSync(file)];
