@@ -3,12 +3,14 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** In an installed package all but the addon is there; whoever asks for that again has one that does not fit. */
+const installed = !existsSync(join(root, 'tsconfig.json'));
 
 function fail(message) {
   console.error(`build: ${message}`);
@@ -45,7 +47,7 @@ function addon() {
   run(
     'compiling the addon',
     'make',
-    ['-s', '-j2', '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`],
+    ['-s', '-j2', ...(installed ? ['-B'] : []), '-C', 'c', 'addon', `ADDON_API=${api}`, `NODE_API=${headers}`],
     compilers,
   );
 }
@@ -60,10 +62,8 @@ function javascript() {
 const [major = 0] = process.versions.node.split('.').map(Number);
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
-// In an installed package all but the addon is there; whoever asks for that again has one that does not fit.
-const installed = !existsSync(join(root, 'tsconfig.json'));
-if (installed) rmSync(join(root, 'build'), { recursive: true, force: true });
-else packages();
+if (installed && process.argv.includes('--generate')) fail('--generate needs a clone of the repository');
+if (!installed) packages();
 if (process.argv.includes('--generate')) {
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);

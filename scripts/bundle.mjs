@@ -2,8 +2,8 @@
 // starts in two thirds of the time: Node looks for eight files instead of twenty, and needs none of its loader of ES modules.
 // Nothing else is different; packages and the addon stay where they are.
 
-import { chmodSync, readdirSync, rmSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rollup } from '@rollup/wasm-node';
 
@@ -29,13 +29,23 @@ const bundle = await rollup({
     throw new Error(warning.message);
   },
 });
-const { output } = await bundle.write({
-  dir: into,
+const { output } = await bundle.generate({
   format: 'cjs',
   generatedCode: 'es2015',
   entryFileNames: '[name].cjs',
-  chunkFileNames: '[name].cjs',
+  // A verb's main by its folder: what a file is called must not change with the others.
+  chunkFileNames: ({ facadeModuleId, name }) =>
+    `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}.cjs`,
 });
+// A service may start from here at this very moment: each file changes at once, if it changes, and the first one last.
+mkdirSync(into, { recursive: true });
+for (const { fileName, code } of [...output].reverse()) {
+  const path = join(into, fileName);
+  if (existsSync(path) && readFileSync(path, 'utf8') === code) continue;
+  const made = `${path}.${process.pid}`;
+  writeFileSync(made, code, { mode: fileName === 'beoboard.cjs' ? 0o755 : 0o644 });
+  renameSync(made, path);
+}
 const written = new Set(output.map(({ fileName }) => fileName));
-for (const name of readdirSync(into)) if (!written.has(name)) rmSync(join(into, name));
-chmodSync(join(into, 'beoboard.cjs'), 0o755);
+for (const name of readdirSync(into))
+  if (name.endsWith('.cjs') && !written.has(name)) rmSync(join(into, name), { force: true });

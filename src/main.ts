@@ -79,27 +79,39 @@ if (process.send !== undefined) process.once('disconnect', () => process.kill(pr
 /** As EX_OSFILE of sysexits.h; beyond what monitoring systems know, to which that is unknown. */
 const NOT_BUILT = 72;
 
-/** The addon is compiled for the machine that it runs on: nothing of ours runs when a package is installed. */
-function lacksAddon(error: unknown): boolean {
+/** As Node's own, for a program that waits for what never comes. */
+const NEVER_DONE = 13;
+
+/** Why the addon cannot be loaded; undefined: something else went wrong. */
+function withoutAddon(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
   const { code, message } = error as NodeJS.ErrnoException;
-  return (code === 'MODULE_NOT_FOUND' || code === 'ERR_DLOPEN_FAILED') && message.includes('beoboard.node');
+  // It is compiled for the machine that it runs on: nothing of ours runs when a package is installed.
+  if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
+  return code === 'ERR_DLOPEN_FAILED'
+    ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
+    : undefined;
 }
 
 async function main(name: string | undefined, argv: string[]): Promise<void> {
+  process.exitCode = NEVER_DONE;
   try {
     process.exitCode = await run(name, argv);
   } catch (error) {
-    if (error instanceof HelpShown) process.stdout.write(error.text);
-    else if (error instanceof UsageError) {
+    const addon = withoutAddon(error);
+    if (error instanceof HelpShown) {
+      process.stdout.write(error.text);
+      process.exitCode = 0;
+    } else if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\n`);
       process.exitCode = error.exitCode;
     } else if (error instanceof Failure) {
       // It may repeat what stands in a file.
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       process.exitCode = error.exitCode;
-    } else if (lacksAddon(error)) {
+    } else if (addon !== undefined) {
       const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-      process.stderr.write(`beoboard ${name}: the addon is not built for this machine; run node ${build}\n`);
+      process.stderr.write(`beoboard ${name}: ${addon}; run node ${build}\n`);
       process.exitCode = NOT_BUILT;
     } else throw error;
   }

@@ -41,18 +41,19 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
     symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));
 
   const run = (...argv: string[]) => {
-    const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
     return { status, stdout, stderr };
   };
-  t.match(run('--version'), { status: 0, stderr: '' });
+  t.match(must(program, ['--version']), /^\d+\.\d+\.\d+$/);
   t.same(run('nodeset', '--fold', 'n1', 'n2'), { status: 0, stdout: 'n[1-2]\n', stderr: '' });
   const build = join(root, 'scripts', 'build.mjs');
-  const why = `the addon is not built for this machine; run node ${build}\n`;
   const status = ['status', '--board', join(dir, 'none')];
-  t.same(run(...status), { status: 72, stdout: '', stderr: `beoboard status: ${why}` });
+  const line = (why: string) => ({ status: 72, stdout: '', stderr: `beoboard status: ${why}; run node ${build}\n` });
+  t.same(run(...status), line('the addon is not built'));
   mkdirSync(join(root, 'build'));
-  writeFileSync(join(root, 'build', 'beoboard.node'), 'of another machine');
-  t.same(run(...status), { status: 72, stdout: '', stderr: `beoboard status: ${why}` });
+  const addon = join(root, 'build', 'beoboard.node');
+  writeFileSync(addon, 'of another machine');
+  t.same(run(...status), line(`the addon cannot be loaded (${addon}: file too short)`));
   must(process.execPath, [build]);
   t.match(run(...status), { status: 4, stdout: '', stderr: /^beoboard status: .*none: .*\n$/ });
   t.end();
