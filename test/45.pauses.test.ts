@@ -62,7 +62,7 @@ t.test('a sender that stands still: live, uncertain, silent, and live again', { 
   const to2 = goOn(stopped);
   await until('it is live again', () => node()?.state === 'live');
   const samples = await sampler.end();
-  const during = samples.filter(({ now }) => now > stopped.from && now < to2);
+  const during = samples.filter(({ now, end }) => now > stopped.from && end < to2);
   // Without a pause of the receiver itself, which a slow machine may bring, there is one way only.
   const listened = during.every(({ since }) => since === during[0]?.since);
   const states = course(during, 'node1');

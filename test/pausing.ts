@@ -111,7 +111,7 @@ export async function pauseReceiver(
   // The same once more, in few words.
   const looks = {
     before: samples.filter(look => look.now < stopped.from),
-    during: samples.filter(look => look.now > stopped.from && look.now < to),
+    during: samples.filter(look => look.now > stopped.from && look.end < to),
     after: samples.filter(look => look.now > to),
   };
   for (const [when, { length }] of Object.entries(looks)) t.ok(length > 0, `looked ${length} times ${when}`);

@@ -381,7 +381,9 @@ export interface Seen {
 }
 
 export interface Sample {
+  /** When it began, which is what states are judged by, and when it was over. */
   now: number;
+  end: number;
   heartbeat: number;
   since: number;
   nodes: Seen[];
@@ -422,7 +424,7 @@ export class Sampler {
       const words = line.split(' ');
       const number = (i: number) => Number(words[i]);
       const nodes: Seen[] = [];
-      for (let i = 4; i < words.length; i += 8)
+      for (let i = 3; i < words.length - 1; i += 8)
         nodes.push({
           name: words[i] as string,
           stamp: base + number(i + 1),
@@ -433,7 +435,8 @@ export class Sampler {
           bySlot: words[i + 6] as State,
           byColumn: words[i + 7] as State,
         });
-      samples.push({ now: base + number(0), heartbeat: base + number(1), since: base + number(2), nodes });
+      const time = (i: number) => base + number(i);
+      samples.push({ now: time(0), heartbeat: time(1), since: time(2), end: time(words.length - 1), nodes });
     }
     return samples;
   }
@@ -496,7 +499,7 @@ const thereAt = (look: Sample, node: Reporter) => countUpTo(node.sent, ({ before
  */
 function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Generator<string> {
   const there = thereAt(look, node);
-  const left = countUpTo(node.sent, ({ after }) => after, look.now);
+  const left = countUpTo(node.sent, ({ after }) => after, look.end);
   const possible = node.sent.slice(Math.max(there - 1, 0), left);
   const shown = possible.find(({ seq }) => seq === seen.seq);
   if (seen.head === 0) {
@@ -527,7 +530,7 @@ function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Gene
 
 /** What a look at the header shows that cannot be, or must not. */
 function* faultsOfHeader(look: Sample, before: Sample | undefined, { pause, overflow }: Truth): Generator<string> {
-  if (look.heartbeat > look.now) yield 'its heartbeat is ahead of the clock that was read before it';
+  if (look.heartbeat > look.end) yield 'its heartbeat is ahead of the clock';
   if (before !== undefined && look.heartbeat < before.heartbeat) yield 'its heartbeat went back';
   if (before !== undefined && look.since < before.since) yield 'listens since earlier than before';
   const overflowed = overflow !== undefined && look.since >= overflow.from;

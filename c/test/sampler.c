@@ -2,8 +2,9 @@
  * written after proto/board-v1.md and sharing nothing with the other readers but the layout. For tests.
  *   sampler BOARD      until SIGTERM
  * First a line `base NS`; then one line a look, with all times less that base (CLOCK_MONOTONIC, ns):
- *   NOW HEARTBEAT LISTENING_SINCE STATE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD BY_SLOT BY_COLUMN }
- * BY_SLOT and BY_COLUMN are the states by the newest report and by the liveness column. */
+ *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD BY_SLOT BY_COLUMN } END
+ * NOW is when the look began, END when it was over. BY_SLOT and BY_COLUMN are the states by the newest report and by the
+ * liveness column. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -109,14 +110,15 @@ static void sample(const uint8_t *map, int64_t base) {
   if (count > MOST_NODES) count = MOST_NODES;
   for (uint64_t i = 0; i < count; i++)
     words[i] = bb_load_acquire((const uint64_t *)(map + h->column_offset + i * h->column_stride));
-  printf("%" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64, l.now - base, l.heartbeat - base, l.since - base, l.state);
+  printf("%" PRId64 " %" PRId64 " %" PRId64, l.now - base, l.heartbeat - base, l.since - base);
   for (uint64_t i = 0; i < count; i++) {
     const uint8_t *record = map + h->records_offset + i * h->record_stride;
     const struct last slot = newest_of(h, record), word = from_word(words[i]);
     printf(" %.64s %" PRId64 " %u %d %u %" PRIu64 " %s %s", (const char *)record, slot.stamp - base, slot.interval_ms,
            slot.goodbye, slot.seq, slot.head, judge(&l, &slot), judge(&l, &word));
   }
-  putchar('\n');
+  /* When it was over: on a busy machine it may have lasted for longer than a node's interval. */
+  printf(" %" PRId64 "\n", now_ns() - base);
 }
 
 int main(int argc, char **argv) {
