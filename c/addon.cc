@@ -76,7 +76,7 @@ Napi::Value ReadFile(const Napi::CallbackInfo& info) {
 }
 
 // texts(bytes, first, stride, most, count): so many texts, one every `stride` bytes, each up to its first NUL and of at most `most`
-// bytes; joined by NULs. One call, since thousands of them took longer than all else.
+// bytes; joined by NULs. One call, since thousands of names are wanted at once.
 Napi::Value Texts(const Napi::CallbackInfo& info) {
   auto bytes = info[0].As<Napi::Uint8Array>();
   const uint64_t first = info[1].As<Napi::Number>().Uint32Value(), stride = info[2].As<Napi::Number>().Uint32Value();

@@ -62,9 +62,10 @@ function javascript() {
 const [major = 0] = process.versions.node.split('.').map(Number);
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
-if (installed && process.argv.includes('--generate')) fail('--generate needs a clone of the repository');
+const generates = process.argv.includes('--generate');
+if (installed && generates) fail('--generate needs a clone of the repository');
 if (!installed) packages();
-if (process.argv.includes('--generate')) {
+if (generates) {
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
   // The library's header, manual pages and examples; these ask the built program for its help.

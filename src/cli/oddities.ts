@@ -93,7 +93,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const skews = new Float64Array(known.length);
   let farthest = 0;
   for (let i = 0; i < known.length; i++) {
-    const skew = skewAt(snapshot.words, snapshot.recordOffset(known[i]!.index) / 4);
+    const skew = skewAt(snapshot.words, snapshot.recordWord(known[i]!.index));
     skews[i] = skew;
     if (Math.abs(skew) > farthest) farthest = Math.abs(skew);
   }

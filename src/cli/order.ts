@@ -74,7 +74,7 @@ export class Roster {
     if (snapshot.count !== this.#names.length) return false;
     const { words } = snapshot;
     for (let i = 0, known = 0; i < snapshot.count; i++) {
-      const at = (snapshot.recordOffset(i) + NAME.offset) / 4;
+      const at = snapshot.recordWord(i) + NAME.offset / 4;
       for (let word = 0; word < NAME_WORDS; word++, known++) if (words[at + word] !== this.#words[known]) return false;
     }
     return true;
@@ -85,7 +85,7 @@ export class Roster {
     this.#names = snapshot.names();
     this.#words = new Uint32Array(count * NAME_WORDS);
     for (let i = 0; i < count; i++) {
-      const at = (snapshot.recordOffset(i) + NAME.offset) / 4;
+      const at = snapshot.recordWord(i) + NAME.offset / 4;
       this.#words.set(words.subarray(at, at + NAME_WORDS), i * NAME_WORDS);
     }
     const order = this.#names.map((name, index) => ({ name, index })).sort((a, b) => compareNames(a.name, b.name));

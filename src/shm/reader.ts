@@ -199,19 +199,19 @@ export class Snapshot {
 
   /** Age of the last report of the node of that number in ms; -1 when there is none. */
   ageMsAt(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) / 4);
+    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordWord(index));
     return slot < 0 ? -1 : Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6;
   }
 
   /** The word at which the report of the node of that number begins; -1 when there is none. */
   reportWord(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordOffset(index) / 4);
+    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordWord(index));
     return slot < 0 ? -1 : slot + (this.reportOffset >> 2);
   }
 
-  /** Where the record of that number begins. */
-  recordOffset(index: number): number {
-    return this.#records + index * this.#recordStride;
+  /** Where the record of that number begins, as a word. Divided, not shifted: it may lie beyond 2 GiB. */
+  recordWord(index: number): number {
+    return (this.#records + index * this.#recordStride) / 4;
   }
 
   /** The names of all nodes in the order of their records. */
@@ -220,7 +220,7 @@ export class Snapshot {
   }
 
   node(index: number): Node {
-    return new Node(this, this.#view, this.recordOffset(index));
+    return new Node(this, this.#view, this.recordWord(index) * 4);
   }
 
   /** All nodes in the order of their records. */
@@ -333,7 +333,7 @@ const NAME_BYTES = structs.record.fields.name.count;
 const GOODBYE = 1 << bits.flags.goodbye;
 const NS_PER_MS = 1_000_000n;
 
-/** So many names of nodes, the first of which begins at that byte: at once, since a decoder's call for each takes ten times as long. */
+/** So many names of nodes, the first of which begins at that byte: at once, since a call for each takes several times as long. */
 function namesIn(words: Uint32Array, first: number, stride: number, count: number): string[] {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   return count === 0 ? [] : texts(bytes, first, stride, NAME_BYTES, count).split('\0');
