@@ -4,6 +4,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { mapBoard } from '../dist/src/native/index.js';
+import { countStates } from '../dist/src/shm/liveness.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 
 const [, , path] = process.argv;
@@ -49,9 +50,9 @@ const works = {
   scan() {
     let states = [];
     const figures = measure(1, () => {
-      states = reader.roll().states();
+      ({ states } = reader.roll());
     });
-    must(states.length === nodes && states.every(state => state === 'live'), 'not all nodes are live');
+    must(states.length === nodes && countStates(states).live === nodes, 'not all nodes are live');
     return figures;
   },
   /** State and load of a node, by its name. */

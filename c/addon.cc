@@ -21,6 +21,7 @@
 #include "mac.h"
 #include "notify.h"
 #include "order.h"
+#include "overview.h"
 #include "receive.h"
 
 namespace {
@@ -75,21 +76,56 @@ Napi::Value ReadFile(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(length));
 }
 
-// texts(bytes, first, stride, most, count): so many texts, one every `stride` bytes, each up to its first NUL and of at most `most`
-// bytes; joined by NULs. One call, since thousands of names are wanted at once.
+// So many texts, one every `stride` bytes, each up to its first NUL and of at most `most` bytes; joined by NULs.
+Napi::Value Joined(Napi::Env env, const char* at, uint64_t stride, uint64_t most, uint64_t count) {
+  std::string joined;
+  for (uint64_t i = 0; i < count; i++, at += stride) {
+    if (i > 0) joined.push_back('\0');
+    joined.append(at, strnlen(at, most));
+  }
+  return Napi::String::New(env, joined);
+}
+
+// texts(bytes, first, stride, most, count): in one call, since thousands of names are wanted at once.
 Napi::Value Texts(const Napi::CallbackInfo& info) {
   auto bytes = info[0].As<Napi::Uint8Array>();
   const uint64_t first = info[1].As<Napi::Number>().Uint32Value(), stride = info[2].As<Napi::Number>().Uint32Value();
   const uint64_t most = info[3].As<Napi::Number>().Uint32Value(), count = info[4].As<Napi::Number>().Uint32Value();
   if (count > 0 && first + (count - 1) * stride + most > bytes.ByteLength())
     throw Napi::RangeError::New(info.Env(), "there are not so many texts");
-  const char* at = reinterpret_cast<const char*>(bytes.Data()) + first;
-  std::string joined;
-  for (uint64_t i = 0; i < count; i++, at += stride) {
-    if (i > 0) joined.push_back('\0');
-    joined.append(at, strnlen(at, most));
-  }
-  return Napi::String::New(info.Env(), joined);
+  return Joined(info.Env(), reinterpret_cast<const char*>(bytes.Data()) + first, stride, most, count);
+}
+
+// What is said of a copy of a board: of which moment it is, and of how many nodes. Throws where it is none, or there is less room than
+// for each of its nodes in one of the arrays.
+template <typename... Arrays>
+struct bb_look LookOf(Napi::Env env, const Napi::Uint8Array& copy, Napi::Value now, Napi::Value nodes, const Arrays&... arrays) {
+  bool lossless = true;
+  const struct bb_look look = {now.As<Napi::BigInt>().Int64Value(&lossless), 0, nodes.As<Napi::Number>().Uint32Value()};
+  if (reinterpret_cast<uintptr_t>(copy.Data()) % 8 != 0) throw Napi::TypeError::New(env, "the copy is not aligned to 8 bytes");
+  if ((... || (arrays.ElementLength() < look.nodes))) throw Napi::RangeError::New(env, "there is not room for all nodes");
+  return look;
+}
+
+// overview(copy, nowNs, nodes, states, newest, skews, kernels).
+void Overview(const Napi::CallbackInfo& info) {
+  auto copy = info[0].As<Napi::Uint8Array>();
+  auto states = info[3].As<Napi::Uint8Array>();
+  auto newest = info[4].As<Napi::Uint32Array>();
+  auto skews = info[5].As<Napi::Float64Array>();
+  auto kernels = info[6].As<Napi::Uint32Array>();
+  const auto look = LookOf(info.Env(), copy, info[1], info[2], states, newest, skews, kernels);
+  const struct bb_overview out = {states.Data(), newest.Data(), skews.Data(), kernels.Data()};
+  if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out)) throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+}
+
+// states(copy, nowNs, nodes, states).
+void States(const Napi::CallbackInfo& info) {
+  auto copy = info[0].As<Napi::Uint8Array>();
+  auto states = info[3].As<Napi::Uint8Array>();
+  const auto look = LookOf(info.Env(), copy, info[1], info[2], states);
+  if (!bb_overview_states(copy.Data(), copy.ByteLength(), &look, states.Data()))
+    throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
 }
 
 // memoryFile(name): the descriptor of a file in memory that no path leads to. Not for programs that we become.
@@ -138,7 +174,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
                        {InstanceMethod("snapshotBytes", &BoardMapping::SnapshotBytes),
                         InstanceMethod("snapshot", &BoardMapping::Snapshot), InstanceMethod("find", &BoardMapping::Find),
                         InstanceMethod("rollBytes", &BoardMapping::RollBytes), InstanceMethod("roll", &BoardMapping::Roll),
-                        InstanceMethod("into", &BoardMapping::Into),
+                        InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
                         InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
                         InstanceMethod("isAt", &BoardMapping::IsAt),
                         InstanceMethod("unmap", &BoardMapping::Unmap)});
@@ -212,6 +248,15 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
   Napi::Value RollBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
     return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bb_board_roll_bytes(&board_)));
+  }
+
+  // names(numbers): joined by NULs; undefined when the file was cut short, or there is no such node.
+  Napi::Value Names(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    auto numbers = info[0].As<Napi::Uint32Array>();
+    std::vector<char> names(numbers.ElementLength() * BB_NAME_BYTES);
+    if (bb_board_names(&board_, numbers.Data(), numbers.ElementLength(), names.data()) != 0) return info.Env().Undefined();
+    return Joined(info.Env(), names.data(), BB_NAME_BYTES, BB_NAME_BYTES, numbers.ElementLength());
   }
 
   Napi::Value NodeBytes(const Napi::CallbackInfo& info) {
@@ -620,6 +665,8 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("readFile", Napi::Function::New(env, ReadFile));
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("texts", Napi::Function::New(env, Texts));
+  exports.Set("overview", Napi::Function::New(env, Overview));
+  exports.Set("states", Napi::Function::New(env, States));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));

@@ -294,15 +294,25 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t
 
 size_t bb_board_roll_bytes(const struct bb_board *b) {
   if (is_cut(b)) return b->header.header_bytes; /* enough to be told so */
-  return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + BB_NAME_BYTES);
+  return b->header.header_bytes + count_of(b) * (size_t)b->header.column_stride;
 }
 
 int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
   if (is_cut(b) || size < b->header.header_bytes) return -1;
-  uint8_t *to = look_twice(b, (uint8_t *)out, size, 0, BB_NAME_BYTES, look);
-  const uint8_t *record = b->map + b->header.records_offset;
-  for (uint64_t i = 0; i < look->nodes; i++, to += BB_NAME_BYTES, record += b->header.record_stride)
-    bb_copy_out(to, record, BB_NAME_BYTES);
+  look_twice(b, (uint8_t *)out, size, 0, 0, look);
+  return 0;
+}
+
+int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, char *names) {
+  if (is_cut(b)) return -1;
+  const uint64_t count = count_of(b);
+  const uint8_t *records = b->map + b->header.records_offset;
+  for (size_t i = 0; i < n; i++, names += BB_NAME_BYTES) {
+    if (numbers[i] >= count) return -1;
+    uint64_t name[BB_NAME_BYTES / 8];
+    bb_copy_out(name, records + (uint64_t)numbers[i] * b->header.record_stride, sizeof name);
+    memcpy(names, name, sizeof name);
+  }
   return 0;
 }
 

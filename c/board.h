@@ -59,9 +59,13 @@ int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint
 
 #define BB_NAME_BYTES sizeof(((struct bb_record *)0)->name)
 
-/* The same of the names in place of the records: what telling the states of all nodes takes. */
+/* The same without the records: what telling the states of all nodes takes. */
 size_t bb_board_roll_bytes(const struct bb_board *board);
 int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+
+/* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1 when the file was
+ * cut short, or there is no such node. */
+int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t n, char *names);
 
 /* The number of the record of that name, below the count of nodes; -1 when there is none. Good as long as the board is mapped. */
 int64_t bb_board_find(const struct bb_board *board, const char *name);

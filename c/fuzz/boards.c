@@ -15,6 +15,7 @@
 #include "../beoboard.h"
 #include "../board.h"
 #include "../board_writer.h"
+#include "../overview.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "boards";
@@ -284,6 +285,21 @@ static void ask(const beoboard *b, const struct bb_board_header *h) {
   for (int i = 0; i < count; i++) MUST((states[i] >= 0 && states[i] < BEOBOARD_NSTATES) || states[i] == -ENOENT, "state %d", states[i]);
 }
 
+/* What one look over a copy tells agrees with itself: each node has a state, and a slot that lies in the copy. */
+static void overview(const uint8_t *copy, size_t bytes, const struct bb_look *look) {
+  uint8_t states[64];
+  uint32_t newest[64], kernels[64];
+  double skews[64];
+  const struct bb_overview out = {states, newest, skews, kernels};
+  MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
+  for (uint64_t i = 0; i < look->nodes; i++) {
+    MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
+    MUST(newest[i] == BB_NO_SLOT || (uint64_t)newest[i] * 4 + BB_SLOT_BYTES <= bytes, "a slot at word %u", newest[i]);
+    MUST((newest[i] != BB_NO_SLOT) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d without a slot", states[i]);
+    MUST(states[i] == BEOBOARD_LIVE || (kernels[i] == 0 && skews[i] == 0), "of a node of state %d more is told", states[i]);
+  }
+}
+
 /* The same by board.h. */
 static void look(const struct bb_board_header *h) {
   struct bb_board b;
@@ -297,12 +313,25 @@ static void look(const struct bb_board_header *h) {
   MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride), "a snapshot of %zu", room);
   void *copy = malloc(room);
   MUST(copy != NULL, "no memory");
-  if (bb_board_snapshot(&b, copy, room, 0, &look) == 0) MUST(look.nodes <= h->capacity, "%" PRIu64 " nodes", look.nodes);
+  if (bb_board_snapshot(&b, copy, room, 0, &look) == 0) {
+    MUST(look.nodes <= h->capacity, "%" PRIu64 " nodes", look.nodes);
+    overview(copy, room, &look);
+  }
   free(copy);
   const size_t roll = bb_board_roll_bytes(&b);
   copy = malloc(roll);
-  MUST(copy != NULL && (bb_board_roll(&b, copy, roll, &look) != 0 || look.nodes <= h->capacity), "a roll of %" PRIu64, look.nodes);
+  MUST(copy != NULL, "no memory");
+  if (bb_board_roll(&b, copy, roll, &look) == 0) {
+    MUST(look.nodes <= h->capacity, "a roll of %" PRIu64, look.nodes);
+    uint8_t *states = malloc(look.nodes + 1);
+    MUST(states != NULL && bb_overview_states(copy, roll, &look, states), "no states of %" PRIu64 " nodes", look.nodes);
+    for (uint64_t i = 0; i < look.nodes; i++) MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
+    free(states);
+  }
   free(copy);
+  char name[BB_NAME_BYTES];
+  const uint32_t beyond = (uint32_t)h->capacity;
+  MUST(bb_board_names(&b, &beyond, 1, name) == -1, "a name beyond the last one");
   for (size_t i = 0; i < 4; i++) {
     const int64_t found = bb_board_find(&b, listed[i]);
     MUST(found >= -1 && found < (int64_t)h->capacity, "%s is node %" PRId64, listed[i], found);

@@ -1,4 +1,4 @@
-/* What the files of the library share: the handle, one look at the receiver's evidence, and the rule of liveness.
+/* What the files of the library share: the handle, and one look at the receiver's evidence.
  * Reads only; what orders memory stands in ../seqlock.h. */
 #ifndef BB_INTERNAL_H
 #define BB_INTERNAL_H
@@ -14,25 +14,16 @@
 #pragma GCC visibility push(default)
 #include "../beoboard.h"
 #pragma GCC visibility pop
+#include "../liveness.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "boards are little-endian, and are read as they lie"
 #endif
 
-#define NS_PER_MS UINT64_C(1000000)
-
 struct beoboard {
   struct bb_board board; /* without its file descriptor: a daemon may close what it does not know */
   uid_t named, user;     /* whose boards are believed besides root's and our own; (uid_t)-1: nobody's */
   char path[];
-};
-
-/* What the receiver says of itself, and when we looked. */
-struct evidence {
-  uint64_t now, heartbeat, since;
-  uint64_t uncertain_after, silent_after;
-  uint64_t flags;
-  bool is_stalled;
 };
 
 static inline const struct bb_board_header *header_of(const beoboard *b) {
@@ -70,9 +61,6 @@ static inline uint64_t read_clock(clockid_t clock) {
   return UINT64_C(1) << 62;
 }
 
-/* From one time to a later one, negative when it is an earlier; unsigned, since a spoiled board may hold any number. */
-static inline int64_t from_to(uint64_t from, uint64_t to) { return (int64_t)(to - from); }
-
 /* One look, in the order of the contract: the clock first, then the heartbeat (acquire), so that what the receiver had laid
  * on the board by that heartbeat is seen by all loads that follow, and no age is measured to a later moment than this. */
 static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *e) {
@@ -91,42 +79,6 @@ static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *
 static inline void look(const beoboard *b, bool again, struct evidence *e) {
   look_by(b, again ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, e);
   if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
-  const int64_t ahead = from_to(e->now, e->heartbeat);
-  e->is_stalled = ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
-}
-
-static inline bool is_unknown(const struct evidence *e) { return e->is_stalled || (e->flags & BB_BOARD_STATE_RETIRED) != 0; }
-
-static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
-  const int64_t age = from_to(stamp, e->now);
-  return age > 0 ? age : 0;
-}
-
-/* A limit for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
- * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. */
-static inline int64_t limit_for(uint64_t limit, uint32_t interval_ms) {
-  uint64_t whole;
-  if (interval_ms > 1000) {
-    if (__builtin_mul_overflow(limit / 1000, interval_ms, &whole)) return INT64_MAX;
-    if (__builtin_add_overflow(whole, limit % 1000 * interval_ms / 1000, &limit)) return INT64_MAX;
-  }
-  return limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
-}
-
-/* The rows of the contract's table from `left` on, of a node that has reported. `is_ahead` is set, and nothing else
- * changed, when the stamp is of another clock, or the look has to be repeated. */
-static inline int judge(const struct evidence *e, uint64_t stamp, uint32_t interval_ms, bool goodbye, bool *is_ahead) {
-  if (goodbye) return BEOBOARD_LEFT;
-  if (from_to(e->now, stamp) > BB_AHEAD_NS) {
-    *is_ahead = true;
-    return BEOBOARD_UNCERTAIN;
-  }
-  if (age_of(e, stamp) <= limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
-  /* Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened. */
-  const int64_t patience = limit_for(e->silent_after, interval_ms);
-  const bool unheard = from_to(stamp, e->heartbeat) > patience;
-  const bool listened = from_to(e->since, e->heartbeat) > patience;
-  return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;
 }
 
 /* Gives a struct to a program that knows `size` bytes of it. */

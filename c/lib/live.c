@@ -1,15 +1,6 @@
 /* Answers from the header and the liveness column alone: one word a node. No system call, no lock, no memory of its own. */
 #include "internal.h"
 
-/* A word of the column. */
-static inline uint64_t stamp_of(uint64_t word) { return (word >> 21) * NS_PER_MS; }
-static inline uint32_t interval_of(uint64_t word) { return (uint32_t)(word >> 1) & 0xfffff; }
-
-static inline int judge_word(const struct evidence *e, uint64_t word, bool *is_ahead) {
-  if (word == 0) return BEOBOARD_NEVER;
-  return judge(e, stamp_of(word), interval_of(word), (word & 1) != 0, is_ahead);
-}
-
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size) {
   if (b == NULL || out == NULL || size == 0) return -EINVAL;
   const struct bb_board_header *h = header_of(b);
@@ -27,7 +18,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   r.uncertain_after_ns = limit_for(e.uncertain_after, 0);
   r.silent_after_ns = limit_for(e.silent_after, 0);
   r.nodes = nodes_of(b);
-  r.flags = (e.is_stalled ? BEOBOARD_F_STALLED : 0) | ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
+  r.flags = (is_stalled(&e) ? BEOBOARD_F_STALLED : 0) | ((e.flags & BB_BOARD_STATE_CLOSED) != 0 ? BEOBOARD_F_CLOSED : 0) |
             ((e.flags & BB_BOARD_STATE_FILTERING) != 0 ? BEOBOARD_F_FILTERING : 0) |
             ((e.flags & BB_BOARD_STATE_RETIRED) != 0 ? BEOBOARD_F_RETIRED : 0);
   r.received = bb_load(&h->received);

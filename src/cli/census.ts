@@ -1,7 +1,7 @@
 // Counts the nodes of a board by their state, and names those that are asked for: reads liveness and nothing else.
 
-import { noneOfEach, type State } from '../shm/liveness.js';
-import type { BoardReader } from '../shm/reader.js';
+import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import type { BoardReader, Roll } from '../shm/reader.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -32,24 +32,34 @@ export interface Question {
 /** Takes the census. Throws NoBoard. */
 export function takeCensus(reader: BoardReader, { keep, among }: Question): Census {
   const roll = reader.roll();
-  const counts = noneOfEach();
-  const kept: Counted[] = [];
-  const missing = among && new Set(among);
-  const [states, names] = [roll.states(), roll.names()];
-  // By number, not by entries(): thousands of nodes are counted in a short process, before anything is compiled.
-  for (let i = 0; i < states.length; i++) {
-    const [state, name] = [states[i]!, names[i]!];
-    if (missing && !missing.delete(name)) continue;
-    counts[state]++;
-    if (keep(state)) kept.push({ name, state, leftMs: state === 'left' ? roll.ageMs(i) : undefined });
-  }
+  const { states } = roll;
+  const strangers = new Set<string>();
+  const asked = among && found(roll, among, strangers);
+  const wanted = NUMBERED.map(keep);
+  const kept: number[] = [];
+  for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
+  const names = roll.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
   return {
-    counts,
-    kept,
-    strangers: [...(missing ?? [])],
+    counts: countStates(asked === undefined ? states : Uint8Array.from(asked, index => states[index]!)),
+    kept: kept.map((index, i) => {
+      const state = NUMBERED[states[index]!]!;
+      return { name: names[i]!, state, leftMs: state === 'left' ? roll.ageMs(index) : undefined };
+    }),
+    strangers: [...strangers],
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
   };
+}
+
+/** The numbers of the nodes of these names; names that the board has not go to `strangers`. */
+function found(roll: Roll, names: readonly string[], strangers: Set<string>): ReadonlySet<number> {
+  const indexes = new Set<number>();
+  for (const name of names) {
+    const index = roll.find(name);
+    if (index < 0) strangers.add(name);
+    else indexes.add(index);
+  }
+  return indexes;
 }

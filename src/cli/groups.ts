@@ -4,12 +4,12 @@
 import { compareNames, fold } from '../common/nodeset.js';
 import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
-import { noneOfEach, STATES, type State } from '../shm/liveness.js';
+import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
 import type { Field, Value } from './fields.js';
 import { compareValues } from './order.js';
-import type { Survey, Surveyed } from './survey.js';
+import { countsOf, type Survey, type Surveyed } from './survey.js';
 
 export interface Group {
   /** What its nodes have in common; undefined: what the rule asks for is not known of them. */
@@ -64,11 +64,9 @@ export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: st
     if (group === undefined) byName.set(name, [node]);
     else group.push(node);
   }
-  const found = [...byName].map(([name, members]): Group => {
-    const counts = noneOfEach();
-    for (const { state } of members) counts[state]++;
-    return { name, nodes: members, counts };
-  });
+  const found = [...byName].map(
+    ([name, members]): Group => ({ name, nodes: members, counts: countsOf(snapshot, members) }),
+  );
   found.sort(worst);
   if (sort === undefined) return found;
   const { field, upward } = sortField(sort);

@@ -4,7 +4,6 @@
 import { formatDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
-import { bits, structs } from '../layout/layout.gen.js';
 import { type Snapshot, stalledText } from '../shm/reader.js';
 import type { Survey, Surveyed } from './survey.js';
 
@@ -70,7 +69,6 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-const OFFSET = structs.record.fields.offset_us.offset / 4;
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
 const EACH_MOST = 3;
@@ -83,22 +81,13 @@ function ahead(seconds: number, ofWhom = ''): string {
   return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
-/** The node's wall clock less the master's, s, as it stands in the record at that word. */
-function skewAt(words: Uint32Array, record: number): number {
-  return ((words[record + OFFSET] ?? 0) + ((words[record + OFFSET + 1] ?? 0) | 0) * 2 ** 32) / 1e6;
-}
-
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const known = nodes.filter(({ state }) => state === 'live');
-  const skews = new Float64Array(known.length);
-  let farthest = 0;
-  for (let i = 0; i < known.length; i++) {
-    const skew = skewAt(snapshot.words, snapshot.recordWord(known[i]!.index));
-    skews[i] = skew;
-    if (Math.abs(skew) > farthest) farthest = Math.abs(skew);
-  }
+  const { skews: all } = snapshot.overview;
+  const sorted = all.slice().sort();
   // Nearly always none is far off, and then neither is the median.
-  if (farthest <= SKEW_LEAST_S) return [];
+  if (Math.max(-(sorted[0] ?? 0), sorted.at(-1) ?? 0) <= SKEW_LEAST_S) return [];
+  const known = nodes.filter(({ state }) => state === 'live');
+  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
   const median = skews.slice().sort()[skews.length >> 1] ?? 0;
   const found: Oddity[] = [];
   // One clock is behind or all the others are ahead: with three nodes that can be told.
@@ -131,45 +120,22 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-const RELEASE = structs.report.fields.os_release;
-const VALID = structs.report.fields.valid.offset / 4 + (bits.valid.system >> 5);
-const SYSTEM = 1 << (bits.valid.system & 31);
 /** Fewer siblings do not make a rule, and neither do they when more than a tenth of them differ. */
 const SIBLINGS_LEAST = 3;
 const ODD_SHARE = 0.1;
 
-/** A number for the kernel release that stands at that word: equal for equal ones, unequal for nearly all others. */
-function kernelAt(words: Uint32Array, report: number): number {
-  if (((words[report + VALID] ?? 0) & SYSTEM) === 0) return 0;
-  let hash = 1;
-  for (let i = 0; i < RELEASE.count / 4; i++) {
-    const word = words[report + RELEASE.offset / 4 + i] ?? 0;
-    hash = (Math.imul(hash, 0x01000193) ^ word) >>> 0;
-    if (word >>> 24 === 0) break; // its end
-  }
-  return hash || 1;
-}
-
 function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const { kernels: running } = snapshot.overview;
+  const sorted = running.slice().sort();
   // Nearly always all run the same: then there is nothing to compare.
-  const running = new Uint32Array(nodes.length);
-  let [first, alike] = [0, true];
-  for (let i = 0; i < nodes.length; i++) {
-    const { state, index } = nodes[i]!;
-    if (state !== 'live') continue;
-    const kernel = kernelAt(snapshot.words, snapshot.reportWord(index));
-    running[i] = kernel;
-    if (first === 0) first = kernel;
-    else if (kernel !== 0 && kernel !== first) alike = false;
-  }
-  if (alike) return [];
+  if (sorted[sorted.lastIndexOf(0) + 1] === sorted.at(-1)) return [];
   const families = new Map<string, Map<number, Surveyed[]>>();
   // Neighbours are siblings, nearly always, and run what the one before runs: they need no look-up.
   let [prefix, lastKernel] = ['', 0];
   let same: Surveyed[] = [];
-  for (let i = 0; i < nodes.length; i++) {
-    const [node, kernel] = [nodes[i]!, running[i]!];
-    if (kernel === 0) continue;
+  for (const node of nodes) {
+    const kernel = running[node.index];
+    if (!kernel) continue;
     const { name } = node;
     const sibling = lastDigits(name) === prefix.length && name.startsWith(prefix);
     if (!sibling || kernel !== lastKernel) {

@@ -77,8 +77,13 @@ function breakable(parts: readonly string[], room: number): string[] {
 /** The names of the nodes in each state that there is, in the order of the states. */
 function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]> {
   const byState = new Map<State, string[]>(STATES.map(state => [state, []]));
-  for (const { name, state } of nodes) byState.get(state)?.push(name);
-  for (const [state, names] of byState) if (names.length > 0) yield [state, names];
+  // Neighbours are in the same state, nearly always: it is looked up once.
+  let [last, names]: [State | undefined, string[] | undefined] = [undefined, undefined];
+  for (const { name, state } of nodes) {
+    if (state !== last) [last, names] = [state, byState.get(state)];
+    names?.push(name);
+  }
+  for (const [state, all] of byState) if (all.length > 0) yield [state, all];
 }
 
 /** One line or a few for each state: how many, and who. */

@@ -1,6 +1,6 @@
 // One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
 
-import { noneOfEach, type State } from '../shm/liveness.js';
+import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 
 /** A node as the survey has it; all else is in `snapshot.node(index)`. */
@@ -26,19 +26,27 @@ export interface Choice {
   readonly holds?: ((node: Node) => boolean) | undefined;
 }
 
+/** How many of these nodes there are of each state. */
+export function countsOf(snapshot: Snapshot, nodes: readonly Surveyed[]): Record<State, number> {
+  const { states } = snapshot.overview;
+  return countStates(
+    nodes.length === states.length ? states : Uint8Array.from(nodes, ({ index }) => states[index] as number),
+  );
+}
+
 /** Looks over the nodes that are chosen, all of them when nothing is said. `names`: of all nodes, where they are known. */
 export function survey(
   snapshot: Snapshot,
   { among, holds }: Choice = {},
   names: readonly string[] = snapshot.names(),
 ): Survey {
+  const { states } = snapshot.overview;
+  const all: Surveyed[] = [];
+  for (let index = 0; index < snapshot.count; index++)
+    all.push({ index, name: names[index] as string, state: NUMBERED[states[index] as number] as State });
   const missing = among && new Set(among);
-  const states = snapshot.states();
-  const counts = noneOfEach();
-  const all = states.map((state, index): Surveyed => ({ index, name: names[index] as string, state }));
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
-  for (const { state } of nodes) counts[state]++;
-  return { snapshot, all, nodes, counts, strangers: [...(missing ?? [])] };
+  return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
 }

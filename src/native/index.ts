@@ -28,11 +28,10 @@ export interface BoardMapping {
   snapshot(first: number): boolean;
   /** Bytes that `roll` needs now. */
   rollBytes(): number;
-  /**
-   * The same with the names of all nodes, 64 bytes each, in place of their records: `LOOK`, then the header, column words,
-   * names.
-   */
+  /** The same without the records: `LOOK`, then the header, column words. */
   roll(): boolean;
+  /** The names of the nodes of these numbers, joined by NULs; undefined when the file was cut short, or there is no such node. */
+  names(numbers: Uint32Array): string | undefined;
   /** The number of the record of that name; -1 when there is none. */
   find(name: string): number;
   /** Whether the path still names the mapped file. */
@@ -143,6 +142,16 @@ interface Native {
   adjtimex(): ClockState | undefined;
   readFile(fd: number, into: Uint8Array): number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
+  overview(
+    copy: Uint8Array,
+    nowNs: bigint,
+    nodes: number,
+    states: Uint8Array,
+    newest: Uint32Array,
+    skews: Float64Array,
+    kernels: Uint32Array,
+  ): void;
+  states(copy: Uint8Array, nowNs: bigint, nodes: number, states: Uint8Array): void;
   memoryFile(name: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   notify(path: string, message: string): number;
@@ -181,6 +190,21 @@ export const readFile = native.readFile;
  * joined by NULs. Throws when there are not so many.
  */
 export const texts = native.texts;
+
+/**
+ * What one look over all nodes of a copy tells of each, in the order of their records; `copy`: what a snapshot made behind
+ * its `LOOK`, of so many nodes. `states`: as beoboard.h numbers them. `newest`: where the slot of the newest report begins,
+ * in words of 32 bits, `NO_SLOT` where there is none. Of live nodes alone, and 0 of others: `skews`, a node's wall clock
+ * less the master's in s; `kernels`, a number for its kernel release, equal for equal ones, 0 where it is not known.
+ * Throws when the arrays are shorter, or that is no copy of a board.
+ */
+export const overview = native.overview;
+
+/** The states alone, by what a roll made behind its `LOOK`. Throws as `overview` does. */
+export const states = native.states;
+
+/** Where a node has no report. */
+export const NO_SLOT = 0xffff_ffff;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

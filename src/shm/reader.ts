@@ -12,7 +12,16 @@ import {
   reportField,
 } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
-import { type BoardMapping, type BoardState, LOOK, mapBoard, texts } from '../native/index.js';
+import {
+  type BoardMapping,
+  type BoardState,
+  LOOK,
+  mapBoard,
+  NO_SLOT,
+  overview,
+  states,
+  texts,
+} from '../native/index.js';
 import {
   ageNs,
   type Distances,
@@ -21,6 +30,7 @@ import {
   isStalled,
   judgeAge,
   type LastReport,
+  NUMBERED,
   type State,
 } from './liveness.js';
 import { type Rates, rates } from './rates.js';
@@ -51,6 +61,18 @@ export function heartbeatText(ageMs: number): string {
   return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
 }
 
+/** What one look over all nodes tells of each, by the number of its record. */
+export interface Overview {
+  /** As `NUMBERED`. */
+  readonly states: Uint8Array;
+  /** Where the slot of its newest report begins, as a word; `NO_SLOT`. */
+  readonly newest: Uint32Array;
+  /** The wall clock of a live node less the master's, s; 0 of others. */
+  readonly skews: Float64Array;
+  /** A number for the kernel release of a live node: equal for equal ones, unequal for nearly all others; 0: not known. */
+  readonly kernels: Uint32Array;
+}
+
 /** A private, consistent copy of the board, or of as much of it as was asked for. */
 export class Snapshot {
   #header: Decoded<'board_header'> | undefined;
@@ -76,8 +98,8 @@ export class Snapshot {
   readonly #slotStride: number;
   /** Where in a slot its report begins. */
   readonly reportOffset: number;
-  /** The newest slot of every node, once all were judged. */
-  #newest: Int32Array | undefined;
+  readonly #bytes: Uint8Array;
+  #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
 
@@ -87,6 +109,7 @@ export class Snapshot {
     bytes: Uint8Array,
     taken: { nowNs: bigint; realNs: bigint; nodes: number },
   ) {
+    this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.#view, 0);
@@ -162,51 +185,30 @@ export class Snapshot {
     return judgeAge(this.distances, this.sinceStamp(slot + STAMP), words[report + INTERVAL] ?? 0, goodbye);
   }
 
-  /**
-   * The states of all nodes in the order of their records. As `stateOf`, but most nodes of most boards need no call: this
-   * runs once over thousands of nodes in a short process, which ends before anything is compiled.
-   */
+  /** Of all nodes at once, in C: this is for short processes, which end before anything is compiled. */
+  get overview(): Overview {
+    if (this.#overview !== undefined) return this.#overview;
+    const [count, { nowNs }] = [this.count, this.evidence];
+    const found = {
+      states: new Uint8Array(count),
+      newest: new Uint32Array(count),
+      skews: new Float64Array(count),
+      kernels: new Uint32Array(count),
+    };
+    overview(this.#bytes, nowNs, count, found.states, found.newest, found.skews, found.kernels);
+    this.#overview = found;
+    return found;
+  }
+
+  /** The states of all nodes in the order of their records. */
   states(): State[] {
-    const { words, distances } = this;
-    const [nowHigh, nowLow] = [this.#nowHigh, this.#nowLow];
-    const [stride, slots, slotStride] = [this.#recordStride >> 2, this.#slots, this.#slotStride >> 2];
-    const [toReport, nothing] = [this.reportOffset >> 2, this.stateOf(-1)];
-    // A limit only grows with a node's interval: up to here it is live, whatever that is.
-    const surely = distances.unknown ? -1 : distances.uncertainAfter;
-    const states: State[] = [];
-    const found = new Int32Array(this.count);
-    let first = (this.#records + this.#slotsOffset) / 4;
-    for (let i = 0; i < this.count; i++, first += stride) {
-      const second = first + slotStride;
-      const a = words[first + HEAD]!;
-      const b = words[second + HEAD]!;
-      let slot = a === 0 && b === 0 ? -1 : b >= a ? second : first;
-      if (slots !== 2 || words[first + HEAD + 1] !== 0 || words[second + HEAD + 1] !== 0)
-        slot = newestSlot(words, first, slotStride, slots);
-      found[i] = slot;
-      if (slot < 0) {
-        states.push(nothing);
-        continue;
-      }
-      const age = (nowHigh - words[slot + STAMP + 1]!) * 4294967296 + (nowLow - words[slot + STAMP]!);
-      const goodbye = (words[slot + toReport + FLAGS]! & GOODBYE) !== 0;
-      if (age >= 0 && age <= surely && !goodbye) states.push('live');
-      else states.push(judgeAge(distances, age, words[slot + toReport + INTERVAL]!, goodbye));
-    }
-    this.#newest = found;
-    return states;
+    return Array.from(this.overview.states, number => NUMBERED[number] as State);
   }
 
   /** Age of the last report of the node of that number in ms; -1 when there is none. */
   ageMsAt(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordWord(index));
-    return slot < 0 ? -1 : Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6;
-  }
-
-  /** The word at which the report of the node of that number begins; -1 when there is none. */
-  reportWord(index: number): number {
-    const slot = this.#newest?.[index] ?? this.newestSlot(this.recordWord(index));
-    return slot < 0 ? -1 : slot + (this.reportOffset >> 2);
+    const slot = this.overview.newest[index] ?? NO_SLOT;
+    return slot === NO_SLOT ? -1 : Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6;
   }
 
   /** Where the record of that number begins, as a word. Divided, not shifted: it may lie beyond 2 GiB. */
@@ -230,53 +232,35 @@ export class Snapshot {
 }
 
 /**
- * Who is on the board and in which state, by the column words alone: for who asks about all nodes and nothing more of
- * them. 72 bytes a node, where a snapshot has 2,952.
+ * How the nodes of a board are, by the column words alone: for who asks about all nodes and nothing more of them. 8 bytes
+ * a node, where a snapshot has 2,952; names are read of those whose name is wanted.
  */
 export class Roll {
-  readonly count: number;
+  /** As `NUMBERED`, in the order of the records. */
+  readonly states: Uint8Array;
   readonly #words: Uint32Array;
   readonly #column: number;
   readonly #columnStride: number;
 
-  /** `board`: a snapshot of no node; `bytes`: its header, then as many column words and names as `count` says. */
+  readonly #mapping: BoardMapping;
+  readonly #cut: () => NoBoard;
+
+  /** `board`: a snapshot of no node; `bytes`: its header, then as many column words as `count` says, of this mapping. */
   constructor(
     readonly board: Snapshot,
     bytes: Uint8Array,
-    count: number,
+    readonly count: number,
+    mapping: BoardMapping,
+    cut: () => NoBoard,
   ) {
+    this.#mapping = mapping;
+    this.#cut = cut;
     const { header_bytes, column_stride } = board.header;
-    this.count = count;
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     this.#column = header_bytes >> 2;
     this.#columnStride = column_stride >> 2;
-  }
-
-  /** The states of all nodes in the order of their records. */
-  states(): State[] {
-    const { distances, evidence } = this.board;
-    const now = Number(evidence.nowNs / NS_PER_MS);
-    const rest = Number(evidence.nowNs % NS_PER_MS);
-    const nothing = distances.unknown ? 'unknown' : 'never';
-    // A limit only grows with a node's interval: up to here it is live, whatever that is.
-    const surely = distances.unknown ? -1 : distances.uncertainAfter;
-    const { count } = this;
-    const words = this.#words;
-    const stride = this.#columnStride;
-    const states: State[] = [];
-    for (let i = 0, at = this.#column; i < count; i++, at += stride) {
-      const low = words[at]!;
-      const high = words[at + 1]!;
-      if (low === 0 && high === 0) {
-        states.push(nothing);
-        continue;
-      }
-      const age = (now - (high * 2048 + (low >>> 21))) * 1e6 + rest;
-      const goodbye = (low & 1) === 1;
-      if (age >= 0 && age <= surely && !goodbye) states.push('live');
-      else states.push(judgeAge(distances, age, (low >>> 1) & 0xfffff, goodbye));
-    }
-    return states;
+    this.states = new Uint8Array(count);
+    states(bytes, board.evidence.nowNs, count, this.states);
   }
 
   /** Age of a node's last report in ms, to a ms. */
@@ -286,9 +270,17 @@ export class Roll {
     return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
   }
 
-  /** The names of all nodes in the order of their records. */
-  names(): string[] {
-    return namesIn(this.#words, (this.#column + this.count * this.#columnStride) * 4, NAME_BYTES, this.count);
+  /** The number of the record of that name; -1 when there was none. As `names`, before the reader is asked for anything else. */
+  find(name: string): number {
+    const index = this.#mapping.find(name);
+    return index < this.count ? index : -1;
+  }
+
+  /** The names of the nodes of these numbers. Throws NoBoard when the board was cut since, so that nothing was found, too. */
+  names(indexes: readonly number[]): string[] {
+    const names = this.#mapping.names(Uint32Array.from(indexes));
+    if (names === undefined) throw this.#cut();
+    return indexes.length === 0 ? [] : names.split('\0');
   }
 }
 
@@ -513,7 +505,7 @@ export class BoardReader {
       if (!mapping.roll()) return undefined;
       const { taken, rest } = lookOf(into);
       const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 });
-      roll = new Roll(board, rest, taken.nodes);
+      roll = new Roll(board, rest, taken.nodes, mapping, () => this.#cut());
       return board;
     });
     return roll as Roll;

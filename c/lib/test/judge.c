@@ -28,8 +28,6 @@ static int read_rows(void) {
   while (scanf("%" SCNd64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNu32 " %d", &now, &e.heartbeat,
                &e.since, &e.uncertain_after, &e.silent_after, &e.flags, &stamp, &interval, &goodbye) == 9) {
     e.now = (uint64_t)now;
-    const int64_t ahead = from_to(e.now, e.heartbeat);
-    e.is_stalled = ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
     bool is_ahead = false;
     int state = stamp < 0 ? BEOBOARD_NEVER : judge(&e, (uint64_t)stamp, interval, goodbye != 0, &is_ahead);
     if (stamp > 0 && (uint64_t)stamp % NS_PER_MS == 0) {

@@ -1,0 +1,72 @@
+/* The rule of liveness: how a node is, from what the receiver says of itself and the node's last report. Pure: no clock, no memory
+ * of others; the caller brings both. The words stand in proto/board-v1.md; src/shm/liveness.ts is the same for one node in TypeScript. */
+#ifndef BB_LIVENESS_H
+#define BB_LIVENESS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beoboard.h"
+#include "board.h"
+
+#define NS_PER_MS UINT64_C(1000000)
+
+/* What the receiver says of itself, and when we looked. */
+struct evidence {
+  uint64_t now, heartbeat, since;
+  uint64_t uncertain_after, silent_after;
+  uint64_t flags;
+};
+
+/* From one time to a later one, negative when it is an earlier; unsigned, since a spoiled board may hold any number. */
+static inline int64_t from_to(uint64_t from, uint64_t to) { return (int64_t)(to - from); }
+
+static inline bool is_stalled(const struct evidence *e) {
+  const int64_t ahead = from_to(e->now, e->heartbeat);
+  return ahead > BB_AHEAD_NS || ahead < -BB_STALLED_NS;
+}
+
+static inline bool is_unknown(const struct evidence *e) { return is_stalled(e) || (e->flags & BB_BOARD_STATE_RETIRED) != 0; }
+
+static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
+  const int64_t age = from_to(stamp, e->now);
+  return age > 0 ? age : 0;
+}
+
+/* A limit for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
+ * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. */
+static inline int64_t limit_for(uint64_t limit, uint32_t interval_ms) {
+  uint64_t whole;
+  if (interval_ms > 1000) {
+    if (__builtin_mul_overflow(limit / 1000, interval_ms, &whole)) return INT64_MAX;
+    if (__builtin_add_overflow(whole, limit % 1000 * interval_ms / 1000, &limit)) return INT64_MAX;
+  }
+  return limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
+}
+
+/* The rows of the contract's table from `left` on, of a node that has reported. `is_ahead` is set, and nothing else
+ * changed, when the stamp is of another clock, or the look has to be repeated. */
+static inline int judge(const struct evidence *e, uint64_t stamp, uint32_t interval_ms, bool goodbye, bool *is_ahead) {
+  if (goodbye) return BEOBOARD_LEFT;
+  if (from_to(e->now, stamp) > BB_AHEAD_NS) {
+    *is_ahead = true;
+    return BEOBOARD_UNCERTAIN;
+  }
+  if (age_of(e, stamp) <= limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
+  /* Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened. */
+  const int64_t patience = limit_for(e->silent_after, interval_ms);
+  const bool unheard = from_to(stamp, e->heartbeat) > patience;
+  const bool listened = from_to(e->since, e->heartbeat) > patience;
+  return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;
+}
+
+/* A word of the liveness column. */
+static inline uint64_t stamp_of(uint64_t word) { return (word >> 21) * NS_PER_MS; }
+static inline uint32_t interval_of(uint64_t word) { return (uint32_t)(word >> 1) & 0xfffff; }
+
+/* The same rows by such a word, and `never`. */
+static inline int judge_word(const struct evidence *e, uint64_t word, bool *is_ahead) {
+  if (word == 0) return BEOBOARD_NEVER;
+  return judge(e, stamp_of(word), interval_of(word), (word & 1) != 0, is_ahead);
+}
+
+#endif

@@ -1,0 +1,80 @@
+#include "overview.h"
+
+#include <string.h>
+
+#include "liveness.h"
+
+/* Header and column words, and what each node has behind these. */
+static bool holds(const struct bb_board_header *h, size_t bytes, uint64_t nodes, uint64_t record_stride) {
+  if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes > bytes || h->header_bytes % 8 != 0) return false;
+  if (h->column_stride < sizeof(uint64_t) || h->column_stride % 8 != 0) return false;
+  return nodes <= (bytes - h->header_bytes) / ((uint64_t)h->column_stride + record_stride);
+}
+
+static struct evidence evidence_of(const struct bb_board_header *h, const struct bb_look *look) {
+  return (struct evidence){.now = (uint64_t)look->now_ns,
+                           .heartbeat = h->heartbeat_ns,
+                           .since = h->listening_since_ns,
+                           .uncertain_after = h->uncertain_after_ns,
+                           .silent_after = h->silent_after_ns,
+                           .flags = h->state};
+}
+
+bool bb_overview_states(const uint8_t *copy, size_t bytes, const struct bb_look *look, uint8_t *states) {
+  const struct bb_board_header *h = (const struct bb_board_header *)copy;
+  if (bytes < sizeof *h || !holds(h, bytes, look->nodes, 0)) return false;
+  const struct evidence e = evidence_of(h, look);
+  const bool unknown = is_unknown(&e);
+  const uint8_t *column = copy + h->header_bytes;
+  for (uint64_t i = 0; i < look->nodes; i++, column += h->column_stride) {
+    uint64_t word;
+    memcpy(&word, column, sizeof word);
+    bool is_ahead = false; /* looked at twice already, by who made the copy */
+    states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : judge_word(&e, word, &is_ahead));
+  }
+  return true;
+}
+
+/* The newest slot of a record. Of two equal sequences, which no writer makes, the later slot counts. */
+static const struct bb_slot *newest_of(const struct bb_board_header *h, const uint8_t *record) {
+  const struct bb_slot *newest = NULL;
+  for (uint32_t i = 0; i < h->slots; i++) {
+    const struct bb_slot *slot = (const struct bb_slot *)(record + h->slots_offset + (size_t)i * h->slot_stride);
+    if (slot->head != 0 && (newest == NULL || slot->head >= newest->head)) newest = slot;
+  }
+  return newest;
+}
+
+/* FNV-1a. */
+static uint32_t kernel_of(const struct bb_report *r) {
+  if ((r->valid & BB_VALID_SYSTEM) == 0) return 0;
+  uint32_t hash = UINT32_C(0x811c9dc5);
+  for (size_t i = 0; i < sizeof r->os_release && r->os_release[i] != 0; i++)
+    hash = (hash ^ (uint8_t)r->os_release[i]) * UINT32_C(0x01000193);
+  return hash != 0 ? hash : 1;
+}
+
+bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, const struct bb_overview *out) {
+  const struct bb_board_header *h = (const struct bb_board_header *)copy;
+  if (bytes < sizeof *h || !holds(h, bytes, look->nodes, h->record_stride)) return false;
+  if (h->slots != 2 || h->slots_offset < BB_RECORD_BYTES || h->slot_stride < BB_SLOT_BYTES) return false;
+  if (h->slots_offset % 8 != 0 || h->slot_stride % 8 != 0 || h->record_stride % 8 != 0) return false;
+  if (h->record_stride < (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride) return false;
+  const struct evidence e = evidence_of(h, look);
+  const bool unknown = is_unknown(&e);
+  const uint8_t *at = copy + h->header_bytes + look->nodes * h->column_stride;
+  for (uint64_t i = 0; i < look->nodes; i++, at += h->record_stride) {
+    const struct bb_slot *slot = newest_of(h, at);
+    out->newest[i] = slot == NULL ? BB_NO_SLOT : (uint32_t)((size_t)((const uint8_t *)slot - copy) / 4);
+    bool is_ahead = false;
+    int state = BEOBOARD_NEVER;
+    if (slot != NULL)
+      state = judge(&e, slot->stamp_ns, slot->report.interval_ms, (slot->report.flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+    if (unknown) state = BEOBOARD_UNKNOWN;
+    const bool live = state == BEOBOARD_LIVE;
+    out->states[i] = (uint8_t)state;
+    out->skews[i] = live ? (double)((const struct bb_record *)at)->offset_us / 1e6 : 0;
+    out->kernels[i] = live ? kernel_of(&slot->report) : 0;
+  }
+  return true;
+}
