@@ -75,3 +75,4 @@ if (generates) {
 }
 addon();
 if (!installed) javascript();
+run('compiling the program ahead', process.execPath, [join(root, 'scripts', 'cache.mjs')]);

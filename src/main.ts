@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
 // one line and an exit code.
 

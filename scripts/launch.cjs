@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+// What dist/bin/beoboard.cjs is: loads the parts of the program, which lie beside it, with what V8 made of them when they were built
+// (cache.mjs). Where there is none, or it is of another Node or other flags, V8 compiles them.
+'use strict';
+
+const { readFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { Script } = require('node:vm');
+
+/** Its name tells its content; so do those of all parts. */
+const MAIN = './main.js';
+
+/** A folder may be shared by machines with different Nodes. */
+const cacheOf = file => `${file}.${process.version}-${process.arch}.cache`;
+
+function readCache(file) {
+  try {
+    return readFileSync(cacheOf(file));
+  } catch {
+    return undefined;
+  }
+}
+
+const scripts = new Map();
+const loaded = new Map();
+
+function compile(file) {
+  const code = `(function (exports, require, requireFrom, importFrom, __dirname) {${readFileSync(file, 'utf8')}\n})`;
+  return new Script(code, { filename: file, cachedData: readCache(file) });
+}
+
+/** As `require`: of parts here, of all else Node's own. */
+function load(id) {
+  if (!id.startsWith('./')) return require(id);
+  if (loaded.has(id)) return loaded.get(id);
+  const exported = {};
+  loaded.set(id, exported);
+  const file = join(__dirname, id);
+  const script = compile(file);
+  scripts.set(file, script);
+  script.runInThisContext()(exported, load, requireFrom, specifier => import(specifier), __dirname);
+  return exported;
+}
+
+/** What `createRequire` gives to a module in that folder. */
+function requireFrom(folder) {
+  return id => require(id.startsWith('.') ? join(__dirname, folder, id) : id);
+}
+
+if (require.main === module) load(MAIN);
+else module.exports = { start: () => load(MAIN), scripts, compile, cacheOf };
