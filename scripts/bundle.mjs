@@ -26,7 +26,8 @@ const places = {
       : null;
   },
   /** Of packages that are ES modules alone. */
-  renderDynamicImport: ({ targetModuleId }) => (targetModuleId === null ? { left: 'importFrom(', right: ')' } : null),
+  renderDynamicImport: ({ targetModuleId }) =>
+    targetModuleId?.startsWith('/') ? null : { left: 'importFrom(', right: ')' },
 };
 
 const bundle = await rollup({
