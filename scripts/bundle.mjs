@@ -50,7 +50,9 @@ const { output } = await bundle.generate({
     `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}-[hash].js`,
 });
 const main = output.find(({ isEntry }) => isEntry).fileName;
-const files = new Map(output.map(({ fileName, code }) => [fileName, code]));
+// As launch.cjs calls them; the first line stays the first.
+const partOf = code => `(function (exports, require, requireFrom, importFrom, __dirname) {${code}\n})\n`;
+const files = new Map(output.map(({ fileName, code }) => [fileName, partOf(code)]));
 files.set('beoboard.cjs', readFileSync(join(root, 'scripts', 'launch.cjs'), 'utf8').replace('./main.js', `./${main}`));
 
 // A service may start from here at this very moment: each file changes at once, if it changes, and beoboard.cjs last.

@@ -25,8 +25,7 @@ const scripts = new Map();
 const loaded = new Map();
 
 function compile(file) {
-  const code = `(function (exports, require, requireFrom, importFrom, __dirname) {${readFileSync(file, 'utf8')}\n})`;
-  return new Script(code, { filename: file, cachedData: readCache(file) });
+  return new Script(readFileSync(file, 'utf8'), { filename: file, cachedData: readCache(file) });
 }
 
 /** As `require`: of parts here, of all else Node's own. */
