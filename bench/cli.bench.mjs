@@ -8,8 +8,6 @@ import { cpuOf, MAIN, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
-/** What `node -e 0` took on the machine and on the day for which the bounds in ms were given. */
-const BARE_MS = 45;
 /** Of the nodes, so many are silent: the others report so seldom that they stay live. */
 const SILENT = 100;
 
@@ -62,12 +60,12 @@ export async function bench({ quick, say }) {
   while ((receiver.states().silent ?? 0) < SILENT) await sleep(0.1);
 
   const at = ['--board', board];
-  /** What is measured: its command line, its bound in ms and in times of `node -e 0`, and how it ends. */
+  /** What is measured: its command line, its bound in ms, and how it ends. */
   const commands = {
-    'status of 10,000 nodes': { argv: ['status', ...at], bound: 90, times: 90 / BARE_MS },
+    'status of 10,000 nodes': { argv: ['status', ...at], bound: 90 },
     'status --group': { argv: ['status', '--group', '/^node../', ...at] },
     'status --json': { argv: ['status', '--json', ...at], seldom: true },
-    'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 30, times: 30 / BARE_MS },
+    'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 30 },
     'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },
     "nodes --where 'load > 60'": { argv: ['nodes', '--where', 'load > 60', ...at] },
     check: { argv: ['check', '--critical', '50%', '--warning', '50%', ...at] },
@@ -103,14 +101,6 @@ export async function bench({ quick, say }) {
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
     })),
-    ...Object.entries(commands)
-      .filter(([, { times }]) => times !== undefined)
-      .map(([command, { times }]) => ({
-        figure: `${command}, beyond it, in times of it`,
-        unit: 'ratio',
-        samples: pairs.get(command).map(({ bare, beyond }) => beyond / bare),
-        bound: Number(times.toPrecision(2)),
-      })),
     { figure: 'status --watch', unit: '% of a core', samples: watch, bound: 3 },
     { figure: 'status --watch --sort in', unit: '% of a core', samples: sorted },
   ];
