@@ -57,7 +57,7 @@ export async function bench({ quick, say }) {
   const receiver = await openReceiver('--uncertain-after', '1s', '--silent-after', '2s');
   const { board } = receiver;
   await fill(receiver.port, NODES, i => (i % (NODES / SILENT) === 7 ? 1000 : 600_000));
-  while ((receiver.states().silent ?? 0) < SILENT) await sleep(0.1);
+  while (receiver.states().silent < SILENT) await sleep(0.1);
 
   const at = ['--board', board];
   /** What is measured: its command line, its bound in ms, and how it ends. */

@@ -84,7 +84,7 @@ const works = {
       },
       () => into.set(other),
     );
-    must(snapshot.count === nodes && snapshot.states().every(state => state === 'live'), 'not all nodes were read');
+    must(snapshot.count === nodes && countStates(snapshot.overview.states).live === nodes, 'not all nodes were read');
     return figures;
   },
 };

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
 import { Cluster } from '../dist/src/load/node.js';
 import { BulkSender } from '../dist/src/native/index.js';
+import { countStates } from '../dist/src/shm/liveness.js';
 import { BoardReader } from '../dist/src/shm/reader.js';
 import { end, folder, MAIN, sleep } from './processes.mjs';
 
@@ -66,11 +67,7 @@ export async function openReceiver(...more) {
       return { ...snapshot.header, lost };
     },
     /** How many nodes are in which state. */
-    states() {
-      const counts = {};
-      for (const state of reader.snapshot().states()) counts[state] = (counts[state] ?? 0) + 1;
-      return counts;
-    },
+    states: () => countStates(reader.snapshot().overview.states),
     async close() {
       reader.close();
       await end(child);

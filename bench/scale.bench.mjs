@@ -67,6 +67,7 @@ export async function bench({ quick, say }) {
     for (const { receiver, times } of held) times.push(...(await latencies(programs.latency, receiver, PROBES)));
     const states = held.map(({ receiver }) =>
       Object.entries(receiver.states())
+        .filter(([, n]) => n > 0)
         .map(([state, n]) => `${n} ${state}`)
         .join(' '),
     );

@@ -107,15 +107,15 @@ struct bb_look LookOf(Napi::Env env, const Napi::Uint8Array& copy, Napi::Value n
   return look;
 }
 
-// overview(copy, nowNs, nodes, states, newest, skews, kernels).
+// overview(copy, nowNs, nodes, states, ages, skews, kernels).
 void Overview(const Napi::CallbackInfo& info) {
   auto copy = info[0].As<Napi::Uint8Array>();
   auto states = info[3].As<Napi::Uint8Array>();
-  auto newest = info[4].As<Napi::Uint32Array>();
+  auto ages = info[4].As<Napi::Float64Array>();
   auto skews = info[5].As<Napi::Float64Array>();
   auto kernels = info[6].As<Napi::Uint32Array>();
-  const auto look = LookOf(info.Env(), copy, info[1], info[2], states, newest, skews, kernels);
-  const struct bb_overview out = {states.Data(), newest.Data(), skews.Data(), kernels.Data()};
+  const auto look = LookOf(info.Env(), copy, info[1], info[2], states, ages, skews, kernels);
+  const struct bb_overview out = {states.Data(), ages.Data(), skews.Data(), kernels.Data()};
   if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out)) throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
 }
 

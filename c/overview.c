@@ -65,7 +65,6 @@ bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, 
   const uint8_t *at = copy + h->header_bytes + look->nodes * h->column_stride;
   for (uint64_t i = 0; i < look->nodes; i++, at += h->record_stride) {
     const struct bb_slot *slot = newest_of(h, at);
-    out->newest[i] = slot == NULL ? BB_NO_SLOT : (uint32_t)((size_t)((const uint8_t *)slot - copy) / 4);
     bool is_ahead = false;
     int state = BEOBOARD_NEVER;
     if (slot != NULL)
@@ -73,6 +72,7 @@ bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, 
     if (unknown) state = BEOBOARD_UNKNOWN;
     const bool live = state == BEOBOARD_LIVE;
     out->states[i] = (uint8_t)state;
+    out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
     out->skews[i] = live ? (double)((const struct bb_record *)at)->offset_us / 1e6 : 0;
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }

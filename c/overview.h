@@ -11,12 +11,10 @@ extern "C" {
 /* Of every node, by the number of its record in the copy. */
 struct bb_overview {
   uint8_t *states;   /* an enum beoboard_state */
-  uint32_t *newest;  /* where the slot of its newest report begins in the copy, in words of 32 bits; BB_NO_SLOT */
+  double *ages;      /* of its newest report, ms; -1: there is none */
   double *skews;     /* its wall clock less the master's, s; 0 unless it is live */
   uint32_t *kernels; /* a number for its kernel release: equal for equal ones, unequal for nearly all others; 0: not live, not known */
 };
-
-#define BB_NO_SLOT UINT32_MAX
 
 /* By a copy that bb_board_snapshot() made. False, and nothing is written, when `bytes` cannot hold so many nodes, or the copy is none. */
 bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, const struct bb_overview *out);

@@ -2,7 +2,7 @@
 // that the same verbs share, and beoboard.cjs, which loads them (launch.cjs). Nothing else is different; packages and the addon stay
 // where they are.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rollup } from '@rollup/wasm-node';
@@ -44,18 +44,21 @@ const bundle = await rollup({
 const { output } = await bundle.generate({
   format: 'cjs',
   generatedCode: 'es2015',
+  // As launch.cjs calls them.
+  banner: '(function (exports, require, requireFrom, importFrom, __dirname) {',
+  footer: '})',
   entryFileNames: '[name]-[hash].js',
   // A verb's main by its folder.
   chunkFileNames: ({ facadeModuleId, name }) =>
     `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}-[hash].js`,
 });
 const main = output.find(({ isEntry }) => isEntry).fileName;
-// As launch.cjs calls them; the first line stays the first.
-const partOf = code => `(function (exports, require, requireFrom, importFrom, __dirname) {${code}\n})\n`;
-const files = new Map(output.map(({ fileName, code }) => [fileName, partOf(code)]));
+const files = new Map(output.map(({ fileName, code }) => [fileName, code]));
 files.set('beoboard.cjs', readFileSync(join(root, 'scripts', 'launch.cjs'), 'utf8').replace('./main.js', `./${main}`));
 
-// A service may start from here at this very moment: each file changes at once, if it changes, and beoboard.cjs last.
+// A service may start from here at this very moment, and a command that has been started wants more parts: each file is replaced at
+// once, beoboard.cjs last, and what has been replaced stays for a while.
+const HOUR_MS = 3_600_000;
 mkdirSync(into, { recursive: true });
 for (const [name, code] of files) {
   const path = join(into, name);
@@ -65,6 +68,9 @@ for (const [name, code] of files) {
   writeFileSync(made, code, { mode: name === 'beoboard.cjs' ? 0o755 : 0o644 });
   renameSync(made, path);
 }
-for (const name of readdirSync(into))
-  if (![...files.keys()].some(file => name === file || (name.startsWith(`${file}.`) && name.endsWith('.cache'))))
-    rmSync(join(into, name), { force: true, recursive: true });
+const isOf = (name, file) => name === file || (name.startsWith(`${file}.`) && name.endsWith('.cache'));
+for (const name of readdirSync(into)) {
+  const path = join(into, name);
+  if ([...files.keys()].some(file => isOf(name, file)) || Date.now() - statSync(path).mtimeMs < HOUR_MS) continue;
+  rmSync(path, { force: true, recursive: true });
+}

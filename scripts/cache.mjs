@@ -1,8 +1,8 @@
-// Has V8 compile the program ahead (cache.cjs): runs every verb for its help, and what is asked most often, of a board of its own.
+// Has V8 compile the program ahead (cache.cjs), unless that was done: runs every verb for its help, and what is asked most often, of
+// a board of its own. Exit code 1: it could not be done, and commands start a little later.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,6 @@ import { Cluster } from '../dist/src/load/node.js';
 import { CLOCK, clocks } from '../dist/src/native/index.js';
 import { deliver, openWriter } from '../dist/src/shm/writer.js';
 
-const { cacheOf } = createRequire(import.meta.url)('../dist/bin/beoboard.cjs');
 const SECOND = 1_000_000_000n;
 /** More than have a row each in `status`, and some of them silent. */
 const NODES = 64;
@@ -47,26 +46,28 @@ function makeBoard(path) {
   return writer;
 }
 
-function run(...argv) {
-  const program = join(dirname(fileURLToPath(import.meta.url)), 'cache.cjs');
-  const { status, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });
-  if (stderr !== '') throw new Error(`beoboard ${argv.join(' ')} ended with ${status}: ${stderr}`);
-}
+const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), 'cache.cjs');
 
-const bin = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'bin');
-const parts = readdirSync(bin).filter(name => name.endsWith('.js'));
-if (parts.every(name => existsSync(cacheOf(join(bin, name))))) process.exit();
-const folder = mkdtempSync(join(tmpdir(), 'beoboard-cache.'));
-try {
-  const board = join(folder, 'board');
-  const writer = makeBoard(board);
-  for (const [verb, ...argv] of [['status'], ['nodes', '--state', 'silent'], ['check']]) {
-    writer.heartbeat(time().now);
-    run(verb, ...argv, '--board', board);
+/** Whatever it says: all that counts is what it loads and calls. Without what else an environment may tell Node, and our own verbs. */
+const run = (...argv) => spawnSync(process.execPath, [PROGRAM, ...argv], { env: {}, stdio: 'ignore' }).status;
+
+if (run('--check') !== 0) {
+  const folder = mkdtempSync(join(tmpdir(), 'beoboard-cache.'));
+  try {
+    const board = join(folder, 'board');
+    const writer = makeBoard(board);
+    for (const [verb, ...argv] of [['status'], ['nodes', '--state', 'silent'], ['check']]) {
+      writer.heartbeat(time().now);
+      run(verb, ...argv, '--board', board);
+    }
+    writer.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  writer.close();
   for (const verb of Object.keys(VERBS)) run(verb, '--help');
   run();
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  if (run('--check') !== 0) {
+    console.error('what V8 made of the program could not be kept');
+    process.exitCode = 1;
+  }
 }

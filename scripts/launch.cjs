@@ -3,15 +3,16 @@
 // (cache.mjs). Where there is none, or it is of another Node or other flags, V8 compiles them.
 'use strict';
 
-const { readFileSync } = require('node:fs');
+const { readFileSync, statSync } = require('node:fs');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 /** Its name tells its content; so do those of all parts. */
 const MAIN = './main.js';
 
-/** A folder may be shared by machines with different Nodes. */
-const cacheOf = file => `${file}.${process.version}-${process.arch}.cache`;
+// A folder may be shared by machines with different Nodes, and two builds of one version need not be alike within.
+const node = `${process.version}-${process.arch}-${statSync(process.execPath).size}`;
+const cacheOf = file => `${file}.${node}.cache`;
 
 function readCache(file) {
   try {

@@ -2,7 +2,6 @@
 
 import { spawnSync } from 'node:child_process';
 import {
-  copyFileSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -72,7 +71,7 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
   t.match(run(...status), none);
 
   // What V8 has made of every part, for this Node.
-  const suffix = `.${process.version}-${process.arch}.cache`;
+  const suffix = `.${process.version}-${process.arch}-${statSync(process.execPath).size}.cache`;
   const parts = readdirSync(inside).filter(name => name.endsWith('.js'));
   t.ok(parts.length > 10);
   t.same(caches(), parts.map(name => `${name}${suffix}`).sort());
@@ -95,11 +94,6 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
   for (const name of caches()) writeFileSync(join(inside, name), '');
   t.match(run(...status), none, 'empty files change nothing');
   t.match(taken(), /^true(,true){5,}$/);
-  for (const [i, name] of caches().entries()) {
-    const other = caches()[(i + 1) % parts.length] as string;
-    copyFileSync(join(ROOT, 'dist', 'bin', other), join(inside, name));
-  }
-  t.match(run(...status), none, 'those of other parts neither');
   for (const name of caches()) truncateSync(join(inside, name), 1000);
   t.match(run(...status), none, 'nor those that are cut short');
   for (const name of caches()) rmSync(join(inside, name));

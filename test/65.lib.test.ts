@@ -22,7 +22,7 @@ import { bits, enums, structs } from '../src/layout/layout.gen.js';
 import { sign } from '../src/layout/tag.js';
 import { random } from '../src/load/node.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
-import { type Evidence, judge, type LastReport, type State } from '../src/shm/liveness.js';
+import { type Evidence, judge, type LastReport, NUMBERED, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { boardPath, folder, makeReport, ROOT, ratesOf } from './lib.js';
@@ -33,7 +33,6 @@ t.comment(`seed ${SEED}`);
 const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
-const STATES: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 const LIBRARY = ['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
 const WRITER = ['board_writer.c', 'keyring.c', 'mac.c', 'order.c', 'sha256.c', 'validate.c'];
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
@@ -436,7 +435,7 @@ t.test('its answers are those of the TypeScript reader', async t => {
   const compare = (t: Tap, shown: string) => {
     const c = JSON.parse(shown);
     const snapshot = reader.snapshot();
-    const counts = STATES.map(state => [...snapshot.nodes()].filter(node => node.state === state).length);
+    const counts = NUMBERED.map(state => [...snapshot.nodes()].filter(node => node.state === state).length);
     t.strictSame(c.counts, counts);
     t.strictSame([c.nodes, c.tally, c.receiver], [11, 11, 0]);
     t.strictSame([c.cluster, c.capacity, c.pid, c.instance], ['alpha', 64, process.pid, 1]);
@@ -444,13 +443,25 @@ t.test('its answers are those of the TypeScript reader', async t => {
     t.strictSame([c.received, c.accepted], [Number(snapshot.header.received), Number(snapshot.header.accepted)]);
     t.ok(Math.abs(c.listened_ns / 1e6 - snapshot.listenedMs) < 1, 'listened');
     t.equal((c.flags & 1) === 1, snapshot.stalled);
+    const { states, ages } = snapshot.overview;
+    const nodes = [...snapshot.nodes()];
+    t.strictSame(
+      Array.from(states, number => NUMBERED[number]),
+      nodes.map(({ state }) => state),
+      'all nodes at once, by the same rule in C',
+    );
+    t.strictSame(
+      Array.from(ages),
+      nodes.map(({ ageMs }) => ageMs ?? -1),
+    );
+    t.strictSame(reader.roll().states, states, 'and by the column alone');
     for (const node of snapshot.nodes()) {
       const is = c.node.find((other: { name: string }) => other.name === node.name);
       const { report, previous, record } = node;
       const stale = snapshot.stalled;
       t.equal(is.index, c.node.indexOf(is), `${node.name}: found by its name`);
-      t.equal(is.state, stale ? -116 : STATES.indexOf(node.state), `${node.name}: ${node.state}`);
-      t.equal(is.checked, STATES.indexOf(node.state));
+      t.equal(is.state, stale ? -116 : NUMBERED.indexOf(node.state), `${node.name}: ${node.state}`);
+      t.equal(is.checked, NUMBERED.indexOf(node.state));
       t.equal(is.check, stale ? -116 : node.state === 'live' ? 0 : 1);
       t.equal(is.copied.state, node.state);
       t.equal(is.copied.name, node.name);
@@ -594,11 +605,11 @@ t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
   const wrong = rows.flatMap(([evidence, last], i) => {
     const wanted = judge(evidence, last);
     seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
-    return STATES[got[i] ?? -1] === wanted ? [] : [`${input.split('\n')[i]}: ${got[i]}, not ${wanted}`];
+    return NUMBERED[got[i] ?? -1] === wanted ? [] : [`${input.split('\n')[i]}: ${got[i]}, not ${wanted}`];
   });
   t.strictSame(wrong.slice(0, 5), []);
   t.equal(got.length, rows.length);
-  for (const state of STATES) t.ok((seen.get(state) ?? 0) > 100, `${state}: ${seen.get(state)}`);
+  for (const state of NUMBERED) t.ok((seen.get(state) ?? 0) > 100, `${state}: ${seen.get(state)}`);
   t.comment(must(t, program, ['scan', String(SEED), '100000']), 'the scan counts as the rule does');
 });
 

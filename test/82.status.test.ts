@@ -17,6 +17,7 @@ import { type Choice, survey } from '../src/cli/survey.js';
 import { parseCondition } from '../src/cli/where.js';
 import { expand } from '../src/common/nodeset.js';
 import { enums } from '../src/layout/layout.gen.js';
+import { countStates } from '../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../src/shm/reader.js';
 import { bytesOf, NOW, node as reporting } from './ganglia.js';
 import { boardPath, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
@@ -251,14 +252,7 @@ async function sixty(t: Test, board: string): Promise<void> {
   }
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
-  await until(
-    'all have reported',
-    () =>
-      reader
-        .snapshot()
-        .states()
-        .filter(state => state === 'live').length === 60,
-  );
+  await until('all have reported', () => countStates(reader.snapshot().overview.states).live === 60);
 }
 
 t.test('the command: forms, choices, errors', async t => {

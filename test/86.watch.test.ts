@@ -405,7 +405,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'node1');
     const fails = `process.argv.splice(1, 1); setInterval(() => { if (globalThis.over) throw new Error('a bug'); }, 10);
-      process.on('SIGUSR2', () => { globalThis.over = true; }); await import(process.argv[1]);`;
+      process.on('SIGUSR2', () => { globalThis.over = true; }); (await import(process.argv[1])).default.start();`;
     const [node = '', program = '', ...argv] = watching(board);
     const terminal = await onTerminal(t, [node, '--input-type=module', '-e', fails, '-', program, ...argv], {
       columns: 1000,

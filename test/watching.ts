@@ -10,7 +10,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { Cluster, random } from '../src/load/node.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
-import type { State } from '../src/shm/liveness.js';
+import { countStates, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { type Heard, Hearer, type Surroundings as SenderSurroundings, startIn as startSender } from './hanging.js';
 import { folder, type Running, until } from './lib.js';
@@ -348,10 +348,8 @@ export class Scene {
     }
   }
 
-  tally(): Partial<Record<State, number>> {
-    const tally: Partial<Record<State, number>> = {};
-    for (const state of this.reader.snapshot().states()) tally[state] = (tally[state] ?? 0) + 1;
-    return tally;
+  tally(): Record<State, number> {
+    return countStates(this.reader.snapshot().overview.states);
   }
 
   heartbeat(): number {
@@ -364,7 +362,7 @@ export class Scene {
     await until(
       'the dead are silent, and the others live',
       () => {
-        const { silent = 0, live = 0 } = this.tally();
+        const { silent, live } = this.tally();
         return silent === this.dead.size && live === count - this.dead.size;
       },
       50,
@@ -461,8 +459,7 @@ export async function crashing(t: Test, setting: Setting, times: number, seed: n
   // They may be silent already when we look.
   await until(
     'the dead are no longer live',
-    () =>
-      scene.reader.snapshot().count === setting.count && (scene.tally().live ?? 0) <= setting.count - scene.dead.size,
+    () => scene.reader.snapshot().count === setting.count && scene.tally().live <= setting.count - scene.dead.size,
     50,
   );
   for (let i = 0; i < times; i++) {

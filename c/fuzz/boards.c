@@ -285,19 +285,27 @@ static void ask(const beoboard *b, const struct bb_board_header *h) {
   for (int i = 0; i < count; i++) MUST((states[i] >= 0 && states[i] < BEOBOARD_NSTATES) || states[i] == -ENOENT, "state %d", states[i]);
 }
 
-/* What one look over a copy tells agrees with itself: each node has a state, and a slot that lies in the copy. */
+/* Bytes of a copy that so many nodes take. */
+static size_t bytes_of(const struct bb_board_header *h, uint64_t nodes) {
+  return h->header_bytes + nodes * ((size_t)h->column_stride + h->record_stride);
+}
+
+/* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are refused. */
 static void overview(const uint8_t *copy, size_t bytes, const struct bb_look *look) {
   uint8_t states[64];
-  uint32_t newest[64], kernels[64];
-  double skews[64];
-  const struct bb_overview out = {states, newest, skews, kernels};
+  uint32_t kernels[64];
+  double ages[64], skews[64];
+  const struct bb_overview out = {states, ages, skews, kernels};
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
-    MUST(newest[i] == BB_NO_SLOT || (uint64_t)newest[i] * 4 + BB_SLOT_BYTES <= bytes, "a slot at word %u", newest[i]);
-    MUST((newest[i] != BB_NO_SLOT) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d without a slot", states[i]);
+    MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g", states[i], ages[i]);
     MUST(states[i] == BEOBOARD_LIVE || (kernels[i] == 0 && skews[i] == 0), "of a node of state %d more is told", states[i]);
   }
+  const struct bb_look more = {look->now_ns, look->real_ns, UINT64_MAX / 2};
+  MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states), "more nodes than there are");
+  const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
+  MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
 }
 
 /* The same by board.h. */
@@ -329,9 +337,12 @@ static void look(const struct bb_board_header *h) {
     free(states);
   }
   free(copy);
-  char name[BB_NAME_BYTES];
-  const uint32_t beyond = (uint32_t)h->capacity;
-  MUST(bb_board_names(&b, &beyond, 1, name) == -1, "a name beyond the last one");
+  char names[64 * BB_NAME_BYTES];
+  uint32_t numbers[64];
+  for (uint32_t i = 0; i < 64; i++) numbers[i] = i;
+  if (look.nodes < 64) bb_board_names(&b, numbers, look.nodes, names);
+  numbers[0] = h->capacity;
+  MUST(bb_board_names(&b, numbers, 1, names) == -1, "a name beyond the last one");
   for (size_t i = 0; i < 4; i++) {
     const int64_t found = bb_board_find(&b, listed[i]);
     MUST(found >= -1 && found < (int64_t)h->capacity, "%s is node %" PRId64, listed[i], found);

@@ -43,7 +43,7 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   let silent = nodes.filter(({ state }) => state === 'silent');
   const found: Oddity[] = [];
   while (found.length < TOGETHER_SENTENCES && silent.length >= TOGETHER_LEAST) {
-    const ages = Float64Array.from(silent, ({ index }) => snapshot.ageMsAt(index));
+    const ages = Float64Array.from(silent, ({ index }) => snapshot.overview.ages[index] as number);
     const sorted = ages.slice().sort();
     // The window of two seconds that holds most of them.
     let [from, most] = [0, 0];

@@ -147,7 +147,7 @@ interface Native {
     nowNs: bigint,
     nodes: number,
     states: Uint8Array,
-    newest: Uint32Array,
+    ages: Float64Array,
     skews: Float64Array,
     kernels: Uint32Array,
   ): void;
@@ -193,18 +193,15 @@ export const texts = native.texts;
 
 /**
  * What one look over all nodes of a copy tells of each, in the order of their records; `copy`: what a snapshot made behind
- * its `LOOK`, of so many nodes. `states`: as beoboard.h numbers them. `newest`: where the slot of the newest report begins,
- * in words of 32 bits, `NO_SLOT` where there is none. Of live nodes alone, and 0 of others: `skews`, a node's wall clock
- * less the master's in s; `kernels`, a number for its kernel release, equal for equal ones, 0 where it is not known.
+ * its `LOOK`, of so many nodes. `states`: as beoboard.h numbers them. `ages`: of the newest report in ms, -1 where there is
+ * none. Of live nodes alone, and 0 of others: `skews`, a node's wall clock less the master's in s; `kernels`, a number for
+ * its kernel release, equal for equal ones, 0 where it is not known.
  * Throws when the arrays are shorter, or that is no copy of a board.
  */
 export const overview = native.overview;
 
 /** The states alone, by what a roll made behind its `LOOK`. Throws as `overview` does. */
 export const states = native.states;
-
-/** Where a node has no report. */
-export const NO_SLOT = 0xffff_ffff;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

@@ -9,12 +9,12 @@ export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'neve
 /** In the order of their numbers in beoboard.h. */
 export const NUMBERED: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 
-/** How many nodes there are of each state, by the numbers of all their states. */
+/** How many nodes there are of each state, the worst first, by the numbers of all their states. */
 export function countStates(numbers: Uint8Array): Record<State, number> {
   // By number, not by name: thousands of nodes are counted in a short process, before anything is compiled.
   const counts = new Uint32Array(NUMBERED.length);
   for (let i = 0; i < numbers.length; i++) counts[numbers[i]!]!++;
-  return Object.fromEntries(NUMBERED.map((state, number) => [state, counts[number]])) as Record<State, number>;
+  return Object.fromEntries(STATES.map(state => [state, counts[NUMBERED.indexOf(state)]])) as Record<State, number>;
 }
 
 /** The heartbeat is stored ten times a second: this old, the monitor has failed, not the nodes. */

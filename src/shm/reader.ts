@@ -12,16 +12,7 @@ import {
   reportField,
 } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
-import {
-  type BoardMapping,
-  type BoardState,
-  LOOK,
-  mapBoard,
-  NO_SLOT,
-  overview,
-  states,
-  texts,
-} from '../native/index.js';
+import { type BoardMapping, type BoardState, LOOK, mapBoard, overview, states, texts } from '../native/index.js';
 import {
   ageNs,
   type Distances,
@@ -30,7 +21,6 @@ import {
   isStalled,
   judgeAge,
   type LastReport,
-  NUMBERED,
   type State,
 } from './liveness.js';
 import { type Rates, rates } from './rates.js';
@@ -65,8 +55,8 @@ export function heartbeatText(ageMs: number): string {
 export interface Overview {
   /** As `NUMBERED`. */
   readonly states: Uint8Array;
-  /** Where the slot of its newest report begins, as a word; `NO_SLOT`. */
-  readonly newest: Uint32Array;
+  /** Of its newest report, ms; -1: there is none. */
+  readonly ages: Float64Array;
   /** The wall clock of a live node less the master's, s; 0 of others. */
   readonly skews: Float64Array;
   /** A number for the kernel release of a live node: equal for equal ones, unequal for nearly all others; 0: not known. */
@@ -89,7 +79,7 @@ export class Snapshot {
   /** What the nodes are judged by. */
   readonly distances: Distances;
   readonly #view: DataView;
-  /** The same bytes in words: thousands of nodes are judged before a DataView is compiled. */
+  /** The same bytes in words: a process that looks once ends before a DataView is compiled. */
   readonly words: Uint32Array;
   readonly #records: number;
   readonly #recordStride: number;
@@ -191,24 +181,13 @@ export class Snapshot {
     const [count, { nowNs }] = [this.count, this.evidence];
     const found = {
       states: new Uint8Array(count),
-      newest: new Uint32Array(count),
+      ages: new Float64Array(count),
       skews: new Float64Array(count),
       kernels: new Uint32Array(count),
     };
-    overview(this.#bytes, nowNs, count, found.states, found.newest, found.skews, found.kernels);
+    overview(this.#bytes, nowNs, count, found.states, found.ages, found.skews, found.kernels);
     this.#overview = found;
     return found;
-  }
-
-  /** The states of all nodes in the order of their records. */
-  states(): State[] {
-    return Array.from(this.overview.states, number => NUMBERED[number] as State);
-  }
-
-  /** Age of the last report of the node of that number in ms; -1 when there is none. */
-  ageMsAt(index: number): number {
-    const slot = this.overview.newest[index] ?? NO_SLOT;
-    return slot === NO_SLOT ? -1 : Math.max(0, this.sinceStamp(slot + STAMP)) / 1e6;
   }
 
   /** Where the record of that number begins, as a word. Divided, not shifted: it may lie beyond 2 GiB. */
