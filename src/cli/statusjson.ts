@@ -8,7 +8,7 @@ import type { Surveyed } from './survey.js';
 
 function nodeJson(node: Node) {
   const { record, report, lastRefusal } = node;
-  const hex = (id: bigint) => id.toString(16).padStart(16, '0');
+  const bootId = report?.boot_id.toString(16).padStart(16, '0');
   return {
     name: node.name,
     state: node.state,
@@ -23,14 +23,15 @@ function nodeJson(node: Node) {
     restarts: record.restarts,
     reboots: record.reboots,
     resets: record.resets,
-    boot_id: report && hex(report.boot_id),
+    boot_id: bootId,
     offset_us: report && record.offset_us,
     last_refusal: lastRefusal && {
       reason: lastRefusal.reason,
       age_ms: lastRefusal.ageMs,
       offset_us: lastRefusal.offsetUs,
     },
-    report: report && { ...report, boot_id: hex(report.boot_id) },
+    // In place: it is decoded for us alone, and to copy two hundred keys took a tenth of the time.
+    report: report && Object.assign(report, { boot_id: bootId }),
     rates: node.rates,
   };
 }
