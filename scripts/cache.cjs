@@ -16,7 +16,7 @@ const {
   writeFileSync,
 } = require('node:fs');
 const { basename, dirname, join } = require('node:path');
-const { cacheOf, compile, scripts, start } = require('../dist/bin/beoboard.cjs');
+const { cacheOf, compile, scripts, start, sumOf } = require('../dist/bin/beoboard.cjs');
 
 const folder = join(__dirname, '..', 'dist', 'bin');
 const parts = readdirSync(folder)
@@ -26,12 +26,14 @@ const parts = readdirSync(folder)
 function write(script, file) {
   const cache = cacheOf(file);
   const data = script.createCachedData();
+  const sum = Buffer.alloc(4);
+  sum.writeInt32LE(sumOf(data));
   // What others have called of it is in it, too: it only grows.
   if (existsSync(cache) && script.cachedDataRejected === false && statSync(cache).size >= data.length) return;
-  // At once, and only when it is on the disk: V8 believes what has the right length.
+  // At once, and only when it is on the disk.
   const made = join(dirname(folder), `${basename(file)}.${process.pid}`);
   const fd = openSync(made, 'wx', 0o644);
-  writeFileSync(fd, data);
+  writeFileSync(fd, Buffer.concat([data, sum]));
   fsyncSync(fd);
   closeSync(fd);
   renameSync(made, cache);

@@ -93,7 +93,13 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
   );
   for (const name of caches()) writeFileSync(join(inside, name), '');
   t.match(run(...status), none, 'empty files change nothing');
-  t.match(taken(), /^true(,true){5,}$/);
+  t.match(taken(), /^(,){5,}$/, 'for V8 gets none of them');
+  for (const name of caches()) {
+    const data = readFileSync(join(ROOT, 'dist', 'bin', name));
+    data.fill(0, data.length >> 1);
+    writeFileSync(join(inside, name), data);
+  }
+  t.match(run(...status), none, 'nor those of which a disk has lost one half');
   for (const name of caches()) truncateSync(join(inside, name), 1000);
   t.match(run(...status), none, 'nor those that are cut short');
   for (const name of caches()) rmSync(join(inside, name));
