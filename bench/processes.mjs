@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// With it Node reads certificates whenever it starts: Debian's take as long as all the rest (36 ms), and are no part of what we measure.
+// With it Node reads certificates whenever it starts: Debian's take longer than all the rest, and are no part of what we measure.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 /** Our program, for `node`. */

@@ -26,10 +26,10 @@ const parts = readdirSync(folder)
 function write(script, file) {
   const cache = cacheOf(file);
   const data = script.createCachedData();
-  const sum = Buffer.alloc(4);
-  sum.writeInt32LE(sumOf(data));
   // What others have called of it is in it, too: it only grows.
   if (existsSync(cache) && script.cachedDataRejected === false && statSync(cache).size >= data.length) return;
+  const sum = Buffer.alloc(4);
+  sum.writeInt32LE(sumOf(data));
   // At once, and only when it is on the disk.
   const made = join(dirname(folder), `${basename(file)}.${process.pid}`);
   const fd = openSync(made, 'wx', 0o644);
