@@ -1,6 +1,7 @@
 // The addon: gives JavaScript the clocks, the board's mapping, the writer, the receive thread and bulk sending.
 // Translates and owns; what these do stands in the C files.
 
+#include <arpa/inet.h>
 #include <napi.h>
 #include <pwd.h>
 #include <sys/mman.h>
@@ -96,36 +97,49 @@ Napi::Value Texts(const Napi::CallbackInfo& info) {
   return Joined(info.Env(), reinterpret_cast<const char*>(bytes.Data()) + first, stride, most, count);
 }
 
-// What is said of a copy of a board: of which moment it is, and of how many nodes. Throws where it is none, or there is less room than
-// for each of its nodes in one of the arrays.
-template <typename... Arrays>
-struct bb_look LookOf(Napi::Env env, const Napi::Uint8Array& copy, Napi::Value now, Napi::Value nodes, const Arrays&... arrays) {
+bool IsAligned(const Napi::Uint8Array& bytes) { return reinterpret_cast<uintptr_t>(bytes.Data()) % 8 == 0; }
+
+// overview(copy, nowNs, nodes, into): judges a copy of a board that was not made by `snapshot`; whether its receiver was stalled.
+Napi::Value Overview(const Napi::CallbackInfo& info) {
+  auto copy = info[0].As<Napi::Uint8Array>(), into = info[3].As<Napi::Uint8Array>();
   bool lossless = true;
-  const struct bb_look look = {now.As<Napi::BigInt>().Int64Value(&lossless), 0, nodes.As<Napi::Number>().Uint32Value()};
-  if (reinterpret_cast<uintptr_t>(copy.Data()) % 8 != 0) throw Napi::TypeError::New(env, "the copy is not aligned to 8 bytes");
-  if ((... || (arrays.ElementLength() < look.nodes))) throw Napi::RangeError::New(env, "there is not room for all nodes");
-  return look;
-}
-
-// overview(copy, nowNs, nodes, states, ages, skews, kernels).
-void Overview(const Napi::CallbackInfo& info) {
-  auto copy = info[0].As<Napi::Uint8Array>();
-  auto states = info[3].As<Napi::Uint8Array>();
-  auto ages = info[4].As<Napi::Float64Array>();
-  auto skews = info[5].As<Napi::Float64Array>();
-  auto kernels = info[6].As<Napi::Uint32Array>();
-  const auto look = LookOf(info.Env(), copy, info[1], info[2], states, ages, skews, kernels);
-  const struct bb_overview out = {states.Data(), ages.Data(), skews.Data(), kernels.Data()};
+  struct bb_look look = {info[1].As<Napi::BigInt>().Int64Value(&lossless), 0, info[2].As<Napi::Number>().Uint32Value(), 0};
+  if (!IsAligned(copy) || !IsAligned(into)) throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
+  if (into.ByteLength() < bb_overview_bytes(look.nodes)) throw Napi::RangeError::New(info.Env(), "there is not room for all nodes");
+  const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
   if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out)) throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+  return Napi::Boolean::New(info.Env(), look.stalled != 0);
 }
 
-// states(copy, nowNs, nodes, states).
-void States(const Napi::CallbackInfo& info) {
-  auto copy = info[0].As<Napi::Uint8Array>();
-  auto states = info[3].As<Napi::Uint8Array>();
-  const auto look = LookOf(info.Env(), copy, info[1], info[2], states);
-  if (!bb_overview_states(copy.Data(), copy.ByteLength(), &look, states.Data()))
-    throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+// An address of 16 bytes as people write it: IPv4 where it holds one.
+std::string Address(const uint8_t address[16]) {
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool v4 = memcmp(address, mapped, sizeof mapped) == 0;
+  inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? address + 12 : address, text, sizeof text);
+  return text;
+}
+
+Napi::Value Nanoseconds(Napi::Env env, uint64_t ns) { return Napi::BigInt::New(env, ns); }
+Napi::Value Count(Napi::Env env, uint64_t count) { return Napi::Number::New(env, static_cast<double>(count)); }
+
+// Refused senders, by the reason in whose part of the table they stand; empty entries are left out.
+Napi::Value SendersOf(Napi::Env env, const struct bb_sender* senders) {
+  auto list = Napi::Array::New(env);
+  for (uint32_t i = 0, n = 0; i < BB_SENDERS; i++) {
+    const struct bb_sender& s = senders[i];
+    if (s.head == 0) continue;
+    auto out = Napi::Object::New(env);
+    out.Set("reason", Napi::Number::New(env, i / BB_SENDERS_EACH));
+    out.Set("address", Address(s.address));
+    out.Set("name", std::string(s.name, strnlen(s.name, sizeof s.name)));
+    out.Set("firstNs", Nanoseconds(env, s.first_ns));
+    out.Set("lastNs", Nanoseconds(env, s.last_ns));
+    out.Set("lastRealNs", Nanoseconds(env, s.last_real_ns));
+    out.Set("count", Count(env, s.count));
+    list.Set(n++, out);
+  }
+  return list;
 }
 
 // memoryFile(name): the descriptor of a file in memory that no path leads to. Not for programs that we become.
@@ -176,7 +190,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
                         InstanceMethod("rollBytes", &BoardMapping::RollBytes), InstanceMethod("roll", &BoardMapping::Roll),
                         InstanceMethod("names", &BoardMapping::Names), InstanceMethod("into", &BoardMapping::Into),
                         InstanceMethod("nodeBytes", &BoardMapping::NodeBytes),
-                        InstanceMethod("isAt", &BoardMapping::IsAt),
+                        InstanceMethod("links", &BoardMapping::Links), InstanceMethod("senders", &BoardMapping::Senders),
+                        InstanceMethod("events", &BoardMapping::Events), InstanceMethod("isAt", &BoardMapping::IsAt),
                         InstanceMethod("unmap", &BoardMapping::Unmap)});
   }
 
@@ -201,7 +216,10 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
 
   Napi::Value SnapshotBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bb_board_snapshot_bytes(&board_)));
+    const struct bb_board_header& h = board_.header;
+    const size_t bytes = bb_board_snapshot_bytes(&board_);
+    const uint64_t nodes = (bytes - h.header_bytes) / (static_cast<uint64_t>(h.column_stride) + h.record_stride);
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + bb_overview_bytes(nodes)));
   }
 
   // into(buffer): where snapshots go from now on. Kept, since looking up where an array lies costs as much as copying a record.
@@ -234,20 +252,104 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     return Napi::Boolean::New(info.Env(), true);
   }
 
+  // Bytes of a snapshot of so many nodes before what is told of each.
+  size_t CopyBytes(uint64_t nodes) const {
+    const struct bb_board_header& h = board_.header;
+    return h.header_bytes + nodes * (static_cast<size_t>(h.column_stride) + h.record_stride);
+  }
+
+  // What fits of nodes, each with what is told of it behind all copies.
+  uint64_t Fitting(size_t room, size_t each) const { return room < board_.header.header_bytes ? 0 : (room - board_.header.header_bytes) / each; }
+
+  // The copy and what it tells of each node in one call.
   Napi::Value Snapshot(const Napi::CallbackInfo& info) {
     const uint32_t first = info[0].As<Napi::Number>().Uint32Value();
     return Take(info, [this, first](uint8_t* to, size_t room, struct bb_look* look) {
-      return bb_board_snapshot(&board_, to, room, first, look);
+      const struct bb_board_header& h = board_.header;
+      const size_t bytes = CopyBytes(Fitting(room, static_cast<size_t>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
+      if (room < bytes || bb_board_snapshot(&board_, to, bytes, first, look) != 0) return -1;
+      const struct bb_overview out = bb_overview_at(to + CopyBytes(look->nodes), look->nodes);
+      return bb_overview(to, bytes, look, &out) ? 0 : -1;
     });
   }
 
   Napi::Value Roll(const Napi::CallbackInfo& info) {
-    return Take(info, [this](uint8_t* to, size_t room, struct bb_look* look) { return bb_board_roll(&board_, to, room, look); });
+    return Take(info, [this](uint8_t* to, size_t room, struct bb_look* look) {
+      const struct bb_board_header& h = board_.header;
+      const size_t bytes = h.header_bytes + Fitting(room, static_cast<size_t>(h.column_stride) + 1) * h.column_stride;
+      if (room < bytes || bb_board_roll(&board_, to, bytes, look) != 0) return -1;
+      return bb_overview_states(to, bytes, look, to + h.header_bytes + look->nodes * h.column_stride) ? 0 : -1;
+    });
   }
 
   Napi::Value RollBytes(const Napi::CallbackInfo& info) {
     Check(info.Env());
-    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bb_board_roll_bytes(&board_)));
+    const struct bb_board_header& h = board_.header;
+    const size_t bytes = bb_board_roll_bytes(&board_);
+    return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + bytes + (bytes - h.header_bytes) / h.column_stride));
+  }
+
+  // links(): undefined when the file was cut short.
+  Napi::Value Links(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    Check(env);
+    struct bb_link_copy links[BB_LINKS];
+    uint32_t numbers[BB_LINKS];
+    const int n = bb_board_links(&board_, links, numbers);
+    if (n < 0) return env.Undefined();
+    auto list = Napi::Array::New(env, static_cast<size_t>(n));
+    for (int i = 0; i < n; i++) {
+      const struct bb_link& l = links[i].link;
+      auto out = Napi::Object::New(env);
+      out.Set("number", Napi::Number::New(env, numbers[i]));
+      out.Set("name", std::string(l.name, strnlen(l.name, sizeof l.name)));
+      out.Set("state", Count(env, l.state));
+      out.Set("changedNs", Nanoseconds(env, l.changed_ns));
+      out.Set("downs", Count(env, l.downs));
+      out.Set("nodes", Count(env, l.nodes));
+      out.Set("darkSinceNs", Nanoseconds(env, l.dark_since_ns));
+      out.Set("darkNodes", Count(env, l.dark_nodes));
+      out.Set("accepted", Count(env, l.accepted));
+      out.Set("missed", Count(env, l.missed));
+      out.Set("heartbeatNs", Nanoseconds(env, links[i].evidence.heartbeat_ns));
+      out.Set("listeningSinceNs", Nanoseconds(env, links[i].evidence.listening_since_ns));
+      list.Set(static_cast<uint32_t>(i), out);
+    }
+    return list;
+  }
+
+  // senders(): likewise.
+  Napi::Value Senders(const Napi::CallbackInfo& info) {
+    Check(info.Env());
+    std::vector<struct bb_sender> senders(BB_SENDERS);
+    if (bb_board_senders(&board_, senders.data()) < 0) return info.Env().Undefined();
+    return SendersOf(info.Env(), senders.data());
+  }
+
+  // events(next, most): { next, events }; likewise.
+  Napi::Value Events(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    Check(env);
+    uint64_t next = static_cast<uint64_t>(info[0].As<Napi::Number>().DoubleValue());
+    std::vector<struct bb_event> events(std::min(info[1].As<Napi::Number>().Uint32Value(), 65536u));
+    const int n = bb_board_events(&board_, &next, events.data(), static_cast<int>(events.size()));
+    if (n < 0) return env.Undefined();
+    auto list = Napi::Array::New(env, static_cast<size_t>(n));
+    for (int i = 0; i < n; i++) {
+      const struct bb_event& e = events[static_cast<size_t>(i)];
+      auto out = Napi::Object::New(env);
+      out.Set("number", Count(env, e.head / 2));
+      out.Set("stampNs", Nanoseconds(env, e.stamp_ns));
+      out.Set("stampRealNs", Nanoseconds(env, e.stamp_real_ns));
+      out.Set("kind", Count(env, e.kind));
+      out.Set("subject", Count(env, e.subject));
+      out.Set("detail", Count(env, e.detail));
+      list.Set(static_cast<uint32_t>(i), out);
+    }
+    auto out = Napi::Object::New(env);
+    out.Set("next", Count(env, next));
+    out.Set("events", list);
+    return out;
   }
 
   // names(numbers): joined by NULs; undefined when the file was cut short, or there is no such node.
@@ -264,7 +366,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     const struct bb_board_header& h = board_.header;
     const double nodes = info[0].As<Napi::Number>().DoubleValue();
     return Napi::Number::New(info.Env(), static_cast<double>(sizeof(struct bb_look) + h.header_bytes) +
-                                             nodes * (static_cast<double>(h.column_stride) + h.record_stride));
+                                             nodes * (static_cast<double>(h.column_stride) + h.record_stride + bb_overview_bytes(1)));
   }
 
   // find(name): the number of the record, -1 when there is none.
@@ -381,6 +483,7 @@ class Writer : public Napi::ObjectWrap<Writer> {
     return DefineClass(env, "Writer",
                        {InstanceMethod("deliver", &Writer::Deliver), InstanceMethod("listeningSince", &Writer::ListeningSince),
                         InstanceMethod("resumed", &Writer::Resumed), InstanceMethod("heartbeat", &Writer::Heartbeat),
+                        InstanceMethod("linkState", &Writer::LinkState), InstanceMethod("survey", &Writer::Survey),
                         InstanceMethod("change", &Writer::Change), InstanceMethod("forget", &Writer::Forget),
                         InstanceMethod("close", &Writer::Close)});
   }
@@ -420,18 +523,28 @@ class Writer : public Napi::ObjectWrap<Writer> {
     return value.As<Napi::BigInt>().Int64Value(&lossless);
   }
 
-  // deliver(datagram, stampNs, stampRealNs): a reason's number, 0 accepted, -1 duplicate.
+  // deliver(datagram, stampNs, stampRealNs, link?): a reason's number, 0 accepted, -1 duplicate. The link: a number, or the name of an
+  // interface, which gets one; all others if it is not said.
   Napi::Value Deliver(const Napi::CallbackInfo& info) {
     struct bb_writer* writer = Get(info.Env());
     auto datagram = info[0].As<Napi::Uint8Array>();
     struct bb_arrival arrival = {};
     arrival.stamp_ns = Time(info[1]);
     arrival.stamp_real_ns = Time(info[2]);
+    arrival.link = info[3].IsNumber() ? info[3].As<Napi::Number>().Uint32Value() % BB_LINKS : info[3].IsString() ? BB_LINK_UNKNOWN : BB_LINK_OTHERS;
+    const std::string interface = info[3].IsString() ? info[3].As<Napi::String>().Utf8Value() : "";
+    if (!interface.empty()) arrival.interface = interface.c_str();
     alignas(struct bb_report) uint8_t aligned[sizeof(struct bb_report)];
     memcpy(aligned, datagram.Data(), std::min(sizeof aligned, datagram.ByteLength()));
     return Napi::Number::New(info.Env(), bb_writer_deliver(writer, aligned, datagram.ByteLength(), &arrival));
   }
 
+  // linkState(number, state, wasDown, nowNs)
+  void LinkState(const Napi::CallbackInfo& info) {
+    bb_writer_link_state(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(), 1, info[1].As<Napi::Number>().Uint32Value(),
+                         info[2].ToBoolean(), Time(info[3]));
+  }
+  void Survey(const Napi::CallbackInfo& info) { bb_writer_survey(Get(info.Env())); }
   void ListeningSince(const Napi::CallbackInfo& info) { bb_writer_listening_since(Get(info.Env()), Time(info[0])); }
   void Resumed(const Napi::CallbackInfo& info) { bb_writer_resumed(Get(info.Env()), Time(info[0])); }
   void Heartbeat(const Napi::CallbackInfo& info) { bb_writer_heartbeat(Get(info.Env()), Time(info[0])); }
@@ -571,6 +684,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("accepted", status.accepted);
     set("duplicate", status.duplicate);
     set("kernelDrops", status.kernel_drops);
+    set("unfitDrops", status.unfit_drops);
+    set("softnetDrops", status.softnet_drops);
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);
@@ -580,6 +695,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     auto refused = Napi::Array::New(env, 32);
     for (uint32_t i = 0; i < 32; i++) refused.Set(i, Napi::Number::New(env, static_cast<double>(status.refused[i])));
     out.Set("refused", refused);
+    out.Set("senders", SendersOf(env, status.senders));
     return out;
   }
 
@@ -666,7 +782,6 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));
-  exports.Set("states", Napi::Function::New(env, States));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));

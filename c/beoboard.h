@@ -169,7 +169,7 @@ struct beoboard_node {
     uint32_t interval_ms;              /* the node's own */
     uint32_t flags;                    /* BEOBOARD_FLAGS_* of the report, such as HELD */
     uint32_t health;                   /* enum beoboard_health: what the node's own health check says */
-    uint32_t reserved;                 /* zero */
+    uint32_t link;                     /* the number of the link by which it reported; see beoboard_links() */
 };
 
 /* Copies one node; what comes from its report comes from one report. 0, or -EAGAIN if the record was overwritten without

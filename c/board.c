@@ -32,11 +32,21 @@ static bool within(uint64_t offset, uint64_t count, uint64_t stride, uint64_t fi
   return offset % 8 == 0 && offset <= file_bytes && (count == 0 || stride <= (file_bytes - offset) / count);
 }
 
+/* A part of the file: entries of one size. */
+struct part {
+  uint64_t offset, count, stride;
+  const char *fault; /* what to say when it leads out of the file */
+};
+
 /* Whether two parts, each within the file, have no byte in common. */
-static bool apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) { return a + a_bytes <= b || b + b_bytes <= a; }
+static bool apart(const struct part *a, const struct part *b) {
+  return a->offset + a->count * a->stride <= b->offset || b->offset + b->count * b->stride <= a->offset;
+}
 
 /* No part of a record or entry is larger: a board that is believed costs its reader no more memory than its nodes are worth. */
 #define MOST_STRIDE (1u << 20)
+
+static bool is_stride(uint32_t stride, uint32_t least) { return stride >= least && stride % 8 == 0 && stride <= MOST_STRIDE; }
 
 const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_bytes) {
   if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes % 8 != 0 || h->header_bytes > MOST_STRIDE)
@@ -47,27 +57,36 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
   if (h->index_slots < 2 * h->capacity || (h->index_slots & (h->index_slots - 1)) != 0) return "index_slots is wrong";
   if (h->report_bytes != BB_REPORT_BYTES) return "report_bytes is wrong";
   if (h->slots != 2) return "slots is not 2";
-  if (h->index_stride < BB_INDEX_ENTRY_BYTES || h->index_stride % 8 != 0 || h->index_stride > MOST_STRIDE)
-    return "index_stride is wrong";
-  if (h->column_stride < BB_COLUMN_ENTRY_BYTES || h->column_stride % 8 != 0 || h->column_stride > MOST_STRIDE)
-    return "column_stride is wrong";
+  if (h->links != BB_LINKS) return "links is not 32";
+  if (h->senders != BB_SENDERS) return "senders is not 256";
+  if (h->events == 0 || h->events > 1u << 20) return "events is absurd";
+  if (!is_stride(h->links_stride, BB_LINK_BYTES)) return "links_stride is wrong";
+  if (!is_stride(h->senders_stride, BB_SENDER_BYTES)) return "senders_stride is wrong";
+  if (!is_stride(h->events_stride, BB_EVENT_BYTES)) return "events_stride is wrong";
+  if (!is_stride(h->index_stride, BB_INDEX_ENTRY_BYTES)) return "index_stride is wrong";
+  if (!is_stride(h->column_stride, BB_COLUMN_ENTRY_BYTES)) return "column_stride is wrong";
   if (h->report_offset != offsetof(struct bb_slot, report)) return "report_offset is wrong";
-  if (h->slot_stride < BB_SLOT_BYTES || h->slot_stride % 8 != 0 || h->slot_stride > MOST_STRIDE) return "slot_stride is wrong";
+  if (!is_stride(h->slot_stride, BB_SLOT_BYTES)) return "slot_stride is wrong";
   if (h->slots_offset < BB_RECORD_BYTES || h->slots_offset % 8 != 0 || h->slots_offset > MOST_STRIDE)
     return "slots_offset is wrong";
   if (h->record_stride % 8 != 0 || h->record_stride < h->slots_offset + 2 * h->slot_stride || h->record_stride > 4 * MOST_STRIDE)
     return "record_stride is wrong";
-  if (h->index_offset < h->header_bytes || !within(h->index_offset, h->index_slots, h->index_stride, h->file_bytes))
-    return "the name index leads out of the file";
-  if (h->column_offset < h->header_bytes || !within(h->column_offset, h->capacity, h->column_stride, h->file_bytes))
-    return "the liveness column leads out of the file";
-  if (h->records_offset < h->header_bytes || !within(h->records_offset, h->capacity, h->record_stride, h->file_bytes))
-    return "the records lead out of the file";
-  const uint64_t index = (uint64_t)h->index_slots * h->index_stride, column = (uint64_t)h->capacity * h->column_stride;
-  const uint64_t records = (uint64_t)h->capacity * h->record_stride;
-  if (!apart(h->index_offset, index, h->column_offset, column) || !apart(h->index_offset, index, h->records_offset, records) ||
-      !apart(h->column_offset, column, h->records_offset, records))
-    return "its parts lie on each other";
+  const struct part parts[] = {
+      {h->links_offset, h->links, h->links_stride, "the table of links leads out of the file"},
+      {h->senders_offset, h->senders, h->senders_stride, "the table of refused senders leads out of the file"},
+      {h->events_offset, h->events, h->events_stride, "the ring of events leads out of the file"},
+      {h->index_offset, h->index_slots, h->index_stride, "the name index leads out of the file"},
+      {h->column_offset, h->capacity, h->column_stride, "the liveness column leads out of the file"},
+      {h->records_offset, h->capacity, h->record_stride, "the records lead out of the file"},
+  };
+  const size_t count = sizeof parts / sizeof parts[0];
+  for (size_t i = 0; i < count; i++) {
+    const struct part *p = &parts[i];
+    if (p->offset < h->header_bytes || !within(p->offset, p->count, p->stride, h->file_bytes)) return p->fault;
+  }
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i; k++)
+      if (!apart(&parts[i], &parts[k])) return "its parts lie on each other";
   if (h->count > h->capacity) return "count is greater than capacity";
   if (h->uncertain_after_ns == 0 || h->silent_after_ns == 0) return "nodes are silent after no time at all";
   return NULL;
@@ -230,17 +249,33 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   copy_slots(b, out, in);
 }
 
+/* What the receiver says of itself and of its links, in the order of the contract. */
+struct said {
+  uint64_t heartbeat, since, state;
+  struct bb_link_evidence links[BB_LINKS];
+};
+
+static void load_said(const struct bb_board_header *shared, struct said *said) {
+  /* Acquire: what was stored before that heartbeat is seen by all loads below. */
+  said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
+  said->since = bb_load(&shared->listening_since_ns);
+  for (uint32_t i = 0; i < BB_LINKS; i++) {
+    /* Acquire: of each link the listening-since that was stored before its heartbeat, and every word that was. */
+    said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
+    said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
+  }
+  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
+  said->state = bb_load_acquire(&shared->state);
+}
+
 /* Takes the time, then copies header and column words of as many nodes as fit with `node_bytes` for each. Whether something is far
  * ahead of that time. */
 static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes, struct bb_look *look) {
   const struct bb_board_header *shared = shared_header(b);
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
-  /* Acquire: what was stored before that heartbeat is seen by all loads below. */
-  const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);
-  const uint64_t since = bb_load(&shared->listening_since_ns);
-  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
-  const uint64_t state = bb_load_acquire(&shared->state);
+  struct said said;
+  load_said(shared, &said);
   const uint64_t count = count_of(b);
   uint64_t nodes = first < count ? count - first : 0;
   if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
@@ -256,20 +291,21 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   header->slot_stride = b->header.slot_stride;
   header->report_offset = b->header.report_offset;
   header->slots = b->header.slots;
-  header->heartbeat_ns = heartbeat;
-  header->listening_since_ns = since;
-  header->state = state;
+  header->heartbeat_ns = said.heartbeat;
+  header->listening_since_ns = said.since;
+  header->state = said.state;
+  memcpy(header->evidence, said.links, sizeof header->evidence);
   to += b->header.header_bytes;
 
   /* Unsigned: a spoiled file may hold any number, and the difference of two may not overflow. */
-  bool ahead = (int64_t)(heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
+  bool ahead = (int64_t)(said.heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
   const uint8_t *column = b->map + b->header.column_offset + first * b->header.column_stride;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
     /* Acquire: the report was written before the word that tells of it. */
     const uint64_t word = bb_load_acquire((const uint64_t *)(column + i * b->header.column_stride));
     memcpy(to, &word, sizeof word);
-    if ((int64_t)(word >> 21) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
+    if ((int64_t)BB_COLUMN_STAMP(word) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
   }
   return ahead;
 }
@@ -314,6 +350,55 @@ int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, 
     memcpy(names, name, sizeof name);
   }
   return 0;
+}
+
+int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_t *numbers) {
+  if (is_cut(b)) return -1;
+  const struct bb_board_header *shared = shared_header(b);
+  /* Acquire: an entry was written before it was counted. */
+  const uint64_t used = bb_load_acquire(&shared->links_used);
+  int n = 0;
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    if (i > used && i != BB_LINK_OTHERS) continue;
+    struct bb_link_evidence *e = &links[n].evidence;
+    /* Acquire, as in every look at a link's evidence. */
+    e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
+    e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
+    bb_copy_out(&links[n].link, b->map + b->header.links_offset + (uint64_t)i * b->header.links_stride, sizeof links[n].link);
+    numbers[n++] = i;
+  }
+  return n;
+}
+
+int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
+  if (is_cut(b)) return -1;
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    bool empty;
+    const uint8_t *in = b->map + b->header.senders_offset + (uint64_t)i * b->header.senders_stride;
+    if (bb_read_block(&senders[i], in, sizeof senders[i], offsetof(struct bb_sender, tail), BB_TRIES, &empty) == 0)
+      memset(&senders[i], 0, sizeof senders[i]);
+  }
+  return 0;
+}
+
+int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
+  if (is_cut(b)) return -1;
+  /* Acquire: an event was written before its number. */
+  const uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
+  const uint64_t size = b->header.events;
+  uint64_t n = *next > 0 ? *next : 1;
+  /* A cursor from another board, beyond what this one has: from its beginning. */
+  if (n > last + 1) n = 1;
+  if (last >= size && n <= last - size) n = last - size + 1;
+  int given = 0;
+  for (; n <= last && given < most; n++) {
+    bool empty;
+    const uint8_t *in = b->map + b->header.events_offset + n % size * b->header.events_stride;
+    /* Another sequence: it was overwritten by now, or was of the board before this. */
+    if (bb_read_block(&events[given], in, sizeof events[given], offsetof(struct bb_event, tail), BB_TRIES, &empty) == 2 * n) given++;
+  }
+  *next = n;
+  return given;
 }
 
 int64_t bb_board_find(const struct bb_board *b, const char *name) {

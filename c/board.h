@@ -1,5 +1,5 @@
 /* Reads a board: opens it by its states, checks its geometry, copies it. Never writes, never waits, never trusts an offset.
- * The layout is that of proto/board-v1.md. */
+ * The layout is that of proto/board-v2.md. */
 #ifndef BB_BOARD_H
 #define BB_BOARD_H
 #include <stdbool.h>
@@ -14,7 +14,17 @@ extern "C" {
 #endif
 
 #define BB_MAGIC UINT64_C(0x4452414f424f4542) /* "BEOBOARD", little-endian */
-#define BB_VERSION 0x00010000u
+#define BB_VERSION 0x00020000u
+/* Links: the master's interfaces by which reports come. Number 0 is not known, the last is all that have no number of their own. */
+#define BB_LINKS 32
+#define BB_LINK_UNKNOWN 0u
+#define BB_LINK_OTHERS 31u
+/* Entries of the table of refused senders for each reason, and of the ring of events. */
+#define BB_SENDERS_EACH 8
+#define BB_SENDERS (32 * BB_SENDERS_EACH)
+#define BB_EVENTS 4096
+/* The subject of an event that has none. */
+#define BB_NO_SUBJECT UINT64_C(0xffffffff)
 #define BB_STALLED_NS INT64_C(3000000000)
 #define BB_AHEAD_NS INT64_C(1000000000)
 /* Attempts to copy a block, and to copy the two slots of a record in turn. A writer needs an interval to come back to the
@@ -40,6 +50,13 @@ struct bb_look {
   int64_t now_ns;  /* CLOCK_MONOTONIC, taken before anything was loaded */
   int64_t real_ns; /* CLOCK_REALTIME beside it */
   uint64_t nodes;
+  uint64_t stalled; /* 1: the receiver gave no evidence then; set by who judges the copy */
+};
+
+/* A link as it was copied: what is in the table of links, and its evidence. */
+struct bb_link_copy {
+  struct bb_link link;
+  struct bb_link_evidence evidence;
 };
 
 /* Opens `path` read-only. `owner`: a user to believe besides root, the caller and `beoboard`; (uid_t)-1 for none.
@@ -66,6 +83,18 @@ int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct b
 /* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1 when the file was
  * cut short, or there is no such node. */
 int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t n, char *names);
+
+/* The links that have an entry, from number 1 on, and BB_LINK_OTHERS, in the order of their numbers; a number that has no entry is left
+ * out. How many: at most BB_LINKS - 1; `numbers` gets theirs. -1 when the file was cut short. */
+int bb_board_links(const struct bb_board *board, struct bb_link_copy *links, uint32_t *numbers);
+
+/* The entries of the table of refused senders in their places, BB_SENDERS of them: what is empty or was not to be had whole is zero. 0; -1 as
+ * above. Of the reason r are those from r * BB_SENDERS_EACH on. */
+int bb_board_senders(const struct bb_board *board, struct bb_sender *senders);
+
+/* Events from number `*next` on, at most `most`, in their order: how many, or -1 as above. `*next` goes beyond the last that is given. What was
+ * overwritten is left out: the numbers (half of `head`) tell. */
+int bb_board_events(const struct bb_board *board, uint64_t *next, struct bb_event *events, int most);
 
 /* The number of the record of that name, below the count of nodes; -1 when there is none. Good as long as the board is mapped. */
 int64_t bb_board_find(const struct bb_board *board, const char *name);

@@ -16,6 +16,7 @@
 
 #include "board.h"
 #include "keyring.h"
+#include "liveness.h"
 #include "order.h"
 #include "seqlock.h"
 #include "validate.h"
@@ -44,6 +45,15 @@ struct bb_writer {
   struct bb_limits limits;
   struct bb_keyring *keys; /* NULL: every tag is as good as none */
   enum bb_auth_alg required;
+  uint32_t up; /* bit n: link n is up, and its heartbeat moves */
+  struct {
+    int64_t since_ns; /* of the second under way */
+    uint32_t count;
+  } told; /* events that name no record */
+  struct {
+    int64_t told_ns; /* of the last event */
+    uint64_t untold; /* datagrams dropped since */
+  } overflow;
 };
 
 /* One line for people; always gives false, so that it can be returned. */
@@ -74,6 +84,18 @@ static struct bb_slot *slot_at(const struct mapped *b, uint32_t i, uint32_t slot
 /* No receiver counts that far, and from the highest number of all the next would be 0. */
 #define MOST_SEQUENCE (UINT64_C(1) << 62)
 
+static struct bb_link *link_at(const struct mapped *b, uint32_t i) {
+  return (struct bb_link *)(b->map + b->header->links_offset + (uint64_t)i * b->header->links_stride);
+}
+
+static struct bb_sender *sender_at(const struct mapped *b, uint32_t i) {
+  return (struct bb_sender *)(b->map + b->header->senders_offset + (uint64_t)i * b->header->senders_stride);
+}
+
+static struct bb_event *event_at(const struct mapped *b, uint64_t number) {
+  return (struct bb_event *)(b->map + b->header->events_offset + number % b->header->events * b->header->events_stride);
+}
+
 static bool is_whole(const struct bb_slot *slot) {
   return slot->head != 0 && (slot->head & 1) == 0 && slot->head == slot->tail && slot->head < MOST_SEQUENCE;
 }
@@ -85,6 +107,23 @@ static int newest_slot(const struct mapped *b, uint32_t record) {
   if (!is_whole(a)) return 1;
   if (!is_whole(c)) return 0;
   return a->head > c->head ? 0 : 1;
+}
+
+/* ---- events ---- */
+
+/* Writes the next event. `arrival`: of the report that it is about; NULL: it is found out now. */
+static void add_event(struct mapped *b, enum bb_event_kind kind, uint64_t subject, uint64_t detail, const struct bb_arrival *arrival) {
+  const uint64_t number = b->header->event_last + 1;
+  struct bb_event *e = event_at(b, number);
+  bb_write_begin(&e->head, &e->tail, 2 * number);
+  bb_store(&e->stamp_ns, (uint64_t)(arrival != NULL ? arrival->stamp_ns : bb_clock_ns(CLOCK_MONOTONIC)));
+  bb_store(&e->stamp_real_ns, (uint64_t)(arrival != NULL ? arrival->stamp_real_ns : bb_clock_ns(CLOCK_REALTIME)));
+  bb_store(&e->kind, kind);
+  bb_store(&e->subject, subject);
+  bb_store(&e->detail, detail);
+  bb_write_end(&e->head, 2 * number);
+  /* Release: who sees the number finds the event. */
+  bb_store_release(&b->header->event_last, number);
 }
 
 /* ---- names ---- */
@@ -137,7 +176,16 @@ static void plan(struct bb_board_header *h, uint32_t capacity) {
   h->record_stride = BB_RECORD_BYTES + 2 * BB_SLOT_BYTES;
   h->report_offset = offsetof(struct bb_slot, report);
   h->report_bytes = BB_REPORT_BYTES;
-  h->index_offset = align64(h->header_bytes);
+  h->links = BB_LINKS;
+  h->links_stride = BB_LINK_BYTES;
+  h->senders = BB_SENDERS;
+  h->senders_stride = BB_SENDER_BYTES;
+  h->events = BB_EVENTS;
+  h->events_stride = BB_EVENT_BYTES;
+  h->links_offset = align64(h->header_bytes);
+  h->senders_offset = align64(h->links_offset + (uint64_t)h->links * h->links_stride);
+  h->events_offset = align64(h->senders_offset + (uint64_t)h->senders * h->senders_stride);
+  h->index_offset = align64(h->events_offset + (uint64_t)h->events * h->events_stride);
   h->column_offset = align64(h->index_offset + (uint64_t)h->index_slots * h->index_stride);
   h->records_offset = align64(h->column_offset + (uint64_t)capacity * h->column_stride);
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
@@ -235,14 +283,21 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   header.count = 0;
   header.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
   if (!create(w, &new, &header, why, size)) return false;
+  /* Links keep their numbers, which the copied slots and words tell, and the refused keep their time. Events do not: their records have
+   * other numbers now. */
+  memcpy(link_at(&new, 0), link_at(&w->board, 0), (size_t)header.links * header.links_stride);
+  memcpy(sender_at(&new, 0), sender_at(&w->board, 0), (size_t)header.senders * header.senders_stride);
+  uint64_t forgotten = 0;
   for (uint32_t i = 0; i < w->board.header->count; i++)
     if (keep == NULL || keep[i]) copy_record(&new, &w->board, i);
+    else forgotten++;
   insert_listed(&new, listed, listed_count);
   if (!publish(w, &new, why, size)) return false;
   /* Release: who finds it retired finds its successor at the path. */
   bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);
   unmap(&w->board);
   w->board = new;
+  if (forgotten > 0) add_event(&w->board, BB_EVENT_KIND_FORGET, BB_NO_SUBJECT, forgotten, NULL);
   if (w->keys != NULL) bb_keyring_renumber(w->keys, capacity);
   return true;
 }
@@ -295,7 +350,16 @@ static void repair(struct mapped *b, uint32_t record) {
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
   /* Release: who sees the word sees the report, which the writer before us may have laid. */
-  bb_store_release(column_word(b, record), slot->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | goodbye);
+  bb_store_release(column_word(b, record), BB_COLUMN(slot->stamp_ns / NS_PER_MS, slot->link, report->interval_ms, goodbye));
+}
+
+/* Numbers that only a spoiled file has are not believed. Every link listens anew with its receiver; see bb_writer_listening_since(). */
+static void repair_links(struct mapped *b) {
+  struct bb_board_header *h = b->header;
+  if (h->links_used >= BB_LINK_OTHERS) bb_store(&h->links_used, 0);
+  for (uint32_t i = 1; i <= h->links_used; i++)
+    if (memchr(link_at(b, i)->name, 0, sizeof link_at(b, i)->name) == NULL) bb_store(&h->links_used, i - 1);
+  if (h->event_last >= MOST_SEQUENCE / 2) bb_store(&h->event_last, 0);
 }
 
 /* Finishes what an insertion may have left undone: an entry in the index without its count, or a count of too few. */
@@ -400,11 +464,13 @@ static void begin_instance(struct bb_writer *w) {
   bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
   bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
   bb_store(&h->state, 0);
+  /* Of what has no interface of its own, none can go down. */
+  bb_store(&link_at(&w->board, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
 }
 
 /* Whether it is laid out just as we would, of this boot, and still in use. */
 static bool is_ours(const struct bb_board_header *h, uint64_t file_bytes) {
-  if (h->version != BB_VERSION || h->stat_hash != BB_HASH_STAT_V1 || h->board_hash != BB_HASH_BOARD_V1) return false;
+  if (h->version != BB_VERSION || h->stat_hash != BB_HASH_STAT_V1 || h->board_hash != BB_HASH_BOARD_V2) return false;
   if (h->master_boot_id != bb_boot_id() || (h->state & BB_BOARD_STATE_RETIRED)) return false;
   if (bb_geometry_fault(h, file_bytes) != NULL) return false;
   struct bb_board_header planned = *h;
@@ -454,7 +520,7 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   plan(&h, o->capacity);
   h.magic = BB_MAGIC;
   h.stat_hash = BB_HASH_STAT_V1;
-  h.board_hash = BB_HASH_BOARD_V1;
+  h.board_hash = BB_HASH_BOARD_V2;
   h.master_boot_id = bb_boot_id();
   h.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
   h.cluster_id = o->cluster_id;
@@ -473,9 +539,11 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   const uint32_t count = (uint32_t)w->board.header->count;
   for (uint32_t i = 0; i < count; i++) repair(&w->board, i);
+  repair_links(&w->board);
   if (!select_nodes(w, o, why, size)) return false;
   write_limits(w, o);
   begin_instance(w);
+  add_event(&w->board, BB_EVENT_KIND_TAKEOVER, BB_NO_SUBJECT, w->board.header->instance, NULL);
   return true;
 }
 
@@ -641,6 +709,7 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
   if (found == 1) {
     w->board = old;
     for (uint32_t i = 0; i < old.header->count; i++) repair(&w->board, i);
+    repair_links(&w->board);
     return w;
   }
   if (found == 0) fail(why, size, "%s: there is no board of this boot and version", path);
@@ -753,6 +822,7 @@ static void store_report(struct mapped *b, uint32_t record, int newest, const st
   bb_write_begin(&slot->head, &slot->tail, sequence);
   bb_store(&slot->stamp_ns, (uint64_t)arrival->stamp_ns);
   bb_store(&slot->stamp_real_ns, (uint64_t)arrival->stamp_real_ns);
+  bb_store(&slot->link, arrival->link);
   bb_copy_in(&slot->report, report, sizeof *report);
   bb_write_end(&slot->head, sequence);
 }
@@ -762,22 +832,114 @@ static int64_t offset_us(const struct bb_report *report, const struct bb_arrival
   return (int64_t)(report->t_real_ns / 1000) - arrival->stamp_real_ns / 1000;
 }
 
-static int count_refusal(struct bb_writer *w, enum bb_reason reason) {
-  bb_add(&w->board.header->refused[reason], 1);
+/* ---- refusals ---- */
+
+#define SECOND INT64_C(1000000000)
+/* How long an entry of the table of refused senders is kept: one that came once, one that came again. */
+#define KEPT_ONCE_NS (10 * SECOND)
+#define KEPT_AGAIN_NS (60 * SECOND)
+/* After so long a refusal of a kind that was told of is news again. */
+#define NEWS_NS (60 * SECOND)
+/* Events in a second that name no record: whoever can send could fill the ring with them. */
+#define MOST_TOLD 10
+
+/* A datagram that was refused. */
+struct refused {
+  enum bb_reason reason;
+  char name[64]; /* as it claims; empty: it is none */
+  const struct bb_arrival *arrival;
+};
+
+static bool is_of(const struct bb_sender *s, const struct refused *r) {
+  return s->head != 0 && memcmp(s->address, r->arrival->address, sizeof s->address) == 0 && memcmp(s->name, r->name, sizeof s->name) == 0;
+}
+
+/* Until when an entry is kept; one that is empty or was left half-written is not. */
+static int64_t kept_until(const struct bb_sender *s) {
+  if (s->head == 0 || (s->head & 1) != 0) return 0;
+  return (int64_t)s->last_ns + (s->count > 1 ? KEPT_AGAIN_NS : KEPT_ONCE_NS);
+}
+
+/* The entry in which this refusal belongs: its sender's, or that which may be taken and was longest unheard; NULL when none may. */
+static struct bb_sender *entry_for(const struct mapped *b, const struct refused *r) {
+  struct bb_sender *stalest = NULL;
+  for (uint32_t i = 0; i < BB_SENDERS_EACH; i++) {
+    struct bb_sender *s = sender_at(b, (uint32_t)r->reason * BB_SENDERS_EACH + i);
+    if (is_of(s, r)) return s;
+    if (kept_until(s) > r->arrival->stamp_ns) continue;
+    if (stalest == NULL || s->head == 0 || (stalest->head != 0 && s->last_ns < stalest->last_ns)) stalest = s;
+  }
+  return stalest;
+}
+
+/* Notes who was refused. Whether he is new there. The time of it does not grow with what came before. */
+static bool note_sender(const struct mapped *b, const struct refused *r) {
+  struct bb_sender *s = entry_for(b, r);
+  if (s == NULL) return false;
+  const bool is_new = !is_of(s, r) || (s->head & 1) != 0;
+  const uint64_t sequence = (s->head + 1) / 2 * 2 + 2, count = is_new ? 0 : s->count;
+  bb_write_begin(&s->head, &s->tail, sequence);
+  if (is_new) {
+    uint64_t words[sizeof s->name / 8];
+    memcpy(words, r->arrival->address, sizeof s->address);
+    bb_copy_in(s->address, words, sizeof s->address);
+    memcpy(words, r->name, sizeof s->name);
+    bb_copy_in(s->name, words, sizeof s->name);
+    bb_store(&s->first_ns, (uint64_t)r->arrival->stamp_ns);
+  }
+  bb_store(&s->last_ns, (uint64_t)r->arrival->stamp_ns);
+  bb_store(&s->last_real_ns, (uint64_t)r->arrival->stamp_real_ns);
+  bb_store(&s->count, count + 1);
+  bb_write_end(&s->head, sequence);
+  return is_new;
+}
+
+/* Whether one more event may name no record in this second. */
+static bool may_tell(struct bb_writer *w, int64_t now_ns) {
+  if (now_ns - w->told.since_ns >= SECOND || now_ns < w->told.since_ns) {
+    w->told.since_ns = now_ns;
+    w->told.count = 0;
+  }
+  return w->told.count++ < MOST_TOLD;
+}
+
+/* Counts a refusal, and notes from where it came. `datagram` has its name where its length is a report's. */
+static int count_refusal(struct bb_writer *w, enum bb_reason reason, const uint8_t *datagram, size_t length,
+                         const struct bb_arrival *arrival) {
+  struct mapped *b = &w->board;
+  bb_add(&b->header->refused[reason], 1);
+  struct refused r = {.reason = reason, .arrival = arrival};
+  if (length == BB_REPORT_BYTES) {
+    memcpy(r.name, datagram + offsetof(struct bb_report, hostname), sizeof r.name);
+    if (!bb_is_name(r.name)) memset(r.name, 0, sizeof r.name);
+  }
+  if (note_sender(b, &r) && reason <= BB_REASON_TAG && may_tell(w, arrival->stamp_ns))
+    add_event(b, BB_EVENT_KIND_REFUSAL, BB_NO_SUBJECT, reason, arrival);
   return (int)reason;
+}
+
+/* Whether the node itself made what was refused, as far as can be known: without keys a name is believed, with keys a tag is. Of a
+ * report that was refused before its tag was looked at, or for that, nobody knows; it must not hide what the node's own are refused for. */
+static bool is_own(const struct bb_writer *w, enum bb_reason reason) {
+  return reason > BB_REASON_TAG || (w->keys == NULL && reason < BB_REASON_AUTH_MISSING);
 }
 
 /* Refuses a report of a node that has a record, and lets the record say so. */
 static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order, const struct bb_report *report,
                   enum bb_reason reason, const struct bb_arrival *arrival) {
-  struct bb_record *r = record_at(&w->board, record);
-  /* With keys, a clock that nobody has proved is shown to nobody. */
-  const bool is_believed = w->keys == NULL || reason > BB_REASON_TAG;
-  const struct refusal refusal = {reason, is_believed ? offset_us(report, arrival) : r->offset_us};
-  store_order(&w->board, record, order, &refusal, arrival);
+  struct mapped *b = &w->board;
+  struct bb_record *r = record_at(b, record);
+  if (is_own(w, reason)) {
+    const uint64_t kind = UINT64_C(1) << reason;
+    const uint64_t kinds = arrival->stamp_ns - (int64_t)r->refusal_ns > NEWS_NS ? 0 : r->refused_kinds;
+    const struct refusal refusal = {reason, offset_us(report, arrival)};
+    store_order(b, record, order, &refusal, arrival);
+    bb_store(&r->refused_kinds, kinds | kind);
+    if ((kinds & kind) == 0 && reason > BB_REASON_TAG) add_event(b, BB_EVENT_KIND_REFUSAL, record, reason, arrival);
+  }
   bb_add(&r->refused, 1);
   if (reason == BB_REASON_LATE) bb_add(&r->late, 1);
-  return count_refusal(w, reason);
+  return count_refusal(w, reason, (const uint8_t *)report, sizeof *report, arrival);
 }
 
 uint64_t bb_writer_expect(const struct bb_writer *w, const uint8_t *datagram) {
@@ -830,13 +992,21 @@ static enum bb_reason prove(struct bb_writer *w, uint32_t record, const uint8_t 
   return bb_keyring_prove(w->keys, datagram, record, least, proved);
 }
 
-int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival) {
+/* What an accepted report tells beside being one; NONE: nothing. */
+static enum bb_event_kind news_of(enum bb_verdict verdict, bool goodbye) {
+  if (verdict == BB_RESTART) return BB_EVENT_KIND_RESTART;
+  if (verdict == BB_REBOOT) return BB_EVENT_KIND_REBOOT;
+  if (verdict == BB_RESET) return BB_EVENT_KIND_RESET;
+  return goodbye ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
+}
+
+int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t length, struct bb_arrival *arrival) {
   struct mapped *b = &w->board;
   bb_add(&b->header->received, 1);
   enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
   /* Up to here nothing tells which node it is from. */
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
-    return count_refusal(w, invalid);
+    return count_refusal(w, invalid, datagram, length, arrival);
   const struct bb_report *report = (const struct bb_report *)datagram;
   const uint64_t hash = arrival->expected != 0 ? arrival->expected : hash_of(b, report->hostname);
   uint32_t record = find(b, report->hostname, hash);
@@ -846,11 +1016,11 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_order order;
   load_order(&order, b, record, newest);
   if (invalid != BB_REASON_NONE)
-    return record == NONE ? count_refusal(w, invalid) : refuse(w, record, &order, report, invalid, arrival);
+    return record == NONE ? count_refusal(w, invalid, datagram, length, arrival) : refuse(w, record, &order, report, invalid, arrival);
   if (record == NONE) {
-    if (w->listed_only) return count_refusal(w, BB_REASON_STRANGER);
+    if (w->listed_only) return count_refusal(w, BB_REASON_STRANGER, datagram, length, arrival);
     record = insert(b, report->hostname);
-    if (record == NONE) return count_refusal(w, BB_REASON_FULL);
+    if (record == NONE) return count_refusal(w, BB_REASON_FULL, datagram, length, arrival);
     if (w->keys != NULL) bb_keyring_adopt(w->keys, record);
   }
 
@@ -869,6 +1039,9 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     bb_add(&b->header->duplicate, 1);
     return BB_OUTCOME_DUPLICATE;
   }
+  /* Only what is accepted takes a link: a stray datagram or a message of the kernel's costs no entry. */
+  if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
+    arrival->link = bb_writer_take_link(w, arrival->interface, arrival->interface_index, arrival->stamp_ns);
   /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
    * word by which readers learn of it (release: who sees the word sees the report). */
   store_report(b, record, newest, report, arrival);
@@ -881,29 +1054,179 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_add(&r->resets, judgement.verdict == BB_RESET);
   bb_store((uint64_t *)&r->offset_us, (uint64_t)offset_us(report, arrival));
   bb_add(&b->header->accepted, 1);
+  bb_add(&link_at(b, arrival->link)->accepted, 1);
   bb_store_release(column_word(b, record),
-                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | order.goodbye);
+                   BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
+  const enum bb_event_kind news = news_of(judgement.verdict, order.goodbye);
+  if (news != BB_EVENT_KIND_NONE) add_event(b, news, record, 0, arrival);
   return BB_OUTCOME_ACCEPTED;
+}
+
+/* ---- links ---- */
+
+static bool is_entry(const struct bb_writer *w, uint32_t link) {
+  return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= w->board.header->links_used);
+}
+
+uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name) {
+  for (uint32_t i = 1; i <= w->board.header->links_used; i++)
+    if (strcmp(link_at(&w->board, i)->name, name) == 0) return i;
+  return BB_LINK_UNKNOWN;
+}
+
+uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t since_ns) {
+  struct mapped *b = &w->board;
+  uint32_t link = bb_writer_find_link(w, name);
+  if (link != BB_LINK_UNKNOWN) return link;
+  link = (uint32_t)b->header->links_used + 1;
+  if (link >= BB_LINK_OTHERS) return BB_LINK_OTHERS;
+  struct bb_link *l = link_at(b, link);
+  memset(l, 0, sizeof *l);
+  snprintf(l->name, sizeof l->name, "%s", name);
+  l->index = index;
+  l->state = BB_LINK_STATE_UP;
+  l->changed_ns = (uint64_t)since_ns;
+  /* No heartbeat yet: whoever judges by this link before the next one calls nobody silent. */
+  bb_store(&b->header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+  w->up |= UINT32_C(1) << link;
+  /* Release: who sees the number finds the entry. */
+  bb_store_release(&b->header->links_used, link);
+  return link;
+}
+
+void bb_writer_link_since(struct bb_writer *w, uint32_t link, int64_t since_ns) {
+  if (is_entry(w, link)) bb_store(&w->board.header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+}
+
+void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns) {
+  if (!is_entry(w, link)) return;
+  struct bb_link *l = link_at(&w->board, link);
+  const bool up = (state & BB_LINK_STATE_UP) != 0, before = (l->state & BB_LINK_STATE_UP) != 0;
+  bb_store(&l->index, index);
+  bb_store(&l->state, state);
+  if (up) w->up |= UINT32_C(1) << link;
+  else w->up &= ~(UINT32_C(1) << link);
+  if (up == before && !(up && was_down)) return;
+  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */
+  bb_writer_link_since(w, link, now_ns);
+  if (before) {
+    bb_add(&l->downs, 1);
+    add_event(&w->board, BB_EVENT_KIND_LINK_DOWN, link, 0, NULL);
+  }
+  if (up) add_event(&w->board, BB_EVENT_KIND_LINK_UP, link, 0, NULL);
+  bb_store(&l->changed_ns, (uint64_t)now_ns);
+}
+
+void bb_writer_link_address(struct bb_writer *w, uint32_t link, const uint8_t address[16]) {
+  if (!is_entry(w, link)) return;
+  uint64_t words[2];
+  memcpy(words, address, sizeof words);
+  bb_copy_in(link_at(&w->board, link)->address, words, sizeof words);
+}
+
+void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets) {
+  if (is_entry(w, link)) bb_add(&link_at(&w->board, link)->missed, packets);
+}
+
+const struct bb_link *bb_writer_link(const struct bb_writer *w, uint32_t link) { return is_entry(w, link) ? link_at(&w->board, link) : NULL; }
+
+/* What the column tells of a link: its nodes that did not leave, and when the last of them passed, or will pass, its first limit. */
+struct roster {
+  uint64_t nodes, newest_ns, dark_ns, fallen;
+};
+
+static void count_nodes(const struct mapped *b, struct roster rosters[BB_LINKS]) {
+  const struct bb_board_header *h = b->header;
+  for (uint32_t i = 0; i < h->count; i++) {
+    const uint64_t word = *column_word(b, i);
+    if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
+    struct roster *r = &rosters[link_of(word)];
+    const uint64_t since = h->evidence[link_of(word)].listening_since_ns, stamp = stamp_of(word);
+    const uint64_t passes = (stamp > since ? stamp : since) + (uint64_t)limit_for(h->uncertain_after_ns, interval_of(word));
+    r->nodes++;
+    if (stamp > r->newest_ns) r->newest_ns = stamp;
+    if (passes > r->dark_ns) r->dark_ns = passes;
+  }
+}
+
+/* How many nodes of each link had been heard within their second limit when it went dark. */
+static void count_fallen(const struct mapped *b, struct roster rosters[BB_LINKS]) {
+  const struct bb_board_header *h = b->header;
+  for (uint32_t i = 0; i < h->count; i++) {
+    const uint64_t word = *column_word(b, i);
+    if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
+    struct roster *r = &rosters[link_of(word)];
+    r->fallen += from_to(stamp_of(word), r->dark_ns) <= limit_for(h->silent_after_ns, interval_of(word));
+  }
+}
+
+/* Whether every node of a link of two or more is past its first limit, and the receiver has heard everything by it until after that. */
+static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) { return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns; }
+
+/* A dark link stays dark until a node of it is heard, though the receiver may begin anew meanwhile: by then it would know of no fall. */
+static bool stays_dark(const struct bb_link *l, const struct roster *r) {
+  return l->dark_since_ns != 0 && r->nodes >= 2 && r->newest_ns < l->dark_since_ns;
+}
+
+void bb_writer_survey(struct bb_writer *w) {
+  struct mapped *b = &w->board;
+  const struct bb_link_evidence *evidence = b->header->evidence;
+  struct roster rosters[BB_LINKS] = {0};
+  count_nodes(b, rosters);
+  bool any = false;
+  for (uint32_t i = 1; i < BB_LINKS; i++) any = any || (is_entry(w, i) && has_fallen(&evidence[i], &rosters[i]));
+  if (any) count_fallen(b, rosters);
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    if (!is_entry(w, i)) continue;
+    const struct roster *r = &rosters[i];
+    struct bb_link *l = link_at(b, i);
+    bb_store(&l->nodes, r->nodes);
+    if (stays_dark(l, r)) continue;
+    const bool dark = has_fallen(&evidence[i], r) && r->fallen >= 2, was_dark = l->dark_since_ns != 0;
+    bb_store(&l->dark_nodes, dark ? r->fallen : 0);
+    bb_store(&l->dark_since_ns, dark ? r->dark_ns : 0);
+    if (dark) add_event(b, BB_EVENT_KIND_DARK, i, r->fallen, NULL);
+    else if (was_dark) add_event(b, BB_EVENT_KIND_LIT, i, 0, NULL);
+  }
 }
 
 /* ---- the receiver's own words ---- */
 
 void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
-  bb_store(&w->board.header->listening_since_ns, (uint64_t)since_ns);
+  struct bb_board_header *h = w->board.header;
+  bb_store(&h->listening_since_ns, (uint64_t)since_ns);
+  bb_writer_link_since(w, BB_LINK_OTHERS, since_ns);
+  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);
 }
 
 void bb_writer_resumed(struct bb_writer *w, int64_t resumed_ns) { w->limits.resumed_ns = resumed_ns; }
 
 void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
-  bb_add(&w->board.header->drains, 1);
-  /* Release: who sees this heartbeat sees every word of the drain, and the listening-since stored before it. */
-  bb_store_release(&w->board.header->heartbeat_ns, (uint64_t)heard_ns);
+  struct bb_board_header *h = w->board.header;
+  bb_add(&h->drains, 1);
+  /* Release, of each: who sees this heartbeat sees every word of the drain, and the listening-since stored before it. A link that is
+   * down has none: what is sent to it is not heard. */
+  for (uint32_t i = 1; i <= h->links_used; i++)
+    if ((w->up >> i & 1) != 0) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)heard_ns);
+  bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns, (uint64_t)heard_ns);
+  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);
 }
 
-void bb_writer_dropped(struct bb_writer *w, uint64_t drops, bool overflow) {
+void bb_writer_overflowed(struct bb_writer *w, uint64_t drops) {
   bb_add(&w->board.header->kernel_drops, drops);
-  bb_add(&w->board.header->overflows, overflow);
+  bb_add(&w->board.header->overflows, 1);
+  w->overflow.untold += drops;
+  const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
+  /* One event a second, whatever is dropped: a flood overflows two hundred times in one. */
+  if (now_ns - w->overflow.told_ns < SECOND) return;
+  add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, w->overflow.untold, NULL);
+  w->overflow.told_ns = now_ns;
+  w->overflow.untold = 0;
 }
+
+void bb_writer_unfit(struct bb_writer *w, uint64_t drops) { bb_add(&w->board.header->unfit_drops, drops); }
+
+void bb_writer_softnet(struct bb_writer *w, uint64_t drops) { bb_add(&w->board.header->softnet_drops, drops); }
 
 void bb_writer_filtering(struct bb_writer *w, bool on) {
   uint64_t *state = &w->board.header->state;
@@ -940,6 +1263,13 @@ bool bb_writer_past(const struct bb_writer *w, int64_t *heartbeat_ns, int64_t *d
   if (newest == NULL || *heartbeat_ns == 0) return false;
   *distance_ns = (int64_t)newest->stamp_real_ns - (int64_t)newest->stamp_ns;
   return true;
+}
+
+void bb_writer_senders(const struct bb_writer *w, struct bb_sender *out) {
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    out[i] = *sender_at(&w->board, i);
+    if ((out[i].head & 1) != 0) out[i].head = 0; /* left half-written by a receiver that was killed */
+  }
 }
 
 const struct bb_board_header *bb_writer_header(const struct bb_writer *w) { return w->board.header; }

@@ -37,6 +37,9 @@ struct bb_arrival {
   uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
   uint16_t port;
   uint64_t expected;     /* what bb_writer_expect() has told of the datagram; 0: it was not asked */
+  uint32_t link;         /* the number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network */
+  const char *interface; /* then: of the master's interface, which takes a number if the report is accepted; NULL: none */
+  uint32_t interface_index;
 };
 
 /* What became of a datagram: a bb_reason, or one of these. */
@@ -71,22 +74,55 @@ uint64_t bb_writer_expect(const struct bb_writer *writer, const uint8_t *datagra
 void bb_writer_fetch(const struct bb_writer *writer, uint64_t expected);
 void bb_writer_fetch_slot(const struct bb_writer *writer, uint64_t expected);
 
-/* Validates a datagram and lays it on the board, or counts why not. `datagram` is aligned as a report is, to 8. */
-int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, const struct bb_arrival *arrival);
+/* Validates a datagram and lays it on the board, or counts why not. `datagram` is aligned as a report is, to 8. `arrival->link` is then the
+ * number that its interface has, if it was accepted. */
+int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, struct bb_arrival *arrival);
 
-/* The receiver has heard everything since `since_ns`. Stored before any heartbeat that follows. */
+/* ---- Links: see "Links" in proto/board-v2.md. A number that has no entry is passed over. ---- */
+
+/* The number of the link of that interface; BB_LINK_UNKNOWN: it has none. */
+uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name);
+
+/* The same; one that has none gets one, and listens since `since_ns`. BB_LINK_OTHERS when there is no number left. */
+uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_t index, int64_t since_ns);
+
+/* What a link is by now: `index` of its interface (0: gone), bits of link_state. A link that is not up has no heartbeat. A change, and a down that
+ * is over (`was_down`), begin its listening anew at `now_ns`, which is later than whatever happened. */
+void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
+
+/* A link listens since then. Stored before any heartbeat that follows. */
+void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
+
+/* The address of the master to which the link's reports are sent. */
+void bb_writer_link_address(struct bb_writer *writer, uint32_t link, const uint8_t address[16]);
+
+/* Packets that its interface dropped since the last call. */
+void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);
+
+/* The entry of a link, of which the writer alone changes anything; NULL: it has none. */
+const struct bb_link *bb_writer_link(const struct bb_writer *writer, uint32_t link);
+
+/* Counts the nodes of each link, and finds out which links are dark. Once a second. */
+void bb_writer_survey(struct bb_writer *writer);
+
+/* ---- The receiver's own words ---- */
+
+/* The receiver has heard everything since `since_ns`, by every link. Stored before any heartbeat that follows. */
 void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
 
 /* Until this moment the receiver was stopped or paused: gaps that reach back before it count as unheard. */
 void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 
-/* Whatever arrived before `heard_ns` has been delivered, or counted as dropped. Later than the last time. */
+/* Whatever arrived before `heard_ns` has been delivered, or counted as dropped: of every link that is up. Later than the last time. */
 void bb_writer_heartbeat(struct bb_writer *writer, int64_t heard_ns);
 
-/* Datagrams that the kernel dropped since the last call; whether a socket buffer was full (else it was asked to drop them). */
-void bb_writer_dropped(struct bb_writer *writer, uint64_t drops, bool overflow);
+/* Datagrams that the kernel dropped since the last call: because a socket buffer was full; because their checksum was wrong, or they were
+ * filtered; and packets of any kind that the machine dropped before it looked at them. */
+void bb_writer_overflowed(struct bb_writer *writer, uint64_t drops);
+void bb_writer_unfit(struct bb_writer *writer, uint64_t drops);
+void bb_writer_softnet(struct bb_writer *writer, uint64_t drops);
 
-/* A flood is being filtered: what the kernel drops includes junk. */
+/* A flood of junk is being dropped by the kernel. */
 void bb_writer_filtering(struct bb_writer *writer, bool on);
 
 /* The smallest socket buffer. */
@@ -99,6 +135,9 @@ int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
 /* What is known of the receiver before us, until the first heartbeat of ours: its last heartbeat, and by how much CLOCK_REALTIME was
  * ahead of CLOCK_MONOTONIC when the newest report came. False when there was none, or no report. */
 bool bb_writer_past(const struct bb_writer *writer, int64_t *heartbeat_ns, int64_t *distance_ns);
+
+/* Copies the table of refused senders: BB_SENDERS entries. */
+void bb_writer_senders(const struct bb_writer *writer, struct bb_sender *out);
 
 /* The header, for looking at from any thread with relaxed loads. */
 const struct bb_board_header *bb_writer_header(const struct bb_writer *writer);

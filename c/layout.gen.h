@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V1 UINT64_C(0xa6655b3f6ff0ab04)
+#define BB_HASH_BOARD_V2 UINT64_C(0x0b3bc65b270f813b)
 
 enum bb_auth_alg {
   BB_AUTH_ALG_NONE = 0,
@@ -105,6 +105,38 @@ static const char *const bb_gpu_vendor_names[] __attribute__((unused)) = {
   "nvidia",
   "amd",
   "intel",
+};
+
+enum bb_event_kind {
+  BB_EVENT_KIND_NONE = 0,
+  BB_EVENT_KIND_RESTART = 1,
+  BB_EVENT_KIND_REBOOT = 2,
+  BB_EVENT_KIND_RESET = 3,
+  BB_EVENT_KIND_GOODBYE = 4,
+  BB_EVENT_KIND_REFUSAL = 5,
+  BB_EVENT_KIND_LINK_UP = 6,
+  BB_EVENT_KIND_LINK_DOWN = 7,
+  BB_EVENT_KIND_DARK = 8,
+  BB_EVENT_KIND_LIT = 9,
+  BB_EVENT_KIND_OVERFLOW = 10,
+  BB_EVENT_KIND_TAKEOVER = 11,
+  BB_EVENT_KIND_FORGET = 12,
+};
+#define BB_EVENT_KIND_COUNT 13
+static const char *const bb_event_kind_names[] __attribute__((unused)) = {
+  "none",
+  "restart",
+  "reboot",
+  "reset",
+  "goodbye",
+  "refusal",
+  "link_up",
+  "link_down",
+  "dark",
+  "lit",
+  "overflow",
+  "takeover",
+  "forget",
 };
 
 enum bb_reason {
@@ -223,6 +255,26 @@ static const char *const bb_reason_names[] __attribute__((unused)) = {
 
 #define BB_RECORD_FLAGS_LISTED (UINT64_C(1) << 0)
 #define BB_RECORD_FLAGS_KNOWN UINT64_C(0x1)
+
+#define BB_LINK_STATE_UP (UINT64_C(1) << 0)
+#define BB_LINK_STATE_GONE (UINT64_C(1) << 1)
+#define BB_LINK_STATE_NO_ADDRESS (UINT64_C(1) << 2)
+#define BB_LINK_STATE_KNOWN UINT64_C(0x7)
+
+/* word column */
+#define BB_COLUMN_STAMP_SHIFT 26
+#define BB_COLUMN_STAMP_MOST UINT64_C(0x3fffffffff)
+#define BB_COLUMN_STAMP(word) ((uint64_t)(word) >> BB_COLUMN_STAMP_SHIFT & BB_COLUMN_STAMP_MOST)
+#define BB_COLUMN_LINK_SHIFT 21
+#define BB_COLUMN_LINK_MOST UINT64_C(0x1f)
+#define BB_COLUMN_LINK(word) ((uint64_t)(word) >> BB_COLUMN_LINK_SHIFT & BB_COLUMN_LINK_MOST)
+#define BB_COLUMN_INTERVAL_SHIFT 1
+#define BB_COLUMN_INTERVAL_MOST UINT64_C(0xfffff)
+#define BB_COLUMN_INTERVAL(word) ((uint64_t)(word) >> BB_COLUMN_INTERVAL_SHIFT & BB_COLUMN_INTERVAL_MOST)
+#define BB_COLUMN_GOODBYE_SHIFT 0
+#define BB_COLUMN_GOODBYE_MOST UINT64_C(0x1)
+#define BB_COLUMN_GOODBYE(word) ((uint64_t)(word) >> BB_COLUMN_GOODBYE_SHIFT & BB_COLUMN_GOODBYE_MOST)
+#define BB_COLUMN(stamp, link, interval, goodbye) (((uint64_t)(stamp) & BB_COLUMN_STAMP_MOST) << BB_COLUMN_STAMP_SHIFT | ((uint64_t)(link) & BB_COLUMN_LINK_MOST) << BB_COLUMN_LINK_SHIFT | ((uint64_t)(interval) & BB_COLUMN_INTERVAL_MOST) << BB_COLUMN_INTERVAL_SHIFT | ((uint64_t)(goodbye) & BB_COLUMN_GOODBYE_MOST) << BB_COLUMN_GOODBYE_SHIFT)
 
 struct bb_cpu_group {
   uint16_t cpus;
@@ -584,6 +636,15 @@ BB_STATIC_ASSERT(offsetof(struct bb_report, start_boot_ns) == 1184, "report.star
 BB_STATIC_ASSERT(offsetof(struct bb_report, slow_boot_ns) == 1192, "report.slow_boot_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_report, tag) == 1200, "report.tag");
 
+struct bb_link_evidence {
+  uint64_t heartbeat_ns;
+  uint64_t listening_since_ns;
+};
+#define BB_LINK_EVIDENCE_BYTES 16
+BB_STATIC_ASSERT(sizeof(struct bb_link_evidence) == 16, "size of link_evidence");
+BB_STATIC_ASSERT(offsetof(struct bb_link_evidence, heartbeat_ns) == 0, "link_evidence.heartbeat_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_link_evidence, listening_since_ns) == 8, "link_evidence.listening_since_ns");
+
 struct bb_board_header {
   uint64_t magic;
   uint32_t version;
@@ -610,7 +671,16 @@ struct bb_board_header {
   uint32_t cluster_id;
   uint32_t reserved0;
   char cluster_name[64];
-  uint8_t reserved1[56];
+  uint64_t links_offset;
+  uint64_t senders_offset;
+  uint64_t events_offset;
+  uint32_t links_stride;
+  uint32_t senders_stride;
+  uint32_t events_stride;
+  uint32_t links;
+  uint32_t senders;
+  uint32_t events;
+  uint8_t reserved1[8];
   uint64_t instance;
   uint64_t pid;
   uint64_t started_ns;
@@ -623,18 +693,23 @@ struct bb_board_header {
   uint64_t listening_since_ns;
   uint64_t drains;
   uint64_t receive_buffer;
-  uint64_t reserved2[4];
+  uint64_t links_used;
+  uint64_t event_last;
+  uint64_t reserved2[2];
   uint64_t received;
   uint64_t accepted;
   uint64_t duplicate;
   uint64_t kernel_drops;
   uint64_t overflows;
-  uint64_t reserved3[3];
+  uint64_t unfit_drops;
+  uint64_t softnet_drops;
+  uint64_t reserved3;
   uint64_t refused[32];
   uint64_t reserved4[40];
+  struct bb_link_evidence evidence[32];
 };
-#define BB_BOARD_HEADER_BYTES 1024
-BB_STATIC_ASSERT(sizeof(struct bb_board_header) == 1024, "size of board_header");
+#define BB_BOARD_HEADER_BYTES 1536
+BB_STATIC_ASSERT(sizeof(struct bb_board_header) == 1536, "size of board_header");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, magic) == 0, "board_header.magic");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, version) == 8, "board_header.version");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, header_bytes) == 12, "board_header.header_bytes");
@@ -660,7 +735,16 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, created_real_ns) == 120, "boar
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, cluster_id) == 128, "board_header.cluster_id");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved0) == 132, "board_header.reserved0");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, cluster_name) == 136, "board_header.cluster_name");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved1) == 200, "board_header.reserved1");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, links_offset) == 200, "board_header.links_offset");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, senders_offset) == 208, "board_header.senders_offset");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, events_offset) == 216, "board_header.events_offset");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, links_stride) == 224, "board_header.links_stride");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, senders_stride) == 228, "board_header.senders_stride");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, events_stride) == 232, "board_header.events_stride");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, links) == 236, "board_header.links");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, senders) == 240, "board_header.senders");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, events) == 244, "board_header.events");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved1) == 248, "board_header.reserved1");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, instance) == 256, "board_header.instance");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, pid) == 264, "board_header.pid");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, started_ns) == 272, "board_header.started_ns");
@@ -673,15 +757,91 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, heartbeat_ns) == 320, "board_h
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, listening_since_ns) == 328, "board_header.listening_since_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, drains) == 336, "board_header.drains");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, receive_buffer) == 344, "board_header.receive_buffer");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved2) == 352, "board_header.reserved2");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, links_used) == 352, "board_header.links_used");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, event_last) == 360, "board_header.event_last");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved2) == 368, "board_header.reserved2");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, received) == 384, "board_header.received");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, accepted) == 392, "board_header.accepted");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, duplicate) == 400, "board_header.duplicate");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, kernel_drops) == 408, "board_header.kernel_drops");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, overflows) == 416, "board_header.overflows");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved3) == 424, "board_header.reserved3");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, unfit_drops) == 424, "board_header.unfit_drops");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, softnet_drops) == 432, "board_header.softnet_drops");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved3) == 440, "board_header.reserved3");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, refused) == 448, "board_header.refused");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved4) == 704, "board_header.reserved4");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, evidence) == 1024, "board_header.evidence");
+
+struct bb_link {
+  char name[16];
+  uint64_t index;
+  uint64_t state;
+  uint64_t changed_ns;
+  uint64_t downs;
+  uint64_t nodes;
+  uint64_t dark_since_ns;
+  uint64_t dark_nodes;
+  uint64_t accepted;
+  uint64_t missed;
+  uint8_t address[16];
+  uint64_t reserved0[3];
+};
+#define BB_LINK_BYTES 128
+BB_STATIC_ASSERT(sizeof(struct bb_link) == 128, "size of link");
+BB_STATIC_ASSERT(offsetof(struct bb_link, name) == 0, "link.name");
+BB_STATIC_ASSERT(offsetof(struct bb_link, index) == 16, "link.index");
+BB_STATIC_ASSERT(offsetof(struct bb_link, state) == 24, "link.state");
+BB_STATIC_ASSERT(offsetof(struct bb_link, changed_ns) == 32, "link.changed_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_link, downs) == 40, "link.downs");
+BB_STATIC_ASSERT(offsetof(struct bb_link, nodes) == 48, "link.nodes");
+BB_STATIC_ASSERT(offsetof(struct bb_link, dark_since_ns) == 56, "link.dark_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_link, dark_nodes) == 64, "link.dark_nodes");
+BB_STATIC_ASSERT(offsetof(struct bb_link, accepted) == 72, "link.accepted");
+BB_STATIC_ASSERT(offsetof(struct bb_link, missed) == 80, "link.missed");
+BB_STATIC_ASSERT(offsetof(struct bb_link, address) == 88, "link.address");
+BB_STATIC_ASSERT(offsetof(struct bb_link, reserved0) == 104, "link.reserved0");
+
+struct bb_sender {
+  uint64_t head;
+  uint64_t first_ns;
+  uint64_t last_ns;
+  uint64_t last_real_ns;
+  uint64_t count;
+  uint8_t address[16];
+  char name[64];
+  uint64_t tail;
+};
+#define BB_SENDER_BYTES 128
+BB_STATIC_ASSERT(sizeof(struct bb_sender) == 128, "size of sender");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, head) == 0, "sender.head");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, first_ns) == 8, "sender.first_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, last_ns) == 16, "sender.last_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, last_real_ns) == 24, "sender.last_real_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, count) == 32, "sender.count");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, address) == 40, "sender.address");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, name) == 56, "sender.name");
+BB_STATIC_ASSERT(offsetof(struct bb_sender, tail) == 120, "sender.tail");
+
+struct bb_event {
+  uint64_t head;
+  uint64_t stamp_ns;
+  uint64_t stamp_real_ns;
+  uint64_t kind;
+  uint64_t subject;
+  uint64_t detail;
+  uint64_t reserved0;
+  uint64_t tail;
+};
+#define BB_EVENT_BYTES 64
+BB_STATIC_ASSERT(sizeof(struct bb_event) == 64, "size of event");
+BB_STATIC_ASSERT(offsetof(struct bb_event, head) == 0, "event.head");
+BB_STATIC_ASSERT(offsetof(struct bb_event, stamp_ns) == 8, "event.stamp_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_event, stamp_real_ns) == 16, "event.stamp_real_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_event, kind) == 24, "event.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_event, subject) == 32, "event.subject");
+BB_STATIC_ASSERT(offsetof(struct bb_event, detail) == 40, "event.detail");
+BB_STATIC_ASSERT(offsetof(struct bb_event, reserved0) == 48, "event.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_event, tail) == 56, "event.tail");
 
 struct bb_index_entry {
   uint64_t word;
@@ -720,7 +880,8 @@ struct bb_record {
   int64_t offset_us;
   uint64_t auth_proved;
   uint64_t flags;
-  uint64_t reserved0[4];
+  uint64_t refused_kinds;
+  uint64_t reserved0[3];
   uint64_t order_head;
   uint64_t start_boot_ns;
   uint64_t history_seq;
@@ -751,7 +912,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_record, resets) == 128, "record.resets");
 BB_STATIC_ASSERT(offsetof(struct bb_record, offset_us) == 136, "record.offset_us");
 BB_STATIC_ASSERT(offsetof(struct bb_record, auth_proved) == 144, "record.auth_proved");
 BB_STATIC_ASSERT(offsetof(struct bb_record, flags) == 152, "record.flags");
-BB_STATIC_ASSERT(offsetof(struct bb_record, reserved0) == 160, "record.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_record, refused_kinds) == 160, "record.refused_kinds");
+BB_STATIC_ASSERT(offsetof(struct bb_record, reserved0) == 168, "record.reserved0");
 BB_STATIC_ASSERT(offsetof(struct bb_record, order_head) == 192, "record.order_head");
 BB_STATIC_ASSERT(offsetof(struct bb_record, start_boot_ns) == 200, "record.start_boot_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_record, history_seq) == 208, "record.history_seq");
@@ -771,7 +933,7 @@ struct bb_slot {
   uint64_t head;
   uint64_t stamp_ns;
   uint64_t stamp_real_ns;
-  uint64_t reserved0;
+  uint64_t link;
   struct bb_report report;
   uint64_t tail;
   uint64_t reserved1[3];
@@ -781,7 +943,7 @@ BB_STATIC_ASSERT(sizeof(struct bb_slot) == 1280, "size of slot");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, head) == 0, "slot.head");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, stamp_ns) == 8, "slot.stamp_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, stamp_real_ns) == 16, "slot.stamp_real_ns");
-BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved0) == 24, "slot.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_slot, link) == 24, "slot.link");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, report) == 32, "slot.report");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, tail) == 1248, "slot.tail");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved1) == 1256, "slot.reserved1");

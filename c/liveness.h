@@ -1,5 +1,6 @@
-/* The rule of liveness: how a node is, from what the receiver says of itself and the node's last report. Pure: no clock, no memory
- * of others; the caller brings both. The words stand in proto/board-v1.md; src/shm/liveness.ts is the same for one node in TypeScript. */
+/* The rule of liveness: how a node is, from what the receiver says of itself and of the node's link, and from the node's last report.
+ * Pure: no clock, no memory of others; the caller brings both. The words stand in proto/board-v2.md. There is no second copy of this
+ * rule: libbeoboard, the addon and the receiver go by it. */
 #ifndef BB_LIVENESS_H
 #define BB_LIVENESS_H
 #include <stdbool.h>
@@ -10,9 +11,9 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* What the receiver says of itself, and when we looked. */
+/* What the receiver says of itself, and when we looked. Of a link its own heartbeat and listening-since are asked for beside it. */
 struct evidence {
-  uint64_t now, heartbeat, since;
+  uint64_t now, heartbeat;
   uint64_t uncertain_after, silent_after;
   uint64_t flags;
 };
@@ -43,30 +44,40 @@ static inline int64_t limit_for(uint64_t limit, uint32_t interval_ms) {
   return limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
 }
 
-/* The rows of the contract's table from `left` on, of a node that has reported. `is_ahead` is set, and nothing else
- * changed, when the stamp is of another clock, or the look has to be repeated. */
-static inline int judge(const struct evidence *e, uint64_t stamp, uint32_t interval_ms, bool goodbye, bool *is_ahead) {
+/* What is known of no link: of number 0, and of one without an entry. Nobody is silent by it. */
+static const struct bb_link_evidence no_evidence = {0, 0};
+
+/* The rows of the contract's table from `left` on, of a node that has reported by a link of which `by` is known. `is_ahead` is set, and
+ * nothing else changed, when the stamp is of another clock, or the look has to be repeated. */
+static inline int judge(const struct evidence *e, const struct bb_link_evidence *by, uint64_t stamp, uint32_t interval_ms, bool goodbye,
+                        bool *is_ahead) {
   if (goodbye) return BEOBOARD_LEFT;
   if (from_to(e->now, stamp) > BB_AHEAD_NS) {
     *is_ahead = true;
     return BEOBOARD_UNCERTAIN;
   }
   if (age_of(e, stamp) <= limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
-  /* Never measured to now: silence is evidence only up to the heartbeat, and only while somebody listened. */
+  /* Never measured to now: silence is evidence only up to the heartbeat of the link, and only while somebody listened there. */
   const int64_t patience = limit_for(e->silent_after, interval_ms);
-  const bool unheard = from_to(stamp, e->heartbeat) > patience;
-  const bool listened = from_to(e->since, e->heartbeat) > patience;
+  const bool unheard = from_to(stamp, by->heartbeat_ns) > patience;
+  const bool listened = from_to(by->listening_since_ns, by->heartbeat_ns) > patience;
   return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;
 }
 
 /* A word of the liveness column. */
-static inline uint64_t stamp_of(uint64_t word) { return (word >> 21) * NS_PER_MS; }
-static inline uint32_t interval_of(uint64_t word) { return (uint32_t)(word >> 1) & 0xfffff; }
+static inline uint64_t stamp_of(uint64_t word) { return BB_COLUMN_STAMP(word) * NS_PER_MS; }
+static inline uint32_t interval_of(uint64_t word) { return (uint32_t)BB_COLUMN_INTERVAL(word); }
+static inline unsigned link_of(uint64_t word) { return (unsigned)BB_COLUMN_LINK(word); }
 
-/* The same rows by such a word, and `never`. */
-static inline int judge_word(const struct evidence *e, uint64_t word, bool *is_ahead) {
+/* The same rows by such a word, and `never`. `by`: what is known of its link. */
+static inline int judge_word(const struct evidence *e, const struct bb_link_evidence *by, uint64_t word, bool *is_ahead) {
   if (word == 0) return BEOBOARD_NEVER;
-  return judge(e, stamp_of(word), interval_of(word), (word & 1) != 0, is_ahead);
+  return judge(e, by, stamp_of(word), interval_of(word), BB_COLUMN_GOODBYE(word) != 0, is_ahead);
+}
+
+/* Of all links what is known of the one of that number, which a slot of a spoiled board may give as any. */
+static inline const struct bb_link_evidence *evidence_by(const struct bb_link_evidence *all, uint64_t link) {
+  return link == 0 || link >= BB_LINKS ? &no_evidence : &all[link];
 }
 
 #endif

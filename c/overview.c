@@ -14,23 +14,33 @@ static bool holds(const struct bb_board_header *h, size_t bytes, uint64_t nodes,
 static struct evidence evidence_of(const struct bb_board_header *h, const struct bb_look *look) {
   return (struct evidence){.now = (uint64_t)look->now_ns,
                            .heartbeat = h->heartbeat_ns,
-                           .since = h->listening_since_ns,
                            .uncertain_after = h->uncertain_after_ns,
                            .silent_after = h->silent_after_ns,
                            .flags = h->state};
 }
 
-bool bb_overview_states(const uint8_t *copy, size_t bytes, const struct bb_look *look, uint8_t *states) {
+size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + sizeof(uint32_t) + 2); }
+
+struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
+  double *const ages = (double *)memory;
+  double *const skews = ages + nodes;
+  uint32_t *const kernels = (uint32_t *)(skews + nodes);
+  uint8_t *const states = (uint8_t *)(kernels + nodes);
+  return (struct bb_overview){ages, skews, kernels, states, states + nodes};
+}
+
+bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (bytes < sizeof *h || !holds(h, bytes, look->nodes, 0)) return false;
   const struct evidence e = evidence_of(h, look);
   const bool unknown = is_unknown(&e);
+  look->stalled = is_stalled(&e);
   const uint8_t *column = copy + h->header_bytes;
   for (uint64_t i = 0; i < look->nodes; i++, column += h->column_stride) {
     uint64_t word;
     memcpy(&word, column, sizeof word);
     bool is_ahead = false; /* looked at twice already, by who made the copy */
-    states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : judge_word(&e, word, &is_ahead));
+    states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : judge_word(&e, evidence_by(h->evidence, link_of(word)), word, &is_ahead));
   }
   return true;
 }
@@ -54,7 +64,15 @@ static uint32_t kernel_of(const struct bb_report *r) {
   return hash != 0 ? hash : 1;
 }
 
-bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, const struct bb_overview *out) {
+/* The state of a node by its newest slot. */
+static int judge_slot(const struct evidence *e, const struct bb_board_header *h, const struct bb_slot *slot) {
+  if (slot == NULL) return BEOBOARD_NEVER;
+  bool is_ahead = false;
+  return judge(e, evidence_by(h->evidence, slot->link), slot->stamp_ns, slot->report.interval_ms,
+               (slot->report.flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+}
+
+bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   if (bytes < sizeof *h || !holds(h, bytes, look->nodes, h->record_stride)) return false;
   if (h->slots != 2 || h->slots_offset < BB_RECORD_BYTES || h->slot_stride < BB_SLOT_BYTES) return false;
@@ -62,16 +80,16 @@ bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, 
   if (h->record_stride < (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride) return false;
   const struct evidence e = evidence_of(h, look);
   const bool unknown = is_unknown(&e);
+  struct evidence then = e;
+  then.now = e.heartbeat;
+  look->stalled = is_stalled(&e);
   const uint8_t *at = copy + h->header_bytes + look->nodes * h->column_stride;
   for (uint64_t i = 0; i < look->nodes; i++, at += h->record_stride) {
     const struct bb_slot *slot = newest_of(h, at);
-    bool is_ahead = false;
-    int state = BEOBOARD_NEVER;
-    if (slot != NULL)
-      state = judge(&e, slot->stamp_ns, slot->report.interval_ms, (slot->report.flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
-    if (unknown) state = BEOBOARD_UNKNOWN;
-    const bool live = state == BEOBOARD_LIVE;
-    out->states[i] = (uint8_t)state;
+    const int known = judge_slot(unknown ? &then : &e, h, slot);
+    const bool live = !unknown && known == BEOBOARD_LIVE;
+    out->known[i] = (uint8_t)known;
+    out->states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : known);
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
     out->skews[i] = live ? (double)((const struct bb_record *)at)->offset_us / 1e6 : 0;
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;

@@ -10,17 +10,23 @@ extern "C" {
 
 /* Of every node, by the number of its record in the copy. */
 struct bb_overview {
-  uint8_t *states;   /* an enum beoboard_state */
   double *ages;      /* of its newest report, ms; -1: there is none */
   double *skews;     /* its wall clock less the master's, s; 0 unless it is live */
   uint32_t *kernels; /* a number for its kernel release: equal for equal ones, unequal for nearly all others; 0: not live, not known */
+  uint8_t *states;   /* an enum beoboard_state */
+  uint8_t *known;    /* the same as of the receiver's last heartbeat: what was known before it stalled, or was retired */
 };
 
-/* By a copy that bb_board_snapshot() made. False, and nothing is written, when `bytes` cannot hold so many nodes, or the copy is none. */
-bool bb_overview(const uint8_t *copy, size_t bytes, const struct bb_look *look, const struct bb_overview *out);
+/* All of it in one piece of memory, in the order above: its bytes for so many nodes, and where the parts lie. Aligned to 8. */
+size_t bb_overview_bytes(uint64_t nodes);
+struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes);
 
-/* The states alone, by a copy that bb_board_roll() made. */
-bool bb_overview_states(const uint8_t *copy, size_t bytes, const struct bb_look *look, uint8_t *states);
+/* By a copy that bb_board_snapshot() made; `look->stalled` is set. False, and nothing is written, when `bytes` cannot hold so many nodes, or
+ * the copy is none. */
+bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out);
+
+/* The states alone, by a copy that bb_board_roll() made; likewise. */
+bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states);
 
 #ifdef __cplusplus
 }

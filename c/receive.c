@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "board.h"
+#include "interfaces.h"
+#include "kerneldrops.h"
 #include "seqlock.h"
 
 #define BATCH 64
@@ -49,6 +51,7 @@ struct listener {
   int64_t latest_ns;      /* stamp of what was last taken */
   bool empty;             /* in the drain under way */
   bool inherited;         /* what waits in it came while another receiver drained it, or none */
+  bool foreign;           /* of a namespace that is not ours, or nobody can tell: of its interfaces nothing is known */
 };
 
 /* Groups on interfaces that were named; the kernel allows a socket twenty. */
@@ -63,9 +66,9 @@ struct membership {
   unsigned index; /* of the interface on which we are a member */
 };
 
-/* What the kernel tells about a datagram: one line of a cache. */
+/* What the kernel tells about a datagram: two lines of a cache. */
 struct about {
-  _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec))];
+  _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
   union {
     sa_family_t family;
     struct sockaddr_in v4;
@@ -73,8 +76,33 @@ struct about {
   } from;
 };
 
+/* What is known of a link beside what the board's table tells; all of it is of the interface that has its name now. */
+struct road {
+  unsigned index;       /* 0: there is none */
+  uint8_t address[16];  /* of ours, to which its reports were last sent; zero: none was unicast */
+  bool lacks;           /* we have not got that address now */
+  bool stirred, went;   /* in the drain under way something happened to it; it went, though it may be back */
+  int64_t learned_ns;   /* when an address was last looked at */
+  uint64_t accepted, missed, packets; /* counted until the second under way */
+};
+
+/* Socket drops that no full buffer explains yet. */
+struct unexplained {
+  uint64_t drops;
+  int64_t seen_ns; /* a time before they were looked at */
+};
+
 struct bb_receiver {
   struct bb_writer *writer;
+  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any */
+  struct bb_kernel_drops *kernel_drops;
+  struct road roads[BB_LINKS]; /* by the number of the link */
+  uint32_t road_count;         /* the highest number that is in use */
+  uint64_t buffer_errors;      /* as last read; whether they can be is `buffers_known` */
+  bool buffers_known;
+  int64_t buffers_read_ns;
+  struct unexplained unexplained;
+  uint64_t softnet_dropped, softnet_processed, accepted; /* until the second under way */
   int64_t drain_ns;
   struct listener listeners[BB_MOST_SOCKETS];
   int count;
@@ -116,6 +144,8 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   }
   pthread_mutex_init(&r->mutex, NULL);
   pthread_cond_init(&r->done, NULL);
+  r->interfaces = bb_interfaces_open();
+  r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   r->drain_ns = drain_ns;
   r->flood = flood;
   r->buffer = UINT64_MAX;
@@ -161,6 +191,7 @@ static int get(int fd, int option) {
 /* What every socket of ours is set to. */
 static void set_up(int fd, int family, uint64_t *buffer) {
   set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  set(fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP, family == AF_INET6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   if (family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
   else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
   set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
@@ -222,15 +253,13 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   return port_of(&bound);
 }
 
-/* Drops of this socket since we last asked, and whether its buffer is more than three quarters full. Asked for at each drain, since
- * SO_RXQ_OVFL comes only with the next datagram. */
-static uint32_t new_drops(struct listener *l, bool *full) {
+/* Drops of this socket since we last asked. Asked for at each drain, since SO_RXQ_OVFL comes only with the next datagram. */
+static uint32_t new_drops(struct listener *l) {
   uint32_t info[SK_MEMINFO_VARS] = {0};
   socklen_t length = sizeof info;
   if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &length) != 0) return 0;
   const uint32_t drops = info[SK_MEMINFO_DROPS] - l->drops;
   l->drops = info[SK_MEMINFO_DROPS];
-  *full = info[SK_MEMINFO_RMEM_ALLOC] > info[SK_MEMINFO_RCVBUF] / 4 * 3;
   return drops;
 }
 
@@ -248,6 +277,25 @@ static void begin_empty(struct listener *l) {
   set_heard(l, bb_clock_ns(CLOCK_MONOTONIC), clock_distance());
   l->inherited = false;
   discard(l->fd);
+}
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71 /* Linux 5.14 */
+#endif
+
+/* The network namespace of a socket; 0: the kernel does not tell. */
+static uint64_t namespace_of(int fd) {
+  uint64_t cookie = 0;
+  socklen_t length = sizeof cookie;
+  return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) == 0 ? cookie : 0;
+}
+
+/* Whether a socket that we were passed is known to be of our own namespace, whose interfaces we watch. */
+static bool is_at_home(int fd) {
+  const int fresh = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const uint64_t ours = fresh < 0 ? 0 : namespace_of(fresh);
+  if (fresh >= 0) close(fresh);
+  return ours != 0 && namespace_of(fd) == ours;
 }
 
 int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN], char *why, size_t size) {
@@ -270,11 +318,10 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   set_up(fd, address.ss_family, &r->buffer);
   set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); /* of a receiver that was killed in a flood */
   struct listener *l = &r->listeners[r->count++];
-  *l = (struct listener){.fd = fd, .address = address, .inherited = inherited};
+  *l = (struct listener){.fd = fd, .address = address, .inherited = inherited, .foreign = !is_at_home(fd)};
   if (!inherited) begin_empty(l);
   set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
-  bool full;
-  new_drops(l, &full); /* what was dropped before was others' to count */
+  new_drops(l); /* what was dropped before was others' to count */
   if (address.ss_family == AF_INET6) inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, INET6_ADDRSTRLEN);
   else inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, INET6_ADDRSTRLEN);
   return port_of(&address);
@@ -310,15 +357,20 @@ static int set_membership(int fd, const struct sockaddr_storage *group, unsigned
   return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
 }
 
-/* Joins the groups again whose interface is another by now. Whether we have been a member of all since we last looked; if we still
- * cannot be, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
-static bool keep_memberships(struct bb_receiver *r, char *why, size_t size) {
-  bool kept = true;
+/* The link of that interface begins anew, or if it has no number all that have none. */
+static void begin_link(struct bb_receiver *r, const char *interface) {
+  const uint32_t link = bb_writer_find_link(r->writer, interface);
+  bb_writer_link_since(r->writer, link == BB_LINK_UNKNOWN ? BB_LINK_OTHERS : link, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard, as if we had stood still, by that
+ * link. If we still cannot be a member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all
+ * interfaces. */
+static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
     const unsigned index = if_nametoindex(m->interface);
     if (index == m->index) continue;
-    kept = false;
     if (index == 0) snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
     else if (set_membership(m->fd, &m->group, index, true) != 0 && errno != EADDRINUSE)
       snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
@@ -328,8 +380,9 @@ static bool keep_memberships(struct bb_receiver *r, char *why, size_t size) {
       set_membership(m->fd, &m->group, m->index, false);
       m->index = index;
     }
+    begin_link(r, m->interface);
+    bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
   }
-  return kept;
 }
 
 int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, const char *interface, char *why, size_t size) {
@@ -374,22 +427,223 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   return -1;
 }
 
-/* Counts what the kernel has dropped. What it was asked to drop counts among that: then it was an overflow only where there is
- * hardly any room. */
-static void count_drops(struct bb_receiver *r) {
+/* ---- what the kernel dropped ---- */
+
+/* Whether a socket buffer was full since this was last asked, by the kernel's own count of that, which is of all sockets of the namespace.
+ * Where it does not count that, every drop may have been one. */
+static bool have_buffers_overflowed(struct bb_receiver *r, int64_t now_ns) {
+  uint64_t sum = 0;
+  const bool known = r->kernel_drops != NULL && bb_kernel_drops_buffers(r->kernel_drops, &sum);
+  const bool overflowed = !known || !r->buffers_known || sum != r->buffer_errors;
+  r->buffers_known = known;
+  r->buffer_errors = sum;
+  r->buffers_read_ns = now_ns;
+  return overflowed;
+}
+
+/* Counts what the kernel has dropped, and finds out why. A socket counts as a drop whatever it did not take: for want of room, but also for
+ * a wrong checksum, which any host can send, and for our filter. Only want of room means that we have not heard a report.
+ *
+ * The socket's number moves a moment before that of full buffers. So drops that nothing explains are looked at once more in the next drain;
+ * until then the heartbeat stands. If there is still no explanation they were unfit, and the heartbeat goes on to the first look,
+ * whatever was dropped since: it is a drain late then, however many bad datagrams come.
+ *
+ * `now_ns`: a time before this look. Up to when the heartbeat may go. */
+static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
   uint64_t drops = 0;
-  bool overflow = false;
+  bool foreign = false;
   for (int i = 0; i < r->count; i++) {
-    bool full = false;
-    const uint32_t here = new_drops(&r->listeners[i], &full);
+    const uint32_t here = new_drops(&r->listeners[i]);
     drops += here;
-    if (here > 0 && (full || !r->filtering)) overflow = true;
+    foreign = foreign || (here > 0 && r->listeners[i].foreign);
   }
-  if (drops == 0) return;
   if (r->filtering) r->junk += drops;
-  bb_writer_dropped(r->writer, drops, overflow);
-  /* After the kernel was asked: what it dropped until then was not heard. */
-  if (overflow) bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+  const struct unexplained before = r->unexplained;
+  const uint64_t all = drops + before.drops;
+  if (all == 0 && now_ns - r->buffers_read_ns < SECOND) return INT64_MAX;
+  const bool overflowed = have_buffers_overflowed(r, now_ns);
+  if (all == 0) return INT64_MAX; /* others' sockets */
+  r->unexplained = (struct unexplained){0};
+  if (overflowed || foreign) {
+    bb_writer_overflowed(r->writer, all);
+    /* After the kernel was asked: what it dropped until then was not heard. */
+    bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+    return INT64_MAX;
+  }
+  if (before.drops > 0) bb_writer_unfit(r->writer, before.drops);
+  if (drops == 0) return INT64_MAX;
+  r->unexplained = (struct unexplained){drops, now_ns};
+  return before.drops > 0 ? before.seen_ns : (int64_t)r->heartbeat_ns;
+}
+
+/* Whether so much was dropped before any socket saw it that reports were among it, most probably: more than were accepted, and more than
+ * a hundredth of all that came. */
+static bool is_lossy(uint64_t dropped, uint64_t accepted, uint64_t packets) { return dropped > accepted && dropped > packets / 100; }
+
+/* How far a counter of the kernel's has come since the last time; nothing where it went back. */
+static uint64_t advance(uint64_t *last, uint64_t now) {
+  const uint64_t more = now > *last ? now - *last : 0;
+  *last = now;
+  return more;
+}
+
+/* Once a second: packets that this machine or an interface dropped before a socket could count them. */
+static void count_missed(struct bb_receiver *r) {
+  uint64_t dropped, packets;
+  const uint64_t accepted = advance(&r->accepted, bb_writer_header(r->writer)->accepted);
+  if (r->kernel_drops == NULL) return;
+  if (bb_kernel_drops_softnet(r->kernel_drops, &dropped, &packets)) {
+    const bool first = r->softnet_processed == 0;
+    const uint64_t more = advance(&r->softnet_dropped, dropped), processed = advance(&r->softnet_processed, packets);
+    if (!first && more > 0) bb_writer_softnet(r->writer, more);
+    if (!first && is_lossy(more, accepted, processed)) bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+  }
+  for (uint32_t i = 1; i <= r->road_count; i++) {
+    struct road *road = &r->roads[i];
+    const struct bb_link *link = bb_writer_link(r->writer, i);
+    if (link == NULL || road->index == 0) continue;
+    const bool first = road->packets == 0;
+    const uint64_t here = advance(&road->accepted, link->accepted);
+    if (!bb_kernel_drops_interface(r->kernel_drops, link->name, road->index, &dropped, &packets)) continue;
+    const uint64_t more = advance(&road->missed, dropped), came = advance(&road->packets, packets);
+    if (first || more == 0) continue;
+    bb_writer_link_missed(r->writer, i, more);
+    if (is_lossy(more, here, came)) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
+  }
+}
+
+/* ---- links ---- */
+
+/* What is received in a namespace of which we know nothing is of one link. No interface has a name with a space. */
+static const char elsewhere[] = "other namespace";
+
+/* Of a link whose interface or address may have changed: what it is by now. */
+static void renew_link(struct bb_receiver *r, uint32_t link, bool was_down) {
+  struct road *road = &r->roads[link];
+  const struct bb_link *entry = bb_writer_link(r->writer, link);
+  if (entry == NULL) return;
+  uint64_t state = BB_LINK_STATE_UP;
+  if (r->interfaces != NULL && strcmp(entry->name, elsewhere) != 0) {
+    const struct bb_interface *is = bb_interfaces_by_name(r->interfaces, entry->name);
+    const unsigned index = is == NULL ? 0 : is->index;
+    if (index != road->index) {
+      was_down = true;
+      road->missed = road->packets = 0;
+    }
+    road->index = index;
+    state = is == NULL ? BB_LINK_STATE_GONE : !is->up ? 0 : road->lacks ? BB_LINK_STATE_NO_ADDRESS : BB_LINK_STATE_UP;
+  }
+  bb_writer_link_state(r->writer, link, road->index, state, was_down, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* The link of the interface of that number; BB_LINK_UNKNOWN: it has none. */
+static uint32_t link_by_index(const struct bb_receiver *r, unsigned index) {
+  for (uint32_t i = 1; i <= r->road_count; i++)
+    if (r->roads[i].index == index) return i;
+  return BB_LINK_UNKNOWN;
+}
+
+/* Whether we have got the address that a link's reports are sent to. */
+static bool lacks_address(struct bb_receiver *r, const struct road *road) {
+  static const uint8_t none[16];
+  return memcmp(road->address, none, sizeof none) != 0 && bb_interfaces_has_address(r->interfaces, road->address, road->index) == 0;
+}
+
+/* What rtnetlink tells in one drain. */
+struct hearing {
+  struct bb_receiver *receiver;
+  bool others; /* something happened to an interface that has no number */
+};
+
+static void hear_interface(const struct bb_interface_news *news, void *context) {
+  struct hearing *h = (struct hearing *)context;
+  const uint32_t link = bb_writer_find_link(h->receiver->writer, news->is.name);
+  if (link == BB_LINK_UNKNOWN) h->others = true;
+  else renew_link(h->receiver, link, news->was_down);
+}
+
+/* Noted here, and looked at when all has been heard. */
+static void hear_address(const uint8_t address[16], bool gone, void *context) {
+  struct bb_receiver *r = ((struct hearing *)context)->receiver;
+  for (uint32_t i = 1; i <= r->road_count; i++) {
+    struct road *road = &r->roads[i];
+    if (memcmp(road->address, address, sizeof road->address) != 0) continue;
+    road->stirred = true;
+    road->went = road->went || gone;
+  }
+}
+
+/* Takes what has happened to interfaces and addresses. After the drain's time was taken, and before a heartbeat is stored: what went down
+ * before that time is known now, and what went down after it was heard until then. */
+static void hear_interfaces(struct bb_receiver *r) {
+  if (r->interfaces == NULL) return;
+  struct hearing h = {.receiver = r};
+  /* Messages were lost, or none can be had: anything may have happened, to addresses too. */
+  const bool lost = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h) != 0;
+  for (uint32_t i = 1; i <= r->road_count; i++) {
+    struct road *road = &r->roads[i];
+    if (!road->stirred && !lost) continue;
+    road->lacks = lacks_address(r, road);
+    renew_link(r, i, road->went || lost);
+    road->stirred = road->went = false;
+  }
+  if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Links that the board knew before us: how they are now. */
+static void find_links(struct bb_receiver *r) {
+  for (uint32_t i = 1; bb_writer_link(r->writer, i) != NULL && i < BB_LINK_OTHERS; i++) {
+    const struct bb_link *entry = bb_writer_link(r->writer, i);
+    const struct bb_interface *is = r->interfaces == NULL ? NULL : bb_interfaces_by_name(r->interfaces, entry->name);
+    r->road_count = i;
+    struct road *road = &r->roads[i];
+    road->index = is == NULL ? 0 : is->index;
+    memcpy(road->address, entry->address, sizeof road->address);
+    road->lacks = r->interfaces != NULL && lacks_address(r, road);
+    renew_link(r, i, false);
+  }
+}
+
+/* Sets by which link a datagram came. One whose interface has no number tells it, and gets one if the datagram is accepted. */
+static void set_link(const struct bb_receiver *r, const struct listener *l, unsigned index, struct bb_arrival *arrival) {
+  arrival->link = BB_LINK_UNKNOWN;
+  arrival->interface_index = index;
+  if (l->foreign || r->interfaces == NULL) {
+    arrival->interface = elsewhere;
+    arrival->interface_index = 0;
+    return;
+  }
+  if (index != 0) arrival->link = link_by_index(r, index);
+  if (arrival->link != BB_LINK_UNKNOWN) return;
+  const struct bb_interface *is = index == 0 ? NULL : bb_interfaces_by_index(r->interfaces, index);
+  if (is != NULL) arrival->interface = is->name;
+  else arrival->link = BB_LINK_OTHERS;
+}
+
+static bool is_multicast(const uint8_t address[16]) {
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return address[0] == 0xff || (memcmp(address, mapped, sizeof mapped) == 0 && address[12] >= 224);
+}
+
+/* Notes what an accepted report tells of its link: that it has a number now, and to which of our addresses it was sent. That is looked at
+ * when it is another, and once a second at most: nodes may send to two of them in turn. */
+static void note_link(struct bb_receiver *r, const struct bb_arrival *arrival, const uint8_t to[16]) {
+  const uint32_t link = arrival->link;
+  struct road *road = &r->roads[link];
+  if (link > r->road_count && link < BB_LINK_OTHERS) {
+    r->road_count = link;
+    road->index = arrival->interface_index;
+    renew_link(r, link, false);
+  }
+  if (link >= BB_LINK_OTHERS || road->index == 0 || memcmp(road->address, to, 16) == 0 || is_multicast(to)) return;
+  if (!road->lacks && arrival->stamp_ns - road->learned_ns < SECOND) return;
+  road->learned_ns = arrival->stamp_ns;
+  if (bb_interfaces_has_address(r->interfaces, to, road->index) != 1) return;
+  memcpy(road->address, to, sizeof road->address);
+  bb_writer_link_address(r->writer, link, to);
+  if (!road->lacks) return;
+  road->lacks = false;
+  renew_link(r, link, false);
 }
 
 /* ---- floods ---- */
@@ -407,14 +661,11 @@ static void set_filter(struct bb_receiver *r, bool on) {
   };
   const struct sock_fprog program = {sizeof code / sizeof code[0], code};
   const int nothing = 0;
-  /* Drops from before the filter are overflows, and those from under it are not. */
-  if (on) count_drops(r);
   bool is_on = on;
   for (int i = 0; on && i < r->count; i++)
     if (setsockopt(r->listeners[i].fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) != 0) is_on = false;
   for (int i = 0; !is_on && i < r->count; i++)
     setsockopt(r->listeners[i].fd, SOL_SOCKET, SO_DETACH_FILTER, &nothing, sizeof nothing);
-  if (!on) count_drops(r);
   r->filtering = is_on;
   bb_writer_filtering(r->writer, is_on);
 }
@@ -433,15 +684,39 @@ static void mind_flood(struct bb_receiver *r, int64_t now_ns) {
 
 /* ---- stamps ---- */
 
-/* The kernel's receive time; 0 when it gave none. */
-static int64_t kernel_time(struct msghdr *message) {
+/* What the kernel tells of a datagram's arrival. */
+struct told {
+  int64_t ns;        /* its receive time; 0: none */
+  unsigned index;    /* of the interface; 0: it came before that was asked for */
+  uint8_t to[16];    /* where it was sent to: an IPv6 address, IPv4 as ::ffff:a.b.c.d */
+};
+
+static void map_v4(uint8_t address[16], const struct in_addr *v4) {
+  memset(address, 0, 10);
+  memset(address + 10, 0xff, 2);
+  memcpy(address + 12, v4, 4);
+}
+
+static struct told read_control(struct msghdr *message) {
+  struct told told = {0};
   for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
-    struct timespec t;
-    memcpy(&t, CMSG_DATA(c), sizeof t);
-    return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+    if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
+      struct timespec t;
+      memcpy(&t, CMSG_DATA(c), sizeof t);
+      told.ns = (int64_t)t.tv_sec * SECOND + t.tv_nsec;
+    } else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+      struct in_pktinfo info;
+      memcpy(&info, CMSG_DATA(c), sizeof info);
+      told.index = (unsigned)info.ipi_ifindex;
+      map_v4(told.to, &info.ipi_addr);
+    } else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+      struct in6_pktinfo info;
+      memcpy(&info, CMSG_DATA(c), sizeof info);
+      told.index = info.ipi6_ifindex;
+      memcpy(told.to, &info.ipi6_addr, sizeof told.to);
+    }
   }
-  return 0;
+  return told;
 }
 
 /* The kernel's time carried over to the monotonic clock. What we take now arrived after all that was heard before, so it is no
@@ -483,9 +758,7 @@ static void set_address(struct bb_arrival *arrival, const struct about *about) {
     memcpy(arrival->address, &about->from.v6.sin6_addr, 16);
     arrival->port = ntohs(about->from.v6.sin6_port);
   } else {
-    memset(arrival->address, 0, 10);
-    memset(arrival->address + 10, 0xff, 2);
-    memcpy(arrival->address + 12, &about->from.v4.sin_addr, 4);
+    map_v4(arrival->address, &about->from.v4.sin_addr);
     arrival->port = ntohs(about->from.v4.sin_port);
   }
 }
@@ -517,11 +790,14 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     if (i + AHEAD < got) bb_writer_fetch_slot(r->writer, expected[i + AHEAD]);
     struct msghdr *m = &r->messages[i].msg_hdr;
     struct bb_arrival arrival = {.expected = expected[i]};
-    arrival.stamp_ns = stamp(l, kernel_time(m), distance, taken_ns);
+    const struct told told = read_control(m);
+    arrival.stamp_ns = stamp(l, told.ns, distance, taken_ns);
     if (arrival.stamp_ns == 0) continue;
     arrival.stamp_real_ns = arrival.stamp_ns + distance;
     set_address(&arrival, &r->about[i]);
+    set_link(r, l, told.index, &arrival);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
+    if (outcome == BB_OUTCOME_ACCEPTED) note_link(r, &arrival, told.to);
     r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
     l->latest_ns = arrival.stamp_ns;
   }
@@ -536,7 +812,7 @@ static void drain(struct bb_receiver *r) {
    * heartbeat must see that the stretch before it was not listened to. */
   if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) bb_writer_resumed(r->writer, began_ns);
   if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listening_since(r->writer, began_ns);
-  count_drops(r);
+  const int64_t allowed_ns = count_drops(r, began_ns);
 
   const int64_t distance = clock_distance();
   uint64_t total = 0;
@@ -553,7 +829,8 @@ static void drain(struct bb_receiver *r) {
       if (!l->empty && got > 0) more = true;
     }
   } while (more && bb_clock_ns(CLOCK_MONOTONIC) - began_ns <= MOST_DRAIN_NS);
-  int64_t heard_ns = began_ns;
+  hear_interfaces(r);
+  int64_t heard_ns = allowed_ns < began_ns ? allowed_ns : began_ns;
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
     note_heard(l, began_ns, distance);
@@ -578,12 +855,9 @@ static void drain(struct bb_receiver *r) {
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
-  if (!keep_memberships(r, trouble, sizeof trouble)) {
-    /* What was sent meanwhile was not heard: as if we had stood still. */
-    const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
-    bb_writer_resumed(r->writer, now_ns);
-    bb_writer_listening_since(r->writer, now_ns);
-  }
+  keep_memberships(r, trouble, sizeof trouble);
+  count_missed(r);
+  bb_writer_survey(r->writer);
   const struct bb_board_header *h = bb_writer_header(r->writer);
   pthread_mutex_lock(&r->mutex);
   struct bb_receiver_status *s = &r->status;
@@ -591,8 +865,11 @@ static void keep_house(struct bb_receiver *r) {
   s->accepted = h->accepted;
   s->duplicate = h->duplicate;
   s->kernel_drops = h->kernel_drops;
+  s->unfit_drops = h->unfit_drops;
+  s->softnet_drops = h->softnet_drops;
   s->nodes = h->count;
   memcpy(s->refused, h->refused, sizeof s->refused);
+  bb_writer_senders(r->writer, s->senders);
   s->receive_buffer = r->buffer;
   s->filtering = r->filtering;
   s->publications += published > 0;
@@ -662,6 +939,8 @@ int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
   bb_writer_listening_since(r->writer, now_ns);
   bb_writer_resumed(r->writer, now_ns);
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
+  find_links(r);
+  have_buffers_overflowed(r, now_ns);
   /* The first drain here, before there is a thread: whoever is told that we are ready finds a board that is not stalled. */
   drain(r);
   keep_house(r);
@@ -704,6 +983,8 @@ void bb_receiver_stop(struct bb_receiver *r) {
   }
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
   close(r->wake);
+  bb_interfaces_close(r->interfaces);
+  bb_kernel_drops_close(r->kernel_drops);
   pthread_cond_destroy(&r->done);
   pthread_mutex_destroy(&r->mutex);
   if (r->writer != NULL) bb_writer_close(r->writer);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "board.h"
 #include "board_writer.h"
 
 #ifdef __cplusplus
@@ -18,8 +19,12 @@ struct bb_receiver;
 
 /* What the receiver tells of itself, as of about a second ago. */
 struct bb_receiver_status {
-  uint64_t received, accepted, duplicate, kernel_drops, nodes;
+  uint64_t received, accepted, duplicate, nodes;
+  uint64_t kernel_drops;     /* datagrams for which there was no room in a socket buffer */
+  uint64_t unfit_drops;      /* that the kernel dropped for another reason: a wrong checksum, or our filter */
+  uint64_t softnet_drops;    /* packets of any kind that the machine dropped before it looked at them */
   uint64_t refused[32];
+  struct bb_sender senders[BB_SENDERS]; /* who was refused; see the table in proto/board-v2.md */
   uint64_t receive_buffer;   /* granted, the smallest of the sockets */
   bool filtering;            /* a flood of junk is dropped by the kernel */
   uint64_t heartbeat_ns;     /* of this very moment, not of a second ago: a thread that hangs shows by it */

@@ -52,9 +52,21 @@ export interface Range {
   at: string;
 }
 
+/** Some of the bits of a word. */
+export interface WordField {
+  name: string;
+  /** The lowest of its bits, and how many they are. */
+  shift: number;
+  bits: number;
+  meaning: string;
+  at: string;
+}
+
 /** The contract: what all documents say together. */
 export interface Contract {
   structs: Map<string, Struct>;
+  /** Words of 64 bits that hold more than one number, the highest bits first. */
+  words: Map<string, WordField[]>;
   bits: Map<string, Entry[]>;
   enums: Map<string, Entry[]>;
   ranges: Range[];
@@ -74,7 +86,7 @@ const KINDS = new Set(['', 'counter', 'tally', 'gauge', 'share', 'state', 'text'
 const SPEEDS = new Set(['fast', 'slow']);
 
 interface Section {
-  what: 'struct' | 'bits' | 'enum' | 'sets' | 'ranges' | '';
+  what: 'struct' | 'word' | 'bits' | 'enum' | 'sets' | 'ranges' | '';
   name: string;
 }
 
@@ -83,6 +95,7 @@ export function compile(sources: Source[]): Contract {
   const problems: string[] = [];
   const contract: Contract = {
     structs: new Map(),
+    words: new Map(),
     bits: new Map(),
     enums: new Map(),
     ranges: [],
@@ -94,6 +107,7 @@ export function compile(sources: Source[]): Contract {
     owners.set(document, parseDocument(source, contract, problems));
   }
   for (const struct of contract.structs.values()) checkStruct(struct, contract, problems);
+  for (const [name, fields] of contract.words) checkWord(name, fields, problems);
   checkRanges(contract, problems);
   if (problems.length > 0) throw new ContractError(problems);
   for (const [document, lines] of owners) {
@@ -177,6 +191,11 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       group?.fields.push(field);
       // Kind, set and its speed say what a field means on the wire: whether it is valid, and which clock is its rates' base.
       hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit} ${field.kind} ${field.set}`);
+    } else if (section.what === 'word') {
+      const field = parseWordField(row, at, problems);
+      if (field === undefined) return;
+      contract.words.set(section.name, [...(contract.words.get(section.name) ?? []), field]);
+      hashed.push(`${field.shift} ${field.bits} ${field.name} ${row.get('unit')}`);
     } else if (section.what === 'ranges') {
       contract.ranges.push({
         field: bare(row.get('field') ?? ''),
@@ -207,7 +226,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
 }
 
 function parseHeading(title: string): Section {
-  const match = /^(struct|bits|enum|sets) ([a-z0-9_]+)/.exec(title);
+  const match = /^(struct|word|bits|enum|sets) ([a-z0-9_]+)/.exec(title);
   if (match !== null) return { what: match[1] as Section['what'], name: match[2] ?? '' };
   return { what: title === 'ranges' ? 'ranges' : '', name: '' };
 }
@@ -252,6 +271,20 @@ function parseField(row: Map<string, string>, at: string, problems: string[]): F
     isNot: row.get('is not') ?? '',
     at,
   };
+}
+
+/** A row of a word: `63–26`, or `0` for a single bit. */
+function parseWordField(row: Map<string, string>, at: string, problems: string[]): WordField | undefined {
+  const range = /^(\d+)(?:–(\d+))?$/.exec(row.get('bits') ?? '');
+  const name = bare(row.get('field') ?? '');
+  if (range === null) {
+    problems.push(`${at}: "${row.get('bits')}" are no bits; write the highest and the lowest, 63–26`);
+    return undefined;
+  }
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) problems.push(`${at}: "${name}" is not a field name`);
+  const high = Number(range[1]);
+  const shift = Number(range[2] ?? range[1]);
+  return { name, shift, bits: high - shift + 1, meaning: row.get('meaning') ?? '', at };
 }
 
 function parseEntry(row: Map<string, string>, section: Section, at: string, problems: string[]): Entry {
@@ -302,6 +335,8 @@ function checkStruct(struct: Struct, contract: Contract, problems: string[]): vo
     const [what, table] = field.unit.split(' ');
     if (what === 'enum' && !contract.enums.has(table ?? ''))
       problems.push(`${field.at}: there is no table "enum ${table}"`);
+    if (what === 'word' && !contract.words.has(table ?? ''))
+      problems.push(`${field.at}: there is no table "word ${table}"`);
     if (what === 'bits' && table !== 'of' && !contract.bits.has(table ?? ''))
       problems.push(`${field.at}: there is no table "bits ${table}"`);
     if (field.set !== '' && !contract.bits.get('valid')?.some(entry => entry.name === field.set))
@@ -311,6 +346,19 @@ function checkStruct(struct: Struct, contract: Contract, problems: string[]): vo
   const align = Math.max(1, ...struct.fields.map(field => alignment(field.type, contract)));
   if (struct.bytes % align !== 0)
     problems.push(`${struct.at}: the size of ${struct.name} is not a multiple of ${align}`);
+}
+
+/** The fields of a word have all of its bits, the highest first, each bit once. */
+function checkWord(name: string, fields: WordField[], problems: string[]): void {
+  let free = 64;
+  for (const field of fields) {
+    if (field.bits < 1 || field.shift + field.bits !== free)
+      problems.push(`${field.at}: ${field.name} has not the bits from ${free - 1} down`);
+    if (fields.some(other => other !== field && other.name === field.name && other.shift > field.shift))
+      problems.push(`${field.at}: word ${name} has a field ${field.name} already`);
+    free = field.shift;
+  }
+  if (free !== 0) problems.push(`${fields.at(-1)?.at}: word ${name} ends at bit ${free}, not at 0`);
 }
 
 function checkRanges(contract: Contract, problems: string[]): void {
@@ -380,6 +428,20 @@ export function emitC(contract: Contract): string {
     for (const entry of entries)
       out.push(`#define BB_${constant(table)}_${constant(entry.name)} (UINT64_C(1) << ${entry.value})`);
     out.push(`#define BB_${constant(table)}_KNOWN UINT64_C(0x${mask(entries).toString(16)})`);
+  }
+  for (const [name, fields] of contract.words) {
+    out.push('', `/* word ${name} */`);
+    for (const field of fields) {
+      const macro = `BB_${constant(name)}_${constant(field.name)}`;
+      out.push(`#define ${macro}_SHIFT ${field.shift}`);
+      out.push(`#define ${macro}_MOST UINT64_C(0x${((1n << BigInt(field.bits)) - 1n).toString(16)})`);
+      out.push(`#define ${macro}(word) ((uint64_t)(word) >> ${macro}_SHIFT & ${macro}_MOST)`);
+    }
+    const names = fields.map(field => field.name);
+    const parts = names.map(
+      field => `((uint64_t)(${field}) & BB_${constant(name)}_${constant(field)}_MOST) << BB_${constant(name)}_${constant(field)}_SHIFT`,
+    );
+    out.push(`#define BB_${constant(name)}(${names.join(', ')}) (${parts.join(' | ')})`);
   }
   for (const struct of inOrder(contract)) {
     out.push('', `struct bb_${struct.name} {`);
@@ -462,6 +524,13 @@ export function emitLayout(contract: Contract): string {
     }
     out.push('    },', '  },');
   }
+  out.push('} as const;', '', '/** Words that hold more than one number: name → field → its lowest bit, and how many it has. */');
+  out.push('export const words = {');
+  for (const [name, fields] of contract.words) {
+    out.push(`  ${name}: {`);
+    for (const field of fields) out.push(`    ${field.name}: { shift: ${field.shift}, bits: ${field.bits} },`);
+    out.push('  },');
+  }
   out.push('} as const;', '', '/** Names of bits: name → bit. `valid` holds the sets. */', 'export const bits = {');
   for (const [table, entries] of contract.bits) {
     out.push(`  ${table}: {`);
@@ -528,7 +597,7 @@ export function emitDictionary(contract: Contract): string {
 }
 
 /** The documents of this project, and the files made from them, by path from its root. */
-export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v1.md'];
+export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md'];
 
 /** What the generated files should hold: path → text. */
 export function generate(root: string): Map<string, string> {

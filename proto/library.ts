@@ -43,7 +43,7 @@ export function generateLibrary(root: string): Map<string, string> {
     ['c/lib/man/beoboard.3', fromHeader(header, but('beoboard(3)'))],
     [
       'c/lib/man/beoboard.5',
-      fromMarkdown('beoboard', "layout of beoboard's shared file", read('proto/board-v1.md'), but('beoboard(5)')),
+      fromMarkdown('beoboard', "layout of beoboard's shared file", read('proto/board-v2.md'), but('beoboard(5)')),
     ],
     [
       'c/lib/man/beoboard-stat.5',

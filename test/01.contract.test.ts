@@ -8,7 +8,7 @@ import t from 'tap';
 import { ContractError, compile, DOCUMENTS, generate } from '../proto/compile.js';
 import { REPORT_BYTES } from '../src/layout/codec.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
-import { bits, enums, HASH_BOARD_V1, HASH_STAT_V1, slowSets, structs } from '../src/layout/layout.gen.js';
+import { bits, enums, HASH_BOARD_V2, HASH_STAT_V1, slowSets, structs } from '../src/layout/layout.gen.js';
 import { ROOT } from './lib.js';
 
 interface Field {
@@ -65,7 +65,7 @@ t.test('slow counters with a rate are those that are read in every slow round', 
   t.strictSame(counters, ['fabric', 'energy_cpu_mj', 'energy_dram_mj']);
 });
 
-const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v1': HASH_BOARD_V1 };
+const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v2': HASH_BOARD_V2 };
 
 /** A line for everything that both languages name, as TypeScript has it and as a C program prints it. */
 function agreed(): { line: string; print: string }[] {

@@ -2,7 +2,8 @@
 // Evidence first: nobody is called live or silent without any.
 
 import t from 'tap';
-import { ageNs, type Evidence, isStalled, judge, type LastReport, STATES, type State } from '../src/shm/liveness.js';
+import { STATES, type State } from '../src/shm/liveness.js';
+import { type Evidence, isStalled, judge, type LastReport } from './judging.js';
 
 const MS = 1_000_000n;
 const S = 1000n * MS;
@@ -176,18 +177,6 @@ t.test('stalled', async t => {
   ];
   for (const [heartbeat, stalled] of table)
     t.equal(isStalled(evidence({ rule: '', heartbeat, is: 'live' })), stalled, `a heartbeat ${heartbeat} ns ago`);
-});
-
-t.test('age', async t => {
-  const table: [stamp: bigint, age: bigint][] = [
-    [NOW, 0n],
-    [NOW - 1n, 1n],
-    [NOW - HOUR, HOUR],
-    [0n, NOW],
-    [NOW + 1n, 0n],
-    [NOW + HOUR, 0n],
-  ];
-  for (const [stamp, age] of table) t.equal(ageNs(NOW, stamp), age, `${stamp}`);
 });
 
 t.test('time alone blames nobody: while the heart does not beat, no node becomes silent', async t => {

@@ -474,11 +474,11 @@ class Walker {
 
   /** Sends it until it is accepted: the stamps of the last one and of each that is refused, and its own. */
   async sendUntilAccepted(sent: Sent) {
-    const last = Number(this.node?.last?.stampNs);
+    const last = Number(this.node?.stampNs);
     const refused: { reason: string; age: number }[] = [];
     for (;;) {
       const { outcome, node } = await this.send(sent);
-      if (outcome === 'accepted') return { refused, age: Number(node.last?.stampNs) - last };
+      if (outcome === 'accepted') return { refused, age: Number(node.stampNs) - last };
       refused.push({ reason: outcome, age: Number(node.record.refusal_ns) - last });
       await pass(now() + 5 * MS);
     }

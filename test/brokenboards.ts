@@ -1,4 +1,4 @@
-// Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v1.md, and then
+// Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v2.md, and then
 // spoiled. By hand:   node dist/test/brokenboards.js DIR   makes one folder for each under DIR, and lists them.
 // What is said to each stands in test/golden/broken-boards.txt; test/35.broken.test.ts asks. No test of its own.
 
@@ -25,7 +25,7 @@ import { fileURLToPath } from 'node:url';
 import { Failure } from '../src/common/failure.js';
 import { oneLine } from '../src/common/text.js';
 import { type Encodable, encode } from '../src/layout/codec.js';
-import { HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
 import { CLOCK, clocks } from '../src/native/index.js';
 import { main as receive } from '../src/receiver/main.js';
 import { BoardReader, NoBoard } from '../src/shm/reader.js';
@@ -105,7 +105,7 @@ export class Sheet {
       version: 0x10000,
       header_bytes: structs.board_header.bytes,
       stat_hash: HASH_STAT_V1,
-      board_hash: HASH_BOARD_V1,
+      board_hash: HASH_BOARD_V2,
       file_bytes: this.bytes.length,
       capacity: CAPACITY,
       index_slots: SLOTS,

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
-import { bits, HASH_BOARD_V1, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { bits, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
 import { Snapshot } from '../src/shm/reader.js';
 import { BOOT_ID } from './brokenboards.js';
 import { ROOT } from './lib.js';
@@ -293,7 +293,7 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
     magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
     version: 0x00010000,
     stat_hash: HASH_STAT_V1,
-    board_hash: HASH_BOARD_V1,
+    board_hash: HASH_BOARD_V2,
     master_boot_id: BOOT_ID,
     file_bytes: bytes.length + index.length,
     index_slots,

@@ -43,7 +43,7 @@ function nodeFault(node: Node, { header, evidence }: Snapshot): string | undefin
   // 0: not to be had, or just cleared by a takeover.
   if (historySeq !== 0 && historySeq < (before?.historySeq ?? 0)) return 'backward: order block';
   // A round brings a report of each of the first nodes, and then a heartbeat of the same time.
-  if (/^n[0-3]$/.test(name) && (node.last?.stampNs ?? 0n) < evidence.heartbeatNs)
+  if (/^n[0-3]$/.test(name) && (node.stampNs ?? 0n) < evidence.heartbeatNs)
     return 'backward: a heartbeat without the reports before it';
   known.set(name, { seq: report.seq, historySeq: historySeq || (before?.historySeq ?? 0) });
   return undefined;

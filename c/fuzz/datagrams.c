@@ -2,7 +2,7 @@
  * steps that edit a report, sign it, move the clocks and deliver it, so that the rules are reached and not only the magic; or that
  * deliver bytes as they are.
  *
- * After each datagram, held against rules that are restated here by hand from proto/stat-v1.md and proto/board-v1.md:
+ * After each datagram, held against rules that are restated here by hand from proto/stat-v1.md and proto/board-v2.md:
  *   - the reason is the first of the ladder, or there is none;
  *   - nothing has changed on the board but what this outcome changes, to the byte;
  *   - what was accepted stands there as it came, and the report before it beside it, as the library reads them;

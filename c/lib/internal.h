@@ -67,7 +67,6 @@ static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *
   const struct bb_board_header *h = header_of(b);
   e->now = read_clock(clock);
   e->heartbeat = bb_load_acquire(&h->heartbeat_ns);
-  e->since = bb_load(&h->listening_since_ns);
   e->uncertain_after = bb_load(&h->uncertain_after_ns);
   e->silent_after = bb_load(&h->silent_after_ns);
   e->flags = bb_load(&h->state);
@@ -79,6 +78,36 @@ static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *
 static inline void look(const beoboard *b, bool again, struct evidence *e) {
   look_by(b, again ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, e);
   if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
+}
+
+/* What is known of a link now. */
+static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link) {
+  if (link == BB_LINK_UNKNOWN || link >= BB_LINKS) return no_evidence;
+  const struct bb_link_evidence *shared = &header_of(b)->evidence[link];
+  struct bb_link_evidence by;
+  /* Acquire: what came by that heartbeat, and the listening-since before it, are seen by the loads that follow. */
+  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);
+  by.listening_since_ns = bb_load(&shared->listening_since_ns);
+  return by;
+}
+
+/* The same of all links: for who judges more nodes than there are links. */
+static inline void load_links(const beoboard *b, struct bb_link_evidence all[BB_LINKS]) {
+  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = load_link(b, i);
+}
+
+/* The word of a node, loaded after what is known of its link; see "How one node is judged" in the contract. */
+static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_link_evidence *by) {
+  const uint64_t *column = column_of(b, index);
+  uint64_t word = bb_load(column);
+  for (int tries = 2; tries > 0; tries--) {
+    const unsigned link = link_of(word);
+    *by = load_link(b, link);
+    word = bb_load(column);
+    if (link_of(word) == link) return word;
+  }
+  *by = no_evidence; /* by another link each time: it is heard right now */
+  return word;
 }
 
 /* Gives a struct to a program that knows `size` bytes of it. */

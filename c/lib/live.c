@@ -13,7 +13,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   r.heartbeat_age_ns = age < 0 && age >= -BB_AHEAD_NS ? 0 : age;
   r.started_age_ns = age_of(&e, bb_load(&h->started_ns));
   r.instance = bb_load(&h->instance);
-  const int64_t listened = from_to(e.since, e.heartbeat);
+  const int64_t listened = from_to(bb_load(&h->listening_since_ns), e.heartbeat);
   r.listened_ns = listened > 0 ? listened : 0;
   r.uncertain_after_ns = limit_for(e.uncertain_after, 0);
   r.silent_after_ns = limit_for(e.silent_after, 0);
@@ -41,9 +41,10 @@ static int state_of(const beoboard *b, int index, int64_t *age) {
     struct evidence e;
     look(b, again, &e);
     if (is_unknown(&e)) return -ESTALE;
-    const uint64_t word = bb_load(column_of(b, (uint64_t)index));
+    struct bb_link_evidence by;
+    const uint64_t word = load_word(b, (uint64_t)index, &by);
     bool is_ahead = false;
-    const int state = judge_word(&e, word, &is_ahead);
+    const int state = judge_word(&e, &by, word, &is_ahead);
     if (is_ahead && !again) continue;
     *age = age_of(&e, stamp_of(word));
     return state;
@@ -73,11 +74,14 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
       for (int i = 0; i < n && states != NULL; i++) states[i] = BEOBOARD_UNKNOWN;
       return -ESTALE;
     }
+    struct bb_link_evidence links[BB_LINKS];
+    load_links(b, links);
     bool is_ahead = false;
     int others = 0;
     for (int i = 0; i < n; i++) {
       const int64_t index = bb_find(b, names[i]);
-      const int state = index < 0 ? -ENOENT : judge_word(&e, bb_load(column_of(b, (uint64_t)index)), &is_ahead);
+      const uint64_t word = index < 0 ? 0 : bb_load(column_of(b, (uint64_t)index));
+      const int state = index < 0 ? -ENOENT : judge_word(&e, &links[link_of(word)], word, &is_ahead);
       if (states != NULL) states[i] = (int8_t)state;
       others += state != BEOBOARD_LIVE;
     }
@@ -88,8 +92,8 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
 /* The column is scanned for the common case in three instructions a node. Words of nodes that report every second or oftener, and
  * did so within a window that lies wholly in what is live, differ from the window's beginning only in the low bits:
  *
- *     63            21 + k                      21               1  0
- *     | 0 … 0         | ms since its beginning   | interval in ms | goodbye |
+ *     63            26 + k                      26     21               1  0
+ *     | 0 … 0         | ms since its beginning   | link | interval in ms | goodbye |
  *
  * So a block of words is of live nodes when their differences, or-ed, hold nothing above, an interval of at most 1,000 and no
  * goodbye. Whatever else is found is judged one by one: that may be too often, never wrong. */
@@ -103,30 +107,40 @@ struct window {
 static struct window live_window(const struct evidence *e) {
   const uint64_t end_ms = e->now / NS_PER_MS + SLACK_MS;
   const uint64_t limit_ms = (uint64_t)limit_for(e->uncertain_after, 0) / NS_PER_MS;
-  if (limit_ms < 2 || end_ms >= UINT64_C(1) << 40) return (struct window){0, UINT64_MAX};
+  if (limit_ms < 2 || end_ms > BB_COLUMN_STAMP_MOST) return (struct window){0, UINT64_MAX};
   unsigned k = 63 - (unsigned)__builtin_clzll(limit_ms - 1); /* at least one ms younger than the limit, for rounding */
   while (UINT64_C(1) << k >= end_ms) k--;
-  return (struct window){(end_ms - (UINT64_C(1) << k)) << 21, ~((UINT64_C(1) << (k + 21)) - 1)};
+  const unsigned low = BB_COLUMN_STAMP_SHIFT;
+  return (struct window){(end_ms - (UINT64_C(1) << k)) << low, ~((UINT64_C(1) << (k + low)) - 1)};
 }
 
 static inline uint64_t word_at(const uint8_t *at, size_t stride, unsigned i) {
   return bb_load((const uint64_t *)(at + i * stride));
 }
 
+/* Whether or-ed differences are of nodes that report every second or oftener, and of which none said goodbye. */
+#define REGULAR(words) (BB_COLUMN_INTERVAL(words) <= 1000 && BB_COLUMN_GOODBYE(words) == 0)
+
 /* Inlined with a constant stride: offsets instead of sums. */
-static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n, const struct evidence *e, int *counts,
-                                                       bool *is_ahead) {
+static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n, const struct evidence *e,
+                                                       const struct bb_link_evidence *links, int *counts, bool *is_ahead) {
   const struct window w = live_window(e);
   for (; n >= BLOCK; n -= BLOCK, at += BLOCK * stride) {
     uint64_t all = 0;
     for (unsigned k = 0; k < BLOCK; k += 4)
       all |= (word_at(at, stride, k) - w.begin) | (word_at(at, stride, k + 1) - w.begin) | (word_at(at, stride, k + 2) - w.begin) |
              (word_at(at, stride, k + 3) - w.begin);
-    if ((all & w.beyond) == 0 && (all & 0x1fffff) <= 2000 && (all & 1) == 0) counts[BEOBOARD_LIVE] += BLOCK;
+    if ((all & w.beyond) == 0 && REGULAR(all)) counts[BEOBOARD_LIVE] += BLOCK;
     else
-      for (unsigned k = 0; k < BLOCK; k++) counts[judge_word(e, word_at(at, stride, k), is_ahead)]++;
+      for (unsigned k = 0; k < BLOCK; k++) {
+        const uint64_t word = word_at(at, stride, k);
+        counts[judge_word(e, &links[link_of(word)], word, is_ahead)]++;
+      }
   }
-  for (; n > 0; n--, at += stride) counts[judge_word(e, word_at(at, stride, 0), is_ahead)]++;
+  for (; n > 0; n--, at += stride) {
+    const uint64_t word = word_at(at, stride, 0);
+    counts[judge_word(e, &links[link_of(word)], word, is_ahead)]++;
+  }
 }
 
 int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]) {
@@ -140,11 +154,13 @@ int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]) {
       counts[BEOBOARD_UNKNOWN] = (int)n;
       return (int)n;
     }
+    struct bb_link_evidence links[BB_LINKS];
+    load_links(b, links);
     bool is_ahead = false;
     const uint8_t *column = (const uint8_t *)column_of(b, 0);
     const size_t stride = b->board.header.column_stride;
-    if (stride == BB_COLUMN_ENTRY_BYTES) scan(column, BB_COLUMN_ENTRY_BYTES, n, &e, counts, &is_ahead);
-    else scan(column, stride, n, &e, counts, &is_ahead);
+    if (stride == BB_COLUMN_ENTRY_BYTES) scan(column, BB_COLUMN_ENTRY_BYTES, n, &e, links, counts, &is_ahead);
+    else scan(column, stride, n, &e, links, counts, &is_ahead);
     if (!is_ahead || again) return (int)n;
   }
 }

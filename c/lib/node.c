@@ -137,6 +137,21 @@ static void add_report(const uint64_t *slot, struct beoboard_node *node) {
   if ((valid & BB_VALID_HEALTH) != 0) node->health = (uint32_t)REPORT(health);
 }
 
+/* The newest slot as bb_newest() gives it, copied after what is known of its link: as load_word() does it for the word, so that state and
+ * age are of one report. */
+static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, size_t bytes, struct bb_link_evidence *by) {
+  uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
+  int which;
+  for (int tries = 3; tries > 0; tries--) {
+    *by = load_link(b, link);
+    sequence = bb_newest(b, index, slot, bytes, &which);
+    if (sequence < 2 || SLOT(link) == link) return sequence;
+    link = SLOT(link);
+  }
+  *by = no_evidence;
+  return sequence;
+}
+
 /* One node by this look. 0, -EAGAIN, or 1: the look has to be repeated. */
 static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index, struct beoboard_node *node) {
   memset(node, 0, sizeof *node);
@@ -146,8 +161,8 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
   const uint8_t *record = record_of(b, index);
   copy_name(record, node->name);
   uint64_t slot[NODE_BYTES / 8];
-  int which;
-  const uint64_t sequence = bb_newest(b, index, slot, sizeof slot, &which);
+  struct bb_link_evidence by;
+  const uint64_t sequence = newest_after(b, index, slot, sizeof slot, &by);
   if (sequence == 1) return -EAGAIN;
   const struct bb_record *r = (const struct bb_record *)record;
   node->reports = bb_load(&r->accepted);
@@ -160,7 +175,8 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
     add_report(slot, node);
     node->age_ns = age_of(e, stamp);
     node->skew_ms = milliseconds((int64_t)bb_load((const uint64_t *)&r->offset_us));
-    state = judge(e, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+    node->link = SLOT(link) < BB_LINKS ? (uint32_t)SLOT(link) : BB_LINK_UNKNOWN;
+    state = judge(e, &by, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
   }
   if (!is_unknown(e)) node->state = (uint32_t)state;
   if (bb_load(&r->refused) != 0) add_refusal(record, stamp, node);

@@ -1,5 +1,5 @@
 /* Looks at a board as a scheduler would, by board.h alone: says its state, and how each node is by the column's words, as
- * "Liveness" in proto/board-v1.md has it. Beside that the newest report, by the slots.
+ * "Liveness" in proto/board-v2.md has it. Beside that the newest report, by the slots.
  *   look BOARD [OWNER]                 exits with 0; with 4 when there is no board to be read, or a stalled one
  *   look --spoil ROUNDS SEED BOARD     looks so many times at a copy with bytes changed at random, BOARD.spoiled; prints how
  *                                      many of them were read and refused. For the sanitizers. */

@@ -1,5 +1,5 @@
 /* Looks at a board a thousand times a second, and prints what it saw and how it judges every node: a reader of its own,
- * written after proto/board-v1.md and sharing nothing with the other readers but the layout. For tests.
+ * written after proto/board-v2.md and sharing nothing with the other readers but the layout. For tests.
  *   sampler BOARD      until SIGTERM
  * First a line `base NS`; then one line a look, with all times less that base (CLOCK_MONOTONIC, ns):
  *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD BY_SLOT BY_COLUMN } END

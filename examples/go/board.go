@@ -2,7 +2,7 @@
 //
 //	go run board.go [BOARD]      a line per node: NAME STATE AGE_MS SEQ LOAD1
 //
-// All numbers below stand in beoboard(5) = proto/board-v1.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
+// All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
 // 64 bits. Exit codes: 0; 4 no board, or a stalled one.
 //
 // What Go promises when the receiver writes at the same time: atomic.LoadUint64 takes a word whole, and loads by it happen in the

@@ -3,7 +3,7 @@
 
     board.py [BOARD [NAME]]      a line per node: NAME STATE AGE_MS SEQ LOAD1; of one node when it is named
 
-All numbers below stand in beoboard(5) = proto/board-v1.md and beoboard-stat(5) = proto/stat-v1.md. Only Python on Linux,
+All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Only Python on Linux,
 little-endian. Exit codes: 0; 1 no such node; 4 no board, or a stalled one.
 
 What Python can promise when the receiver writes at the same time:

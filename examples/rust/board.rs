@@ -2,7 +2,7 @@
 //
 //   board [BOARD]      a line per node: NAME STATE AGE_MS SEQ LOAD1
 //
-// All numbers below stand in beoboard(5) = proto/board-v1.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
+// All numbers below stand in beoboard(5) = proto/board-v2.md and beoboard-stat(5) = proto/stat-v1.md. Linux, little-endian,
 // 64 bits. Exit codes: 0; 4 no board, or a stalled one.
 //
 // What Rust promises when the receiver writes at the same time: AtomicU64 and fence have C11's meaning, so the lock is written as the

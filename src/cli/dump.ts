@@ -7,7 +7,7 @@ import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
-import { type Decoded, decode, type StructName } from '../layout/codec.js';
+import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { MAGIC as REPORT_MAGIC, STAT_VERSION } from '../layout/identity.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { mapBoard } from '../native/index.js';
@@ -23,7 +23,7 @@ export const verb = defineVerb({
     'beoboard dump --json | jq .header',
   ],
   notes:
-    'The layout is that of proto/board-v1.md. Exit codes: 0 nothing is wrong, 1 something is, 4 there is no file to look at.',
+    'The layout is that of proto/board-v2.md. Exit codes: 0 nothing is wrong, 1 something is, 4 there is no file to look at.',
 });
 
 type Header = Decoded<'board_header'>;
@@ -222,14 +222,13 @@ function recordFault({ index, column, record, slots }: DumpedRecord): string | u
   if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
   if (whole.length === 2 && whole[0]?.head === whole[1]?.head) return `${at}: both slots have the same sequence`;
   const words = whole.map(slot => slot.stamp_ns / 1_000_000n);
-  const stamp = column >> 21n;
+  const { stamp } = unpackWord('column', column);
   if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
     return `${at}: its column word is younger than its reports`;
-  const told = whole.find(slot => slot.stamp_ns / 1_000_000n === stamp)?.report;
-  const word =
-    told && (stamp << 21n) | (BigInt(told.interval_ms) << 1n) | BigInt((told.flags >> bits.flags.goodbye) & 1);
-  if (word !== undefined && word !== column)
-    return `${at}: its column word has another interval or goodbye than its report`;
+  const told = whole.find(slot => slot.stamp_ns / 1_000_000n === stamp);
+  const goodbye = (told?.report.flags ?? 0) >> bits.flags.goodbye;
+  if (told !== undefined && column !== packWord('column', { stamp, link: told.link, interval: told.report.interval_ms, goodbye }))
+    return `${at}: its column word has another link, interval or goodbye than its report`;
   return undefined;
 }
 
@@ -269,9 +268,9 @@ function* textPieces(dump: Dump): Generator<string> {
   for (const { slot, record, hash } of dump.index())
     yield `  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`;
   for (const { index, offset, column, record, slots } of dump.records()) {
-    const goodbye = (column & 1n) === 1n ? ', goodbye' : '';
+    const { stamp, link, interval, goodbye } = unpackWord('column', column);
     yield `\nrecord ${index}\n`;
-    yield `            column word: stamp ${column >> 21n} ms, interval ${(column >> 1n) & 0xfffffn} ms${goodbye}\n`;
+    yield `            column word: stamp ${stamp} ms, link ${link}, interval ${interval} ms${goodbye === 1n ? ', goodbye' : ''}\n`;
     yield* lines('record', record, offset);
     for (const [i, { state, slot, offset: at }] of slots.entries()) {
       yield `\nrecord ${index}, slot ${i}: ${state}\n`;

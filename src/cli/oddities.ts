@@ -191,7 +191,7 @@ function receiver(snapshot: Snapshot): Oddity[] {
   if (snapshot.retired) return [say('another board has taken this one’s place: nothing is said about nodes')];
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: nothing is said about nodes`)];
   const listened = snapshot.listenedMs;
-  const silentAfter = snapshot.distances.silentAfter / 1e6;
+  const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   const found: Oddity[] = [];
   if (listened < silentAfter)
     found.push(

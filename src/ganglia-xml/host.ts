@@ -2,7 +2,7 @@
 // node after the other, because 10,000 of them are one document: it makes no objects.
 
 import { structs } from '../layout/layout.gen.js';
-import { ageNs, type Evidence, judge, type LastReport, type State } from '../shm/liveness.js';
+import type { State } from '../shm/liveness.js';
 import { type Counter, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 
@@ -40,9 +40,8 @@ function tnOf(state: State, age: number): number {
  * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
  * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
  */
-function tnAtHeartbeat({ evidence }: Snapshot, last: LastReport): number {
-  const then: Evidence = { ...evidence, nowNs: evidence.heartbeatNs, retired: false };
-  return tnOf(judge(then, last), Number(ageNs(then.nowNs, last.stampNs) / 1_000_000_000n));
+function tnAtHeartbeat({ heartbeatAgeMs }: Snapshot, { knownState, ageMs = 0 }: Node): number {
+  return tnOf(knownState, Math.max(0, Math.floor((ageMs - heartbeatAgeMs) / 1000)));
 }
 
 export class Host {
@@ -85,7 +84,7 @@ export class Host {
     this.age = ageMs / 1000;
     this.tn =
       snapshot.stalled || snapshot.retired
-        ? tnAtHeartbeat(snapshot, node.last as LastReport)
+        ? tnAtHeartbeat(snapshot, node)
         : tnOf(node.state, Math.floor(this.age));
     this.moving = this.pair.lay(node.view, node.previousAt, reportAt);
     if (!this.moving) return;

@@ -1,6 +1,6 @@
 // Reads and writes the fields of a generated layout in a plain buffer. No I/O, no clock, no state.
 
-import { bits, structs } from './layout.gen.js';
+import { bits, structs, words } from './layout.gen.js';
 
 export type StructName = keyof typeof structs;
 type Fields<S extends StructName> = (typeof structs)[S]['fields'];
@@ -24,7 +24,7 @@ interface Field {
 type Scalar<F extends Field> = F['type'] extends StructName
   ? Decoded<F['type']>
   : F['type'] extends 'u64' | 'i64'
-    ? F['unit'] extends 'ns' | 'id' | `bits ${string}`
+    ? F['unit'] extends 'ns' | 'id' | `bits ${string}` | `word ${string}`
       ? bigint
       : number | undefined
     : number;
@@ -69,7 +69,7 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 type Getter = (view: DataView, base: number) => unknown;
 
 function isBig(field: Field): boolean {
-  return field.unit === 'ns' || field.unit === 'id' || field.unit.startsWith('bits ');
+  return field.unit === 'ns' || field.unit === 'id' || /^(bits|word) /.test(field.unit);
 }
 
 function counter(value: bigint): number | undefined {
@@ -374,4 +374,24 @@ export function bitNames(table: keyof typeof bits, value: bigint | number): stri
   return Object.entries(bits[table])
     .filter(([, bit]) => ((word >> BigInt(bit)) & 1n) === 1n)
     .map(([name]) => name);
+}
+
+type WordName = keyof typeof words;
+type WordFields<W extends WordName> = keyof (typeof words)[W] & string;
+
+/** The numbers that a word of the contract holds, by the names of its fields. */
+export function unpackWord<W extends WordName>(name: W, word: bigint): Record<WordFields<W>, bigint> {
+  const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
+  const numbers = fields.map(([field, { shift, bits }]) => [field, BigInt.asUintN(bits, word >> BigInt(shift))]);
+  return Object.fromEntries(numbers) as Record<WordFields<W>, bigint>;
+}
+
+/** A word that holds these numbers, each as far as it has bits for it. */
+export function packWord<W extends WordName>(name: W, numbers: Record<WordFields<W>, bigint | number>): bigint {
+  const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
+  return fields.reduce(
+    (word, [field, { shift, bits }]) =>
+      word | (BigInt.asUintN(bits, BigInt(numbers[field as WordFields<W>])) << BigInt(shift)),
+    0n,
+  );
 }

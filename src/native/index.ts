@@ -6,10 +6,62 @@ import { createRequire } from 'node:module';
 /** Offsets into the array that `clocks` fills. */
 export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
 
-/** What a snapshot begins with: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; records. */
-export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, bytes: 24 } as const;
+/**
+ * What a snapshot begins with: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; records; whether
+ * the receiver was stalled then.
+ */
+export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } as const;
 
-/** States of opening a board; none of them is an error. See proto/board-v1.md. */
+/**
+ * What is told of each node behind its copies, in arrays one behind the other, in this order: its age in ms (f64), -1 where
+ * there is no report; of a live node its wall clock less the master's in s (f64) and a number for its kernel release (u32),
+ * equal for equal ones, both 0 of others; its state (u8), as beoboard.h numbers it; and the state that was known at the
+ * receiver's last heartbeat (u8).
+ */
+export const TOLD = { bytes: 22 } as const;
+
+/** One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of CLOCK_MONOTONIC. */
+export interface LinkEntry {
+  number: number;
+  name: string;
+  /** Bits of link_state. */
+  state: number;
+  changedNs: bigint;
+  downs: number;
+  nodes: number;
+  /** 0n: it is not dark. */
+  darkSinceNs: bigint;
+  darkNodes: number;
+  accepted: number;
+  missed: number;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+}
+
+/** From where something came that was refused. Times in ns, of CLOCK_MONOTONIC and, `lastRealNs`, of CLOCK_REALTIME. */
+export interface SenderEntry {
+  /** As the enum numbers it. */
+  reason: number;
+  address: string;
+  /** The name that it claims; empty: none that is a name. */
+  name: string;
+  firstNs: bigint;
+  lastNs: bigint;
+  lastRealNs: bigint;
+  count: number;
+}
+
+/** An event of the board's ring: what `kind` numbers in the enum event_kind says what subject and detail are. */
+export interface EventEntry {
+  number: number;
+  stampNs: bigint;
+  stampRealNs: bigint;
+  kind: number;
+  subject: number;
+  detail: number;
+}
+
+/** States of opening a board; none of them is an error. See proto/board-v2.md. */
 export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'retired' | 'ready';
 
 /** A board mapped read-only. */
@@ -21,15 +73,21 @@ export interface BoardMapping {
   /** Where snapshots go from now on; aligned to 8 bytes. It may not be transferred. */
   into(buffer: Uint8Array): void;
   /**
-   * Copies the board, from record number `first` on, as many records as there are and fit. What is written: `LOOK`, then
-   * the header, column words and records at the header's strides. A slot that could not be copied whole has a `head` of
-   * 0. False when the file was cut short.
+   * Copies the board, from record number `first` on, as many records as there are and fit, and judges it. What is written:
+   * `LOOK`, then the header, column words and records at the header's strides, then what is `TOLD`. A slot that could not be
+   * copied whole has a `head` of 0. False when the file was cut short.
    */
   snapshot(first: number): boolean;
   /** Bytes that `roll` needs now. */
   rollBytes(): number;
-  /** The same without the records: `LOOK`, then the header, column words. */
+  /** The same without the records: `LOOK`, then the header, column words, the state of each node (u8). */
   roll(): boolean;
+  /** The links that have an entry, and the one that stands for all others. Undefined when the file was cut short. */
+  links(): LinkEntry[] | undefined;
+  /** The table of refused senders; likewise. */
+  senders(): SenderEntry[] | undefined;
+  /** Events from number `next` on, at most so many, and the number to go on with; likewise. */
+  events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;
   /** The names of the nodes of these numbers, joined by NULs; undefined when the file was cut short, or there is no such node. */
   names(numbers: Uint32Array): string | undefined;
   /** The number of the record of that name; -1 when there is none. */
@@ -73,8 +131,15 @@ interface Changes {
 
 /** A board held for writing. Its constructor throws one line for people when the board cannot be had. */
 export interface Writer extends Changes {
-  /** Validates a datagram and lays it on the board: 0 accepted, -1 duplicate, else the reason's number. */
-  deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): number;
+  /**
+   * Validates a datagram and lays it on the board: 0 accepted, -1 duplicate, else the reason's number. `link`: by which it
+   * came, a number, or the name of an interface, which gets one; all others (31) if it is not said.
+   */
+  deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint, link?: number | string): number;
+  /** A link is by now as those bits of link_state say; `wasDown`: it was down meanwhile. */
+  linkState(link: number, state: number, wasDown: boolean, nowNs: bigint): void;
+  /** Counts the nodes of each link, and finds out which are dark. */
+  survey(): void;
   listeningSince(sinceNs: bigint): void;
   resumed(resumedNs: bigint): void;
   heartbeat(beganNs: bigint): void;
@@ -87,11 +152,16 @@ export interface ReceiverStatus {
   received: number;
   accepted: number;
   duplicate: number;
+  /** Datagrams for which there was no room in a socket buffer. */
   kernelDrops: number;
+  /** Datagrams that the kernel dropped for another reason: a wrong checksum, or the filter. */
+  unfitDrops: number;
+  /** Packets of any kind that the machine dropped before it looked at them. */
+  softnetDrops: number;
   nodes: number;
   /** Granted by the kernel, bytes; the smallest of the sockets. */
   receiveBuffer: number;
-  /** A flood of junk is dropped by the kernel, which counts it among its drops. */
+  /** A flood of junk is dropped by the kernel. */
   filtering: boolean;
   /** Times that the board was not at its path as it was made, and was published again. */
   publications: number;
@@ -101,6 +171,7 @@ export interface ReceiverStatus {
   trouble: string;
   /** By the number of the reason. */
   refused: number[];
+  senders: SenderEntry[];
 }
 
 /** Sockets, and the thread that drains them. Changes are made in that thread, between two drains. */
@@ -142,16 +213,7 @@ interface Native {
   adjtimex(): ClockState | undefined;
   readFile(fd: number, into: Uint8Array): number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
-  overview(
-    copy: Uint8Array,
-    nowNs: bigint,
-    nodes: number,
-    states: Uint8Array,
-    ages: Float64Array,
-    skews: Float64Array,
-    kernels: Uint32Array,
-  ): void;
-  states(copy: Uint8Array, nowNs: bigint, nodes: number, states: Uint8Array): void;
+  overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   memoryFile(name: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   notify(path: string, message: string): number;
@@ -192,16 +254,10 @@ export const readFile = native.readFile;
 export const texts = native.texts;
 
 /**
- * What one look over all nodes of a copy tells of each, in the order of their records; `copy`: what a snapshot made behind
- * its `LOOK`, of so many nodes. `states`: as beoboard.h numbers them. `ages`: of the newest report in ms, -1 where there is
- * none. Of live nodes alone, and 0 of others: `skews`, a node's wall clock less the master's in s; `kernels`, a number for
- * its kernel release, equal for equal ones, 0 where it is not known.
- * Throws when the arrays are shorter, or that is no copy of a board.
+ * Judges a copy that no snapshot made: header, column words and records of so many nodes. Writes what is `TOLD` of them, and
+ * gives whether the receiver was stalled. Throws when there is less room, or that is no copy of a board.
  */
 export const overview = native.overview;
-
-/** The states alone, by what a roll made behind its `LOOK`. Throws as `overview` does. */
-export const states = native.states;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

@@ -11,21 +11,33 @@ import {
   type ReportField,
   reportField,
 } from '../layout/codec.js';
-import { bits, enums, structs } from '../layout/layout.gen.js';
-import { type BoardMapping, type BoardState, LOOK, mapBoard, overview, states, texts } from '../native/index.js';
+import { bits, enums, structs, words } from '../layout/layout.gen.js';
 import {
-  ageNs,
-  type Distances,
-  distances,
-  type Evidence,
-  isStalled,
-  judgeAge,
-  type LastReport,
-  type State,
-} from './liveness.js';
+  type BoardMapping,
+  type BoardState,
+  type EventEntry,
+  type LinkEntry,
+  LOOK,
+  mapBoard,
+  overview,
+  type SenderEntry,
+  TOLD,
+  texts,
+} from '../native/index.js';
+import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
 export type { BoardState } from '../native/index.js';
+
+/** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
+export interface Evidence {
+  nowNs: bigint;
+  heartbeatNs: bigint;
+  listeningSinceNs: bigint;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  retired: boolean;
+}
 
 /** Exit code of a program that found no board, or a stalled one. */
 export const NO_BOARD = 4;
@@ -53,14 +65,24 @@ export function heartbeatText(ageMs: number): string {
 
 /** What one look over all nodes tells of each, by the number of its record. */
 export interface Overview {
-  /** As `NUMBERED`. */
-  readonly states: Uint8Array;
   /** Of its newest report, ms; -1: there is none. */
   readonly ages: Float64Array;
   /** The wall clock of a live node less the master's, s; 0 of others. */
   readonly skews: Float64Array;
   /** A number for the kernel release of a live node: equal for equal ones, unequal for nearly all others; 0: not known. */
   readonly kernels: Uint32Array;
+  /** As `NUMBERED`. */
+  readonly states: Uint8Array;
+  /** The same as of the receiver's last heartbeat: what was known before it stalled, or was retired. */
+  readonly known: Uint8Array;
+}
+
+/** When a copy was taken, and of how many nodes; whether its receiver was stalled then, where it is judged already. */
+export interface Taken {
+  nowNs: bigint;
+  realNs: bigint;
+  nodes: number;
+  stalled?: boolean;
 }
 
 /** A private, consistent copy of the board, or of as much of it as was asked for. */
@@ -76,8 +98,6 @@ export class Snapshot {
   /** How many nodes are in it, and on the board. */
   readonly count: number;
   readonly total: number;
-  /** What the nodes are judged by. */
-  readonly distances: Distances;
   readonly #view: DataView;
   /** The same bytes in words: a process that looks once ends before a DataView is compiled. */
   readonly words: Uint32Array;
@@ -88,18 +108,22 @@ export class Snapshot {
   readonly #slotStride: number;
   /** Where in a slot its report begins. */
   readonly reportOffset: number;
-  readonly #bytes: Uint8Array;
+  /** Where what is told of each node lies, and from which byte on. */
+  readonly #told: Uint8Array;
+  readonly #toldAt: number;
   #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
 
-  /** `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header. */
+  /**
+   * `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header, then what is `TOLD`
+   * of them, unless `stalled` is not said: then it is judged here.
+   */
   constructor(
     readonly path: string,
     bytes: Uint8Array,
-    taken: { nowNs: bigint; realNs: bigint; nodes: number },
+    taken: Taken,
   ) {
-    this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.#view, 0);
@@ -116,8 +140,6 @@ export class Snapshot {
       retired: this.retired,
     };
     this.realNs = taken.realNs;
-    this.stalled = isStalled(this.evidence);
-    this.distances = distances(this.evidence);
     this.#nowHigh = Number(taken.nowNs >> 32n);
     this.#nowLow = Number(taken.nowNs & 0xffffffffn);
     this.count = taken.nodes;
@@ -130,6 +152,9 @@ export class Snapshot {
     this.#slotsOffset = word('slots_offset');
     this.#slotStride = word('slot_stride');
     this.reportOffset = word('report_offset');
+    this.#toldAt = taken.stalled === undefined ? 0 : this.#records + this.count * this.#recordStride;
+    this.#told = taken.stalled === undefined ? new Uint8Array(this.count * TOLD.bytes) : bytes;
+    this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#told);
   }
 
   /** What the board says of itself: decoded when it is asked for. */
@@ -166,28 +191,26 @@ export class Snapshot {
     return newestSlot(this.words, record + (this.#slotsOffset >> 2), this.#slotStride >> 2, this.#slots, not);
   }
 
-  /** The state of the node whose newest slot is at that word. */
-  stateOf(slot: number): State {
-    if (slot < 0) return this.distances.unknown ? 'unknown' : 'never';
-    const report = slot + (this.reportOffset >> 2);
-    const { words } = this;
-    const goodbye = ((words[report + FLAGS] ?? 0) & GOODBYE) !== 0;
-    return judgeAge(this.distances, this.sinceStamp(slot + STAMP), words[report + INTERVAL] ?? 0, goodbye);
+  /** The state of the node of that number; `known`: as of the receiver's last heartbeat. */
+  stateOf(index: number, known = false): State {
+    const states = this.#toldAt + this.count * (TOLD.bytes - (known ? 1 : 2));
+    return NUMBERED[this.#told[states + index] as number] as State;
   }
 
-  /** Of all nodes at once, in C: this is for short processes, which end before anything is compiled. */
+  /** What is told of all nodes, in arrays. */
   get overview(): Overview {
     if (this.#overview !== undefined) return this.#overview;
-    const [count, { nowNs }] = [this.count, this.evidence];
-    const found = {
-      states: new Uint8Array(count),
-      ages: new Float64Array(count),
-      skews: new Float64Array(count),
-      kernels: new Uint32Array(count),
+    const { count } = this;
+    const { buffer } = this.#told;
+    const at = this.#told.byteOffset + this.#toldAt;
+    this.#overview = {
+      ages: new Float64Array(buffer, at, count),
+      skews: new Float64Array(buffer, at + 8 * count, count),
+      kernels: new Uint32Array(buffer, at + 16 * count, count),
+      states: new Uint8Array(buffer, at + 20 * count, count),
+      known: new Uint8Array(buffer, at + 21 * count, count),
     };
-    overview(this.#bytes, nowNs, count, found.states, found.ages, found.skews, found.kernels);
-    this.#overview = found;
-    return found;
+    return this.#overview;
   }
 
   /** Where the record of that number begins, as a word. Divided, not shifted: it may lie beyond 2 GiB. */
@@ -201,7 +224,7 @@ export class Snapshot {
   }
 
   node(index: number): Node {
-    return new Node(this, this.#view, this.recordWord(index) * 4);
+    return new Node(this, this.#view, index, this.recordWord(index) * 4);
   }
 
   /** All nodes in the order of their records. */
@@ -238,14 +261,14 @@ export class Roll {
     this.#words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     this.#column = header_bytes >> 2;
     this.#columnStride = column_stride >> 2;
-    this.states = new Uint8Array(count);
-    states(bytes, board.evidence.nowNs, count, this.states);
+    this.states = bytes.subarray(header_bytes + count * column_stride, header_bytes + count * (column_stride + 1));
   }
 
   /** Age of a node's last report in ms, to a ms. */
   ageMs(index: number): number {
     const at = this.#column + index * this.#columnStride;
-    const stamp = (this.#words[at + 1] ?? 0) * 2 ** 11 + ((this.#words[at] ?? 0) >>> 21);
+    const { shift } = words.column.stamp;
+    const stamp = (this.#words[at + 1] ?? 0) * 2 ** (32 - shift) + ((this.#words[at] ?? 0) >>> shift);
     return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
   }
 
@@ -292,16 +315,12 @@ const nameOf = getter('record', 'name');
 const addressOf = getter('record', 'address');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
-const intervalOf = getter('report', 'interval_ms');
-const flagsOf = getter('report', 'flags');
+const linkOf = getter('slot', 'link');
 
 // Places of what every node is judged by, in words of 32 bits.
 const HEAD = structs.slot.fields.head.offset / 4;
 const STAMP = structs.slot.fields.stamp_ns.offset / 4;
-const INTERVAL = structs.report.fields.interval_ms.offset / 4;
-const FLAGS = structs.report.fields.flags.offset / 4;
 const NAME_BYTES = structs.record.fields.name.count;
-const GOODBYE = 1 << bits.flags.goodbye;
 const NS_PER_MS = 1_000_000n;
 
 /** So many names of nodes, the first of which begins at that byte: at once, since a call for each takes several times as long. */
@@ -338,6 +357,7 @@ export class Node {
   constructor(
     readonly snapshot: Snapshot,
     readonly view: DataView,
+    readonly index: number,
     readonly offset: number,
   ) {
     this.#slot = snapshot.newestSlot(offset / 4);
@@ -369,8 +389,8 @@ export class Node {
     const record = this.record;
     const reason = enums.reason[record.refusal_reason ?? 0] ?? 'none';
     if (reason === 'none') return undefined;
-    const age = ageNs(this.snapshot.evidence.nowNs, record.refusal_ns);
-    return { reason, ageMs: milliseconds(age), offsetUs: record.refusal_offset_us ?? 0 };
+    const age = milliseconds(this.snapshot.evidence.nowNs - record.refusal_ns);
+    return { reason, ageMs: Math.max(0, age), offsetUs: record.refusal_offset_us ?? 0 };
   }
 
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
@@ -378,16 +398,14 @@ export class Node {
     return formatBytes(addressOf(this.view, this.offset));
   }
 
-  /** Stamp, interval and goodbye of the newest report. */
-  get last(): LastReport | undefined {
-    const slot = this.#newest;
-    if (slot === undefined) return undefined;
-    const report = slot + this.snapshot.reportOffset;
-    return {
-      stampNs: stampOf(this.view, slot),
-      intervalMs: intervalOf(this.view, report),
-      goodbye: ((flagsOf(this.view, report) >> bits.flags.goodbye) & 1) === 1,
-    };
+  /** CLOCK_MONOTONIC of the newest report's stamp in ns. */
+  get stampNs(): bigint | undefined {
+    return this.#newest === undefined ? undefined : stampOf(this.view, this.#newest);
+  }
+
+  /** The number of the link by which the newest report came; 0: not known. */
+  get link(): number {
+    return this.#newest === undefined ? 0 : Number(linkOf(this.view, this.#newest));
   }
 
   /** CLOCK_REALTIME of the newest report's stamp in ns. */
@@ -396,7 +414,12 @@ export class Node {
   }
 
   get state(): State {
-    return this.snapshot.stateOf(this.#slot);
+    return this.snapshot.stateOf(this.index);
+  }
+
+  /** The state that was known at the receiver's last heartbeat. */
+  get knownState(): State {
+    return this.snapshot.stateOf(this.index, true);
   }
 
   /** Age of the newest report in ms. */
@@ -438,6 +461,7 @@ function lookOf(bytes: Uint8Array) {
     nowNs: look.getBigInt64(LOOK.nowNs, true),
     realNs: look.getBigInt64(LOOK.realNs, true),
     nodes: Number(look.getBigUint64(LOOK.nodes, true)),
+    stalled: look.getUint32(LOOK.stalled, true) !== 0,
   };
   return { taken, rest: bytes.subarray(LOOK.bytes) };
 }
@@ -520,6 +544,28 @@ export class BoardReader {
       else this.#held.delete(mapping);
       if (mapping !== this.#mapping && holders === 0) mapping.unmap();
     }
+  }
+
+  /** The links of the board that was last looked at. Throws NoBoard. */
+  links(): LinkEntry[] {
+    return this.#ask(mapping => mapping.links());
+  }
+
+  /** From where something came that was refused, as that board has it. Throws NoBoard. */
+  senders(): SenderEntry[] {
+    return this.#ask(mapping => mapping.senders());
+  }
+
+  /** Events of that board from number `next` on, at most so many, and the number to go on with. Throws NoBoard. */
+  events(next: number, most: number): { next: number; events: EventEntry[] } {
+    return this.#ask(mapping => mapping.events(next, most));
+  }
+
+  #ask<T>(question: (mapping: BoardMapping) => T | undefined): T {
+    this.#mapping ??= this.#open();
+    const answer = question(this.#mapping);
+    if (answer === undefined) throw this.#cut();
+    return answer;
   }
 
   #lookAtSome(mapping: BoardMapping, first: number, nodes: number): Snapshot | undefined {

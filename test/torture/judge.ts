@@ -192,7 +192,7 @@ export interface Counts {
 const HISTORY = 64n;
 const MASK = (1n << HISTORY) - 1n;
 
-/** What becomes of the reports of one run of a sender, in the order in which they come, by proto/board-v1.md: an own count to hold the board's against. */
+/** What becomes of the reports of one run of a sender, in the order in which they come, by proto/board-v2.md: an own count to hold the board's against. */
 export class Model {
   accepted = 0;
   duplicate = 0;
