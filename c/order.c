@@ -4,9 +4,12 @@
 
 #define HISTORY 64u
 
-/* A limit for a node of this interval: in its own intervals when these are longer than a second. */
+/* A limit for a node of this interval: in its own intervals when these are longer than a second. One of more than five months is for
+ * ever with an interval of ten minutes: no int64_t holds it. */
 static int64_t limit(int64_t limit_ns, uint32_t interval_ms) {
-  return interval_ms > 1000 ? limit_ns / 1000 * interval_ms : limit_ns;
+  if (interval_ms <= 1000) return limit_ns;
+  int64_t scaled;
+  return __builtin_mul_overflow(limit_ns / 1000, (int64_t)interval_ms, &scaled) ? INT64_MAX : scaled;
 }
 
 void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns) {

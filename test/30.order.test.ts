@@ -11,6 +11,7 @@ import { boardPath, makeReport } from './lib.js';
 const S = 1_000_000_000n;
 const NOW = 1_000_000n * S; // the master's clock when a row begins
 const REAL = 1_700_000_000n * S;
+const YEAR_MS = 365 * 24 * 3_600_000;
 
 interface Sent {
   boot?: number;
@@ -28,6 +29,8 @@ type Step = [at: number, sent: Sent, outcome: Outcome] | [at: number, 'resumed']
 
 interface Row {
   rule: string;
+  /** uncertain_after and silent_after, ms, where they are others than the usual ones. */
+  limits?: [number, number];
   steps: Step[];
   counts: Partial<
     Record<
@@ -276,6 +279,32 @@ const rows: Row[] = [
     ],
     counts: { accepted: 2, lost: 99 },
   },
+  {
+    rule: 'with limits of centuries no reset is taken within a century',
+    limits: [200 * YEAR_MS, 290 * YEAR_MS],
+    steps: [
+      [0, { t: 1e9, seq: 900 }, 'accepted'],
+      [1, { t: 200, seq: 100 }, 'replay'],
+      [3.1e9, { t: 201, seq: 101 }, 'replay'],
+    ],
+    counts: { accepted: 1, refused: 2 },
+    refusal: 'replay',
+  },
+  ...[1001, 1537, 2000, 4096, 10_000, 65_536, 600_000].map(
+    (interval): Row => ({
+      rule: `with limits of centuries, and an interval of ${interval} ms, neither is a rival let in nor a reset taken`,
+      limits: [200 * YEAR_MS, 290 * YEAR_MS],
+      steps: [
+        [0, { t: 1e9, seq: 900, interval }, 'accepted'],
+        [1, { t: 200, seq: 100, interval }, 'replay'],
+        [2, { boot: 2, t: 200, seq: 100, interval }, 'rival'],
+        [3.1e9, { t: 201, seq: 101, interval }, 'replay'],
+        [3.2e9, { boot: 2, t: 201, seq: 101, interval }, 'rival'],
+      ],
+      counts: { accepted: 1, refused: 4 },
+      refusal: 'rival',
+    }),
+  ),
 ];
 
 const zero = {
@@ -293,7 +322,8 @@ const zero = {
 rows.forEach((row, i) => {
   t.test(`${i + 1}. ${row.rule}`, async t => {
     const path = boardPath(t);
-    const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
+    const [uncertainAfter, silentAfter] = row.limits ?? [4500, 10_500];
+    const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter, silentAfter, nodes: [] });
     t.teardown(() => writer.close());
     writer.resumed(0n); // the receiver has listened since long before the row
     const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
