@@ -4,9 +4,22 @@
 
 #define HISTORY 64u
 
-/* A limit for a node of this interval: in its own intervals when these are longer than a second. */
+/* A limit for a node of this interval: in its own intervals when these are longer than a second. One of more than five months is for
+ * ever with an interval of ten minutes: no int64_t holds it. */
 static int64_t limit(int64_t limit_ns, uint32_t interval_ms) {
-  return interval_ms > 1000 ? limit_ns / 1000 * interval_ms : limit_ns;
+  if (interval_ms <= 1000) return limit_ns;
+  int64_t scaled;
+  return __builtin_mul_overflow(limit_ns / 1000, (int64_t)interval_ms, &scaled) ? INT64_MAX : scaled;
+}
+
+/* How long nothing may have been accepted before a report counts that is not beyond what was: the mean of both limits.
+ * Late enough that the run which has its place has missed more than a rival waits for, and that what was merely overtaken on its way has
+ * come: no stray or repeated report displaces a run that only hesitates. Early enough that a machine which was restored, and goes on
+ * reporting, is heard again before it is silent, were the next two reports lost: with the usual limits three are due in between. Silence is
+ * measured in the held report's intervals, this in the shorter of two, so that it never comes later than in the middle.
+ * Written so that no limits overflow. */
+static int64_t reset_after(const struct bb_limits *limits) {
+  return limits->uncertain_after_ns + (limits->silent_after_ns - limits->uncertain_after_ns) / 2;
 }
 
 void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns) {
@@ -126,7 +139,7 @@ static struct bb_judgement judge_unproved(struct bb_order *o, const struct judge
   const bool same_run = r->start_boot_ns == o->start_boot_ns;
   /* The very report that we hold is never news, however late its copy. */
   const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
-  if (!held && is_older(o, j, j->limits->silent_after_ns)) return begin(o, j, BB_RESET, r->t_boot_ns);
+  if (!held && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
   return same_run ? earlier(o, r) : refuse(BB_REASON_LATE);
 }
 
@@ -184,7 +197,7 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
    * reached before, it has to be fresh with every report. */
   if (is_fresh(o, j)) {
     if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* restored some time ago: it goes on */
-    if (is_older(o, j, j->limits->silent_after_ns)) return begin(o, j, BB_RESET, highest);
+    if (is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
   }
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }

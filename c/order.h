@@ -1,9 +1,9 @@
 /* The rules of order: is this report the next one, a restart, another boot, or one that must not be believed now?
  * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged.
  *
- * Without keys the rules are order, not security: nobody is locked out for longer than silent_after, so that whoever can send can also
- * deceive. A proved report was made by the node; all that can be wrong with it is that it was made earlier. So it has to be
- * beyond what was accepted, or, where nothing is known to hold it against, be fresh by the wall clock. */
+ * Without keys the rules are order, not security: nobody is locked out for longer than the mean of uncertain_after and silent_after, so
+ * that whoever can send can also deceive. A proved report was made by the node; all that can be wrong with it is that it was made
+ * earlier. So it has to be beyond what was accepted, or, where nothing is known to hold it against, be fresh by the wall clock. */
 #ifndef BB_ORDER_H
 #define BB_ORDER_H
 #include <stdbool.h>
@@ -42,7 +42,7 @@ enum bb_verdict {
   BB_NEXT,      /* accepted: the next report of the run, or the first of the node */
   BB_RESTART,   /* accepted: another run of the sender, same boot */
   BB_REBOOT,    /* accepted: another boot */
-  BB_RESET,     /* accepted only because nothing was for silent_after */
+  BB_RESET,     /* accepted only because nothing was for the mean of uncertain_after and silent_after */
   BB_DUPLICATE, /* not accepted, but no refusal: it came before by another road */
   BB_REFUSED,
 };

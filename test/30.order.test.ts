@@ -11,6 +11,8 @@ import { boardPath, makeReport } from './lib.js';
 const S = 1_000_000_000n;
 const NOW = 1_000_000n * S; // the master's clock when a row begins
 const REAL = 1_700_000_000n * S;
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
 
 interface Sent {
   boot?: number;
@@ -28,6 +30,8 @@ type Step = [at: number, sent: Sent, outcome: Outcome] | [at: number, 'resumed']
 
 interface Row {
   rule: string;
+  /** uncertain_after and silent_after, ms, where they are others than the usual ones. */
+  limits?: [number, number];
   steps: Step[];
   counts: Partial<
     Record<
@@ -216,13 +220,13 @@ const rows: Row[] = [
     refusal: 'rival',
   },
   {
-    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    rule: 'a machine restored from far back is a replay until 7.5 s after the last report, then a reset',
     steps: [
       [0, { t: 1000, seq: 900 }, 'accepted'],
       [1, { t: 200, seq: 100 }, 'replay'],
-      [10.5, { t: 209, seq: 109 }, 'replay'],
-      [10.6, { t: 210, seq: 110 }, 'accepted'],
-      [11.6, { t: 211, seq: 111 }, 'accepted'],
+      [7.5, { t: 206, seq: 106 }, 'replay'],
+      [7.500000001, { t: 207, seq: 107 }, 'accepted'],
+      [8.5, { t: 208, seq: 108 }, 'accepted'],
     ],
     counts: { accepted: 3, resets: 1, refused: 2 },
     refusal: 'replay',
@@ -276,6 +280,123 @@ const rows: Row[] = [
     ],
     counts: { accepted: 2, lost: 99 },
   },
+  {
+    rule: 'a machine restored by a few reports, too: late or a duplicate until 7.5 s, then a reset',
+    steps: [
+      [0, { t: 100, seq: 0 }, 'accepted'],
+      [2, { t: 102, seq: 2 }, 'accepted'],
+      [3, { t: 100, seq: 0 }, 'duplicate'],
+      [4, { t: 101, seq: 1 }, 'late'],
+      [5, { t: 102, seq: 2 }, 'duplicate'],
+      [9.5, { t: 101, seq: 1 }, 'duplicate'],
+      [9.500000001, { t: 102, seq: 2 }, 'duplicate'], // the very report that is held
+      [9.500000001, { t: 101, seq: 1 }, 'accepted'],
+    ],
+    counts: { accepted: 3, late: 1, refused: 1, duplicate: 4, resets: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'an earlier run that is not beyond is late until 7.5 s, then a reset',
+    steps: [
+      [0, { start: 900, t: 1000, seq: 900 }, 'accepted'],
+      [7.5, { start: 50, t: 206, seq: 106 }, 'late'],
+      [7.500000001, { start: 50, t: 207, seq: 107 }, 'accepted'],
+    ],
+    counts: { accepted: 2, late: 1, refused: 1, resets: 1 },
+    refusal: 'late',
+  },
+  {
+    rule: 'a sender whose t_boot_ns goes back while it reports each second is heard long before 10.5 s, were two reports lost',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      ...[1, 2, 3, 4, 5, 6, 7].map((at): Step => [at, { t: 200 + at, seq: 900 + at }, 'replay']),
+      [8, { t: 208, seq: 908 }, 'accepted'],
+      ...[9, 10, 11, 12, 13, 14, 15].map((at): Step => [at, { t: 100 + at, seq: 900 + at }, 'replay']),
+      [18, { t: 118, seq: 918 }, 'accepted'],
+    ],
+    counts: { accepted: 3, refused: 14, resets: 2 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'with an interval of 10 s a reset is taken after 75 s',
+    steps: [
+      [0, { t: 1000, seq: 900, interval: 10_000 }, 'accepted'],
+      [75, { t: 200, seq: 100, interval: 10_000 }, 'replay'],
+      [75.000000001, { t: 201, seq: 101, interval: 10_000 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'of two intervals the shorter decides when a reset is taken',
+    steps: [
+      [0, { t: 1000, seq: 900, interval: 10_000 }, 'accepted'],
+      [7.5, { t: 200, seq: 100 }, 'replay'],
+      [7.500000001, { t: 201, seq: 101 }, 'accepted'],
+      [15.000000001, { t: 101, seq: 1, interval: 600_000 }, 'replay'],
+      [15.000000002, { t: 102, seq: 2, interval: 600_000 }, 'accepted'],
+    ],
+    counts: { accepted: 3, refused: 2, resets: 2 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'with an interval below a second a reset waits as long as with one of a second',
+    steps: [
+      [0, { t: 1000, seq: 900, interval: 100 }, 'accepted'],
+      [7.5, { t: 200, seq: 100, interval: 100 }, 'replay'],
+      [7.500000001, { t: 201, seq: 101, interval: 100 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'with other limits a reset is taken in the middle between them',
+    limits: [500, 1501],
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1.0005, { t: 200, seq: 100 }, 'replay'],
+      [1.000500001, { t: 201, seq: 101 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'with limits of days, and an interval of ten minutes, in the middle between them',
+    limits: [24 * HOUR_MS, 48 * HOUR_MS],
+    steps: [
+      [0, { t: 1e9, seq: 900, interval: 600_000 }, 'accepted'],
+      [36 * 3600 * 600, { t: 200, seq: 100, interval: 600_000 }, 'replay'],
+      [36 * 3600 * 600 + 1e-6, { t: 201, seq: 101, interval: 600_000 }, 'accepted'],
+    ],
+    counts: { accepted: 2, refused: 1, resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'with limits of centuries no reset is taken within a century',
+    limits: [200 * YEAR_MS, 290 * YEAR_MS],
+    steps: [
+      [0, { t: 1e9, seq: 900 }, 'accepted'],
+      [1, { t: 200, seq: 100 }, 'replay'],
+      [3.1e9, { t: 201, seq: 101 }, 'replay'],
+    ],
+    counts: { accepted: 1, refused: 2 },
+    refusal: 'replay',
+  },
+  ...[1001, 1537, 2000, 4096, 10_000, 65_536, 600_000].map(
+    (interval): Row => ({
+      rule: `with limits of centuries, and an interval of ${interval} ms, neither is a rival let in nor a reset taken`,
+      limits: [200 * YEAR_MS, 290 * YEAR_MS],
+      steps: [
+        [0, { t: 1e9, seq: 900, interval }, 'accepted'],
+        [1, { t: 200, seq: 100, interval }, 'replay'],
+        [2, { boot: 2, t: 200, seq: 100, interval }, 'rival'],
+        [3.1e9, { t: 201, seq: 101, interval }, 'replay'],
+        [3.2e9, { boot: 2, t: 201, seq: 101, interval }, 'rival'],
+      ],
+      counts: { accepted: 1, refused: 4 },
+      refusal: 'rival',
+    }),
+  ),
 ];
 
 const zero = {
@@ -293,10 +414,11 @@ const zero = {
 rows.forEach((row, i) => {
   t.test(`${i + 1}. ${row.rule}`, async t => {
     const path = boardPath(t);
-    const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] });
+    const [uncertainAfter, silentAfter] = row.limits ?? [4500, 10_500];
+    const writer = openWriter({ path, cluster: '', capacity: 4, uncertainAfter, silentAfter, nodes: [] });
     t.teardown(() => writer.close());
     writer.resumed(0n); // the receiver has listened since long before the row
-    const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
+    const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
     for (const [at, sent, outcome] of row.steps) {
       if (sent === 'resumed') {
         writer.resumed(NOW + ns(at));

@@ -48,6 +48,8 @@ interface Row {
   /** For how long a node that has its key is kept out by this. */
   most: string;
   window?: number | 'off';
+  /** uncertain_after and silent_after, ms, where they are others than the usual ones. */
+  limits?: [number, number];
   steps: Step[];
   /** Of the record; what is not named is not looked at. */
   record?: Record<string, number>;
@@ -248,13 +250,13 @@ const rows: Row[] = [
     record: { accepted: 3, lost: 0, resets: 0 },
   },
   {
-    rule: 'restored machine: a replay for 10.5 s, then a reset; fresh until it has passed what it had reached',
-    most: 'silent_after, 10.5 s',
+    rule: 'restored machine: a replay for 7.5 s, then a reset; fresh until it has passed what it had reached',
+    most: 'the mean of both limits, 7.5 s',
     steps: [
       [0, { t: 1000, seq: 900 }, 'accepted'],
       [1, { t: 200, seq: 100 }, 'replay'],
-      [10.5, { t: 209.5, seq: 109 }, 'replay'],
-      [10.6, { t: 209.6, seq: 110 }, 'accepted'],
+      [7.5, { t: 206.5, seq: 107 }, 'replay'],
+      [7.500000001, { t: 206.6, seq: 108 }, 'accepted'],
       ...each(12, 40, 199, 'accepted', {}),
       // Of the time before: the history knows some, the others are not fresh.
       [40.1, { t: 999, seq: 899, made: -1 }, 'replay'],
@@ -268,7 +270,7 @@ const rows: Row[] = [
   },
   {
     rule: 'restored machine: not before its clock is set',
-    most: 'silent_after after its clock was set; else until it has passed what it had reached',
+    most: 'until its clock is set, and 7.5 s at least; else until it has passed what it had reached',
     steps: [
       [0, { t: 1000, seq: 900 }, 'accepted'],
       [20, { t: 200, seq: 100, skew: -820 }, 'replay'],
@@ -284,20 +286,21 @@ const rows: Row[] = [
     record: { resets: 0 },
   },
   {
-    rule: 'restored machine: to an earlier run of its sender, it is late until 10.5 s have passed',
-    most: 'silent_after, 10.5 s',
+    rule: 'restored machine: to an earlier run of its sender, it is late until 7.5 s have passed',
+    most: 'the mean of both limits, 7.5 s',
     steps: [
       [0, { start: 900, t: 1000, seq: 100 }, 'accepted'],
       [5, { start: 50, t: 200, seq: 150 }, 'late'],
-      [11, { start: 50, t: 206, seq: 156 }, 'accepted'],
-      [12, { start: 50, t: 207, seq: 157 }, 'accepted'],
+      [7.5, { start: 50, t: 202, seq: 152 }, 'late'],
+      [7.500000001, { start: 50, t: 203, seq: 153 }, 'accepted'],
+      [8.5, { start: 50, t: 204, seq: 154 }, 'accepted'],
     ],
-    record: { resets: 1, late: 1 },
+    record: { resets: 1, late: 2 },
     refusal: 'late',
   },
   {
     rule: 'restored machine: and once more, and its sender is restarted meanwhile',
-    most: 'silent_after, 10.5 s, each time',
+    most: 'the mean of both limits, 7.5 s, each time',
     steps: [
       [0, { t: 1000, seq: 900 }, 'accepted'],
       [11, { t: 500, seq: 400 }, 'accepted'],
@@ -305,8 +308,9 @@ const rows: Row[] = [
       [13, { start: 501, t: 502, seq: 1 }, 'accepted'],
       [13.5, { t: 1000, seq: 900, made: 0 }, 'late'],
       [14, { t: 200, seq: 100 }, 'late'],
-      [23.6, { t: 209, seq: 109 }, 'accepted'],
-      [24.6, { t: 210, seq: 110 }, 'accepted'],
+      [20.5, { t: 206, seq: 106 }, 'late'],
+      [20.6, { t: 207, seq: 107 }, 'accepted'],
+      [21.6, { t: 208, seq: 108 }, 'accepted'],
     ],
     record: { resets: 2, restarts: 1 },
     refusal: 'late',
@@ -334,13 +338,53 @@ const rows: Row[] = [
     refusal: 'replay',
   },
   {
-    rule: 'restored machine: with an interval of 10 s it waits for 105 s',
-    most: '10.5 of its intervals',
+    rule: 'restored machine: with an interval of 10 s it waits for 75 s',
+    most: '7.5 of its intervals',
     steps: [
       [0, { t: 1000, seq: 900, interval: 10_000 }, 'accepted'],
-      [105, { t: 300, seq: 100, interval: 10_000 }, 'replay'],
-      [106, { t: 301, seq: 101, interval: 10_000 }, 'accepted'],
+      [75, { t: 300, seq: 100, interval: 10_000 }, 'replay'],
+      [75.000000001, { t: 301, seq: 101, interval: 10_000 }, 'accepted'],
     ],
+    record: { resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'restored machine: with other limits it waits until the middle between them',
+    most: 'the mean of both limits',
+    limits: [500, 1501],
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1.0005, { t: 200, seq: 100 }, 'replay'],
+      [1.000500001, { t: 201, seq: 101 }, 'accepted'],
+    ],
+    record: { resets: 1 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'restored machine: while it reports each second it is heard long before 10.5 s, were two reports lost',
+    most: 'the mean of both limits, 7.5 s, each time',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      ...each(1, 7, 200, 'replay'),
+      ...each(8, 20, 200, 'accepted'),
+      ...each(21, 27, 79, 'replay'),
+      [30, { t: 109, seq: 109 }, 'accepted'],
+    ],
+    record: { resets: 2, lost: 0, refused: 14 },
+    refusal: 'replay',
+  },
+  {
+    rule: 'restored machine: what it sent before is not fresh after 7.5 s either',
+    most: 'the mean of both limits, 7.5 s',
+    steps: [
+      [0, { t: 1000, seq: 900 }, 'accepted'],
+      [1, { t: 1001, seq: 901 }, 'accepted'],
+      [8.6, { t: 936, seq: 836, made: -64 }, 'replay'],
+      [9, { t: 1001, seq: 901, made: 1 }, 'duplicate'],
+      [10, { t: 500, seq: 400, made: -500 }, 'replay'],
+      [11, { t: 300, seq: 200 }, 'accepted'],
+    ],
+    record: { resets: 1 },
     refusal: 'replay',
   },
   {
@@ -397,13 +441,14 @@ const rows: Row[] = [
   },
   {
     rule: 'clones: two that were one machine a moment ago are one run; the one behind waits for the other to end',
-    most: 'silent_after, 10.5 s, after the last report of the other',
+    most: 'the mean of both limits, 7.5 s, after the last report of the other',
     steps: [
       [0, { t: 1000, seq: 900 }, 'accepted'],
       [0.5, { t: 800, seq: 700 }, 'replay'],
       [1, { t: 1001, seq: 901 }, 'accepted'],
       [1.5, { t: 801, seq: 701 }, 'replay'],
-      [12, { t: 812, seq: 712 }, 'accepted'],
+      [8.5, { t: 808, seq: 708 }, 'replay'],
+      [8.500000001, { t: 809, seq: 709 }, 'accepted'],
     ],
     refusal: 'replay',
   },
@@ -534,11 +579,11 @@ const rows: Row[] = [
   },
   {
     rule: 'proof: without one, the rules without keys hold beside it',
-    most: 'silent_after, 10.5 s',
+    most: 'the mean of both limits, 7.5 s',
     steps: [
       [0, { t: 1000, seq: 900, by: 'none' }, 'accepted'],
-      [1, { t: 200, seq: 100, by: 'none', skew: IN_1970 }, 'replay'],
-      [10.6, { t: 210, seq: 110, by: 'none', skew: IN_1970 }, 'accepted'],
+      [7.5, { t: 200, seq: 100, by: 'none', skew: IN_1970 }, 'replay'],
+      [7.500000001, { t: 210, seq: 110, by: 'none', skew: IN_1970 }, 'accepted'],
     ],
     record: { resets: 1, auth_proved: 0, order_proved: 0 },
     refusal: 'replay',
@@ -547,7 +592,7 @@ const rows: Row[] = [
 
 const find = (reader: BoardReader, name: string) => [...reader.snapshot().nodes()].find(node => node.name === name);
 
-const ns = (seconds: number) => BigInt(Math.round(seconds * 1e6)) * 1000n;
+const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
 
 function datagram(at: number, sent: Sent): Uint8Array {
   const by = sent.by ?? 'node';
@@ -570,8 +615,9 @@ function datagram(at: number, sent: Sent): Uint8Array {
 rows.forEach((row, i) => {
   t.test(`${i + 1}. ${row.rule}. Kept out: ${row.most}`, async t => {
     const path = boardPath(t);
+    const [uncertainAfter, silentAfter] = row.limits ?? [4500, 10_500];
     const writer = openWriter({
-      ...{ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] },
+      ...{ path, cluster: '', capacity: 4, uncertainAfter, silentAfter, nodes: [] },
       trust: { keys: [CLUSTER], required: 'none', clockWindow: row.window ?? 60_000 },
     });
     t.teardown(() => writer.close());

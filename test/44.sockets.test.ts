@@ -61,7 +61,7 @@ interface Sent {
   goodbye?: boolean;
 }
 
-type Limit = 'uncertain' | 'silent';
+type Limit = 'uncertain' | 'reset' | 'silent';
 
 type Step =
   /** This report, and what becomes of it. */
@@ -223,7 +223,7 @@ const atOnce: Row[] = [
   },
   {
     number: 19,
-    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    rule: 'a machine restored from far back is a replay until 7.5 s after the last report, then a reset',
     steps: [
       [{ t: 1000, seq: 900 }, 'accepted'],
       [{ t: 200, seq: 100 }, 'replay'],
@@ -285,10 +285,10 @@ const inTime: Row[] = [
   },
   {
     number: 19,
-    rule: 'a machine restored from far back is a replay until 10.5 s after the last report, then a reset',
+    rule: 'a machine restored from far back is a replay until 7.5 s after the last report, then a reset',
     steps: [
       [{ t: 1000, seq: 900 }, 'accepted'],
-      [{ t: 200, seq: 100 }, 'replay', 'silent'],
+      [{ t: 200, seq: 100 }, 'replay', 'reset'],
       [{ t: 211, seq: 111 }, 'accepted'],
     ],
     counts: { accepted: 3, resets: 1, lost: 10 },
@@ -405,8 +405,8 @@ const overStops: Row[] = [
 ];
 
 /** Hours, and what can be waited for. */
-const HOURS = { uncertain: 3600 * S, silent: 7200 * S };
-const SHORT = { uncertain: 300 * MS, silent: 600 * MS };
+const HOURS = { uncertain: 3600 * S, reset: 5400 * S, silent: 7200 * S };
+const SHORT = { uncertain: 300 * MS, reset: 450 * MS, silent: 600 * MS };
 const options = ({ uncertain, silent }: typeof HOURS) => [
   '--uncertain-after',
   `${uncertain / MS}ms`,

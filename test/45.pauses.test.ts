@@ -1,8 +1,15 @@
-// Time on the master: pauses of the receiver and of a sender, and a wall clock that steps. A sampler looks at the board a
-// thousand times a second, and at every look each node must be as the design says it is by what was truly sent.
+// Time on the master and on the nodes: pauses of the receiver and of a sender, a node whose time since boot goes back, and a
+// wall clock that steps. A sampler looks at the board a thousand times a second, and at every look each node must be as the
+// design says it is by what was truly sent.
 
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { until } from './lib.js';
+import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
+import { enums } from '../src/layout/layout.gen.js';
+import { sign } from '../src/layout/tag.js';
+import { folder, makeReport, until } from './lib.js';
 import { type Manner, pauseReceiver } from './pausing.js';
 import {
   countsOf,
@@ -14,9 +21,14 @@ import {
   type Point,
   pass,
   Reporter,
+  ROAD,
+  realNow,
   S,
+  type Sample,
   Sampler,
+  SLACK,
   StandIn,
+  settled,
   stampsOf,
   startIn,
   startMaster,
@@ -63,10 +75,11 @@ t.test('a sender that stands still: live, uncertain, silent, and live again', { 
   await until('it is live again', () => node()?.state === 'live');
   const samples = await sampler.end();
   const during = samples.filter(({ now, end }) => now > stopped.from && end < to2);
-  // Without a pause of the receiver itself, which a slow machine may bring, there is one way only.
+  // Without a pause of the receiver itself, which a slow machine may bring, there is one way only. The first and the last of it may
+  // lie between two looks.
   const listened = during.every(({ since }) => since === during[0]?.since);
   const states = course(during, 'node1');
-  if (listened) t.same(states, ['live', 'uncertain', 'silent'].slice(-states.length));
+  if (listened) t.match('live, uncertain, silent', states.join(', '));
   const faults = during.flatMap(({ now, heartbeat, since, nodes }) =>
     nodes.flatMap(({ stamp, bySlot, seq }) => {
       const age = now - stamp;
@@ -82,6 +95,131 @@ t.test('a sender that stands still: live, uncertain, silent, and live again', { 
   t.equal(await sender.exit, 0);
   const left = await until('it has left', () => node()?.state === 'left' && node());
   t.same(Object.keys(countsOf(left)), ['accepted'], 'a pause is no restart, and what was not sent is not lost');
+});
+
+// ---- a node's time since boot goes back ----
+
+const CLUSTER: Key = { id: 1, node: undefined, secret: randomBytes(32) };
+const BACK = { uncertainAfter: 500 * MS, resetAfter: 1000 * MS, silentAfter: 1500 * MS, interval: 100 * MS };
+/** When nothing waited for longer than this there was a report between the limit for a reset and that for silence, and a look at each state. */
+const UNDISTURBED = 400 * MS;
+
+/** A node that reports as a machine does that is restored (time and number go back), or whose clock alone does. */
+class Restored {
+  readonly sent: { after: number; before: number }[] = [];
+  #bootNs = 1_000_000_000_000_000n;
+  #seq = 1_000_000;
+
+  constructor(
+    readonly name: string,
+    readonly socket: Reporter['socket'],
+    readonly key: Key | undefined,
+    /** How far its number goes back. */
+    readonly numbers: number,
+  ) {}
+
+  goBack(): void {
+    this.#bootNs -= 1_000_000_000_000n;
+    this.#seq -= this.numbers;
+  }
+
+  send(): void {
+    const after = now();
+    const report = makeReport({
+      hostname: this.name,
+      seq: this.#seq++,
+      interval_ms: BACK.interval / MS,
+      // The node's wall clock is right, and nobody steps it: a reset that is proved has to be later by it.
+      t_real_ns: REAL + BigInt(after),
+      t_boot_ns: this.#bootNs + BigInt(after),
+      auth_alg: enums.auth_alg.indexOf(this.key === undefined ? 'none' : 'node'),
+      key_id: this.key?.id ?? 0,
+    });
+    if (this.key !== undefined) sign(report, this.key);
+    if (this.socket.send(report, report.length, 0, 1) !== 1) throw new Error('not sent');
+    this.sent.push({ after, before: now() });
+  }
+}
+
+const REAL = realNow() - BigInt(now());
+
+/** The longest time from one of these to the next. */
+const longest = (times: readonly number[]) => Math.max(...times.map((time, i) => time - (times[i - 1] ?? time)));
+
+t.test('the time since boot goes back while a node reports: uncertain, never silent', { buffered: true }, async t => {
+  const key = join(folder(t), 'key');
+  writeFileSync(key, keyLine(CLUSTER), { mode: 0o600 });
+  const limits = ['--uncertain-after', `${BACK.uncertainAfter / MS}ms`, '--silent-after', `${BACK.silentAfter / MS}ms`];
+  const keys = ['--key-file', key, '--require', 'none', '--clock-window', 'off'];
+  const master = await startMaster(t, {}, [...limits, ...keys]);
+  const nodes = (['none', 'node'] as const).flatMap(proof =>
+    [0, 1000].map(numbers => {
+      const name = `${proof}-${numbers}`;
+      return new Restored(name, master.socket, proof === 'node' ? nodeKey(CLUSTER, name) : undefined, numbers);
+    }),
+  );
+  const find = (name: string) => new Reporter(name, 100, master.socket, master.reader).find();
+  // Whoever reports moves the heartbeat, so that a silence shows as soon as it is one.
+  master.node('steady', 100).begin(t, 10);
+  let due = now();
+  /** All report every 100 ms until this is so. */
+  const report = async (done: () => boolean) => {
+    while (!done()) {
+      for (const node of nodes) node.send();
+      due = Math.max(due + BACK.interval, now());
+      await pass(due);
+    }
+  };
+  const live = (resets: number) =>
+    nodes.every(({ name }) => {
+      const node = find(name);
+      return node?.state === 'live' && node.record.resets === resets;
+    });
+  let rounds = 0;
+  /** One round: they go back, and are heard again. What was seen, where nothing kept us from sending and looking in time. */
+  const round = async (): Promise<Sample[] | undefined> => {
+    await report(() => live(rounds));
+    const sampler = await Sampler.start(t, master.board);
+    const from = now();
+    await report(() => now() > from + 2 * BACK.interval && live(rounds));
+    for (const node of nodes) node.goBack();
+    // Out of step: none of them comes just when a limit is over.
+    due = (nodes[0]?.sent.at(-1)?.before ?? 0) + BACK.interval / 2;
+    await pass(due);
+    rounds++;
+    await report(() => live(rounds));
+    const back = now();
+    await report(() => now() > back + 2 * BACK.interval);
+    await settled(master.reader);
+    const samples = await sampler.end();
+    // Silent is only who was not heard: no report of his that had to be taken lay in the socket when the heartbeat began.
+    const faults = samples.flatMap(({ heartbeat, nodes: seen }) =>
+      seen.flatMap(({ name, stamp, bySlot, byColumn }) => {
+        if (bySlot !== 'silent' && byColumn !== 'silent') return [];
+        const unheard = nodes
+          .find(node => node.name === name)
+          ?.sent.filter(
+            ({ after, before }) =>
+              after > stamp + BACK.resetAfter + SLACK && before + ROAD < Math.min(heartbeat, stamp + BACK.silentAfter),
+          );
+        return unheard?.length === 0 ? [] : [[name, (heartbeat - stamp) / MS, unheard?.length]];
+      }),
+    );
+    t.same(faults.slice(0, 10), [], `round ${rounds}: ${samples.length} looks`);
+    const sent = nodes.flatMap(node => [
+      longest(node.sent.filter(({ after }) => after > from).map(({ before }) => before)),
+    ]);
+    const looked = longest(samples.map(({ now }) => now));
+    const listened = samples.every(({ since }) => since === samples[0]?.since);
+    t.comment(`round ${rounds}: ${Math.max(...sent) / MS} ms between two reports, ${looked / MS} ms between two looks`);
+    return listened && Math.max(looked, ...sent) < UNDISTURBED ? samples : undefined;
+  };
+  await until(
+    'the receiver has listened for so long that it calls nodes silent',
+    () => master.reader.snapshot().listenedMs * MS > BACK.silentAfter,
+  );
+  const samples = await until('a round went undisturbed', round);
+  for (const { name } of nodes) t.same(course(samples, name), ['live', 'uncertain', 'live'], name);
 });
 
 // ---- steps of the wall clock ----
