@@ -192,13 +192,13 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   if (r->boot_id != o->known[0].boot_id) return judge_boot(o, j);
   const uint64_t highest = o->known[0].highest_boot_ns;
   if (r->t_boot_ns > highest) return beyond(o, j);
-  if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
   /* Back: the machine was restored, or somebody sends again what he once heard. Until a restored machine has passed what it had
-   * reached before, it has to be fresh with every report. */
+   * reached before, it has to be fresh with every report; then it is heard again though its numbers have come before. */
   if (is_fresh(o, j)) {
     if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* restored some time ago: it goes on */
     if (is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
   }
+  if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }
 

@@ -439,7 +439,8 @@ export function emitC(contract: Contract): string {
     }
     const names = fields.map(field => field.name);
     const parts = names.map(
-      field => `((uint64_t)(${field}) & BB_${constant(name)}_${constant(field)}_MOST) << BB_${constant(name)}_${constant(field)}_SHIFT`,
+      field =>
+        `((uint64_t)(${field}) & BB_${constant(name)}_${constant(field)}_MOST) << BB_${constant(name)}_${constant(field)}_SHIFT`,
     );
     out.push(`#define BB_${constant(name)}(${names.join(', ')}) (${parts.join(' | ')})`);
   }
@@ -524,7 +525,11 @@ export function emitLayout(contract: Contract): string {
     }
     out.push('    },', '  },');
   }
-  out.push('} as const;', '', '/** Words that hold more than one number: name → field → its lowest bit, and how many it has. */');
+  out.push(
+    '} as const;',
+    '',
+    '/** Words that hold more than one number: name → field → its lowest bit, and how many it has. */',
+  );
   out.push('export const words = {');
   for (const [name, fields] of contract.words) {
     out.push(`  ${name}: {`);

@@ -21,8 +21,8 @@ import { setImmediate as others } from 'node:timers/promises';
 import { bits } from '../src/layout/layout.gen.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
 import type { State } from '../src/shm/liveness.js';
-import { judge } from './judging.js';
 import { BoardReader, type Node, type Snapshot } from '../src/shm/reader.js';
+import { judge } from './judging.js';
 import { folder, makeReport, PROGRAM, ROOT, type Running, until } from './lib.js';
 
 interface Teardown {

@@ -227,7 +227,10 @@ function recordFault({ index, column, record, slots }: DumpedRecord): string | u
     return `${at}: its column word is younger than its reports`;
   const told = whole.find(slot => slot.stamp_ns / 1_000_000n === stamp);
   const goodbye = (told?.report.flags ?? 0) >> bits.flags.goodbye;
-  if (told !== undefined && column !== packWord('column', { stamp, link: told.link, interval: told.report.interval_ms, goodbye }))
+  if (
+    told !== undefined &&
+    column !== packWord('column', { stamp, link: told.link, interval: told.report.interval_ms, goodbye })
+  )
     return `${at}: its column word has another link, interval or goodbye than its report`;
   return undefined;
 }

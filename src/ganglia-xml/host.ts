@@ -83,9 +83,7 @@ export class Host {
     // How old the readings are goes on, whatever is known of the node.
     this.age = ageMs / 1000;
     this.tn =
-      snapshot.stalled || snapshot.retired
-        ? tnAtHeartbeat(snapshot, node)
-        : tnOf(node.state, Math.floor(this.age));
+      snapshot.stalled || snapshot.retired ? tnAtHeartbeat(snapshot, node) : tnOf(node.state, Math.floor(this.age));
     this.moving = this.pair.lay(node.view, node.previousAt, reportAt);
     if (!this.moving) return;
     this.pair.shares(this.shares);
