@@ -2,7 +2,7 @@
  * what it receives.
  *   bare-receiver FILE SLOTS [tick=MS] [batch=N] [buffer=BYTES] [stamps] [gro] [poll=US] [threads=N]
  * FILE is made, holds the slots, and begins with one count of datagrams for each thread, 64 bytes apart. Prints its port on 127.0.0.1.
- * A tick of 0: it waits for each. With `stamps` it also takes the kernel's receive times and the addresses; with `gro` what the kernel has
+ * A tick of 0: it waits for each. With `stamps` it also takes the kernel's receive times, the addresses and the packet info; with `gro` what the kernel has
  * joined; `poll` is SO_BUSY_POLL; with `threads` each has a socket of its own at the same port (SO_REUSEPORT). What begins with the bytes
  * "probe" lies in slot 0 alone: see latency.c. */
 #include <arpa/inet.h>
@@ -30,6 +30,7 @@
 #define JOINED 65536 /* what the kernel joins at most */
 #define COUNTS 4096
 #define LINE 64
+_Static_assert(CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in_pktinfo)) <= LINE, "room for what the kernel tells");
 
 static long tick_ms = 5, batch = 64, buffer = 64 << 20, poll_us, threads = 1;
 static bool stamps, gro;
@@ -45,7 +46,10 @@ static int open_socket(void) {
   const int fd = socket(AF_INET, SOCK_DGRAM, 0);
   const int wanted = (int)buffer;
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0) set(fd, SOL_SOCKET, SO_RCVBUF, wanted);
-  if (stamps) set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+  if (stamps) {
+    set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    set(fd, IPPROTO_IP, IP_PKTINFO, 1);
+  }
   if (gro) set(fd, IPPROTO_UDP, UDP_GRO, 1);
   if (poll_us > 0) set(fd, SOL_SOCKET, SO_BUSY_POLL, (int)poll_us);
   if (threads > 1) set(fd, SOL_SOCKET, SO_REUSEPORT, 1);

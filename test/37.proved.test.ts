@@ -53,7 +53,10 @@ interface Row {
   steps: Step[];
   /** Of the record; what is not named is not looked at. */
   record?: Record<string, number>;
-  refusal?: string;
+  /** Of the node's own, the last that was refused. */
+  refusal?: (typeof enums.reason)[number];
+  /** Why something was refused that may be anybody's. */
+  stray?: (typeof enums.reason)[number];
 }
 
 /** Every second from one time to another: the reports of a run whose t is `at` plus `plus`. */
@@ -550,7 +553,7 @@ const rows: Row[] = [
       [4, { t: 4_000_000_001, seq: 5001, by: 'none' }, 'auth_missing'],
     ],
     record: { accepted: 4, reboots: 0, auth_proved: 2, order_proved: 2 },
-    refusal: 'auth_missing',
+    stray: 'auth_missing',
   },
   {
     rule: "proof: nor what was accepted with the cluster's key keeps out who has the node's own",
@@ -563,7 +566,7 @@ const rows: Row[] = [
       [4, { boot: 2, start: 5, t: 4_000_000_001, seq: 5001, by: 'cluster' }, 'auth_missing'],
     ],
     record: { accepted: 4, auth_proved: 2, order_proved: 2 },
-    refusal: 'auth_missing',
+    stray: 'auth_missing',
   },
   {
     rule: 'proof: the first that is proved needs the right clock; what was accepted before stays as it was',
@@ -575,7 +578,7 @@ const rows: Row[] = [
       [3, { t: 103, seq: 3 }, 'accepted'],
     ],
     record: { accepted: 2, auth_proved: 2, order_proved: 2 },
-    refusal: 'auth_missing',
+    refusal: 'clock',
   },
   {
     rule: 'proof: without one, the rules without keys hold beside it',
@@ -632,7 +635,9 @@ rows.forEach((row, i) => {
     t.teardown(() => reader.close());
     const node = reader.snapshot().node(0);
     t.match(node.record, row.record ?? {});
+    // What has not proved what it should may be anybody's: it is told of whoever sent it, and not of the node.
     t.equal(node.lastRefusal?.reason, row.refusal);
+    if (row.stray !== undefined) t.match(reader.senders(), [{ reason: enums.reason.indexOf(row.stray), name: 'node1' }]);
     const last = row.steps.filter(step => step[2] === 'accepted').at(-1)?.[1];
     t.equal(node.report?.seq, last?.seq, 'the board holds the last accepted report');
     if (last !== undefined) t.equal(node.report?.t_boot_ns, ns(last.t));
@@ -714,7 +719,7 @@ t.test('a killed receiver: the next one knows what was accepted and what was pro
   t.match(find(reader, 'node1')?.record, { accepted: 1, duplicate: 1 });
   socket.send(datagram(real, { t: 101, seq: 8, by: 'none' }), second.port, '127.0.0.1');
   await refused(2);
-  t.equal(find(reader, 'node1')?.lastRefusal?.reason, 'auth_missing');
+  t.match(reader.senders(), [{ reason: enums.reason.indexOf('auth_missing'), address: '127.0.0.1', name: 'node1' }]);
   t.match(await run(['forget', 'node1', '--board', board]), { code: 0 });
   socket.send(datagram(real, { t: 101, seq: 8, by: 'none' }), second.port, '127.0.0.1');
   await until('released by forget', () => find(reader, 'node1')?.record.accepted === 1);

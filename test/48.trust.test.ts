@@ -85,6 +85,11 @@ function bench(t: Test, trust: Trust | undefined, more: Partial<BoardOptions> = 
       writer = openWriter(options(path, other, more));
     },
     node: (name = 'node1') => find(reader, name),
+    /** Who was refused: reason, name and how often, by the reason. */
+    refused() {
+      reader.snapshot();
+      return reader.senders().map(({ reason, name, count }) => [enums.reason[reason], name, count]);
+    },
     header: () => reader.snapshot(),
   };
 }
@@ -169,10 +174,8 @@ t.test('a name that has proved a key is not believed with a lesser one, until it
   t.equal(b.next(undefined), 'auth_missing');
   t.equal(b.next(own), 'accepted');
   t.equal(b.next(ONE), 'auth_missing');
-  t.match(b.node(), {
-    record: { auth_proved: 2, order_proved: 2, refused: 2 },
-    lastRefusal: { reason: 'auth_missing' },
-  });
+  t.match(b.node(), { record: { auth_proved: 2, order_proved: 2, refused: 2 }, lastRefusal: undefined });
+  t.match(b.refused(), [['auth_missing', 'node1', 2]], 'which is told of whoever sent it, and not of the node');
   t.equal(b.next(undefined, { hostname: 'node2' }), 'accepted', 'of that name only');
   // Over a restart, and a change of the board.
   b.restart(trusting('none', ONE));
@@ -202,9 +205,14 @@ t.test('a forged report changes nothing of the order', t => {
   const after = b.node();
   const { known, history, history_seq, start_boot_ns, accepted, lost } = after?.record ?? {};
   t.match(before?.record, { known, history, history_seq, start_boot_ns, accepted, lost } as object);
-  t.match(after, { record: { refused: 2 }, lastRefusal: { reason: 'tag', offsetUs: 0 } });
+  t.match(after, { record: { refused: 2 }, lastRefusal: undefined }, 'and nothing is told of the node');
+  t.match(b.refused(), [['tag', 'node1', 2]]);
   t.equal(b.next(forger, { t_real_ns: 1n, interval_ms: 1 }), 'interval', 'which is seen before the tag is looked at');
-  t.match(b.node()?.lastRefusal, { reason: 'interval', offsetUs: 0 }, 'and is no more believed');
+  t.equal(b.node()?.lastRefusal, undefined, 'and is no more believed');
+  t.strictSame(b.refused(), [
+    ['interval', 'node1', 1],
+    ['tag', 'node1', 2],
+  ]);
   t.strictSame(after?.report, before?.report);
   t.equal(b.next(ONE), 'accepted');
   t.end();
@@ -336,7 +344,8 @@ t.test('a forger on the network is refused, and the node goes on', async t => {
   socket.send(signed({ t_real_ns: real(), seq: 1 }, ONE));
   await until('it is believed', () => node()?.report?.seq === 1);
   socket.send(signed({ t_real_ns: real(), seq: 2, t_boot_ns: 10n ** 18n }, { ...ONE, secret: TWO.secret }));
-  await until('the forged one is refused', () => node()?.lastRefusal?.reason === 'tag');
+  await until('the forged one is refused', () => node()?.record.refused === 1);
+  t.match(reader.senders(), [{ reason: enums.reason.indexOf('tag'), address: '127.0.0.1', name: 'node1', count: 1 }]);
   socket.send(signed({ t_real_ns: real(), seq: 3, t_boot_ns: 101_000_000_000n }, ONE));
   await until('the next is believed', () => node()?.report?.seq === 3);
   // A restarted receiver believes what it believed.
