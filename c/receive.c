@@ -133,6 +133,18 @@ struct bb_receiver {
   _Alignas(struct bb_report) uint8_t data[BATCH][ROOM];
 };
 
+/* Whether a socket buffer was full since this was last asked, by the kernel's own count of that, which is of all sockets of the namespace.
+ * Where it does not count that, every drop may have been one. */
+static bool have_buffers_overflowed(struct bb_receiver *r, int64_t now_ns) {
+  uint64_t sum = 0;
+  const bool known = r->kernel_drops != NULL && bb_kernel_drops_buffers(r->kernel_drops, &sum);
+  const bool overflowed = !known || !r->buffers_known || sum != r->buffer_errors;
+  r->buffers_known = known;
+  r->buffer_errors = sum;
+  r->buffers_read_ns = now_ns;
+  return overflowed;
+}
+
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   struct bb_receiver *r = (struct bb_receiver *)aligned_alloc(_Alignof(struct bb_receiver), sizeof *r);
   if (r == NULL) return NULL;
@@ -146,6 +158,8 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   pthread_cond_init(&r->done, NULL);
   r->interfaces = bb_interfaces_open();
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
+  /* Before there is a socket: whatever one of ours drops is explained by what is counted from now on. */
+  have_buffers_overflowed(r, 0);
   r->drain_ns = drain_ns;
   r->flood = flood;
   r->buffer = UINT64_MAX;
@@ -170,6 +184,17 @@ static int64_t clock_distance(void) {
   }
   return best;
 }
+
+/* ---- addresses: 16 bytes, IPv4 as ::ffff:a.b.c.d ---- */
+
+static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+static void map_v4(uint8_t address[16], const struct in_addr *v4) {
+  memcpy(address, v4_prefix, sizeof v4_prefix);
+  memcpy(address + sizeof v4_prefix, v4, 4);
+}
+
+static bool is_v4(const uint8_t address[16]) { return memcmp(address, v4_prefix, sizeof v4_prefix) == 0; }
 
 /* ---- sockets ---- */
 
@@ -429,18 +454,6 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
 
 /* ---- what the kernel dropped ---- */
 
-/* Whether a socket buffer was full since this was last asked, by the kernel's own count of that, which is of all sockets of the namespace.
- * Where it does not count that, every drop may have been one. */
-static bool have_buffers_overflowed(struct bb_receiver *r, int64_t now_ns) {
-  uint64_t sum = 0;
-  const bool known = r->kernel_drops != NULL && bb_kernel_drops_buffers(r->kernel_drops, &sum);
-  const bool overflowed = !known || !r->buffers_known || sum != r->buffer_errors;
-  r->buffers_known = known;
-  r->buffer_errors = sum;
-  r->buffers_read_ns = now_ns;
-  return overflowed;
-}
-
 /* Counts what the kernel has dropped, and finds out why. A socket counts as a drop whatever it did not take: for want of room, but also for
  * a wrong checksum, which any host can send, and for our filter. Only want of room means that we have not heard a report.
  *
@@ -543,10 +556,25 @@ static uint32_t link_by_index(const struct bb_receiver *r, unsigned index) {
   return BB_LINK_UNKNOWN;
 }
 
-/* Whether we have got the address that a link's reports are sent to. */
+/* Whether a socket of ours takes what is sent to this address: it may have been another receiver's, with other sockets. */
+static bool listens_at(const struct bb_receiver *r, const uint8_t address[16]) {
+  for (int i = 0; i < r->count; i++) {
+    const struct sockaddr_storage *a = &r->listeners[i].address;
+    uint8_t bound[16];
+    if (a->ss_family == AF_INET6) memcpy(bound, &((const struct sockaddr_in6 *)a)->sin6_addr, sizeof bound);
+    else map_v4(bound, &((const struct sockaddr_in *)a)->sin_addr);
+    if (memcmp(bound, address, sizeof bound) == 0) return true;
+    /* A socket of IPv6 for all addresses may take IPv4, too. */
+    if (takes_all(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(address))) return true;
+  }
+  return false;
+}
+
+/* Whether what is sent to the address that a link's reports are sent to cannot reach us. */
 static bool lacks_address(struct bb_receiver *r, const struct road *road) {
   static const uint8_t none[16];
-  return memcmp(road->address, none, sizeof none) != 0 && bb_interfaces_has_address(r->interfaces, road->address, road->index) == 0;
+  if (memcmp(road->address, none, sizeof none) == 0) return false;
+  return !listens_at(r, road->address) || bb_interfaces_has_address(r->interfaces, road->address, road->index) == 0;
 }
 
 /* What rtnetlink tells in one drain. */
@@ -620,10 +648,7 @@ static void set_link(const struct bb_receiver *r, const struct listener *l, unsi
   else arrival->link = BB_LINK_OTHERS;
 }
 
-static bool is_multicast(const uint8_t address[16]) {
-  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-  return address[0] == 0xff || (memcmp(address, mapped, sizeof mapped) == 0 && address[12] >= 224);
-}
+static bool is_multicast(const uint8_t address[16]) { return address[0] == 0xff || (is_v4(address) && address[12] >= 224); }
 
 /* Notes what an accepted report tells of its link: that it has a number now, and to which of our addresses it was sent. That is looked at
  * when it is another, and once a second at most: nodes may send to two of them in turn. */
@@ -635,12 +660,16 @@ static void note_link(struct bb_receiver *r, const struct bb_arrival *arrival, c
     road->index = arrival->interface_index;
     renew_link(r, link, false);
   }
-  if (link >= BB_LINK_OTHERS || road->index == 0 || memcmp(road->address, to, 16) == 0 || is_multicast(to)) return;
+  if (link >= BB_LINK_OTHERS || road->index == 0) return;
+  if (!road->lacks && (memcmp(road->address, to, sizeof road->address) == 0 || is_multicast(to))) return;
   if (!road->lacks && arrival->stamp_ns - road->learned_ns < SECOND) return;
   road->learned_ns = arrival->stamp_ns;
-  if (bb_interfaces_has_address(r->interfaces, to, road->index) != 1) return;
-  memcpy(road->address, to, sizeof road->address);
-  bb_writer_link_address(r->writer, link, to);
+  const bool had = !is_multicast(to) && bb_interfaces_has_address(r->interfaces, to, road->index) == 1;
+  /* A report has come though we lack the address that we know of, and its own is none that we can ask about: then of none. */
+  if (!had && !road->lacks) return;
+  if (had) memcpy(road->address, to, sizeof road->address);
+  else memset(road->address, 0, sizeof road->address);
+  bb_writer_link_address(r->writer, link, road->address);
   if (!road->lacks) return;
   road->lacks = false;
   renew_link(r, link, false);
@@ -690,12 +719,6 @@ struct told {
   unsigned index;    /* of the interface; 0: it came before that was asked for */
   uint8_t to[16];    /* where it was sent to: an IPv6 address, IPv4 as ::ffff:a.b.c.d */
 };
-
-static void map_v4(uint8_t address[16], const struct in_addr *v4) {
-  memset(address, 0, 10);
-  memset(address + 10, 0xff, 2);
-  memcpy(address + 12, v4, 4);
-}
 
 static struct told read_control(struct msghdr *message) {
   struct told told = {0};
@@ -940,9 +963,9 @@ int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
   bb_writer_resumed(r->writer, now_ns);
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   find_links(r);
-  have_buffers_overflowed(r, now_ns);
   /* The first drain here, before there is a thread: whoever is told that we are ready finds a board that is not stalled. */
   drain(r);
+  if (r->heartbeat_ns == 0) drain(r); /* it found drops that nothing explains yet */
   keep_house(r);
   sigset_t all, before;
   sigfillset(&all); /* signals are JavaScript's */
