@@ -1,0 +1,432 @@
+#include "interfaces.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Holds what some hundred changes tell, until the next drain. */
+#define WANTED_BUFFER (1 << 20)
+/* The kernel writes its dumps in pieces of at most 32 KiB, unless one interface alone has more to tell. */
+#define FIRST_ROOM ((size_t)1 << 16)
+#define MOST_ROOM ((size_t)1 << 22)
+/* Datagrams that one drain takes. The socket holds far fewer: a drain ends, however fast the kernel tells. */
+#define MOST_TAKEN (1 << 16)
+/* How often a dump is made again because interfaces came or went meanwhile. */
+#define MOST_DUMPS 8
+/* Datagrams that a dump or an answer may take. */
+#define MOST_PIECES (1 << 20)
+#define MOST_ANSWERS 16
+
+struct entry {
+  struct bb_interface is;
+  uint32_t downs; /* how often it has lost its carrier; 0 where the kernel does not say (before Linux 4.16) */
+  uint32_t dump;  /* the last one in which it was seen, or that came before it */
+  bool gone;      /* not in the last dump: not to be found any more */
+};
+
+struct bb_interfaces {
+  int changes;   /* the socket to which the kernel tells what changes */
+  int questions; /* the one on which routes are asked for */
+  uint32_t sequence, dump;
+  bool lost, addresses_changed;
+  struct entry *entries; /* by index */
+  size_t count, room;
+  uint8_t *buffer;
+  size_t buffer_size;
+};
+
+/* Whom to tell. */
+struct listening {
+  bb_interfaces_tell *tell; /* NULL: nobody */
+  void *context;
+  bool only_gone; /* of what has gone, alone */
+};
+
+static void tell_of(const struct listening *to, const struct bb_interface *is, bool gone, bool was_down) {
+  const struct bb_interface_news news = {.is = *is, .gone = gone, .was_down = was_down};
+  if (to->tell != NULL && (gone || !to->only_gone)) to->tell(&news, to->context);
+}
+
+/* ---- what is known ---- */
+
+/* Where the interface of this index is, or would be. */
+static size_t place_of(const struct bb_interfaces *s, unsigned index) {
+  size_t low = 0, high = s->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (s->entries[middle].is.index < index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+static struct entry *find(const struct bb_interfaces *s, unsigned index) {
+  const size_t at = place_of(s, index);
+  return at < s->count && s->entries[at].is.index == index ? &s->entries[at] : NULL;
+}
+
+const struct bb_interface *bb_interfaces_by_index(const struct bb_interfaces *s, unsigned index) {
+  const struct entry *e = find(s, index);
+  return e == NULL || e->gone ? NULL : &e->is;
+}
+
+const struct bb_interface *bb_interfaces_by_name(const struct bb_interfaces *s, const char *name) {
+  for (size_t i = 0; i < s->count; i++)
+    if (!s->entries[i].gone && strcmp(s->entries[i].is.name, name) == 0) return &s->entries[i].is;
+  return NULL;
+}
+
+static int insert(struct bb_interfaces *s, const struct entry *new) {
+  if (s->count == s->room) {
+    const size_t room = s->room == 0 ? 64 : s->room * 2;
+    struct entry *entries = (struct entry *)realloc(s->entries, room * sizeof *entries);
+    if (entries == NULL) return -ENOMEM;
+    s->entries = entries;
+    s->room = room;
+  }
+  const size_t at = place_of(s, new->is.index);
+  memmove(&s->entries[at + 1], &s->entries[at], (s->count - at) * sizeof *new);
+  s->entries[at] = *new;
+  s->count++;
+  return 0;
+}
+
+/* Lays down what was seen of an interface, and tells what is new in it. */
+static int lay_down(struct bb_interfaces *s, const struct entry *seen, const struct listening *to) {
+  struct entry *e = find(s, seen->is.index);
+  if (e == NULL) {
+    const int result = insert(s, seen);
+    if (result == 0) tell_of(to, &seen->is, false, true);
+    return result;
+  }
+  const struct bb_interface before = e->is;
+  /* Events of its carrier come at most once a second, and what is over by then shows only here. A message from before the last dump
+   * counts less than is known, and that is no news. */
+  const bool flapped = (int32_t)(seen->downs - e->downs) > 0;
+  const bool renamed = strcmp(before.name, seen->is.name) != 0;
+  e->is = seen->is;
+  e->dump = seen->dump;
+  if (flapped) e->downs = seen->downs;
+  if (before.up && !seen->is.up) s->addresses_changed = true;
+  if (renamed) tell_of(to, &before, true, true);
+  if (renamed || flapped || before.up != seen->is.up) tell_of(to, &seen->is, false, !before.up || !seen->is.up || flapped);
+  return 0;
+}
+
+static void take_away(struct bb_interfaces *s, unsigned index, const struct listening *to) {
+  const struct entry *e = find(s, index);
+  if (e == NULL) return;
+  const struct bb_interface was = e->is;
+  const size_t at = (size_t)(e - s->entries);
+  s->count--;
+  memmove(&s->entries[at], &s->entries[at + 1], (s->count - at) * sizeof *e);
+  tell_of(to, &was, true, true);
+}
+
+/* ---- messages ---- */
+
+/* Whether a whole message is there in what is left of a datagram, which may be less than nothing. */
+static bool is_message(const struct nlmsghdr *message, int left) { return left > 0 && NLMSG_OK(message, (unsigned)left); }
+
+/* Whether the message is about an interface itself; then `seen` is what it says. */
+static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
+  if (message->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifinfomsg))) return false;
+  const struct ifinfomsg *info = (const struct ifinfomsg *)NLMSG_DATA(message);
+  /* A bridge tells of its ports by messages of a family of their own: an RTM_DELLINK of that family says that one has left it. */
+  if (info->ifi_family != AF_UNSPEC || info->ifi_index <= 0) return false;
+  memset(seen, 0, sizeof *seen);
+  seen->is.index = (unsigned)info->ifi_index;
+  seen->is.up = (info->ifi_flags & IFF_UP) != 0 && (info->ifi_flags & IFF_RUNNING) != 0;
+  int left = (int)IFLA_PAYLOAD(message);
+  for (const struct rtattr *a = IFLA_RTA(info); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
+    const size_t size = RTA_PAYLOAD(a);
+    if (a->rta_type == IFLA_IFNAME) memcpy(seen->is.name, RTA_DATA(a), size < IF_NAMESIZE ? size : IF_NAMESIZE - 1);
+    else if (a->rta_type == IFLA_CARRIER_DOWN_COUNT && size >= sizeof seen->downs) memcpy(&seen->downs, RTA_DATA(a), sizeof seen->downs);
+  }
+  return true;
+}
+
+/* The error that a message says: 0 for none, else -errno. */
+static int error_in(const struct nlmsghdr *message) {
+  int error = 0;
+  if (message->nlmsg_len >= NLMSG_LENGTH(sizeof error)) memcpy(&error, NLMSG_DATA(message), sizeof error);
+  return error < 0 ? error : 0;
+}
+
+static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
+  struct entry seen;
+  switch (message->nlmsg_type) {
+    case RTM_NEWADDR:
+    case RTM_DELADDR:
+      s->addresses_changed = true;
+      return 0;
+    case RTM_DELLINK:
+      if (!read_link(message, &seen)) return 0;
+      s->addresses_changed = true;
+      take_away(s, seen.is.index, to);
+      return 0;
+    case RTM_NEWLINK:
+      if (!read_link(message, &seen) || seen.is.name[0] == 0) return 0;
+      seen.dump = s->dump;
+      return lay_down(s, &seen, to);
+    default:
+      return 0;
+  }
+}
+
+/* Takes a datagram into the buffer, without waiting. Its bytes, 0 for one that is not from the kernel, or -errno; -EMSGSIZE: it was cut
+ * short. */
+static int take(struct bb_interfaces *s, int fd) {
+  struct sockaddr_nl from = {0};
+  struct iovec into = {s->buffer, s->buffer_size};
+  struct msghdr message = {.msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &into, .msg_iovlen = 1};
+  const ssize_t bytes = recvmsg(fd, &message, MSG_DONTWAIT);
+  if (bytes < 0) return -errno;
+  if (message.msg_namelen != sizeof from || from.nl_family != AF_NETLINK || from.nl_pid != 0) return 0;
+  return (message.msg_flags & MSG_TRUNC) != 0 ? -EMSGSIZE : (int)bytes;
+}
+
+static int open_socket(uint32_t groups) {
+  const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (fd < 0) return -errno;
+  const int wanted = WANTED_BUFFER;
+  setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
+  setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
+  const struct sockaddr_nl self = {.nl_family = AF_NETLINK, .nl_groups = groups};
+  if (bind(fd, (const struct sockaddr *)&self, sizeof self) == 0) return fd;
+  const int error = errno;
+  close(fd);
+  return -error;
+}
+
+static int ask(int fd, const void *request, size_t bytes) {
+  const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+  ssize_t sent;
+  do sent = sendto(fd, request, bytes, 0, (const struct sockaddr *)&kernel, sizeof kernel);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 ? -errno : 0;
+}
+
+/* ---- dumps ---- */
+
+enum { DUMP_GOES_ON, DUMP_DONE };
+
+/* One datagram of a dump. Where the kernel says that interfaces came or went meanwhile, `torn` is set. */
+static int take_piece(struct bb_interfaces *s, int bytes, const struct listening *to, bool *torn) {
+  int left = bytes;
+  for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
+    if (m->nlmsg_seq != s->sequence) continue;
+    if ((m->nlmsg_flags & NLM_F_DUMP_INTR) != 0) *torn = true;
+    int result = 0;
+    if (m->nlmsg_type == NLMSG_DONE || m->nlmsg_type == NLMSG_ERROR) {
+      result = error_in(m);
+      return result < 0 ? result : DUMP_DONE;
+    }
+    if (m->nlmsg_type == RTM_NEWLINK) result = take_message(s, m, to);
+    if (result < 0) return result;
+  }
+  return DUMP_GOES_ON;
+}
+
+/* Reads a dump to its end, which needs no waiting: the kernel writes the next piece while one is taken. */
+static int take_dump(struct bb_interfaces *s, int fd, const struct listening *to, bool *torn) {
+  bool cut = false;
+  for (int i = 0; i < MOST_PIECES; i++) {
+    const int bytes = take(s, fd);
+    if (bytes == -EINTR) continue;
+    if (bytes == -EMSGSIZE) cut = true;
+    else if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
+    const int result = bytes <= 0 ? DUMP_GOES_ON : take_piece(s, bytes, to, torn);
+    if (result < 0) return result;
+    if (result == DUMP_DONE) return cut ? -EMSGSIZE : 0;
+  }
+  return -EIO;
+}
+
+/* On a socket of its own: what is told meanwhile waits on the other, and a dump that failed leaves nothing behind. */
+static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *torn) {
+  struct {
+    struct nlmsghdr head;
+    struct ifinfomsg info;
+    struct rtattr mask;
+    uint32_t skipped;
+  } request = {
+    .head = {.nlmsg_len = sizeof request, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP, .nlmsg_seq = ++s->sequence},
+    .mask = {.rta_len = RTA_LENGTH(sizeof(uint32_t)), .rta_type = IFLA_EXT_MASK},
+    .skipped = RTEXT_FILTER_SKIP_STATS,
+  };
+  const int fd = open_socket(0);
+  if (fd < 0) return fd;
+  int result = ask(fd, &request, sizeof request);
+  if (result == 0) result = take_dump(s, fd, to, torn);
+  close(fd);
+  return result;
+}
+
+/* Room for a datagram that was cut short. */
+static int grow(struct bb_interfaces *s) {
+  if (s->buffer_size >= MOST_ROOM) return -EMSGSIZE;
+  uint8_t *buffer = (uint8_t *)realloc(s->buffer, s->buffer_size * 2);
+  if (buffer == NULL) return -ENOMEM;
+  s->buffer = buffer;
+  s->buffer_size *= 2;
+  return 0;
+}
+
+/* Lays down all there is. While interfaces come and go a dump may leave one out that was there all the time, so it is made again, and
+ * counts together with those before. What has gone since it was seen, the kernel tells on the other socket. */
+static int dump(struct bb_interfaces *s, const struct listening *to) {
+  s->dump++;
+  for (int i = 0; i < MOST_DUMPS;) {
+    bool torn = false;
+    int result = dump_once(s, to, &torn);
+    if (result == 0 && !torn) return 0;
+    if (result == 0) i++;
+    else if (result == -EMSGSIZE) result = grow(s);
+    if (result < 0) return result;
+  }
+  return 0;
+}
+
+/* After a message was lost: dumps, and tells of every interface that there was or is. */
+static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
+  struct listening names = *to;
+  names.only_gone = true; /* an old name is told as the dump finds a new one; all else below, once the whole is known */
+  const int result = dump(s, &names);
+  if (result < 0) return result;
+  s->addresses_changed = true;
+  for (size_t i = 0; i < s->count; i++) s->entries[i].gone = s->entries[i].dump != s->dump;
+  for (size_t i = 0; i < s->count; i++) tell_of(to, &s->entries[i].is, s->entries[i].gone, true);
+  size_t kept = 0;
+  for (size_t i = 0; i < s->count; i++)
+    if (!s->entries[i].gone) s->entries[kept++] = s->entries[i];
+  s->count = kept;
+  return 1;
+}
+
+/* ---- changes ---- */
+
+/* Takes all that the kernel has told. 1: the socket was left empty, 0: it was not, -errno. */
+static int take_changes(struct bb_interfaces *s, const struct listening *to) {
+  for (int i = 0; i < MOST_TAKEN; i++) {
+    int left = take(s, s->changes);
+    if (left == -EAGAIN) return 1;
+    if (left == -EMSGSIZE) (void)grow(s);
+    if (left == -EMSGSIZE || left == -ENOBUFS) s->lost = true;
+    else if (left < 0 && left != -EINTR) return left;
+    for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
+      const int result = take_message(s, m, to);
+      if (result == 0) continue;
+      s->lost = true; /* for want of memory */
+      return result;
+    }
+  }
+  return 0;
+}
+
+int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, void *context) {
+  const struct listening to = {.tell = tell, .context = context};
+  const int emptied = take_changes(s, &to);
+  if (emptied < 0) return emptied;
+  if (!s->lost) return 0;
+  /* Only now: from an overflow on the kernel drops all messages, without a further word, until the socket has been left empty. What
+   * was told before the dump and is taken after it puts back what is known for a moment, and what was told last puts it right. */
+  const int result = begin_anew(s, &to);
+  if (result == 1 && emptied == 1) s->lost = false;
+  return result;
+}
+
+bool bb_interfaces_addresses_changed(struct bb_interfaces *s) {
+  const bool changed = s->addresses_changed;
+  s->addresses_changed = false;
+  return changed;
+}
+
+struct bb_interfaces *bb_interfaces_open(void) {
+  struct bb_interfaces *s = (struct bb_interfaces *)calloc(1, sizeof *s);
+  if (s == NULL) return NULL;
+  const struct listening nobody = {0};
+  s->buffer = (uint8_t *)malloc(FIRST_ROOM);
+  s->buffer_size = FIRST_ROOM;
+  s->addresses_changed = true;
+  /* Subscribed before the dump, so that nothing falls between the two. */
+  s->changes = s->buffer == NULL ? -ENOMEM : open_socket(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
+  s->questions = s->changes < 0 ? s->changes : open_socket(0);
+  const int result = s->questions < 0 ? s->questions : dump(s, &nobody);
+  if (result == 0) return s;
+  bb_interfaces_close(s);
+  errno = -result;
+  return NULL;
+}
+
+void bb_interfaces_close(struct bb_interfaces *s) {
+  if (s == NULL) return;
+  if (s->changes >= 0) close(s->changes);
+  if (s->questions >= 0) close(s->questions);
+  free(s->entries);
+  free(s->buffer);
+  free(s);
+}
+
+/* ---- addresses ---- */
+
+struct route_request {
+  struct nlmsghdr head;
+  struct rtmsg route;
+  uint8_t attributes[RTA_SPACE(16) + RTA_SPACE(sizeof(uint32_t))];
+};
+
+static void add_attribute(struct route_request *request, unsigned short type, const void *value, size_t size) {
+  const struct rtattr head = {.rta_len = (unsigned short)RTA_LENGTH(size), .rta_type = type};
+  uint8_t *at = (uint8_t *)request + NLMSG_ALIGN(request->head.nlmsg_len);
+  memcpy(at, &head, sizeof head);
+  memcpy(at + RTA_LENGTH(0), value, size);
+  request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + RTA_SPACE((uint32_t)size);
+}
+
+/* 1, 0, or -errno, by the kernel's answer in the buffer; 2: it is none to this question. */
+static int read_answer(struct bb_interfaces *s, int bytes) {
+  int left = bytes;
+  for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
+    if (m->nlmsg_seq != s->sequence) continue;
+    if (m->nlmsg_type == NLMSG_ERROR) {
+      /* Each kind of route that leads nowhere has an error of its own, and they are answers. */
+      const int error = error_in(m);
+      return error == -ENOMEM || error == -ENOBUFS ? error : 0;
+    }
+    if (m->nlmsg_type == RTM_NEWROUTE && m->nlmsg_len >= NLMSG_LENGTH(sizeof(struct rtmsg)))
+      return ((const struct rtmsg *)NLMSG_DATA(m))->rtm_type == RTN_LOCAL;
+  }
+  return 2;
+}
+
+int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16], unsigned index) {
+  struct in6_addr a;
+  memcpy(&a, address, sizeof a);
+  const bool v4 = IN6_IS_ADDR_V4MAPPED(&a);
+  static const uint8_t unspecified[16];
+  /* The kernel takes a way to the unspecified address for one to itself. */
+  if (memcmp(address + (v4 ? 12 : 0), unspecified, v4 ? 4 : 16) == 0) return 0;
+  struct route_request request = {
+    .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++s->sequence},
+    .route = {.rtm_family = v4 ? AF_INET : AF_INET6, .rtm_dst_len = v4 ? 32 : 128},
+  };
+  add_attribute(&request, RTA_DST, address + (v4 ? 12 : 0), v4 ? 4 : 16);
+  const uint32_t out = index;
+  if (index != 0 && IN6_IS_ADDR_LINKLOCAL(&a)) add_attribute(&request, RTA_OIF, &out, sizeof out);
+  const int asked = ask(s->questions, &request, request.head.nlmsg_len);
+  if (asked < 0) return asked;
+  /* The answer is there as soon as the question was sent, perhaps behind one to a question that failed. */
+  for (int i = 0; i < MOST_ANSWERS; i++) {
+    const int bytes = take(s, s->questions);
+    if (bytes == -EINTR) continue;
+    if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
+    const int answer = read_answer(s, bytes);
+    if (answer != 2) return answer;
+  }
+  return -EIO;
+}

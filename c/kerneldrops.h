@@ -1,0 +1,44 @@
+/* Reads the kernel's own counters of datagrams and packets that it dropped, so that a loss can be told from what a socket dropped for
+ * other reasons (a filter, a wrong checksum). Knows nothing of boards; takes no lock of the kernel's that others hold for long, and
+ * believes no file that it cannot read as a whole. One thread at a time.
+ *
+ * All are counters that only their differences mean something of; they begin somewhere, and none of them is ours alone. */
+#ifndef BB_KERNELDROPS_H
+#define BB_KERNELDROPS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bb_kernel_drops;
+
+/* `proc`: "/proc/thread-self", of which net/snmp, net/snmp6 and net/softnet_stat are kept open: an open file belongs to the network
+ * namespace of the thread that opened it. `sys`: "/sys". What is not there makes the functions below say false. NULL with errno: no
+ * memory. */
+struct bb_kernel_drops *bb_kernel_drops_open(const char *proc, const char *sys);
+
+/* NULL does nothing. */
+void bb_kernel_drops_close(struct bb_kernel_drops *drops);
+
+/* UDP datagrams that were dropped for want of room in a socket buffer, of all sockets of the namespace: RcvbufErrors + MemErrors of IPv4
+ * and of IPv6 together, since a datagram of IPv4 to a socket of both counts as IPv4. False where a counter is absent of a family that
+ * exists (MemErrors: before Linux 5.11). A kernel without IPv6 has no net/snmp6, which is fine. A socket counts its drops (SO_MEMINFO)
+ * a moment before the kernel counts them here. */
+bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum);
+
+/* Packets that the whole machine (every namespace) dropped because a CPU's backlog was full, before any socket, and those that it
+ * processed. Each CPU counts to 2^32 and begins again, and one that is taken offline takes its count along: where a sum is less than
+ * before, that is a new beginning. */
+bool bb_kernel_drops_softnet(struct bb_kernel_drops *drops, uint64_t *dropped, uint64_t *processed);
+
+/* What an interface dropped for want of room in its own queue, rx_missed_errors + rx_fifo_errors, and what it took, rx_packets. False
+ * when there is none of this name here, or when it has another index: then `sys` shows another namespace than ours. (The index of lo is
+ * 1 in every namespace, so of lo one cannot tell.) A driver that asks its device makes this as slow as the device. */
+bool bb_kernel_drops_interface(struct bb_kernel_drops *drops, const char *name, unsigned index, uint64_t *dropped, uint64_t *packets);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
