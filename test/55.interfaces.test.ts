@@ -212,6 +212,7 @@ function inside(): void {
     ip('link add d0 type veth peer name d1');
     const watcher = await watch(t);
     const [, before] = (await watcher.get('name d0')).split(' ');
+    await watcher.get('changed');
     ip('link delete d0');
     ip('link add d0 type veth peer name d1');
     const news = about(await newsUntil(t, watcher, 'it is there again', news => last(news, 'd0') === 'down'), 'd0');
@@ -236,6 +237,7 @@ function inside(): void {
     await newsUntil(t, watcher, 'it is gone', news => last(news, 'd0') === 'gone');
     t.equal(await watcher.get('name d0'), 'none');
     other.stdin.end();
+    await newsUntil(t, watcher, 'its peer went with that namespace', news => last(news, 'd1') === 'gone');
     await end(t, watcher);
   });
 
@@ -446,12 +448,18 @@ function inside(): void {
     ip('link set v0 up');
     await isUp('v0');
     writeFileSync('/proc/sys/net/ipv6/conf/v0/keep_addr_on_down', '1');
+    for (const name of ['v0', 'v1']) {
+      ip(`link set ${name} addrgenmode none`);
+      ip(`-6 addr flush dev ${name}`);
+    }
     ip('addr add fd00:86::4/64 dev v0 nodad');
     t.equal(await has('fd00:86::4'), '1');
     await watcher.ask('drain');
     await watcher.get('changed');
     ip('link set v0 down');
-    await changes('its interface is down, where addresses are kept');
+    await newsUntil(t, watcher, 'it is down', news => last(news, 'v0') === 'down');
+    t.match(ip('-6 addr show dev v0'), /fd00:86::4/, 'it was kept, and no message says that it has no route');
+    t.equal(await watcher.get('changed'), '1');
     t.equal(await has('fd00:86::4'), '0');
     ip('link set v0 up');
     await until('it is had again', async () => (await has('fd00:86::4')) === '1');

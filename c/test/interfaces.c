@@ -172,7 +172,8 @@ static void spoil(char **words) {
   struct {
     struct udphdr head;
     uint8_t data[200]; /* of a shorter one the kernel looks at the checksum before it looks for a socket */
-  } datagram = {.head = {.uh_sport = htons(9), .uh_dport = ((struct sockaddr_in *)&to)->sin_port, .uh_ulen = htons(sizeof datagram), .uh_sum = htons(0x1234)}};
+  } datagram = {.head = {.uh_sport = htons(9), .uh_ulen = htons(sizeof datagram), .uh_sum = htons(0x1234)}};
+  datagram.head.uh_dport = ((struct sockaddr_in *)&to)->sin_port;
   ((struct sockaddr_in *)&to)->sin_port = 0;
   const int from = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_UDP);
   if (sendto(from, &datagram, sizeof datagram, 0, (struct sockaddr *)&to, length) != (ssize_t)sizeof datagram) exit(1);
