@@ -28,7 +28,8 @@ struct bb_interface_news {
   struct bb_interface is; /* afterwards; as it was last, if it is gone */
   bool gone;              /* no interface has this index and name any more: it was deleted, moved to another namespace or renamed */
   /* Is down, or was since it was last told of, though that may be over. An interface that is new or gone was down: nothing could
-   * be heard on it. One that was only renamed was not: its new name comes without, though the old one has gone. */
+   * be heard on it. One that was only renamed was not: its new name comes without, though the old one has gone. The kernel tells of a
+   * carrier that was lost up to a second late (linkwatch), and so does this; of one that is back for less long, by its count alone. */
   bool was_down;
 };
 

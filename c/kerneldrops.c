@@ -124,15 +124,23 @@ static bool read_column(const char *headings, const char *numbers, const char *n
   }
 }
 
+/* What one family, or both, have dropped. */
+struct udp {
+  uint64_t sum, errors;
+  bool counts_errors;
+};
+
 /* Adds what the two lines "Udp:" say. */
-static bool add_udp4(const char *text, uint64_t *sum) {
+static bool add_udp4(const char *text, struct udp *all) {
   const char prefix[] = "Udp: ";
   while (*text != 0 && strncmp(text, prefix, sizeof prefix - 1) != 0) text = next_line(text);
   const char *numbers = next_line(text);
-  uint64_t buffers, memory;
+  uint64_t buffers, memory, errors = 0;
   if (strncmp(numbers, prefix, sizeof prefix - 1) != 0) return false;
   if (!read_column(text, numbers, "RcvbufErrors", &buffers) || !read_column(text, numbers, "MemErrors", &memory)) return false;
-  *sum += buffers + memory;
+  all->counts_errors = all->counts_errors && read_column(text, numbers, "InErrors", &errors);
+  all->sum += buffers + memory;
+  all->errors += errors;
   return true;
 }
 
@@ -147,14 +155,21 @@ static bool read_line(const char *text, const char *name, uint64_t *value) {
   return false;
 }
 
-bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, uint64_t *sum) {
-  uint64_t total = 0, buffers = 0, memory = 0;
-  if (!read_whole(d, d->snmp) || !add_udp4(d->text, &total)) return false;
-  if (!d->without_ipv6) {
-    if (!read_whole(d, d->snmp6)) return false;
-    if (!read_line(d->text, "Udp6RcvbufErrors", &buffers) || !read_line(d->text, "Udp6MemErrors", &memory)) return false;
-  }
-  *sum = total + buffers + memory;
+static bool add_udp6(const char *text, struct udp *all) {
+  uint64_t buffers, memory, errors = 0;
+  if (!read_line(text, "Udp6RcvbufErrors", &buffers) || !read_line(text, "Udp6MemErrors", &memory)) return false;
+  all->counts_errors = all->counts_errors && read_line(text, "Udp6InErrors", &errors);
+  all->sum += buffers + memory;
+  all->errors += errors;
+  return true;
+}
+
+bool bb_kernel_drops_buffers(struct bb_kernel_drops *d, uint64_t *sum, uint64_t *errors) {
+  struct udp all = {.counts_errors = true};
+  if (!read_whole(d, d->snmp) || !add_udp4(d->text, &all)) return false;
+  if (!d->without_ipv6 && (!read_whole(d, d->snmp6) || !add_udp6(d->text, &all))) return false;
+  *sum = all.sum;
+  *errors = all.counts_errors ? all.errors : 0;
   return true;
 }
 

@@ -22,11 +22,14 @@ struct bb_kernel_drops *bb_kernel_drops_open(const char *proc, const char *sys);
 /* NULL does nothing. */
 void bb_kernel_drops_close(struct bb_kernel_drops *drops);
 
-/* UDP datagrams that were dropped for want of room in a socket buffer, of all sockets of the namespace: RcvbufErrors + MemErrors of IPv4
+/* `sum`: UDP datagrams that were dropped for want of room in a socket buffer, of all sockets of the namespace: RcvbufErrors + MemErrors of IPv4
  * and of IPv6 together, since a datagram of IPv4 to a socket of both counts as IPv4. False where a counter is absent of a family that
  * exists (MemErrors: before Linux 5.11). A kernel without IPv6 has no net/snmp6, which is fine. A socket counts its drops (SO_MEMINFO)
- * a moment before the kernel counts them here. */
-bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum);
+ * a moment before the kernel counts them here; and from Linux 6.18 on the kernel leaves out some of those that it makes for want of
+ * memory (not of room in the socket's buffer) where several CPUs fill one socket. `errors`: those that were dropped for any
+ * reason that the kernel counts as an error (InErrors of both families): for want of room, a wrong checksum, a filter; 0 where it does
+ * not count them. */
+bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum, uint64_t *errors);
 
 /* Packets that the whole machine (every namespace) dropped because a CPU's backlog was full, before any socket, and those that it
  * processed. Each CPU counts to 2^32 and begins again, and one that is taken offline takes its count along: where a sum is less than

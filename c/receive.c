@@ -86,6 +86,13 @@ struct road {
   uint64_t accepted, missed, packets; /* counted until the second under way */
 };
 
+/* What the kernel counts of all UDP sockets of the namespace; `known`: it does. */
+struct counted {
+  bool known;
+  uint64_t buffers; /* datagrams for which there was no room */
+  uint64_t errors;  /* datagrams that were dropped for that, a wrong checksum or a filter */
+};
+
 /* Socket drops that no full buffer explains yet. */
 struct unexplained {
   uint64_t drops;
@@ -98,9 +105,8 @@ struct bb_receiver {
   struct bb_kernel_drops *kernel_drops;
   struct road roads[BB_LINKS]; /* by the number of the link */
   uint32_t road_count;         /* the highest number that is in use */
-  uint64_t buffer_errors;      /* as last read; whether they can be is `buffers_known` */
-  bool buffers_known;
-  int64_t buffers_read_ns;
+  struct counted counted;      /* what of it has explained drops, or had none to explain */
+  int64_t counted_ns;          /* when that was last brought up to now */
   struct unexplained unexplained;
   uint64_t softnet_dropped, softnet_processed, accepted; /* until the second under way */
   int64_t drain_ns;
@@ -133,16 +139,10 @@ struct bb_receiver {
   _Alignas(struct bb_report) uint8_t data[BATCH][ROOM];
 };
 
-/* Whether a socket buffer was full since this was last asked, by the kernel's own count of that, which is of all sockets of the namespace.
- * Where it does not count that, every drop may have been one. */
-static bool have_buffers_overflowed(struct bb_receiver *r, int64_t now_ns) {
-  uint64_t sum = 0;
-  const bool known = r->kernel_drops != NULL && bb_kernel_drops_buffers(r->kernel_drops, &sum);
-  const bool overflowed = !known || !r->buffers_known || sum != r->buffer_errors;
-  r->buffers_known = known;
-  r->buffer_errors = sum;
-  r->buffers_read_ns = now_ns;
-  return overflowed;
+static struct counted read_counted(const struct bb_receiver *r) {
+  struct counted c = {0};
+  c.known = r->kernel_drops != NULL && bb_kernel_drops_buffers(r->kernel_drops, &c.buffers, &c.errors);
+  return c;
 }
 
 struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
@@ -159,7 +159,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   r->interfaces = bb_interfaces_open();
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   /* Before there is a socket: whatever one of ours drops is explained by what is counted from now on. */
-  have_buffers_overflowed(r, 0);
+  r->counted = read_counted(r);
   r->drain_ns = drain_ns;
   r->flood = flood;
   r->buffer = UINT64_MAX;
@@ -457,9 +457,10 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
 /* Counts what the kernel has dropped, and finds out why. A socket counts as a drop whatever it did not take: for want of room, but also for
  * a wrong checksum, which any host can send, and for our filter. Only want of room means that we have not heard a report.
  *
- * The socket's number moves a moment before that of full buffers. So drops that nothing explains are looked at once more in the next drain;
- * until then the heartbeat stands. If there is still no explanation they were unfit, and the heartbeat goes on to the first look,
- * whatever was dropped since: it is a drain late then, however many bad datagrams come.
+ * The socket's number moves a moment before those of the namespace. So drops that no full buffer explains are looked at once more in the
+ * next drain; until then the heartbeat stands. If they are explained by then as errors they were unfit, and the heartbeat goes on to the
+ * first look, whatever was dropped since: it is a drain late then, however many bad datagrams come. If nothing explains them they
+ * count as want of room: some kernels leave out drops for want of memory (Linux 6.18).
  *
  * `now_ns`: a time before this look. Up to when the heartbeat may go. */
 static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
@@ -471,22 +472,27 @@ static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
     foreign = foreign || (here > 0 && r->listeners[i].foreign);
   }
   if (r->filtering) r->junk += drops;
-  const struct unexplained before = r->unexplained;
-  const uint64_t all = drops + before.drops;
-  if (all == 0 && now_ns - r->buffers_read_ns < SECOND) return INT64_MAX;
-  const bool overflowed = have_buffers_overflowed(r, now_ns);
-  if (all == 0) return INT64_MAX; /* others' sockets */
+  const struct unexplained first = r->unexplained;
+  const uint64_t all = drops + first.drops;
+  if (all == 0 && now_ns - r->counted_ns < SECOND) return INT64_MAX;
+  const struct counted before = r->counted, counted = read_counted(r);
   r->unexplained = (struct unexplained){0};
-  if (overflowed || foreign) {
+  r->counted_ns = now_ns;
+  r->counted = counted;
+  if (all == 0) return INT64_MAX; /* whatever was counted was of others' sockets */
+  const bool no_room = foreign || !before.known || !counted.known || counted.buffers != before.buffers;
+  if (no_room || counted.errors - before.errors < first.drops) {
     bb_writer_overflowed(r->writer, all);
     /* After the kernel was asked: what it dropped until then was not heard. */
     bb_writer_listening_since(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
     return INT64_MAX;
   }
-  if (before.drops > 0) bb_writer_unfit(r->writer, before.drops);
+  if (first.drops > 0) bb_writer_unfit(r->writer, first.drops);
   if (drops == 0) return INT64_MAX;
+  /* Of the errors those that have explained the first are used up. */
+  r->counted.errors = before.errors + first.drops;
   r->unexplained = (struct unexplained){drops, now_ns};
-  return before.drops > 0 ? before.seen_ns : (int64_t)r->heartbeat_ns;
+  return first.drops > 0 ? first.seen_ns : (int64_t)r->heartbeat_ns;
 }
 
 /* Whether so much was dropped before any socket saw it that reports were among it, most probably: more than were accepted, and more than
