@@ -637,7 +637,8 @@ rows.forEach((row, i) => {
     t.match(node.record, row.record ?? {});
     // What has not proved what it should may be anybody's: it is told of whoever sent it, and not of the node.
     t.equal(node.lastRefusal?.reason, row.refusal);
-    if (row.stray !== undefined) t.match(reader.senders(), [{ reason: enums.reason.indexOf(row.stray), name: 'node1' }]);
+    if (row.stray !== undefined)
+      t.match(reader.senders(), [{ reason: enums.reason.indexOf(row.stray), name: 'node1' }]);
     const last = row.steps.filter(step => step[2] === 'accepted').at(-1)?.[1];
     t.equal(node.report?.seq, last?.seq, 'the board holds the last accepted report');
     if (last !== undefined) t.equal(node.report?.t_boot_ns, ns(last.t));
