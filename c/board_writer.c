@@ -1025,8 +1025,6 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   }
 
   struct bb_record *r = record_at(b, record);
-  /* Whatever becomes of the report: its name has a key. */
-  if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
   const struct bb_stamp stamp = {arrival->stamp_ns, arrival->stamp_real_ns};
   const struct bb_judgement judgement = bb_order_judge(&order, report, proved, stamp, &w->limits);
   if (judgement.verdict == BB_REFUSED) {
@@ -1046,6 +1044,8 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
    * word by which readers learn of it (release: who sees the word sees the report). */
   store_report(b, record, newest, report, arrival);
   store_order(b, record, &order, NULL, arrival);
+  /* By what is accepted alone: what is refused may have been recorded long ago, when its name had another key. */
+  if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
   bb_add(&r->accepted, 1);
   bb_add(&r->lost, judgement.lost);
   bb_add(&r->unheard, judgement.unheard);

@@ -105,7 +105,7 @@ const rows: Row[] = [
     rule: 'window: a microsecond more ahead is outside, and the node gets a record that says so',
     most: 'until its clock is right, or the window wider',
     steps: [[0, { t: 100, seq: 0, skew: 60.000001 }, 'clock']],
-    record: { accepted: 0, refused: 1, refusal_offset_us: 60_000_001, auth_proved: 2 },
+    record: { accepted: 0, refused: 1, refusal_offset_us: 60_000_001, auth_proved: 0 },
     refusal: 'clock',
   },
   {
@@ -574,10 +574,25 @@ const rows: Row[] = [
     steps: [
       [0, { t: 100, seq: 0, by: 'none' }, 'accepted'],
       [1, { t: 101, seq: 1, skew: 100 }, 'clock'],
-      [2, { t: 102, seq: 2, by: 'none' }, 'auth_missing'],
+      [2, { t: 102, seq: 2, by: 'none' }, 'accepted'],
       [3, { t: 103, seq: 3 }, 'accepted'],
+      [4, { t: 104, seq: 4, by: 'none' }, 'auth_missing'],
     ],
-    record: { accepted: 2, auth_proved: 2, order_proved: 2 },
+    record: { accepted: 3, auth_proved: 2, order_proved: 2 },
+    refusal: 'clock',
+    stray: 'auth_missing',
+  },
+  {
+    rule: 'proof: one that is sent again a year later pins its name to no key',
+    most: 'not at all',
+    steps: [
+      [0, { t: 100, seq: 0, by: 'cluster' }, 'accepted'],
+      [1, { boot: 9, t: 50, seq: 5, made: -365 * 86_400 }, 'clock'],
+      [2, { t: 102, seq: 2, by: 'cluster' }, 'accepted'],
+      [3, { boot: 9, t: 51, seq: 6, made: -365 * 86_400 }, 'clock'],
+      [4, { t: 104, seq: 4, by: 'cluster' }, 'accepted'],
+    ],
+    record: { accepted: 3, auth_proved: 1, order_proved: 1 },
     refusal: 'clock',
   },
   {
