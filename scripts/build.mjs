@@ -33,9 +33,7 @@ function packages() {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
   console.error('build: installing packages …');
-  // Not `npm ci`, which refuses a lock file without the entries of optional packages for other platforms; npm leaves
-  // these out where its registry does not have them. The versions are those of the lock file all the same.
-  run('npm install', 'npm', ['install', '--no-save', '--no-audit', '--no-fund']);
+  run('npm ci', 'npm', ['ci', '--no-audit', '--no-fund']);
 }
 
 function addon() {

@@ -12,6 +12,8 @@ interface Package {
   integrity?: string;
   hasInstallScript?: boolean;
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
 }
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -53,6 +55,16 @@ t.test('the README counts the packages that are installed at run time', async t 
   const [, direct, all] =
     /^(\d+) packages at run time that we chose, (\d+) with what these bring/m.exec(read('README.md')) ?? [];
   t.same([Number(direct), Number(all)], [Object.keys(manifest.dependencies).length, found.length]);
+});
+
+t.test('the lock file is whole: npm ci takes it on every platform', async t => {
+  for (const [path, { dependencies, devDependencies, optionalDependencies }] of Object.entries(packages))
+    for (const name of Object.keys({
+      ...dependencies,
+      ...(path === '' ? devDependencies : {}),
+      ...optionalDependencies,
+    }))
+      t.doesNotThrow(() => resolve(path, name), `${path || 'we'}: ${name}`);
 });
 
 t.test('none of them runs anything when it is installed, and neither do we', async t => {
