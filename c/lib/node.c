@@ -107,17 +107,51 @@ static int32_t milliseconds(int64_t us) {
   return ms > INT32_MAX ? INT32_MAX : ms < INT32_MIN ? INT32_MIN : (int32_t)ms;
 }
 
+/* The order block as far as the last refusal. 0: there is none; below 0: it could not be had whole. */
+static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]) {
+  bool is_empty;
+  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), REFUSAL_BYTES, ORDER(order_tail), BB_TRIES, &is_empty) == 0)
+    return is_empty ? 0 : -EAGAIN;
+  return order[ORDER(refusal_reason) / 8] != 0;
+}
+#define REFUSAL(name) order[ORDER(name) / 8]
+
+static uint32_t reason_of(uint64_t reason) { return reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX; }
+
 /* The last refusal, if it is newer than the newest report. */
 static void add_refusal(const uint8_t *record, uint64_t stamp, struct beoboard_node *node) {
   uint64_t order[REFUSAL_BYTES / 8];
-  bool is_empty;
-  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), sizeof order, ORDER(order_tail), BB_TRIES,
-                    &is_empty) == 0)
-    return;
-  const uint64_t reason = order[ORDER(refusal_reason) / 8];
-  if (reason == 0 || order[ORDER(refusal_ns) / 8] <= stamp) return;
-  node->refused = reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX;
-  node->skew_ms = milliseconds((int64_t)order[ORDER(refusal_offset_us) / 8]);
+  if (read_refusal(record, order) <= 0 || REFUSAL(refusal_ns) <= stamp) return;
+  node->refused = reason_of(REFUSAL(refusal_reason));
+  node->skew_ms = milliseconds((int64_t)REFUSAL(refusal_offset_us));
+}
+
+int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  if (out == NULL || size == 0) return -EINVAL;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    uint64_t order[REFUSAL_BYTES / 8], slot[2];
+    const int found = read_refusal(record_of(b, (uint64_t)index), order);
+    if (found <= 0) return found < 0 ? found : -ENODATA;
+    /* The slot after the refusal: a report that comes meanwhile is newer, and no refusal is called newer than one that was there before it. */
+    int which;
+    const uint64_t sequence = bb_newest(b, (uint64_t)index, slot, sizeof slot, &which);
+    if (sequence == 1) return -EAGAIN;
+    const uint64_t stamp = REFUSAL(refusal_ns);
+    if (!again && from_to(e.now, stamp) > BB_AHEAD_NS) continue;
+    struct beoboard_refusal refusal;
+    memset(&refusal, 0, sizeof refusal);
+    refusal.age_ns = age_of(&e, stamp);
+    refusal.wall_ns = (int64_t)REFUSAL(refusal_real_ns);
+    refusal.skew_us = (int64_t)REFUSAL(refusal_offset_us);
+    refusal.reason = reason_of(REFUSAL(refusal_reason));
+    refusal.is_newer = sequence == 0 || stamp > SLOT(stamp_ns);
+    give(out, size, &refusal, sizeof refusal);
+    return 0;
+  }
 }
 
 static void add_report(const uint64_t *slot, struct beoboard_node *node) {
@@ -143,7 +177,7 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
   int which;
   for (int tries = 3; tries > 0; tries--) {
-    *by = load_link(b, link);
+    *by = load_link(b, link, links_of(b));
     sequence = bb_newest(b, index, slot, bytes, &which);
     if (sequence < 2 || SLOT(link) == link) return sequence;
     link = SLOT(link);
@@ -218,8 +252,8 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
 }
 
 /* In place, for the sake of a handler's stack: a slot of the board and the public one are of the same shape up to the report's end,
- *     head   stamp  stamp_real  reserved | report
- *     number age    stamp       wall     | report */
+ *     head   stamp  stamp_real  link | report
+ *     number age    stamp       wall | report */
 _Static_assert(offsetof(struct beoboard_slot, report) == offsetof(struct bb_slot, report), "where the report begins");
 static void give_slot(const struct evidence *e, uint64_t *slot, struct beoboard_slot *out, size_t size) {
   if (out == NULL) return;
