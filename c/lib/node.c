@@ -186,8 +186,10 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   return sequence;
 }
 
-/* One node by this look. 0, -EAGAIN, or 1: the look has to be repeated. */
-static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index, struct beoboard_node *node) {
+/* One node by this look, and by what was known of all links since; NULL: its own link is asked for. 0, -EAGAIN, or 1: the look has to be
+ * repeated. */
+static int copy_node(const beoboard *b, const struct evidence *e, const struct bb_link_evidence *links, uint64_t index,
+                     struct beoboard_node *node) {
   memset(node, 0, sizeof *node);
   node->age_ns = -1;
   node->load1 = node->cpu_busy = NAN;
@@ -195,8 +197,9 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
   const uint8_t *record = record_of(b, index);
   copy_name(record, node->name);
   uint64_t slot[NODE_BYTES / 8];
-  struct bb_link_evidence by;
-  const uint64_t sequence = newest_after(b, index, slot, sizeof slot, &by);
+  struct bb_link_evidence own;
+  int which;
+  const uint64_t sequence = links != NULL ? bb_newest(b, index, slot, sizeof slot, &which) : newest_after(b, index, slot, sizeof slot, &own);
   if (sequence == 1) return -EAGAIN;
   const struct bb_record *r = (const struct bb_record *)record;
   node->reports = bb_load(&r->accepted);
@@ -210,7 +213,7 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
     node->age_ns = age_of(e, stamp);
     node->skew_ms = milliseconds((int64_t)bb_load((const uint64_t *)&r->offset_us));
     node->link = SLOT(link) < BB_LINKS ? (uint32_t)SLOT(link) : BB_LINK_UNKNOWN;
-    state = judge(e, &by, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+    state = judge(e, links != NULL ? evidence_by(links, node->link) : &own, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
   }
   if (!is_unknown(e)) node->state = (uint32_t)state;
   if (bb_load(&r->refused) != 0) add_refusal(record, stamp, node);
@@ -225,7 +228,7 @@ int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_
     struct evidence e;
     struct beoboard_node node;
     look(b, again, &e);
-    const int result = copy_node(b, &e, (uint64_t)index, &node);
+    const int result = copy_node(b, &e, NULL, (uint64_t)index, &node);
     if (result < 0) return result;
     if (result > 0 && !again) continue;
     give(out, size, &node, sizeof node);
@@ -241,10 +244,12 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
+    struct bb_link_evidence links[BB_LINKS];
+    load_links(b, links);
     bool is_ahead = false;
     for (int i = 0; i < n; i++) {
       struct beoboard_node node;
-      if (copy_node(b, &e, (uint64_t)first + (uint64_t)i, &node) > 0) is_ahead = true;
+      if (copy_node(b, &e, links, (uint64_t)first + (uint64_t)i, &node) > 0) is_ahead = true;
       give((uint8_t *)out + (size_t)i * size, size, &node, sizeof node);
     }
     if (!is_ahead || again) return n;
