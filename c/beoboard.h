@@ -153,11 +153,13 @@ struct beoboard_link {
  *     struct beoboard_link links[BEOBOARD_LINKS_MAX];
  *     int n = beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
  *     for (int i = 0; i < n; i++)
- *         if (links[i].number == node.link && (links[i].flags & BEOBOARD_LINK_F_DARK || !(links[i].flags & BEOBOARD_LINK_F_UP)))
+ *         if (links[i].number == node.link &&
+ *             (links[i].flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP)
  *             return wait_and_tell_somebody(links[i].name);
  *
  * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its first
- * limit, with the usual limits some seconds before the first of them is silent. */
+ * limit: with the usual limits some seconds before the first of them is silent, if none of them has a much longer interval
+ * than the others. */
 int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, int max);
 
 /* ---- Names and indexes ---- */
@@ -246,9 +248,10 @@ struct beoboard_refusal {
 };
 
 /* Why the receiver last refused a report of this node: so whoever is told "silent", or "never", can be told why. Only
- * refusals of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a right
- * tag); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none; -EAGAIN: it
- * is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or retired board. */
+ * refusals of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
+ * right tag); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
+ * -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or
+ * retired board. */
 int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size);
 
 #define BEOBOARD_SENDERS_MAX 256       /* room for so many is always enough */
@@ -265,9 +268,9 @@ struct beoboard_sender {
     uint32_t reserved;                 /* zero */
 };
 
-/* Who was refused, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size` is
- * that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a flood
- * of invented addresses does not hide it. Answers also of a stalled or retired board. */
+/* Who was refused, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
+ * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
+ * flood of invented addresses does not hide it. Answers also of a stalled or retired board. */
 int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size, int max);
 
 /* ---- What has happened ---- */
@@ -285,15 +288,15 @@ struct beoboard_event {
     int32_t  subject;                  /* as the kind says: index of a node, number of a link; BEOBOARD_NO_SUBJECT */
 };
 
-/* Events from number `*next` on, the oldest first, in an array of at most `max`; gives how many, and sets `*next` to the number to
- * go on with. `size` is that of one element. Answers also of a stalled or retired board.
+/* Events from number `*next` on, the oldest first, in an array of at most `max`; gives how many, and sets `*next` to the number
+ * to go on with. `size` is that of one element. Answers also of a stalled or retired board.
  *
- * - 0 or 1 begins with the oldest that is there: the board keeps 4,096. BEOBOARD_EVENTS_FROM_NOW gives none, and sets `*next`
- *   to the next that will happen.
- * - Numbers that are left out tell what was missed: it was overwritten, or was on a board whose place this one has taken. By
- *   what `*next` has gone up beyond the number of events that were given, that much was missed.
- * - Numbers go on when beoboard_refresh() gives 1, and subjects are indexes of the new board. A `*next` from beyond what the
- *   board has is from another (of another boot, for example), and begins with the oldest. */
+ * - 0 or 1 begins with the oldest that is there: the board keeps 4,096. BEOBOARD_EVENTS_FROM_NOW gives none, and sets
+ *   `*next` to the next that will happen.
+ * - Numbers that are left out tell what was missed: it was overwritten, or was on a board whose place this one has taken.
+ *   As many were missed as `*next` has gone up by more than were given.
+ * - Numbers go on when beoboard_refresh() gives 1, and subjects are indexes of the new board. A `*next` that lies beyond
+ *   what the board has is from another (of another boot, for example), and begins with the oldest. */
 int beoboard_events(const beoboard *b, uint64_t *next, struct beoboard_event *out, size_t size, int max);
 
 /* "reboot", "dark" …: the name of an enum beoboard_event_kind; NULL for what is none. */

@@ -678,6 +678,7 @@ t.test('a node is judged by its own link', async t => {
       const reader = new BoardReader(path);
       const roll = reader.roll();
       const snapshot = reader.snapshot();
+      beat(path);
       const c = JSON.parse(calls(t, 'show', path));
       const by = (list: Iterable<State | undefined>) =>
         wanted.map(({ name, link }, i) => `${name} of ${link}: ${[...list][i]}`);
@@ -779,6 +780,7 @@ t.test('links: up, down, dark', async t => {
   t.ok((dark?.changed_age_ns ?? 0) >= 8e9 - 20e6, 'up since its first report');
   t.equal(others?.changed_age_ns, -1);
   by('eth0', 0n, 'a', 2);
+  writer.heartbeat(now());
   writer.survey();
   t.match(look().links[0], { flags: 0x1, dark_age_ns: -1, dark_nodes: 0 }, 'lit again');
   writer.linkState(2, 2, false, now());
