@@ -86,7 +86,7 @@ void beoboard_close(beoboard *b);
 
 #define BEOBOARD_F_STALLED   0x1u      /* heartbeat too old: no state below is evidence */
 #define BEOBOARD_F_CLOSED    0x2u      /* the receiver left in good order */
-#define BEOBOARD_F_FILTERING 0x4u      /* a flood is being filtered: kernel drops include junk */
+#define BEOBOARD_F_FILTERING 0x4u      /* a flood of junk is being dropped by the kernel, and counted in unfit_drops */
 #define BEOBOARD_F_RETIRED   0x8u      /* another board has taken its place: call beoboard_refresh() */
 
 struct beoboard_receiver {
@@ -99,15 +99,68 @@ struct beoboard_receiver {
     uint32_t flags;                    /* BEOBOARD_F_* */
     uint64_t received, accepted;       /* datagrams; reports laid on the board */
     uint64_t duplicate;                /* reports that had come before by another road */
-    uint64_t kernel_drops;             /* datagrams lost to a full socket buffer */
+    uint64_t kernel_drops;             /* datagrams lost to a full socket buffer, and to nothing else */
     uint64_t refused[32];              /* by enum beoboard_reason */
     uint32_t capacity;                 /* records that there is room for */
     uint32_t pid;                      /* as of its last start */
     char     cluster[64];              /* for display; empty: none */
+    uint64_t unfit_drops;              /* datagrams dropped by the kernel for a wrong checksum, or filtered as junk */
+    uint64_t softnet_drops;            /* packets of any kind that the machine dropped before it looked at them */
 };
 
 /* Is the monitor itself well? Ask before blaming nodes. Gives its evidence also when the board is stalled or retired. */
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size);
+
+/* ---- Links ---- */
+
+#define BEOBOARD_LINK_UNKNOWN 0u       /* the number of no link: the report did not come from a network */
+#define BEOBOARD_LINK_OTHERS  31u      /* the number of all interfaces that have none of their own */
+#define BEOBOARD_LINKS_MAX    31       /* room for so many is always enough */
+
+#define BEOBOARD_LINK_F_UP         0x1u  /* what is sent to it can be heard; else it is down */
+#define BEOBOARD_LINK_F_GONE       0x2u  /* the master has no interface of that name */
+#define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* the master has not the address to which its reports were sent */
+#define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, fell together: see dark_nodes */
+#define BEOBOARD_LINK_F_OTHERS     0x10u /* number 31: not one interface, but all others */
+#define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: so it was when that was last known */
+
+/* An interface of the master by which nodes report. */
+struct beoboard_link {
+    char     name[16];                 /* of the interface; of number 31 "all others" */
+    uint32_t number;                   /* as in struct beoboard_node */
+    uint32_t flags;                    /* BEOBOARD_LINK_F_* */
+    int64_t  changed_age_ns;           /* since it is up, or down; -1: not known */
+    int64_t  heartbeat_age_ns;         /* since all that came by it was heard; -1: not yet; below: its clock is not ours */
+    int64_t  listened_ns;              /* for how long without a gap, up to its heartbeat */
+    uint64_t nodes;                    /* whose last report came by it and was no goodbye; counted once a second */
+    int64_t  dark_age_ns;              /* since it is dark; -1: it is not */
+    uint64_t dark_nodes;               /* nodes that fell with it */
+    uint64_t downs;                    /* times that it was found to be down, or to have been */
+    uint64_t accepted;                 /* reports laid on the board that came by it */
+    uint64_t missed;                   /* packets of any kind that it dropped before they were looked at */
+};
+
+/* The links that there are, by their numbers, that of all others last, in an array of at most `max`, all by one look at the
+ * clock; gives how many. `size` is that of one element. Like beoboard_receiver() it gives its evidence also when the board
+ * is stalled or retired, and says so: by BEOBOARD_LINK_F_STALE, of every link.
+ *
+ * A node is silent only by what is known of its own link. While that is down, or has not listened for long enough, its
+ * nodes are uncertain at most. But what fails beyond the master's own port, a switch for example, is no down: then all nodes
+ * of a link fall silent, and rightly so. Before a scheduler acts on silent nodes (drains them, starts their jobs elsewhere)
+ * it asks whether their link is dark or down; if it is, the network or this master has more likely failed than all
+ * of these nodes, and somebody should look first:
+ *
+ *     struct beoboard_link links[BEOBOARD_LINKS_MAX];
+ *     int n = beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
+ *     for (int i = 0; i < n; i++)
+ *         if (links[i].number == node.link &&
+ *             (links[i].flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP)
+ *             return wait_and_tell_somebody(links[i].name);
+ *
+ * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its first
+ * limit: with the usual limits some seconds before the first of them is silent, if none of them has a much longer interval
+ * than the others. */
+int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, int max);
 
 /* ---- Names and indexes ---- */
 
@@ -182,6 +235,72 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
 
 /* The name of an enum beoboard_reason, as in `beoboard status --json`; NULL for what is none. */
 const char *beoboard_reason_name(int reason);
+
+/* ---- Why a node is not heard ---- */
+
+/* The last report of a node that was refused. */
+struct beoboard_refusal {
+    int64_t  age_ns;
+    int64_t  wall_ns;                  /* UTC, for display only */
+    int64_t  skew_us;                  /* the node's wall clock in it less the master's */
+    uint32_t reason;                   /* enum beoboard_reason */
+    uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since */
+};
+
+/* Why the receiver last refused a report of this node: so whoever is told "silent", or "never", can be told why. Only
+ * refusals of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
+ * right tag); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
+ * -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or
+ * retired board. */
+int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size);
+
+#define BEOBOARD_SENDERS_MAX 256       /* room for so many is always enough */
+
+/* From where datagrams came that were refused for the same reason. */
+struct beoboard_sender {
+    uint8_t  address[16];              /* an IPv6 address, IPv4 as ::ffff:a.b.c.d; as they say: anybody can forge it */
+    char     name[BEOBOARD_NAME_MAX];  /* that they claim; empty: none that is a name */
+    int64_t  first_age_ns;             /* since the first of them */
+    int64_t  last_age_ns;              /* and the last */
+    int64_t  last_wall_ns;             /* UTC, for display only */
+    uint64_t count;
+    uint32_t reason;                   /* enum beoboard_reason */
+    uint32_t reserved;                 /* zero */
+};
+
+/* Who was refused, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
+ * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
+ * flood of invented addresses does not hide it. Answers also of a stalled or retired board. */
+int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size, int max);
+
+/* ---- What has happened ---- */
+
+#define BEOBOARD_NO_SUBJECT      (-1)
+#define BEOBOARD_EVENTS_FROM_NOW UINT64_MAX
+
+/* What the receiver wrote down. Changes of state are not among it: states are judged by readers. */
+struct beoboard_event {
+    uint64_t number;                   /* from 1 on, one after the other */
+    int64_t  age_ns;
+    int64_t  wall_ns;                  /* UTC, for display only */
+    uint64_t detail;                   /* as the kind says */
+    uint32_t kind;                     /* enum beoboard_event_kind */
+    int32_t  subject;                  /* as the kind says: index of a node, number of a link; BEOBOARD_NO_SUBJECT */
+};
+
+/* Events from number `*next` on, the oldest first, in an array of at most `max`; gives how many, and sets `*next` to the number
+ * to go on with. `size` is that of one element. Answers also of a stalled or retired board.
+ *
+ * - 0 or 1 begins with the oldest that is there: the board keeps 4,096. BEOBOARD_EVENTS_FROM_NOW gives none, and sets
+ *   `*next` to the next that will happen.
+ * - Numbers that are left out tell what was missed: it was overwritten, or was on a board whose place this one has taken.
+ *   As many were missed as `*next` has gone up by more than were given.
+ * - Numbers go on when beoboard_refresh() gives 1, and subjects are indexes of the new board. A `*next` that lies beyond
+ *   what the board has is from another (of another boot, for example), and begins with the oldest. */
+int beoboard_events(const beoboard *b, uint64_t *next, struct beoboard_event *out, size_t size, int max);
+
+/* "reboot", "dark" …: the name of an enum beoboard_event_kind; NULL for what is none. */
+const char *beoboard_event_name(int kind);
 
 /* ---- The reports themselves, and rates ---- */
 
@@ -342,6 +461,22 @@ enum beoboard_reason {
     BEOBOARD_REASON_REPLAY = 16,       /* older than what was accepted before */
     BEOBOARD_REASON_LATE = 17,         /* after a newer report of the same run */
     BEOBOARD_REASON_FULL = 18          /* no record is free */
+};
+
+enum beoboard_event_kind {
+    BEOBOARD_EVENT_KIND_NONE = 0,
+    BEOBOARD_EVENT_KIND_RESTART = 1,   /* of a record: its sender was started anew */
+    BEOBOARD_EVENT_KIND_REBOOT = 2,    /* of a record: the node was booted */
+    BEOBOARD_EVENT_KIND_RESET = 3,     /* of a record: accepted only because nothing else was heard for the reset limit */
+    BEOBOARD_EVENT_KIND_GOODBYE = 4,   /* of a record: it was stopped in good order */
+    BEOBOARD_EVENT_KIND_REFUSAL = 5,   /* of a record, or of none: refused; detail: the reason */
+    BEOBOARD_EVENT_KIND_LINK_UP = 6,   /* of a link */
+    BEOBOARD_EVENT_KIND_LINK_DOWN = 7, /* of a link; it may be up again by now */
+    BEOBOARD_EVENT_KIND_DARK = 8,      /* of a link: all its nodes fell together; detail: how many */
+    BEOBOARD_EVENT_KIND_LIT = 9,       /* of a link that was dark: a node of it is heard again */
+    BEOBOARD_EVENT_KIND_OVERFLOW = 10, /* of none: a socket buffer was full; detail: how many datagrams were dropped */
+    BEOBOARD_EVENT_KIND_TAKEOVER = 11, /* of none: a receiver began on this board; detail: its instance */
+    BEOBOARD_EVENT_KIND_FORGET = 12    /* of none: records were taken from the board; detail: how many */
 };
 
 /* The CPUs of a socket. */

@@ -259,7 +259,11 @@ static void load_said(const struct bb_board_header *shared, struct said *said) {
   /* Acquire: what was stored before that heartbeat is seen by all loads below. */
   said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   said->since = bb_load(&shared->listening_since_ns);
-  for (uint32_t i = 0; i < BB_LINKS; i++) {
+  /* Acquire: an entry was written before it was counted. A number without one has no evidence, whatever stands there. */
+  const uint64_t used = bb_load_acquire(&shared->links_used);
+  memset(said->links, 0, sizeof said->links);
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    if (i > used && i != BB_LINK_OTHERS) continue;
     /* Acquire: of each link the listening-since that was stored before its heartbeat, and every word that was. */
     said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
     said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
@@ -381,10 +385,14 @@ int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
   return 0;
 }
 
+/* No receiver counts so far, and from there on numbers and sequences would overflow: only a spoiled board says it. */
+#define MOST_EVENTS (UINT64_C(1) << 61)
+
 int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
   if (is_cut(b)) return -1;
   /* Acquire: an event was written before its number. */
-  const uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
+  uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
+  if (last >= MOST_EVENTS) last = 0;
   const uint64_t size = b->header.events;
   uint64_t n = *next > 0 ? *next : 1;
   /* A cursor from another board, beyond what this one has: from its beginning. */

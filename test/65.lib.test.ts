@@ -27,6 +27,7 @@ import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { type Evidence, judge, type LastReport } from './judging.js';
 import { boardPath, folder, makeReport, ROOT, ratesOf } from './lib.js';
+import { beat, makeLinkBoard, poke as pokeBoard } from './linkboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}`);
@@ -34,7 +35,7 @@ t.comment(`seed ${SEED}`);
 const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
-const LIBRARY = ['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
+const LIBRARY = ['about', 'links', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
 const WRITER = ['board_writer.c', 'keyring.c', 'mac.c', 'order.c', 'sha256.c', 'validate.c'];
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
@@ -315,7 +316,7 @@ t.test('what opening gives', async t => {
     [11, 'shorter than a header', path => truncateSync(path, 100)],
     [11, 'its version not stored yet', path => poke(path, 8, 0n)],
     [74, 'another magic', path => poke(path, at('magic'), 1n)],
-    [74, 'another major version', path => poke(path, 8, 0x20000n)],
+    [74, 'another major version', path => poke(path, 8, 0x30000n)],
     [74, 'other reports', path => poke(path, at('stat_hash'), 1n)],
     [74, 'a directory', path => shell(`rm ${path}; mkdir ${path}`)],
     [74, 'a FIFO', path => shell(`rm ${path}; mkfifo ${path}`)],
@@ -324,6 +325,9 @@ t.test('what opening gives', async t => {
     [117, 'an index that leads out', path => poke(path, at('index_offset'), 1n << 40n)],
     [117, 'a column that leads out', path => poke(path, at('column_offset'), (1n << 64n) - 8n)],
     [117, 'records that lead out', path => poke(path, at('records_offset'), 1n << 63n)],
+    [117, 'links that lead out', path => poke(path, at('links_offset'), 1n << 40n)],
+    [117, 'senders that lead out', path => poke(path, at('senders_offset'), (1n << 64n) - 8n)],
+    [117, 'events that lead out', path => poke(path, at('events_offset'), 1n << 63n)],
     [117, 'no stride', path => poke(path, at('record_stride'), 0n)],
     [116, 'retired', path => poke(path, at('state'), 2n)],
   ];
@@ -491,6 +495,17 @@ t.test('its answers are those of the TypeScript reader', async t => {
       t.equal(is.copied.flags, report?.flags ?? 0);
       t.equal(is.copied.interval_ms, report?.interval_ms ?? 0);
       t.equal(is.copied.refused, { refused: 'rival', clock: 'clock' }[node.name] ?? 'none');
+      t.equal(is.copied.link, node.link);
+      const { lastRefusal } = node;
+      if (lastRefusal === undefined) t.strictSame(is.refusal, { error: -61 }, `${node.name}: never refused`);
+      else {
+        t.strictSame([is.refusal.reason, is.refusal.skew_us], [lastRefusal.reason, lastRefusal.offsetUs]);
+        t.ok(
+          is.refusal.age_ns >= 0 && is.refusal.age_ns / 1e6 <= lastRefusal.ageMs,
+          `${node.name}: age of its refusal`,
+        );
+        t.equal(is.refusal.is_newer, is.copied.refused === 'none' ? 0 : 1);
+      }
       const offset = node.lastRefusal?.offsetUs ?? record.offset_us ?? 0;
       t.equal(is.copied.skew_ms, Math.max(-(2 ** 31), Math.trunc(offset / 1000)));
       if (node.name === 'clock') t.equal(is.copied.skew_ms, -3_600_000, 'an hour behind');
@@ -519,10 +534,11 @@ t.test('its answers are those of the TypeScript reader', async t => {
       const shown = must(t, 'qemu-aarch64', [program, 'show', path]);
       const native = JSON.parse(calls(t, 'show', path));
       const other = JSON.parse(shown);
-      const strip = (node: { age: number; copied: { age_ns: number } }) => ({
+      const strip = (node: { age: number; copied: { age_ns: number }; refusal: { age_ns?: number } }) => ({
         ...node,
         age: 0,
         copied: { ...node.copied, age_ns: 0 },
+        refusal: { ...node.refusal, age_ns: 0 },
       });
       t.strictSame(other.node.map(strip), native.node.map(strip));
       writer.heartbeat(now());
@@ -556,11 +572,11 @@ function picker(seed: number): (n: number) => number {
   return n => Math.floor(next() * n);
 }
 
-t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
+t.test('the rule of liveness is that of test/judging.ts', async t => {
   const program = build(t, 'judge', 'gcc', SANITIZED, []);
   const pick = picker(SEED);
   const near = (...edges: bigint[]) => (edges[pick(edges.length)] ?? 0n) + [-MS, -1n, 0n, 1n, MS][pick(5)]!;
-  const rows: [Evidence, LastReport | undefined][] = Array.from({ length: 20_000 }, () => {
+  const rows: [Evidence, LastReport | undefined, number][] = Array.from({ length: 20_000 }, () => {
     const nowNs = 10_000_000n * S + BigInt(pick(1e9));
     const uncertainAfterNs = [4500n * MS, 4500n * MS, 100n * MS, 2n * S, 24n * 3600n * S][pick(5)]!;
     const silentAfterNs = [10_500n * MS, 10_500n * MS, 200n * MS, 5n * S, 48n * 3600n * S][pick(5)]!;
@@ -568,30 +584,37 @@ t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
     const scale = BigInt(Math.max(1000, intervalMs));
     const limits = [(uncertainAfterNs * scale) / 1000n, (silentAfterNs * scale) / 1000n];
     const heartbeatNs = nowNs - near(0n, 0n, 50n * MS, 3n * S, -S, 2900n * MS);
-    const listeningSinceNs = heartbeatNs - near(...limits, 3600n * S, 0n, 9_000_000n * S);
-    const anchor = pick(2) === 0 ? nowNs : heartbeatNs;
+    const link = pick(8) === 0 ? pick(40) : pick(31);
+    // Of none, and of a number that no word holds, nothing is known.
+    const none = link === 0 || link > 31;
+    const ofLink = none ? 0n : heartbeatNs - near(0n, 0n, 50n * MS, 5n * S, 3600n * S);
+    const listened = ofLink - near(...limits, 3600n * S, 0n, 9_000_000n * S);
+    const anchor = pick(2) === 0 || none ? nowNs : ofLink;
     let stampNs = anchor - near(0n, -S, 500n * MS, ...limits);
     if (stampNs < 0n) stampNs = 0n;
     if (pick(2) === 0) stampNs -= stampNs % MS;
     const evidence = {
       nowNs,
       heartbeatNs,
-      listeningSinceNs: listeningSinceNs < 0n ? 0n : listeningSinceNs,
+      listeningSinceNs: pick(2) === 0 ? 0n : nowNs, // the receiver's own says nothing of a node
       uncertainAfterNs,
       silentAfterNs,
       retired: pick(20) === 0,
+      link: { heartbeatNs: ofLink, listeningSinceNs: listened < 0n ? 0n : listened },
     };
-    return [evidence, pick(20) === 0 ? undefined : { stampNs, intervalMs, goodbye: pick(10) === 0 }];
+    return [evidence, pick(20) === 0 ? undefined : { stampNs, intervalMs, goodbye: pick(10) === 0 }, link];
   });
   const input = rows
-    .map(([e, last]) =>
+    .map(([e, last, link]) =>
       [
         e.nowNs,
         e.heartbeatNs,
-        e.listeningSinceNs,
         e.uncertainAfterNs,
         e.silentAfterNs,
         e.retired ? 2 : 0,
+        link,
+        e.link?.heartbeatNs ?? 0n,
+        e.link?.listeningSinceNs ?? 0n,
         last?.stampNs ?? -1,
         last?.intervalMs ?? 0,
         last?.goodbye ? 1 : 0,
@@ -611,7 +634,348 @@ t.test('the rule of liveness is that of src/shm/liveness.ts', async t => {
   t.strictSame(wrong.slice(0, 5), []);
   t.equal(got.length, rows.length);
   for (const state of NUMBERED) t.ok((seen.get(state) ?? 0) > 100, `${state}: ${seen.get(state)}`);
-  t.comment(must(t, program, ['scan', String(SEED), '100000']), 'the scan counts as the rule does');
+  t.comment(must(t, program, ['scan', String(SEED), '100000']), 'the scan counts as the rule does, by many links');
+});
+
+t.test('a node is judged by its own link', async t => {
+  t.test('two links, of which one stands', async t => {
+    const path = boardPath(t);
+    const writer = open(path);
+    t.teardown(() => writer.close());
+    const by = (hostname: string, link: number | string) =>
+      t.equal(writer.deliver(makeReport({ hostname }, 'alpha'), now() - 15n * S, 0n, link), 0, hostname);
+    const rows = [
+      ['a', 'eth0'],
+      ['b', 'eth1'],
+      ['others', 31],
+      ['none', 0],
+      ['unused', 7],
+    ] as const;
+    for (const [name, link] of rows) by(name, link);
+    const states = () => {
+      writer.heartbeat(now());
+      const c = JSON.parse(calls(t, 'show', path));
+      return rows.map(([name]) => {
+        const { state, checked, copied } = c.node.find((one: { name: string }) => one.name === name);
+        t.strictSame([NUMBERED[checked], copied.state], [NUMBERED[state], NUMBERED[state]], `${name}: by every call`);
+        return `${name} ${NUMBERED[state]}`;
+      });
+    };
+    writer.listeningSince(now() - 25n * S);
+    const [, ...others] = ['a silent', 'b silent', 'others silent', 'none uncertain', 'unused uncertain'];
+    t.strictSame(states(), ['a silent', ...others]);
+    writer.linkState(1, 0, false, now());
+    t.strictSame(states(), ['a uncertain', ...others], 'down: its heartbeat stands, the others go on');
+    writer.linkState(1, 1, false, now());
+    t.strictSame(states(), ['a uncertain', ...others], 'up again: it listens anew');
+  });
+  t.test('many boards, by the oracle', async t => {
+    const pick = picker(SEED + 2);
+    const seen = new Map<string, number>();
+    for (let round = 0; round < 25; round++) {
+      const path = boardPath(t);
+      const wanted = makeLinkBoard(path, pick);
+      const reader = new BoardReader(path);
+      const roll = reader.roll();
+      const snapshot = reader.snapshot();
+      beat(path);
+      const c = JSON.parse(calls(t, 'show', path));
+      const by = (list: Iterable<State | undefined>) =>
+        wanted.map(({ name, link }, i) => `${name} of ${link}: ${[...list][i]}`);
+      const states = by(wanted.map(({ state }) => state));
+      const told = (what: (node: { state: number; checked: number; copied: { state: State } }) => State | undefined) =>
+        by(c.node.map(what));
+      t.strictSame(
+        told(({ state }) => NUMBERED[state]),
+        states,
+        `round ${round}: beoboard_state`,
+      );
+      t.strictSame(
+        told(({ checked }) => NUMBERED[checked]),
+        states,
+        'beoboard_check',
+      );
+      t.strictSame(
+        told(({ copied }) => copied.state),
+        states,
+        'beoboard_read',
+      );
+      t.strictSame(by([...roll.states].map(state => NUMBERED[state])), states, 'the column, in TypeScript');
+      t.strictSame(by([...snapshot.nodes()].map(({ state }) => state)), states, 'the slots, in TypeScript');
+      t.strictSame(
+        c.counts,
+        NUMBERED.map(state => wanted.filter(node => node.state === state).length),
+        'beoboard_tally',
+      );
+      t.strictSame(
+        c.node.map((node: { copied: { link: number } }) => node.copied.link),
+        wanted.map(({ link }) => link),
+      );
+      for (const { link, state } of wanted) {
+        const kind = `${link === 0 ? 'none' : link === 31 ? 'others' : link < c.link.length ? 'a link' : 'unused'} ${state}`;
+        seen.set(kind, (seen.get(kind) ?? 0) + 1);
+      }
+      reader.close();
+    }
+    for (const kind of [
+      'a link silent',
+      'a link uncertain',
+      'others silent',
+      'others uncertain',
+      'none uncertain',
+      'unused uncertain',
+    ])
+      t.ok((seen.get(kind) ?? 0) > 5, `${kind}: ${seen.get(kind)}`);
+    t.strictSame([seen.get('none silent'), seen.get('unused silent')], [undefined, undefined]);
+  });
+});
+
+t.test('links: up, down, dark', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  t.teardown(() => writer.close());
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  const look = () => {
+    const { link, flags } = JSON.parse(calls(t, 'show', path));
+    return { stalled: (flags & 1) !== 0, links: link as Record<string, number>[] };
+  };
+  t.strictSame(
+    look().links.map(({ name, number, flags }) => [name, number, flags]),
+    [['all others', 31, 0x31]],
+    'no report yet, and no heartbeat',
+  );
+  const by = (link: number | string, ageNs: bigint, hostname: string, seq = 1) =>
+    writer.deliver(makeReport({ hostname, seq, t_boot_ns: BigInt(seq) * S }, 'alpha'), now() - ageNs, 0n, link);
+  for (const name of ['a', 'b']) by('eth0', 8n * S, name);
+  by('eth1', 0n, 'c');
+  const first = look();
+  t.match(first.links[0], { heartbeat_age_ns: -1, listened_ns: 0, dark_age_ns: -1 }, 'no heartbeat yet');
+  writer.listeningSince(now() - 20n * S);
+  writer.heartbeat(now());
+  writer.survey();
+  const { links } = look();
+  t.strictSame(
+    links.map(({ name, number, flags, nodes, accepted, downs, missed }) => [
+      name,
+      number,
+      flags,
+      nodes,
+      accepted,
+      downs,
+      missed,
+    ]),
+    [
+      ['eth0', 1, 0x9, 2, 2, 0, 0],
+      ['eth1', 2, 0x1, 1, 1, 0, 0],
+      ['all others', 31, 0x11, 0, 0, 0, 0],
+    ],
+  );
+  const [dark, , others] = links;
+  t.equal(dark?.dark_nodes, 2);
+  // They fell 3.5 s ago: 4.5 s after their reports.
+  t.ok((dark?.dark_age_ns ?? 0) > 3.4e9 && (dark?.dark_age_ns ?? 0) < 30e9, `dark for ${dark?.dark_age_ns} ns`);
+  t.ok(Math.abs((dark?.listened_ns ?? 0) - 20e9) < 1e9, `it has listened for ${dark?.listened_ns} ns`);
+  t.ok((dark?.heartbeat_age_ns ?? -1) >= 0 && (dark?.heartbeat_age_ns ?? 0) < 10e9);
+  t.ok((dark?.changed_age_ns ?? 0) >= 8e9 - 20e6, 'up since its first report');
+  t.equal(others?.changed_age_ns, -1);
+  by('eth0', 0n, 'a', 2);
+  writer.heartbeat(now());
+  writer.survey();
+  t.match(look().links[0], { flags: 0x1, dark_age_ns: -1, dark_nodes: 0 }, 'lit again');
+  writer.linkState(2, 2, false, now());
+  writer.linkState(1, 4, false, now());
+  writer.linkState(1, 1, false, now());
+  writer.heartbeat(now());
+  t.strictSame(
+    look().links.map(({ flags, downs }) => [flags, downs]),
+    [
+      [0x1, 1],
+      [0x2, 1],
+      [0x11, 0],
+    ],
+    'gone, and up again',
+  );
+  const mine = look().links;
+  reader.snapshot();
+  t.strictSame(
+    reader
+      .links()
+      .map(({ number, downs, nodes, darkNodes, accepted, missed }) => [
+        number,
+        downs,
+        nodes,
+        darkNodes,
+        accepted,
+        missed,
+      ]),
+    mine.map(({ number, downs, nodes, dark_nodes, accepted, missed }) => [
+      number,
+      downs,
+      nodes,
+      dark_nodes,
+      accepted,
+      missed,
+    ]),
+    'as the TypeScript reader has it',
+  );
+  t.ok(mine.every(({ flags }) => ((flags ?? 0) & 0x20) === 0));
+  writer.heartbeat(now() - 20n * S);
+  const stalled = look();
+  t.ok(
+    stalled.stalled && stalled.links.every(({ flags }) => ((flags ?? 0) & 0x20) !== 0),
+    'stalled: told, and said so',
+  );
+  t.equal(stalled.links.length, 3);
+});
+
+t.test('why a node is not heard, and who was refused', async t => {
+  const { path, writer } = sampler(t);
+  const show = () => JSON.parse(calls(t, 'show', path));
+  const refusalOf = (name: string) => show().node.find((node: { name: string }) => node.name === name).refusal;
+  t.match(refusalOf('refused'), {
+    reason: 'rival',
+    skew_us: 5_000_000,
+    wall_ns: String(1_800_000_000n * S),
+    is_newer: 1,
+  });
+  t.match(refusalOf('clock'), { reason: 'clock', skew_us: -3_600_000_000, is_newer: 1 }, 'without any report');
+  t.ok(refusalOf('clock').age_ns < 60e9);
+  t.strictSame(refusalOf('live'), { error: -61 });
+  lay(writer, 'refused', 3);
+  writer.heartbeat(now());
+  t.match(refusalOf('refused'), { reason: 'rival', is_newer: 0 }, 'heard since');
+  // Of another cluster: it has no record, and only the table of senders tells of it.
+  for (let i = 0; i < 3; i++) deliver(writer, makeReport({ hostname: 'stray' }, 'beta'), now(), BigInt(i));
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  reader.snapshot();
+  const c = show();
+  const wanted = reader
+    .senders()
+    .map(({ reason, name, count, lastRealNs }) => [enums.reason[reason], name, count, String(lastRealNs)]);
+  t.strictSame(
+    c.sender.map((one: Record<string, unknown>) => [one.reason, one.name, one.count, one.last_wall_ns]),
+    wanted,
+  );
+  t.strictSame(
+    wanted.map(([reason, name, count]) => `${reason} ${name} ${count}`),
+    ['cluster stray 3', 'clock clock 1', 'rival refused 1'],
+  );
+  for (const { address, first_age_ns, last_age_ns } of c.sender) {
+    t.equal(address, '0'.repeat(32));
+    t.ok(last_age_ns >= 0 && first_age_ns >= last_age_ns);
+  }
+});
+
+t.test('events', async t => {
+  const path = boardPath(t);
+  const writer = open(path);
+  t.teardown(() => writer.close());
+  interface Events {
+    events: number;
+    next: number;
+    event: { number: number; kind: string; subject: number; detail: number; age_ns: number; wall_ns: string }[];
+  }
+  const FROM_NOW = 2n ** 64n - 1n;
+  const ask = (next: number | bigint, max = 64): Events =>
+    JSON.parse(must(t, CALLS, ['events', path], { input: `${next} ${max}\n` }));
+  const told = ({ event }: Events) =>
+    event.map(({ number, kind, subject, detail }) => `${number} ${kind} ${subject} ${detail}`);
+  t.strictSame(
+    [ask(0), ask(1), ask(FROM_NOW), ask(77)].map(({ events, next }) => [events, next]),
+    [
+      [0, 1],
+      [0, 1],
+      [0, 1],
+      [0, 1],
+    ],
+  );
+  const goodbye = 2 ** bits.flags.goodbye;
+  lay(writer, 'a', 1);
+  lay(writer, 'b', 1);
+  lay(writer, 'b', 2, 0n, { start_boot_ns: 90n * S });
+  lay(writer, 'b', 3, 0n, { start_boot_ns: 90n * S, flags: goodbye });
+  lay(writer, 'a', 2, 0n, { boot_id: 7n });
+  deliver(writer, makeReport({ hostname: 'a' }, 'beta'), now(), 5n);
+  writer.deliver(makeReport({ hostname: 'c' }, 'alpha'), now(), 0n, 'eth0');
+  writer.linkState(1, 0, false, now());
+  writer.linkState(1, 1, false, now());
+  const cluster = enums.reason.indexOf('cluster');
+  const rival = enums.reason.indexOf('rival');
+  const all = ask(0);
+  t.strictSame(told(all), [
+    '1 restart 1 0',
+    '2 goodbye 1 0',
+    `3 refusal 0 ${rival}`,
+    `4 refusal -1 ${cluster}`,
+    '5 link_down 1 0',
+    '6 link_up 1 0',
+  ]);
+  t.strictSame([all.events, all.next], [6, 7]);
+  t.equal(all.event[3]?.wall_ns, '5');
+  t.ok(all.event.every(({ age_ns }) => age_ns >= 0 && age_ns < 60e9));
+  t.strictSame(told(ask(0, 2)), told(all).slice(0, 2), 'as many as are wanted');
+  t.equal(ask(0, 2).next, 3);
+  t.strictSame(told(ask(3, 2)), told(all).slice(2, 4), 'and on from there');
+  t.strictSame([ask(7).events, ask(7).next], [0, 7], 'no news');
+  t.strictSame([ask(FROM_NOW).events, ask(FROM_NOW).next], [0, 7], 'from now on');
+  t.strictSame([ask(8).events, ask(8).next], [6, 7], 'a cursor of another board: from the beginning');
+  t.strictSame([ask(0, 0).events, ask(0, 0).next], [0, 1]);
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  reader.snapshot();
+  t.strictSame(
+    reader.events(0, 64).events.map(({ number, kind, detail }) => [number, enums.event_kind[kind], detail]),
+    all.event.map(({ number, kind, detail }) => [number, kind, detail]),
+    'as the TypeScript reader has it',
+  );
+  // More than the ring holds: the oldest are gone, and the numbers tell how many.
+  for (let i = 0; i < 5000; i++) lay(writer, 'b', 10 + i, 0n, { start_boot_ns: 90n * S, flags: goodbye });
+  const late = ask(7, 5);
+  t.strictSame(
+    late.event.map(({ number }) => number),
+    [911, 912, 913, 914, 915],
+    '5,006 less 4,096',
+  );
+  t.equal(late.next - 7 - late.events, 904, 'so many were missed');
+  t.strictSame(
+    ask(5000).event.map(({ number, subject }) => `${number} ${subject}`),
+    [5000, 5001, 5002, 5003, 5004, 5005, 5006].map(n => `${n} 1`),
+  );
+  // Another board takes its place: the numbers go on, what was not read is missed.
+  writer.forget(['a']);
+  t.strictSame(told(ask(5000)), ['5007 forget -1 1']);
+  t.equal(ask(5000).next, 5008);
+  lay(writer, 'b', 6000, 0n, { start_boot_ns: 90n * S, flags: goodbye });
+  t.strictSame(told(ask(5008)), ['5008 goodbye 0 0'], 'and what they are about is of the new board');
+  // No receiver has counted so far.
+  writer.heartbeat(now());
+  for (const last of [2n ** 61n, 2n ** 63n - 1n, 2n ** 64n - 1n]) {
+    pokeBoard(path, [[structs.board_header.fields.event_last.offset, last]]);
+    t.strictSame(
+      [ask(0), ask(FROM_NOW), ask(5000)].map(({ events, next }) => [events, next]),
+      [
+        [0, 1],
+        [0, 1],
+        [0, 1],
+      ],
+      `${last} events`,
+    );
+  }
+});
+
+t.test('what the kernel dropped is told apart', async t => {
+  const path = boardPath(t);
+  open(path).close();
+  const { kernel_drops, unfit_drops, softnet_drops } = structs.board_header.fields;
+  pokeBoard(path, [
+    [kernel_drops.offset, 3n],
+    [unfit_drops.offset, 4n],
+    [softnet_drops.offset, 5n],
+  ]);
+  beat(path);
+  t.match(JSON.parse(calls(t, 'show', path)), { kernel_drops: 3, unfit_drops: 4, softnet_drops: 5 });
 });
 
 t.test('its rates are those of src/shm/rates.ts', async t => {
@@ -783,7 +1147,7 @@ t.test('read calls make no system call', async t => {
   t.test('nor do they need more stack than was said', async t => {
     const usage = folder(t);
     // Each source's own functions in a row is more than any call can be; what the kernel's clock takes comes to it.
-    const deepest = ['about', 'live', 'node', 'rates'].map(name => {
+    const deepest = ['about', 'links', 'live', 'node', 'rates'].map(name => {
       const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O2', '-fstack-usage'];
       must(t, 'gcc', [...flags, '-c', `lib/${name}.c`, '-o', join(usage, `${name}.o`)]);
       const lines = readFileSync(join(usage, `${name}.su`), 'utf8')

@@ -1,7 +1,8 @@
 /* May a job start on these nodes? As a scheduler's prologue would ask, for example Slurm's:
  *   may-start [-b BOARD] $(scontrol show hostnames)
  * Exits with 0 when all are live and none is held or ill; 1 when not, with a line for each that is why; 4 when nobody knows:
- * then the job must wait, and no node may be blamed. */
+ * then the job must wait, and no node may be blamed. A line also says so when the network is more likely to blame than the node, and when
+ * the node reports but is refused. */
 #include <beoboard.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,25 @@ static const char *objection(const beoboard *b, const char *name) {
   if ((node.flags & BEOBOARD_FLAGS_ROOT_READONLY) != 0) return "its root file system is read-only";
   if (node.health == BEOBOARD_HEALTH_BAD) return "its health check says bad";
   return NULL;
+}
+
+/* Why a node is not heard, as far as that is known: its link is down, or fell dark with all of its nodes, or its reports are refused. */
+static void explain(const beoboard *b, const char *name) {
+  struct beoboard_node node;
+  struct beoboard_link links[BEOBOARD_LINKS_MAX];
+  struct beoboard_refusal refusal;
+  const int index = beoboard_index(b, name);
+  const int n = beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
+  if (beoboard_read(b, index, &node, sizeof node) < 0) return;
+  for (int i = 0; i < n; i++) {
+    if (node.age_ns < 0 || links[i].number != node.link) continue;
+    if ((links[i].flags & BEOBOARD_LINK_F_UP) == 0) printf("; the master's link %s is down", links[i].name);
+    else if ((links[i].flags & BEOBOARD_LINK_F_DARK) != 0)
+      printf("; %llu nodes on link %s fell together", (unsigned long long)links[i].dark_nodes, links[i].name);
+  }
+  if (beoboard_last_refusal(b, index, &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
+  const char *reason = beoboard_reason_name((int)refusal.reason);
+  printf("; it reports, and is refused: %s, its clock %+.3f s off", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
 }
 
 int main(int argc, char **argv) {
@@ -53,7 +73,9 @@ int main(int argc, char **argv) {
                       : states[i] != BEOBOARD_LIVE ? beoboard_state_name(states[i])
                                                    : objection(b, names[i]);
     if (why == NULL) continue;
-    printf("%s: %s\n", names[i], why);
+    printf("%s: %s", names[i], why);
+    if (states[i] == BEOBOARD_SILENT || states[i] == BEOBOARD_UNCERTAIN || states[i] == BEOBOARD_NEVER) explain(b, names[i]);
+    printf("\n");
     may = 0;
   }
   free(states);

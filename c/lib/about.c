@@ -35,3 +35,7 @@ const char *beoboard_state_name(int state) {
 const char *beoboard_reason_name(int reason) {
   return reason >= 0 && reason < BB_REASON_COUNT ? bb_reason_names[reason] : NULL;
 }
+
+const char *beoboard_event_name(int kind) {
+  return kind >= 0 && kind < BB_EVENT_KIND_COUNT ? bb_event_kind_names[kind] : NULL;
+}

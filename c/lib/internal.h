@@ -80,9 +80,19 @@ static inline void look(const beoboard *b, bool again, struct evidence *e) {
   if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
 }
 
-/* What is known of a link now. */
-static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link) {
-  if (link == BB_LINK_UNKNOWN || link >= BB_LINKS) return no_evidence;
+/* Links that have an entry, from number 1 on: never more than have a number of their own. */
+static inline uint32_t links_of(const beoboard *b) {
+  /* Acquire: an entry was written before it was counted. */
+  const uint64_t used = bb_load_acquire(&header_of(b)->links_used);
+  return used < BB_LINK_OTHERS ? (uint32_t)used : BB_LINK_OTHERS - 1;
+}
+
+/* Whether that number has an entry, when so many are used. */
+static inline bool is_link(uint64_t link, uint32_t used) { return (link != BB_LINK_UNKNOWN && link <= used) || link == BB_LINK_OTHERS; }
+
+/* What is known of a link now, when so many are used. A number without an entry has no evidence, whatever stands there. */
+static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link, uint32_t used) {
+  if (!is_link(link, used)) return no_evidence;
   const struct bb_link_evidence *shared = &header_of(b)->evidence[link];
   struct bb_link_evidence by;
   /* Acquire: what came by that heartbeat, and the listening-since before it, are seen by the loads that follow. */
@@ -93,7 +103,8 @@ static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link
 
 /* The same of all links: for who judges more nodes than there are links. */
 static inline void load_links(const beoboard *b, struct bb_link_evidence all[BB_LINKS]) {
-  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = load_link(b, i);
+  const uint32_t used = links_of(b);
+  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = load_link(b, i, used);
 }
 
 /* The word of a node, loaded after what is known of its link; see "How one node is judged" in the contract. */
@@ -102,7 +113,7 @@ static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_li
   uint64_t word = bb_load(column);
   for (int tries = 2; tries > 0; tries--) {
     const unsigned link = link_of(word);
-    *by = load_link(b, link);
+    *by = load_link(b, link, links_of(b));
     word = bb_load(column);
     if (link_of(word) == link) return word;
   }

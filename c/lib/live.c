@@ -28,6 +28,8 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   bb_copy_out(r.refused, h->refused, sizeof r.refused);
   r.capacity = b->board.header.capacity;
   r.pid = (uint32_t)bb_load(&h->pid);
+  r.unfit_drops = bb_load(&h->unfit_drops);
+  r.softnet_drops = bb_load(&h->softnet_drops);
   memcpy(r.cluster, b->board.header.cluster_name, sizeof r.cluster - 1); /* written before the board was opened */
   give(out, size, &r, sizeof r);
   return 0;

@@ -107,17 +107,51 @@ static int32_t milliseconds(int64_t us) {
   return ms > INT32_MAX ? INT32_MAX : ms < INT32_MIN ? INT32_MIN : (int32_t)ms;
 }
 
+/* The order block as far as the last refusal. 0: there is none; below 0: it could not be had whole. */
+static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]) {
+  bool is_empty;
+  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), REFUSAL_BYTES, ORDER(order_tail), BB_TRIES, &is_empty) == 0)
+    return is_empty ? 0 : -EAGAIN;
+  return order[ORDER(refusal_reason) / 8] != 0;
+}
+#define REFUSAL(name) order[ORDER(name) / 8]
+
+static uint32_t reason_of(uint64_t reason) { return reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX; }
+
 /* The last refusal, if it is newer than the newest report. */
 static void add_refusal(const uint8_t *record, uint64_t stamp, struct beoboard_node *node) {
   uint64_t order[REFUSAL_BYTES / 8];
-  bool is_empty;
-  if (bb_read_block(order, record + offsetof(struct bb_record, order_head), sizeof order, ORDER(order_tail), BB_TRIES,
-                    &is_empty) == 0)
-    return;
-  const uint64_t reason = order[ORDER(refusal_reason) / 8];
-  if (reason == 0 || order[ORDER(refusal_ns) / 8] <= stamp) return;
-  node->refused = reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX;
-  node->skew_ms = milliseconds((int64_t)order[ORDER(refusal_offset_us) / 8]);
+  if (read_refusal(record, order) <= 0 || REFUSAL(refusal_ns) <= stamp) return;
+  node->refused = reason_of(REFUSAL(refusal_reason));
+  node->skew_ms = milliseconds((int64_t)REFUSAL(refusal_offset_us));
+}
+
+int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  if (out == NULL || size == 0) return -EINVAL;
+  for (bool again = false;; again = true) {
+    struct evidence e;
+    look(b, again, &e);
+    uint64_t order[REFUSAL_BYTES / 8], slot[2];
+    const int found = read_refusal(record_of(b, (uint64_t)index), order);
+    if (found <= 0) return found < 0 ? found : -ENODATA;
+    /* The slot after the refusal: a report that comes meanwhile is newer, and no refusal is called newer than one that was there before it. */
+    int which;
+    const uint64_t sequence = bb_newest(b, (uint64_t)index, slot, sizeof slot, &which);
+    if (sequence == 1) return -EAGAIN;
+    const uint64_t stamp = REFUSAL(refusal_ns);
+    if (!again && from_to(e.now, stamp) > BB_AHEAD_NS) continue;
+    struct beoboard_refusal refusal;
+    memset(&refusal, 0, sizeof refusal);
+    refusal.age_ns = age_of(&e, stamp);
+    refusal.wall_ns = (int64_t)REFUSAL(refusal_real_ns);
+    refusal.skew_us = (int64_t)REFUSAL(refusal_offset_us);
+    refusal.reason = reason_of(REFUSAL(refusal_reason));
+    refusal.is_newer = sequence == 0 || stamp > SLOT(stamp_ns);
+    give(out, size, &refusal, sizeof refusal);
+    return 0;
+  }
 }
 
 static void add_report(const uint64_t *slot, struct beoboard_node *node) {
@@ -143,7 +177,7 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
   int which;
   for (int tries = 3; tries > 0; tries--) {
-    *by = load_link(b, link);
+    *by = load_link(b, link, links_of(b));
     sequence = bb_newest(b, index, slot, bytes, &which);
     if (sequence < 2 || SLOT(link) == link) return sequence;
     link = SLOT(link);
@@ -152,8 +186,10 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   return sequence;
 }
 
-/* One node by this look. 0, -EAGAIN, or 1: the look has to be repeated. */
-static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index, struct beoboard_node *node) {
+/* One node by this look, and by what was known of all links since; NULL: its own link is asked for. 0, -EAGAIN, or 1: the look has to be
+ * repeated. */
+static int copy_node(const beoboard *b, const struct evidence *e, const struct bb_link_evidence *links, uint64_t index,
+                     struct beoboard_node *node) {
   memset(node, 0, sizeof *node);
   node->age_ns = -1;
   node->load1 = node->cpu_busy = NAN;
@@ -161,8 +197,9 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
   const uint8_t *record = record_of(b, index);
   copy_name(record, node->name);
   uint64_t slot[NODE_BYTES / 8];
-  struct bb_link_evidence by;
-  const uint64_t sequence = newest_after(b, index, slot, sizeof slot, &by);
+  struct bb_link_evidence own;
+  int which;
+  const uint64_t sequence = links != NULL ? bb_newest(b, index, slot, sizeof slot, &which) : newest_after(b, index, slot, sizeof slot, &own);
   if (sequence == 1) return -EAGAIN;
   const struct bb_record *r = (const struct bb_record *)record;
   node->reports = bb_load(&r->accepted);
@@ -176,7 +213,7 @@ static int copy_node(const beoboard *b, const struct evidence *e, uint64_t index
     node->age_ns = age_of(e, stamp);
     node->skew_ms = milliseconds((int64_t)bb_load((const uint64_t *)&r->offset_us));
     node->link = SLOT(link) < BB_LINKS ? (uint32_t)SLOT(link) : BB_LINK_UNKNOWN;
-    state = judge(e, &by, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
+    state = judge(e, links != NULL ? evidence_by(links, node->link) : &own, stamp, node->interval_ms, (node->flags & BB_FLAGS_GOODBYE) != 0, &is_ahead);
   }
   if (!is_unknown(e)) node->state = (uint32_t)state;
   if (bb_load(&r->refused) != 0) add_refusal(record, stamp, node);
@@ -191,7 +228,7 @@ int beoboard_read(const beoboard *b, int index, struct beoboard_node *out, size_
     struct evidence e;
     struct beoboard_node node;
     look(b, again, &e);
-    const int result = copy_node(b, &e, (uint64_t)index, &node);
+    const int result = copy_node(b, &e, NULL, (uint64_t)index, &node);
     if (result < 0) return result;
     if (result > 0 && !again) continue;
     give(out, size, &node, sizeof node);
@@ -207,10 +244,12 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
   for (bool again = false;; again = true) {
     struct evidence e;
     look(b, again, &e);
+    struct bb_link_evidence links[BB_LINKS];
+    load_links(b, links);
     bool is_ahead = false;
     for (int i = 0; i < n; i++) {
       struct beoboard_node node;
-      if (copy_node(b, &e, (uint64_t)first + (uint64_t)i, &node) > 0) is_ahead = true;
+      if (copy_node(b, &e, links, (uint64_t)first + (uint64_t)i, &node) > 0) is_ahead = true;
       give((uint8_t *)out + (size_t)i * size, size, &node, sizeof node);
     }
     if (!is_ahead || again) return n;
@@ -218,8 +257,8 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
 }
 
 /* In place, for the sake of a handler's stack: a slot of the board and the public one are of the same shape up to the report's end,
- *     head   stamp  stamp_real  reserved | report
- *     number age    stamp       wall     | report */
+ *     head   stamp  stamp_real  link | report
+ *     number age    stamp       wall | report */
 _Static_assert(offsetof(struct beoboard_slot, report) == offsetof(struct bb_slot, report), "where the report begins");
 static void give_slot(const struct evidence *e, uint64_t *slot, struct beoboard_slot *out, size_t size) {
   if (out == NULL) return;

@@ -27,6 +27,10 @@ const (
 	statHash  = 0xF0B4D862878E67AC // the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
 	stalledNs = 3_000_000_000
 	aheadNs   = 1_000_000_000
+
+	headerBytes = 1536 // what we know of it; a minor version may have more
+	links       = 32
+	others      = 31 // the link that stands for all without an entry; 0 is not known
 )
 
 type board struct {
@@ -35,11 +39,16 @@ type board struct {
 	columnStride, recordStride, slots, slotSize uint64
 }
 
-// The look: the clock first, then the heartbeat, then the rest.
+// The look: the clock first, then the heartbeat, then of each link its heartbeat and since when it listens; and only then the
+// column or the slots, so that what came by a link's heartbeat is found there.
 type look struct {
-	now, heartbeat, since, uncertainAfter, silentAfter int64
-	unknown                                            bool
+	now, heartbeat, uncertainAfter, silentAfter int64
+	links                                       [links]evidence
+	unknown                                     bool
 }
+
+// What is known of a link; zero: nothing, nobody is silent by it.
+type evidence struct{ heartbeat, since int64 }
 
 func (b *board) word(offset uint64) uint64 {
 	return atomic.LoadUint64((*uint64)(unsafe.Pointer(&b.data[offset : offset+8][0])))
@@ -63,7 +72,7 @@ func open(path string) (*board, error) {
 		return nil, fmt.Errorf("not a regular file")
 	case !trusted(owner):
 		return nil, fmt.Errorf("belongs to user %d, who is not believed", owner)
-	case info.Size() < 1024:
+	case info.Size() < headerBytes:
 		return nil, fmt.Errorf("not finished")
 	}
 	size := uint64(info.Size())
@@ -76,17 +85,17 @@ func open(path string) (*board, error) {
 	if version == 0 {
 		return nil, fmt.Errorf("not finished")
 	}
-	if b.word(0) != magic || version>>16 != 1 || b.word(16) != statHash {
+	if b.word(0) != magic || version>>16 != 2 || b.word(16) != statHash {
 		return nil, fmt.Errorf("not a board, or one of another version")
 	}
 	// By the offsets and strides in the header, not by what they are today; none may lead out of the file.
 	b.capacity, b.column, b.records = b.half(40), b.word(56), b.word(64)
 	b.columnStride, b.recordStride, b.slots, b.slotSize = b.half(76), b.half(80), b.half(84), b.half(88)
-	bytes := b.word(32)
+	bytes, header := b.word(32), b.half(12)
 	fits := func(offset, stride uint64) bool {
-		return offset%8 == 0 && stride%8 == 0 && stride >= 8 && offset >= 1024 && offset <= bytes && stride <= (bytes-offset)/b.capacity
+		return offset%8 == 0 && stride%8 == 0 && stride >= 8 && offset >= header && offset <= bytes && stride <= (bytes-offset)/b.capacity
 	}
-	if bytes > size || b.capacity == 0 || b.half(92) != 32 || b.half(96) != 1216 || b.half(100) != 2 || b.slots%8 != 0 || b.slotSize%8 != 0 ||
+	if bytes > size || header < headerBytes || b.capacity == 0 || b.half(92) != 32 || b.half(96) != 1216 || b.half(100) != 2 || b.slots%8 != 0 || b.slotSize%8 != 0 ||
 		b.slots < 384 || b.slotSize < 1280 || b.recordStride < b.slots+2*b.slotSize || !fits(b.column, b.columnStride) || !fits(b.records, b.recordStride) {
 		return nil, fmt.Errorf("its parts lead out of the file")
 	}
@@ -125,9 +134,15 @@ func (b *board) look() (l look) {
 	for try := 0; try < 2; try++ { // far ahead of the clock? Perhaps we were asleep between the two: once more
 		l.now = monotonic()
 		l.heartbeat = int64(b.word(320))
-		l.since = int64(b.word(328))
 		if l.heartbeat-l.now <= aheadNs {
 			break
+		}
+	}
+	used := b.word(352)
+	for link := uint64(1); link < links; link++ {
+		if link <= used || link == others { // of a number without an entry nothing is known, whatever stands there
+			l.links[link].heartbeat = int64(b.word(1024 + 16*link))
+			l.links[link].since = int64(b.word(1024 + 16*link + 8))
 		}
 	}
 	l.uncertainAfter, l.silentAfter = int64(b.word(288)), int64(b.word(296))
@@ -136,14 +151,18 @@ func (b *board) look() (l look) {
 	return l
 }
 
-func (l look) judge(stamp, intervalMs int64, goodbye bool) string {
+func (l look) judge(stamp, intervalMs int64, goodbye bool, link uint64) string {
 	longer := intervalMs
 	if longer < 1000 {
 		longer = 1000
 	}
+	var by evidence
+	if link < links {
+		by = l.links[link]
+	}
 	heard := stamp
-	if heard < l.since {
-		heard = l.since
+	if heard < by.since {
+		heard = by.since
 	}
 	switch {
 	case l.unknown:
@@ -154,7 +173,7 @@ func (l look) judge(stamp, intervalMs int64, goodbye bool) string {
 		return "uncertain"
 	case l.now-stamp <= l.uncertainAfter/1000*longer:
 		return "live"
-	case l.heartbeat-heard > l.silentAfter/1000*longer: // never measured to now, and only while somebody listened
+	case by.heartbeat-heard > l.silentAfter/1000*longer: // by its own link: never measured to now, and only while somebody listened there
 		return "silent"
 	}
 	return "uncertain"
@@ -221,7 +240,7 @@ func run(path string) (bool, error) {
 		if age < 0 {
 			age = 0
 		}
-		fmt.Println(b.name(i), l.judge(int64(slot[1]), interval, goodbye), age/1_000_000, seq, load)
+		fmt.Println(b.name(i), l.judge(int64(slot[1]), interval, goodbye, slot[3]), age/1_000_000, seq, load)
 	}
 	return !l.unknown, nil
 }

@@ -27,7 +27,9 @@ import time
 
 MAGIC = 0x4452414F424F4542  # the bytes BEOBOARD
 STAT_HASH = 0xF0B4D862878E67AC  # the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
+HEADER_BYTES = 1536  # what we know of it; a minor version may have more
 STALLED_NS, AHEAD_NS = 3_000_000_000, 1_000_000_000
+OTHERS = 31  # the link that stands for all without an entry; 0 is not known
 ACQUIRE = 2  # memory_order_acquire
 
 if platform.machine() == "x86_64":
@@ -61,7 +63,7 @@ class Board:
                 raise NoBoard("not a regular file")
             if not trusted(st.st_uid):
                 raise NoBoard(f"belongs to user {st.st_uid}, who is not believed")
-            if st.st_size < 1024:
+            if st.st_size < HEADER_BYTES:
                 raise NoBoard("not finished")
             self.map = mmap.mmap(fd, st.st_size // 8 * 8, prot=mmap.PROT_READ)
         finally:
@@ -73,12 +75,12 @@ class Board:
         (magic, version, header_bytes, stat_hash, _, file_bytes, self.capacity, self.index_slots, self.index, self.column, self.records,
          self.index_stride, self.column_stride, self.record_stride, self.slots_offset, self.slot_stride, self.report_offset,
          report_bytes, slots, self.seed) = struct.unpack_from("<QIIQQQIIQQQIIIIIIIIQ", self.map[:112])
-        if magic != MAGIC or version >> 16 != 1 or stat_hash != STAT_HASH:
+        if magic != MAGIC or version >> 16 != 2 or stat_hash != STAT_HASH:
             raise NoBoard("not a board, or one of another version")
         # By the offsets and strides in the header, not by what they are today; none may lead out of the file.
         parts = [(self.index, self.index_slots, self.index_stride), (self.column, self.capacity, self.column_stride),
                  (self.records, self.capacity, self.record_stride)]
-        if (file_bytes > st.st_size or slots != 2 or report_bytes != 1216 or self.report_offset != 32 or self.slot_stride < 1280
+        if (file_bytes > st.st_size or header_bytes < HEADER_BYTES or slots != 2 or report_bytes != 1216 or self.report_offset != 32 or self.slot_stride < 1280
                 or self.slots_offset < 384 or self.record_stride < self.slots_offset + 2 * self.slot_stride
                 or self.index_slots < 2 * self.capacity or self.index_slots & (self.index_slots - 1)
                 or any(n % 8 for n in (self.slots_offset, self.slot_stride, *(x for a, _, s in parts for x in (a, s))))
@@ -92,19 +94,26 @@ class Board:
         return min(self.word(312), self.capacity)
 
     def look(self):
-        """The evidence, in this order: the clock, the heartbeat (acquire), and what follows."""
+        """The evidence, in this order: the clock, the heartbeat (acquire), of each link its heartbeat (acquire) and since when it
+        listens; and only then the column or the slots, so that what came by a link's heartbeat is found there."""
         for _ in range(2):  # far ahead of the clock? Perhaps we were asleep between the two: once more
             self.now = time.monotonic_ns()
             self.heartbeat = self.word(320)
             fence()
-            self.since = self.word(328)
             if self.heartbeat - self.now <= AHEAD_NS:
                 break
+        used = self.word(352)
+        self.links = [(0, 0)] * 32  # of a number without an entry nothing is known, whatever stands there: nobody is silent by it
+        for link in range(1, 32):
+            if link <= used or link == OTHERS:
+                heartbeat = self.word(1024 + 16 * link)
+                fence()
+                self.links[link] = heartbeat, self.word(1024 + 16 * link + 8)
         self.uncertain_after, self.silent_after, state = self.word(288), self.word(296), self.word(304)
         self.stalled = not -AHEAD_NS <= self.now - self.heartbeat <= STALLED_NS
         self.retired = bool(state & 2)  # another board has taken its place: open the path again
 
-    def judge(self, stamp, interval_ms, goodbye):
+    def judge(self, stamp, interval_ms, goodbye, link):
         if self.stalled or self.retired:
             return "unknown"
         if stamp is None:
@@ -116,13 +125,14 @@ class Board:
         longer = max(interval_ms, 1000)
         if self.now - stamp <= self.uncertain_after * longer // 1000:
             return "live"
-        # Never measured to now, and only while somebody listened.
-        return "silent" if self.heartbeat - max(stamp, self.since) > self.silent_after * longer // 1000 else "uncertain"
+        # By the evidence of its own link: never measured to now, and only while somebody listened there.
+        heartbeat, since = self.links[link] if link < 32 else (0, 0)
+        return "silent" if heartbeat - max(stamp, since) > self.silent_after * longer // 1000 else "uncertain"
 
     def state(self, i):
-        """One word is enough for the state: ms << 21 | interval in ms << 1 | goodbye."""
+        """One word is enough for the state: ms << 26 | link << 21 | interval in ms << 1 | goodbye."""
         word = self.word(self.column + i * self.column_stride)
-        return self.judge((word >> 21) * 1_000_000 if word else None, word >> 1 & 0xFFFFF, word & 1)
+        return self.judge((word >> 26) * 1_000_000 if word else None, word >> 1 & 0xFFFFF, word & 1, word >> 21 & 31)
 
     def live(self):
         """How many are live: of 100,000 nodes in a millisecond, with numpy."""
@@ -134,7 +144,7 @@ class Board:
             return 0
         all_words = numpy.frombuffer(self.map, "<u8", len(self.words))
         column = all_words[self.column // 8:][: self.count() * self.column_stride // 8: self.column_stride // 8].copy()
-        age = self.now - (column >> numpy.uint64(21)).astype("i8") * 1_000_000
+        age = self.now - (column >> numpy.uint64(26)).astype("i8") * 1_000_000
         interval = (column >> numpy.uint64(1) & numpy.uint64(0xFFFFF)).astype("i8")
         limit = self.uncertain_after * numpy.maximum(interval, 1000) // 1000
         return int(((column != 0) & (column & numpy.uint64(1) == 0) & (age >= -AHEAD_NS) & (age <= limit)).sum())
@@ -160,7 +170,7 @@ class Board:
         return None
 
     def newest(self, i):
-        """The newest report of a node, whole: (head, stamp in ns, bytes); None when there is none."""
+        """The newest report of a node, whole: (link, stamp in ns, bytes); None when there is none."""
         slots = [self.records + i * self.record_stride + self.slots_offset + k * self.slot_stride for k in (0, 1)]
         for _ in range(64):
             heads = [self.word(at) for at in slots]
@@ -173,7 +183,8 @@ class Board:
             copy = self.map[slots[k]:slots[k] + 1248]
             fence()
             if head & 1 == 0 and self.word(slots[k] + 1248) == head:
-                return head, struct.unpack_from("<Q", copy, 8)[0], copy[self.report_offset:self.report_offset + 1216]
+                stamp, _, link = struct.unpack_from("<QQQ", copy, 8)
+                return link, stamp, copy[self.report_offset:self.report_offset + 1216]
         raise NoBoard("a record was overwritten again and again")
 
 
@@ -198,14 +209,14 @@ def main():
         for i in nodes:
             found = board.newest(i)
             if found is None:
-                print(board.name(i), board.judge(None, 0, False), "-", "-", "-")
+                print(board.name(i), board.judge(None, 0, False, 0), "-", "-", "-")
                 continue
-            _, stamp, report = found
+            link, stamp, report = found
             # offset 24 seq, 28 interval_ms, 48 valid, 56 flags, 72 load1_c
             seq, interval = struct.unpack_from("<II", report, 24)
             valid, flags = struct.unpack_from("<QI", report, 48)
             load = struct.unpack_from("<I", report, 72)[0] / 100 if valid >> 2 & 1 else None  # set load: bit 2
-            state = board.judge(stamp, interval, flags >> 1 & 1)
+            state = board.judge(stamp, interval, flags >> 1 & 1, link)
             print(board.name(i), state, max(0, board.now - stamp) // 1_000_000, seq, "-" if load is None else f"{load:.2f}")
         if len(sys.argv) < 3:
             print(f"{board.live()} of {len(nodes)} live{', the receiver is stalled' if board.stalled else ''}", file=sys.stderr)

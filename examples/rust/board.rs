@@ -19,6 +19,9 @@ const MAGIC: u64 = 0x4452414f424f4542; // the bytes BEOBOARD
 const STAT_HASH: u64 = 0xF0B4D862878E67AC; // the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
 const STALLED_NS: i64 = 3_000_000_000;
 const AHEAD_NS: i64 = 1_000_000_000;
+const HEADER_BYTES: u64 = 1536; // what we know of it; a minor version may have more
+const LINKS: usize = 32;
+const OTHERS: usize = 31; // the link that stands for all without an entry; 0 is not known
 
 const O_NOFOLLOW: i32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100000 } else { 0o400000 };
 const O_NONBLOCK: i32 = 0o4000;
@@ -45,11 +48,12 @@ struct Board {
     slot_stride: u64,
 }
 
-/// The evidence: the clock first, then the heartbeat (acquire), then the rest.
+/// The evidence: the clock first, then the heartbeat (acquire), then of each link its heartbeat (acquire) and since when it listens; and only
+/// then the column or the slots, so that what came by a link's heartbeat is found there.
 struct Look {
     now: i64,
-    heartbeat: i64,
-    since: i64,
+    /// Heartbeat and listening-since; of what nothing is known zero: nobody is silent by it.
+    links: [(i64, i64); LINKS],
     uncertain_after: i64,
     silent_after: i64,
     unknown: bool,
@@ -101,7 +105,7 @@ impl Board {
         if !is_trusted(info.uid()) {
             return Err(format!("belongs to user {}, who is not believed", info.uid()));
         }
-        if info.size() < 1024 {
+        if info.size() < HEADER_BYTES {
             return Err("not finished".into());
         }
         let map = unsafe { mmap(std::ptr::null_mut(), info.size() as usize, 1, 1, file.as_raw_fd(), 0) };
@@ -113,7 +117,7 @@ impl Board {
         if version == 0 {
             return Err("not finished".into());
         }
-        if b.word(0) != MAGIC || version >> 16 != 1 || b.word(16) != STAT_HASH {
+        if b.word(0) != MAGIC || version >> 16 != 2 || b.word(16) != STAT_HASH {
             return Err("not a board, or one of another version".into());
         }
         // By the offsets and strides in the header, not by what they are today; none may lead out of the file.
@@ -122,11 +126,12 @@ impl Board {
         b.records = (b.word(64), b.half(80));
         b.slots = b.half(84);
         b.slot_stride = b.half(88);
-        let bytes = b.word(32);
+        let (bytes, header) = (b.word(32), b.half(12));
         let fits = |(offset, stride): (u64, u64)| {
-            offset % 8 == 0 && stride % 8 == 0 && stride >= 8 && offset >= 1024 && offset <= bytes && stride <= (bytes - offset) / b.capacity
+            offset % 8 == 0 && stride % 8 == 0 && stride >= 8 && offset >= header && offset <= bytes && stride <= (bytes - offset) / b.capacity
         };
         if bytes > info.size()
+            || header < HEADER_BYTES
             || b.capacity == 0
             || (b.half(92), b.half(96), b.half(100)) != (32, 1216, 2)
             || b.slots % 8 != 0
@@ -147,20 +152,29 @@ impl Board {
     }
 
     fn look(&self) -> Look {
-        let (mut now, mut heartbeat, mut since) = (0, 0, 0);
+        let (mut now, mut heartbeat) = (0, 0);
         for _ in 0..2 {
             // Far ahead of the clock? Perhaps we were asleep between the two: once more.
             now = monotonic();
             heartbeat = self.acquire(320) as i64;
-            since = self.word(328) as i64;
             if heartbeat.wrapping_sub(now) <= AHEAD_NS {
                 break;
+            }
+        }
+        let used = self.acquire(352);
+        let mut links = [(0, 0); LINKS];
+        for (i, link) in links.iter_mut().enumerate().skip(1) {
+            // Of a number without an entry nothing is known, whatever stands there.
+            if i as u64 <= used || i == OTHERS {
+                let at = 1024 + 16 * i as u64;
+                let heartbeat = self.acquire(at) as i64;
+                *link = (heartbeat, self.word(at + 8) as i64);
             }
         }
         let retired = self.word(304) & 2 != 0; // another board has taken its place: open the path again
         let ahead = heartbeat.wrapping_sub(now);
         let unknown = retired || ahead > AHEAD_NS || ahead < -STALLED_NS;
-        Look { now, heartbeat, since, uncertain_after: self.word(288) as i64, silent_after: self.word(296) as i64, unknown }
+        Look { now, links, uncertain_after: self.word(288) as i64, silent_after: self.word(296) as i64, unknown }
     }
 
     fn name(&self, i: u64) -> String {
@@ -191,8 +205,9 @@ impl Board {
 }
 
 impl Look {
-    fn judge(&self, stamp: i64, interval_ms: i64, goodbye: bool) -> &'static str {
+    fn judge(&self, stamp: i64, interval_ms: i64, goodbye: bool, link: u64) -> &'static str {
         let longer = interval_ms.max(1000);
+        let (heartbeat, since) = self.links.get(link as usize).copied().unwrap_or((0, 0));
         let limit = |ns: i64| (ns as i128 * longer as i128 / 1000) as i64;
         if self.unknown {
             "unknown"
@@ -202,8 +217,8 @@ impl Look {
             "uncertain"
         } else if self.now.wrapping_sub(stamp) <= limit(self.uncertain_after) {
             "live"
-        } else if self.heartbeat.wrapping_sub(stamp.max(self.since)) > limit(self.silent_after) {
-            "silent" // never measured to now, and only while somebody listened
+        } else if heartbeat.wrapping_sub(stamp.max(since)) > limit(self.silent_after) {
+            "silent" // by its own link: never measured to now, and only while somebody listened there
         } else {
             "uncertain"
         }
@@ -225,7 +240,7 @@ fn run(path: &str) -> Result<bool, String> {
         let load = if has_load { format!("{:.2}", (report[9] & 0xffff_ffff) as f64 / 100.0) } else { "-".into() };
         let stamp = slot[1] as i64;
         let age = (look.now - stamp).max(0) / 1_000_000;
-        println!("{} {} {} {} {}", b.name(i), look.judge(stamp, interval, goodbye), age, seq, load);
+        println!("{} {} {} {} {}", b.name(i), look.judge(stamp, interval, goodbye, slot[3]), age, seq, load);
     }
     Ok(!look.unknown)
 }

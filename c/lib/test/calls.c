@@ -7,6 +7,7 @@
  *   calls marked BOARD              all read calls between two writes of a mark, for strace
  *   calls cut BOARD                 cuts the board short, refreshes, and reads on
  *   calls follow BOARD              for every line on stdin: refreshes, and writes what that gave, the nodes and the state of the first
+ *   calls events BOARD              for every line NEXT MAX on stdin the events from there on, as a line of JSON
  *   calls layout                    where the fields of the public structs lie */
 #include <inttypes.h>
 #include <linux/audit.h>
@@ -88,6 +89,66 @@ static beoboard *open_or_end(const char *path, const char *owner) {
   exit(1);
 }
 
+static void show_bytes(const char *name, const uint8_t bytes[16]) {
+  printf("\"%s\":\"", name);
+  for (int i = 0; i < 16; i++) printf("%02x", bytes[i]);
+  printf("\",");
+}
+
+static void show_links(const beoboard *b) {
+  struct beoboard_link links[BEOBOARD_LINKS_MAX];
+  const int n = beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
+  printf("\"link\":[");
+  for (int i = 0; i < n; i++) {
+    const struct beoboard_link *l = &links[i];
+    printf("%s{\"name\":\"%s\",\"number\":%u,\"flags\":%u,\"changed_age_ns\":%" PRId64 ",\"heartbeat_age_ns\":%" PRId64 ",", i > 0 ? "," : "", l->name,
+           l->number, l->flags, l->changed_age_ns, l->heartbeat_age_ns);
+    printf("\"listened_ns\":%" PRId64 ",\"nodes\":%" PRIu64 ",\"dark_age_ns\":%" PRId64 ",\"dark_nodes\":%" PRIu64 ",", l->listened_ns, l->nodes,
+           l->dark_age_ns, l->dark_nodes);
+    printf("\"downs\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"missed\":%" PRIu64 "}", l->downs, l->accepted, l->missed);
+  }
+  printf("],");
+}
+
+static void show_senders(const beoboard *b) {
+  static struct beoboard_sender senders[BEOBOARD_SENDERS_MAX];
+  const int n = beoboard_senders(b, senders, sizeof senders[0], BEOBOARD_SENDERS_MAX);
+  printf("\"sender\":[");
+  for (int i = 0; i < n; i++) {
+    const struct beoboard_sender *s = &senders[i];
+    printf("%s{", i > 0 ? "," : "");
+    show_bytes("address", s->address);
+    printf("\"name\":\"%s\",\"first_age_ns\":%" PRId64 ",\"last_age_ns\":%" PRId64 ",\"last_wall_ns\":\"%" PRId64 "\",", s->name, s->first_age_ns,
+           s->last_age_ns, s->last_wall_ns);
+    printf("\"count\":%" PRIu64 ",\"reason\":\"%s\"}", s->count, beoboard_reason_name((int)s->reason));
+  }
+  printf("],");
+}
+
+static void show_events(const beoboard *b, uint64_t *next, int max) {
+  struct beoboard_event events[64];
+  const int n = beoboard_events(b, next, events, sizeof events[0], max < 64 ? max : 64);
+  printf("\"events\":%d,\"next\":%" PRIu64 ",\"event\":[", n, *next);
+  for (int i = 0; i < n; i++) {
+    const struct beoboard_event *e = &events[i];
+    const char *kind = beoboard_event_name((int)e->kind);
+    printf("%s{\"number\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64 "\",\"kind\":\"%s\",\"subject\":%d,\"detail\":%" PRIu64 "}",
+           i > 0 ? "," : "", e->number, e->age_ns, e->wall_ns, kind != NULL ? kind : "", e->subject, e->detail);
+  }
+  printf("]");
+}
+
+static void show_refusal(const beoboard *b, int index) {
+  struct beoboard_refusal r;
+  const int result = beoboard_last_refusal(b, index, &r, sizeof r);
+  if (result < 0) {
+    printf("\"refusal\":{\"error\":%d},", result);
+    return;
+  }
+  printf("\"refusal\":{\"reason\":\"%s\",\"age_ns\":%" PRId64 ",\"wall_ns\":\"%" PRId64 "\",\"skew_us\":%" PRId64 ",\"is_newer\":%u},",
+         beoboard_reason_name((int)r.reason), r.age_ns, r.wall_ns, r.skew_us, r.is_newer);
+}
+
 static int show(const char *path, const char *owner) {
   beoboard *b = open_or_end(path, owner);
   struct beoboard_receiver r;
@@ -100,7 +161,13 @@ static int show(const char *path, const char *owner) {
          r.nodes, r.flags);
   printf("\"received\":%" PRIu64 ",\"accepted\":%" PRIu64 ",\"duplicate\":%" PRIu64 ",\"refused_names\":%" PRIu64 ",", r.received, r.accepted, r.duplicate,
          r.refused[BEOBOARD_REASON_NAME]);
-  printf("\"capacity\":%u,\"pid\":%u,\"cluster\":\"%s\",\"node\":[", r.capacity, r.pid, r.cluster);
+  printf("\"capacity\":%u,\"pid\":%u,\"cluster\":\"%s\",", r.capacity, r.pid, r.cluster);
+  printf("\"kernel_drops\":%" PRIu64 ",\"unfit_drops\":%" PRIu64 ",\"softnet_drops\":%" PRIu64 ",", r.kernel_drops, r.unfit_drops, r.softnet_drops);
+  uint64_t next = 0;
+  show_links(b);
+  show_senders(b);
+  show_events(b, &next, 64);
+  printf(",\"node\":[");
   for (int i = 0; i < count; i++) {
     char name[BEOBOARD_NAME_MAX];
     struct beoboard_node n;
@@ -118,8 +185,9 @@ static int show(const char *path, const char *owner) {
            n.mem_total_kib, n.mem_avail_kib);
     number("load1", (double)n.load1);
     number("cpu_busy", (double)n.cpu_busy);
-    printf("\"refused\":\"%s\",\"skew_ms\":%d,\"state\":\"%s\",\"cpus\":%u,\"interval_ms\":%u,\"flags\":%u,\"health\":%u},",
-           beoboard_reason_name((int)n.refused), n.skew_ms, beoboard_state_name((int)n.state), n.cpus, n.interval_ms, n.flags, n.health);
+    printf("\"refused\":\"%s\",\"skew_ms\":%d,\"state\":\"%s\",\"cpus\":%u,\"interval_ms\":%u,\"flags\":%u,\"health\":%u,\"link\":%u},",
+           beoboard_reason_name((int)n.refused), n.skew_ms, beoboard_state_name((int)n.state), n.cpus, n.interval_ms, n.flags, n.health, n.link);
+    show_refusal(b, i);
     printf("\"reports\":%d,", beoboard_reports(b, i, &newest, &before, sizeof newest));
     printf("\"newest\":{\"number\":%" PRIu64 ",\"seq\":%u,\"stamp_ns\":\"%" PRId64 "\"},\"before\":{\"number\":%" PRIu64 ",\"seq\":%u},\"rates\":", newest.number,
            newest.report.seq, newest.stamp_ns, before.number, before.report.seq);
@@ -144,7 +212,7 @@ static int errors(const char *path, const char *owner) {
 
 /* A program that knows less of a struct gets as much as it knows, one that knows more gets zeros, and nothing beyond. Ages, from
  * byte `age` to `age_end`, differ from one call to the next. */
-static int bad, which;
+static int bad, which, refused;
 static void with_sizes(const beoboard *b, const char *what, size_t full, size_t age, size_t age_end,
                        int (*call)(const beoboard *, void *, size_t)) {
   uint8_t *whole = (uint8_t *)malloc(full), *part = (uint8_t *)malloc(full + 128);
@@ -171,22 +239,38 @@ static int call_newest(const beoboard *b, void *out, size_t size) { return beobo
 static int call_before(const beoboard *b, void *out, size_t size) { return beoboard_reports(b, which, NULL, (struct beoboard_slot *)out, size); }
 static int call_rates(const beoboard *b, void *out, size_t size) { return beoboard_rates(b, which, (struct beoboard_rates *)out, size); }
 
+static int call_links(const beoboard *b, void *out, size_t size) { return beoboard_links(b, (struct beoboard_link *)out, size, 1); }
+static int call_refusal(const beoboard *b, void *out, size_t size) { return beoboard_last_refusal(b, refused, (struct beoboard_refusal *)out, size); }
+static int call_senders(const beoboard *b, void *out, size_t size) { return beoboard_senders(b, (struct beoboard_sender *)out, size, 1); }
+static int call_events(const beoboard *b, void *out, size_t size) {
+  uint64_t next = 0;
+  return beoboard_events(b, &next, (struct beoboard_event *)out, size, 1);
+}
+
 static int sizes(const char *path) {
   beoboard *b = open_or_end(path, NULL);
   struct beoboard_slot slot;
   while (which < beoboard_count(b) && beoboard_reports(b, which, &slot, NULL, sizeof slot) < 2) which++;
+  struct beoboard_refusal refusal;
+  while (refused < beoboard_count(b) && beoboard_last_refusal(b, refused, &refusal, sizeof refusal) < 0) refused++;
   with_sizes(b, "receiver", sizeof(struct beoboard_receiver), 0, 16, call_receiver);
   with_sizes(b, "node", sizeof(struct beoboard_node), 64, 72, call_read);
   with_sizes(b, "nodes", sizeof(struct beoboard_node), 64, 72, call_read_all);
   with_sizes(b, "newest", sizeof(struct beoboard_slot), 8, 16, call_newest);
   with_sizes(b, "before", sizeof(struct beoboard_slot), 8, 16, call_before);
   with_sizes(b, "rates", sizeof(struct beoboard_rates), 0, 0, call_rates);
+  with_sizes(b, "links", sizeof(struct beoboard_link), 24, 40, call_links);
+  with_sizes(b, "refusal", sizeof(struct beoboard_refusal), 0, 8, call_refusal);
+  with_sizes(b, "senders", sizeof(struct beoboard_sender), 80, 96, call_senders);
+  with_sizes(b, "events", sizeof(struct beoboard_event), 8, 16, call_events);
   beoboard_close(b);
   if (!bad) printf("as promised\n");
   return bad;
 }
 
 static struct beoboard_node many[64];
+static struct beoboard_sender senders[BEOBOARD_SENDERS_MAX];
+static struct beoboard_event events[64];
 
 /* Every read call, on every node and beyond. */
 static int64_t read_calls(const beoboard *b) {
@@ -199,11 +283,17 @@ static int64_t read_calls(const beoboard *b) {
   int8_t state;
   const char *const names[1] = {name};
   sum += beoboard_receiver(b, &r, sizeof r) + beoboard_tally(b, counts) + beoboard_read_all(b, many, sizeof many[0], 0, 64);
+  struct beoboard_link links[BEOBOARD_LINKS_MAX];
+  struct beoboard_refusal refusal;
+  uint64_t next = 0, from_now = BEOBOARD_EVENTS_FROM_NOW;
+  sum += beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) + beoboard_senders(b, senders, sizeof senders[0], BEOBOARD_SENDERS_MAX);
+  sum += beoboard_events(b, &next, events, sizeof events[0], 64) + beoboard_events(b, &from_now, events, sizeof events[0], 64);
   for (int i = -1; i <= beoboard_count(b); i++) {
     sum += beoboard_name(b, i, name, sizeof name) + beoboard_index(b, name) + beoboard_state(b, i) + beoboard_age(b, i);
     sum += beoboard_check(b, names, 1, &state) + beoboard_read(b, i, &many[0], sizeof many[0]);
     sum += beoboard_reports(b, i, &newest, &before, sizeof newest) + beoboard_rates(b, i, &rates, sizeof rates);
     sum += beoboard_rates_between(&newest.report, &before.report, &rates, sizeof rates);
+    sum += beoboard_last_refusal(b, i, &refusal, sizeof refusal) + (beoboard_event_name(i) != NULL);
     sum += beoboard_strerror(i)[0] + (beoboard_state_name(i) != NULL) + (beoboard_reason_name(i) != NULL);
   }
   return sum + beoboard_version();
@@ -267,6 +357,20 @@ static int follow(const char *path) {
   return 0;
 }
 
+static int cursors(const char *path) {
+  beoboard *b = open_or_end(path, NULL);
+  uint64_t next;
+  int max;
+  while (scanf("%" SCNu64 " %d", &next, &max) == 2) {
+    printf("{");
+    show_events(b, &next, max);
+    printf("}\n");
+    fflush(stdout);
+  }
+  beoboard_close(b);
+  return 0;
+}
+
 #define FIELD(type, name) printf(#type " " #name " %zu %zu\n", offsetof(struct type, name), sizeof(((struct type *)0)->name))
 static int layout(void) {
   FIELD(beoboard_receiver, heartbeat_age_ns);
@@ -285,6 +389,20 @@ static int layout(void) {
   FIELD(beoboard_receiver, capacity);
   FIELD(beoboard_receiver, pid);
   FIELD(beoboard_receiver, cluster);
+  FIELD(beoboard_receiver, unfit_drops);
+  FIELD(beoboard_receiver, softnet_drops);
+  FIELD(beoboard_link, name);
+  FIELD(beoboard_link, number);
+  FIELD(beoboard_link, flags);
+  FIELD(beoboard_link, changed_age_ns);
+  FIELD(beoboard_link, heartbeat_age_ns);
+  FIELD(beoboard_link, listened_ns);
+  FIELD(beoboard_link, nodes);
+  FIELD(beoboard_link, dark_age_ns);
+  FIELD(beoboard_link, dark_nodes);
+  FIELD(beoboard_link, downs);
+  FIELD(beoboard_link, accepted);
+  FIELD(beoboard_link, missed);
   FIELD(beoboard_node, name);
   FIELD(beoboard_node, age_ns);
   FIELD(beoboard_node, last_report_wall_ns);
@@ -303,7 +421,26 @@ static int layout(void) {
   FIELD(beoboard_node, interval_ms);
   FIELD(beoboard_node, flags);
   FIELD(beoboard_node, health);
-  FIELD(beoboard_node, reserved);
+  FIELD(beoboard_node, link);
+  FIELD(beoboard_refusal, age_ns);
+  FIELD(beoboard_refusal, wall_ns);
+  FIELD(beoboard_refusal, skew_us);
+  FIELD(beoboard_refusal, reason);
+  FIELD(beoboard_refusal, is_newer);
+  FIELD(beoboard_sender, address);
+  FIELD(beoboard_sender, name);
+  FIELD(beoboard_sender, first_age_ns);
+  FIELD(beoboard_sender, last_age_ns);
+  FIELD(beoboard_sender, last_wall_ns);
+  FIELD(beoboard_sender, count);
+  FIELD(beoboard_sender, reason);
+  FIELD(beoboard_sender, reserved);
+  FIELD(beoboard_event, number);
+  FIELD(beoboard_event, age_ns);
+  FIELD(beoboard_event, wall_ns);
+  FIELD(beoboard_event, detail);
+  FIELD(beoboard_event, kind);
+  FIELD(beoboard_event, subject);
   FIELD(beoboard_slot, number);
   FIELD(beoboard_slot, age_ns);
   FIELD(beoboard_slot, stamp_ns);
@@ -333,5 +470,6 @@ int main(int argc, char **argv) {
   if (strcmp(verb, "marked") == 0) return marked(path);
   if (strcmp(verb, "follow") == 0) return follow(path);
   if (strcmp(verb, "cut") == 0) return cut(path);
+  if (strcmp(verb, "events") == 0) return cursors(path);
   return 2;
 }

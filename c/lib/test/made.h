@@ -58,11 +58,39 @@ static inline void make_report(struct bb_report *r, const char *name, uint32_t s
   snprintf(r->hostname, sizeof r->hostname, "%s", name);
 }
 
+/* Lays a report, by two links in turn: that of odd numbers is the first, and has number 1. */
+static inline int deliver_report(struct bb_writer *w, const struct bb_report *report, int64_t stamp_real_ns) {
+  struct bb_arrival arrival = {.stamp_ns = clock_ns(CLOCK_MONOTONIC),
+                               .stamp_real_ns = stamp_real_ns,
+                               .interface = report->seq % 2 == 1 ? "eth0" : "eth1"};
+  arrival.link = bb_writer_find_link(w, arrival.interface);
+  return bb_writer_deliver(w, (const uint8_t *)report, sizeof *report, &arrival);
+}
+
 static inline int deliver(struct bb_writer *w, const char *name, uint32_t seq) {
   struct bb_report report;
   make_report(&report, name, seq);
-  const struct bb_arrival arrival = {.stamp_ns = clock_ns(CLOCK_MONOTONIC), .stamp_real_ns = (int64_t)seq};
-  return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
+  return deliver_report(w, &report, (int64_t)seq);
+}
+
+/* What a board tells beside reports, so that a mixture of two shows:
+ *   an event    a goodbye of told0, told1 and told2 in turn, of which the wall clock is the number of its report
+ *   a refusal   of node0, a rival whose skew is twice as many us as its wall clock has
+ *   a sender    of another cluster, whose wall clock is how many datagrams came from there */
+static inline void deliver_news(struct bb_writer *w, uint32_t seq, int64_t *strays) {
+  struct bb_report report;
+  char name[16];
+  snprintf(name, sizeof name, "told%u", (unsigned)(seq % 3));
+  make_report(&report, name, seq);
+  report.flags = BB_FLAGS_GOODBYE;
+  deliver_report(w, &report, (int64_t)seq);
+  make_report(&report, "node0", seq);
+  report.boot_id = 2;
+  report.t_real_ns = (uint64_t)seq * 3000;
+  deliver_report(w, &report, (int64_t)seq * 1000);
+  make_report(&report, "stray", seq);
+  report.cluster_id = 1;
+  deliver_report(w, &report, ++*strays);
 }
 
 static inline struct bb_writer *make_board(const char *path, uint32_t capacity) {

@@ -37,6 +37,10 @@ static void blame(const char *what) {
 
 struct memory {
   uint64_t number[NODES];
+  uint64_t accepted[2], strays, next_event;
+  int64_t refused_ns;
+  struct beoboard_sender senders[16];
+  struct beoboard_event events[64];
 };
 
 static void judge_report(const struct beoboard_slot *slot, const char *name) {
@@ -54,6 +58,63 @@ static void judge_rates(const struct beoboard_rates *r) {
   CLAIM(r->energy_dram_mj == 65536);
   for (int i = 0; i < 3; i++) CLAIM(r->net[i].name[0] == 'e' && r->net[i].rx_bytes == 65536 && r->net[i].errors == 1);
   CLAIM(isnan(r->net_rest.rx_bytes) && isnan(r->fabric.rx_bytes));
+}
+
+static void look_at_links(const beoboard *b, struct memory *m) {
+  struct beoboard_link links[BEOBOARD_LINKS_MAX];
+  CLAIM(beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX) == 3);
+  CLAIM(strcmp(links[0].name, "eth0") == 0 && strcmp(links[1].name, "eth1") == 0 && strcmp(links[2].name, "all others") == 0);
+  CLAIM(links[0].number == 1 && links[1].number == 2 && links[2].number == BEOBOARD_LINK_OTHERS);
+  for (int i = 0; i < 2; i++) {
+    CLAIM((links[i].flags & ~BEOBOARD_LINK_F_STALE) == BEOBOARD_LINK_F_UP);
+    CLAIM(links[i].heartbeat_age_ns >= 0 && links[i].changed_age_ns >= 0 && links[i].dark_age_ns == -1);
+    CLAIM(links[i].accepted >= m->accepted[i]); /* never back in time */
+    m->accepted[i] = links[i].accepted;
+  }
+}
+
+static void look_at_senders(const beoboard *b, struct memory *m) {
+  const int n = beoboard_senders(b, m->senders, sizeof m->senders[0], 16);
+  CLAIM(n >= 0 && n <= 2); /* one that is being written is left out */
+  for (int i = 0; i < n; i++) {
+    const struct beoboard_sender *s = &m->senders[i];
+    CLAIM(s->last_age_ns >= 0 && s->first_age_ns >= s->last_age_ns);
+    if (s->reason == BEOBOARD_REASON_RIVAL) {
+      CLAIM(strcmp(s->name, "node0") == 0);
+      continue;
+    }
+    CLAIM(s->reason == BEOBOARD_REASON_CLUSTER && strcmp(s->name, "stray") == 0);
+    if (s->last_wall_ns != (int64_t)s->count) blame("torn: a sender of two datagrams");
+    CLAIM(s->count >= m->strays);
+    m->strays = s->count;
+  }
+}
+
+static void look_at_events(const beoboard *b, struct memory *m) {
+  const uint64_t before = m->next_event;
+  const int n = beoboard_events(b, &m->next_event, m->events, sizeof m->events[0], 64);
+  CLAIM(n >= 0 && n <= 64 && m->next_event >= before + (uint64_t)n);
+  for (int i = 0; i < n; i++) {
+    const struct beoboard_event *e = &m->events[i];
+    CLAIM(e->number < m->next_event && e->number >= (i == 0 ? before : e[-1].number + 1) && e->age_ns >= 0);
+    if (e->kind == BEOBOARD_EVENT_KIND_GOODBYE) {
+      if (e->subject != (int)(NODES + e->wall_ns % 3)) blame("torn: an event of two");
+    } else if (e->kind == BEOBOARD_EVENT_KIND_REFUSAL) {
+      CLAIM(e->detail == BEOBOARD_REASON_RIVAL ? e->subject == 0 : e->subject == BEOBOARD_NO_SUBJECT && e->detail == BEOBOARD_REASON_CLUSTER);
+    } else CLAIM(e->kind == BEOBOARD_EVENT_KIND_FORGET && e->subject == BEOBOARD_NO_SUBJECT && e->detail == 1);
+  }
+}
+
+static void look_at_refusal(const beoboard *b, struct memory *m) {
+  struct beoboard_refusal refusal;
+  const int result = beoboard_last_refusal(b, beoboard_index(b, "node0"), &refusal, sizeof refusal);
+  if (result == -EAGAIN) return; /* it is being written again and again */
+  CLAIM(result == 0 && refusal.reason == BEOBOARD_REASON_RIVAL && refusal.age_ns >= 0);
+  if (refusal.skew_us * 500 != refusal.wall_ns) blame("torn: a refusal of two");
+  CLAIM(refusal.wall_ns >= m->refused_ns);
+  m->refused_ns = refusal.wall_ns;
+  const int none = beoboard_last_refusal(b, beoboard_index(b, "node1"), &refusal, sizeof refusal);
+  CLAIM(none == -ENODATA || none == -EAGAIN);
 }
 
 /* Every read call once. */
@@ -87,6 +148,7 @@ static void look_at_all(const beoboard *b, struct memory *m) {
       CLAIM(node.state == BEOBOARD_LIVE || node.state == BEOBOARD_UNKNOWN);
       CLAIM(node.mem_total_kib == node.mem_avail_kib && node.mem_total_kib == 1024 * (uint64_t)node.last_report_wall_ns);
       CLAIM(node.load1 == (float)((double)node.last_report_wall_ns / 100));
+      CLAIM(node.link == (node.last_report_wall_ns % 2 == 1 ? 1 : 2));
     }
     struct beoboard_slot newest, before;
     result = beoboard_reports(b, index, &newest, &before, sizeof newest);
@@ -109,6 +171,10 @@ static void look_at_all(const beoboard *b, struct memory *m) {
   CLAIM(beoboard_read_all(b, all, sizeof all[0], 0, NODES) == NODES);
   CLAIM(beoboard_index(b, "nobody") == -ENOENT);
   CLAIM(beoboard_state(b, beoboard_index(b, "nobody")) == -ENOENT);
+  look_at_links(b, m);
+  look_at_senders(b, m);
+  look_at_events(b, m);
+  look_at_refusal(b, m);
   CLAIM(errno == 4242);
   atomic_fetch_add(&looks, 1);
 }
@@ -118,7 +184,7 @@ static beoboard *shared;
 
 static void *read_all_the_time(void *unused) {
   (void)unused;
-  struct memory m = {{0}};
+  struct memory m = {0};
   while (!atomic_load(&done)) look_at_all(shared, &m);
   return NULL;
 }
@@ -127,7 +193,7 @@ static void *read_all_the_time(void *unused) {
 static void *follow(void *unused) {
   (void)unused;
   beoboard *b;
-  struct memory m = {{0}};
+  struct memory m = {0};
   if (beoboard_open(&b, path, 0) != 0) {
     blame("cannot open");
     return NULL;
@@ -143,6 +209,8 @@ static void *follow(void *unused) {
   return NULL;
 }
 
+static int64_t strays;
+
 static void *write_all_the_time(void *argument) {
   struct bb_writer *w = (struct bb_writer *)argument;
   for (uint32_t seq = 3; !atomic_load(&done); seq++) {
@@ -151,6 +219,7 @@ static void *write_all_the_time(void *argument) {
       snprintf(name, sizeof name, "node%d", i);
       deliver(w, name, seq);
     }
+    deliver_news(w, seq, &strays);
     bb_writer_heartbeat(w, clock_ns(CLOCK_MONOTONIC));
   }
   return NULL;
@@ -178,7 +247,7 @@ static void with_signals(uint64_t rounds) {
   }
   const struct itimerspec khz = {{0, 1000000}, {0, 1000000}};
   timer_settime(timer, 0, &khz, NULL);
-  struct memory m = {{0}};
+  struct memory m = {0};
   while (atomic_load(&handled) < rounds) look_at_all(shared, &m);
   timer_delete(timer);
 }
@@ -195,6 +264,8 @@ int main(int argc, char **argv) {
       snprintf(name, sizeof name, "node%d", i);
       CLAIM(deliver(w, name, seq) == BB_OUTCOME_ACCEPTED);
     }
+  /* Theirs are the numbers from NODES on, in this order. */
+  for (uint32_t seq = 0; seq < 3; seq++) deliver_news(w, seq, &strays);
   bb_writer_heartbeat(w, clock_ns(CLOCK_MONOTONIC));
   if (beoboard_open(&shared, path, 0) != 0) blame("cannot open");
   else if (strcmp(argv[3], "signals") == 0) {
@@ -213,6 +284,7 @@ int main(int argc, char **argv) {
         snprintf(name, sizeof name, "node%d", i);
         CLAIM(deliver(w, name, seq) == BB_OUTCOME_ACCEPTED);
       }
+      deliver_news(w, seq, &strays);
       bb_writer_heartbeat(w, clock_ns(CLOCK_MONOTONIC));
       /* A guest comes and goes: whose going is a new board. Those who stay with the old one see it stalled or retired. */
       if (seq % 500 == 499) {
