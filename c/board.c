@@ -385,6 +385,8 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
   if (is_cut(b)) return -1;
   /* Acquire: an event was written before its number. */
   const uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
+  /* A number that no sequence can tell, of a spoiled board: counting up to it would not end. */
+  if (last > UINT64_MAX / 2) return 0;
   const uint64_t size = b->header.events;
   uint64_t n = *next > 0 ? *next : 1;
   /* A cursor from another board, beyond what this one has: from its beginning. */

@@ -43,6 +43,7 @@ export function judge(board: Evidence, last: LastReport | undefined): State {
   if (age < -AHEAD_NS) return 'uncertain';
   if (age <= limit(board.uncertainAfterNs, last.intervalMs)) return 'live';
   const { heartbeatNs, listeningSinceNs } = board.link ?? board;
+  // biome-ignore lint/complexity/useMathMinMax: Math.max takes no bigint.
   const from = last.stampNs > listeningSinceNs ? last.stampNs : listeningSinceNs;
   return heartbeatNs - from > limit(board.silentAfterNs, last.intervalMs) ? 'silent' : 'uncertain';
 }
