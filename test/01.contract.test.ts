@@ -6,9 +6,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ContractError, compile, DOCUMENTS, generate } from '../proto/compile.js';
-import { REPORT_BYTES } from '../src/layout/codec.js';
+import { packWord, REPORT_BYTES, unpackWord } from '../src/layout/codec.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
-import { bits, enums, HASH_BOARD_V2, HASH_STAT_V1, slowSets, structs } from '../src/layout/layout.gen.js';
+import { bits, enums, HASH_BOARD_V2, HASH_STAT_V1, slowSets, structs, words } from '../src/layout/layout.gen.js';
 import { ROOT } from './lib.js';
 
 interface Field {
@@ -32,9 +32,11 @@ t.test('sizes', async t => {
   t.equal(REPORT_BYTES, 1216);
   t.equal(1216, 19 * 64, 'cache lines');
   t.ok(1216 <= 1280 - 40 - 8, "fits IPv6's least MTU less the headers of IPv6 and UDP");
-  t.equal(structs.board_header.bytes, 1024);
+  t.equal(structs.board_header.bytes, 1536);
   t.equal(structs.record.bytes + 2 * structs.slot.bytes, 384 + 2 * 1280);
-  for (const bytes of [structs.board_header.bytes, structs.record.bytes, structs.slot.bytes]) t.equal(bytes % 64, 0);
+  t.same([structs.link.bytes, structs.sender.bytes, structs.event.bytes], [128, 128, 64]);
+  for (const part of ['board_header', 'link', 'sender', 'event', 'record', 'slot'] as const)
+    t.equal(structs[part].bytes % 64, 0, part);
 });
 
 t.test('sets and fields agree both ways', async t => {
@@ -89,6 +91,18 @@ function agreed(): { line: string; print: string }[] {
           `printf("${name}.${field} at %zu size %zu element %zu\\n", offsetof(struct bb_${name}, ${field}), ` +
           `sizeof(((struct bb_${name} *)0)->${field}), sizeof(((struct bb_${name} *)0)->${field}${count > 0 ? '[0]' : ''}));`,
       });
+  }
+  for (const [word, fields] of Object.entries<Record<string, { shift: number; bits: number }>>(words)) {
+    // Each field full, the others empty, and what is beyond its bits cut off.
+    for (const [field, { shift, bits }] of Object.entries(fields)) {
+      const full = ((1n << BigInt(bits)) - 1n) << BigInt(shift);
+      const macro = `BB_${upper(word)}_${upper(field)}`;
+      const among = Object.keys(fields).map(other => (other === field ? '~UINT64_C(0)' : '0'));
+      out.push({
+        line: `word ${word}.${field} ${hex(full)} ${hex(full >> BigInt(shift))}`,
+        print: `printf("word ${word}.${field} %016" PRIx64 " %016" PRIx64 "\\n", BB_${upper(word)}(${among.join(', ')}), ${macro}(~UINT64_C(0)));`,
+      });
+    }
   }
   for (const [table, names] of Object.entries<Record<string, number>>(bits)) {
     let known = 0n;
@@ -166,6 +180,19 @@ t.test('C and TypeScript agree on every offset, size, bit, value and hash', t =>
   t.end();
 });
 
+t.test('a word is taken apart and put together again', async t => {
+  const numbers = { stamp: 2n ** 38n - 1n, link: 31n, interval: 600_000n, goodbye: 1n };
+  t.strictSame(unpackWord('column', packWord('column', numbers)), numbers);
+  t.equal(packWord('column', { ...numbers, stamp: 0, link: 0, interval: 0 }), 1n);
+  t.equal(packWord('column', { stamp: 1, link: 0, interval: 0, goodbye: 0 }), 1n << 26n);
+  t.equal(packWord('column', { stamp: 2n ** 38n, link: 32, interval: 2 ** 20, goodbye: 2 }), 0n, 'what has no room');
+  t.equal(
+    packWord('column', { ...unpackWord('column', 2n ** 64n - 1n) }),
+    2n ** 64n - 1n,
+    'all of its bits are in use',
+  );
+});
+
 /** What is wrong with a document called x.md, a line each. */
 function problems(lines: string[]): string[] {
   try {
@@ -182,6 +209,7 @@ const FIELDS = ['| offset | field | type | unit | kind | set |', '|------: | ---
 const BITS = ['| bit | name | meaning |', '|---: | ---- | ------- |'];
 const SETS = ['| bit | set | speed | read |', '|---: | --- | ----- | ---- |'];
 const ENUM = ['| value | name | meaning |', '|-----: | ---- | ------- |'];
+const WORD = ['| bits | field | unit | meaning |', '|-----: | ----- | ---- | ------- |'];
 const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | ------ |'];
 /** Lines 1 to 11: the first row of a table of ranges right behind them stands in line 15. */
 const REPORT = [
@@ -215,6 +243,19 @@ t.test('documents without a mistake', t => {
     ],
     ['a bar within a cell', ['## bits b', ...BITS, '| 0 | `a` | this \\| that |']],
     ['a range', [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |']],
+    [
+      'a word, of one bit and of many, and what holds it',
+      [
+        '## struct s, 8 bytes',
+        ...FIELDS,
+        '| 0 | `a` | u64 | word w | | |',
+        '## word w, 64 bits',
+        ...WORD,
+        '| 63–1 | `b` | ms | |',
+        '| 0 | `c` | | |',
+      ],
+    ],
+    ['a word of one number', ['## word w, 64 bits', ...WORD, '| 63–0 | `a` | | |']],
   ];
   for (const [what, lines] of documents)
     t.test(what, async t => {
@@ -337,6 +378,65 @@ t.test('mistakes are refused, with file and line', t => {
         '| 0 | `red` | |',
       ],
       ['x.md:4: there is no table "enum colour"'],
+    ],
+    [
+      'a unit without its word',
+      ['## struct s, 8 bytes', ...FIELDS, '| 0 | `a` | u64 | word w | | |', '## word w, 64 bits', ...WORD],
+      ['x.md:4: there is no table "word w"'],
+    ],
+    [
+      'a word with a hole',
+      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 30–0 | `b` | | |'],
+      ['x.md:5: b has not the bits from 31 down'],
+    ],
+    [
+      'a word whose highest bits are none',
+      ['## word w, 64 bits', ...WORD, '| 62–0 | `a` | | |'],
+      ['x.md:4: a has not the bits from 63 down'],
+    ],
+    [
+      'a word that has more bits than there are',
+      ['## word w, 64 bits', ...WORD, '| 64–0 | `a` | | |'],
+      ['x.md:4: a has not the bits from 63 down'],
+    ],
+    [
+      'a word that ends before its last bit',
+      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 31–1 | `b` | | |'],
+      ['x.md:5: word w ends at bit 1, not at 0'],
+    ],
+    [
+      'bits of a word that are two numbers at once',
+      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 32–0 | `b` | | |'],
+      ['x.md:5: b has not the bits from 31 down'],
+    ],
+    [
+      'a word that begins with its lowest bits',
+      ['## word w, 64 bits', ...WORD, '| 31–0 | `a` | | |', '| 63–32 | `b` | | |'],
+      [
+        'x.md:4: a has not the bits from 63 down',
+        'x.md:5: b has not the bits from -1 down',
+        'x.md:5: word w ends at bit 32, not at 0',
+      ],
+    ],
+    [
+      'bits of a word that run backwards',
+      ['## word w, 64 bits', ...WORD, '| 0–63 | `a` | | |'],
+      ['x.md:4: a has not the bits from 63 down', 'x.md:4: word w ends at bit 63, not at 0'],
+    ],
+    [
+      'bits of a word that are none',
+      ['## word w, 64 bits', ...WORD, '| 63-0 | `a` | | |'],
+      ['x.md:4: "63-0" are no bits; write the highest and the lowest, 63–26'],
+    ],
+    [
+      'a number of a word by the name of another',
+      ['## word w, 64 bits', ...WORD, '| 63–32 | `a` | | |', '| 31–0 | `a` | | |'],
+      ['x.md:5: word w has a field a already'],
+    ],
+    [
+      'a number of a word by a name that is none',
+      ['## word w, 64 bits', ...WORD, '| 63–0 | `A` | | |'],
+      ['x.md:4: "A" is not a field name'],
     ],
     [
       'a set that is not in the table of sets',
@@ -518,6 +618,10 @@ t.test('hashes', async t => {
     'What is refused.',
     ...RANGES,
     '| `beta` | 1 | 4 | none |',
+    '## word pair, 64 bits',
+    ...WORD,
+    '| 63–20 | `upper` | ms | the time |',
+    '| 19–0 | `lower` | id | the rest |',
   ].join('\n');
   const hash = (text: string) => compile([{ path: 'proto/x.md', text }]).hashes.get('x');
   const table: [what: string, from: string, to: string, hash: 'same' | 'another'][] = [
@@ -534,7 +638,7 @@ t.test('hashes', async t => {
     ['the set', '| gauge | rain |', '| gauge | |', 'another'],
     ['the speed of a set', '| fast |', '| slow |', 'another'],
     ['a name', '`alpha`', '`aleph`', 'another'],
-    ['a unit', '| ms |', '| us |', 'another'],
+    ['a unit', '| u32 | ms |', '| u32 | us |', 'another'],
     ['a type', 'u8[8]', 'u64', 'another'],
     ['the sign of a type', '`alpha` | u32', '`alpha` | i32', 'another'],
     ['two fields that change places', '| 0 | `alpha` | u32 | ms |', '| 0 | `beta` | u32 | |', 'another'],
@@ -543,6 +647,11 @@ t.test('hashes', async t => {
     ['the number of a set', '| 0 | `rain` |', '| 1 | `rain` |', 'another'],
     ['the name of a value', '| 0 | `none` |', '| 0 | `no` |', 'another'],
     ['a range', '| 1 | 4 | none |', '| 1 | 5 | none |', 'another'],
+    ['the meaning of a number of a word', 'the time', 'the moment', 'same'],
+    ['the bits of a word', '| 63–20 |', '| 63–21 |', 'another'],
+    ['the name of a number of a word', '`upper`', '`higher`', 'another'],
+    ['the unit of a number of a word', '| ms | the time |', '| us | the time |', 'another'],
+    ['the name of a word', '## word pair', '## word couple', 'another'],
   ];
   const before = hash(document);
   t.type(before, 'bigint');
@@ -552,6 +661,7 @@ t.test('hashes', async t => {
     // What else has to change with it, so that the document stays without a mistake.
     if (what.startsWith('two fields'))
       changed = changed.replace('| 4 | `beta` | u32 | |', '| 4 | `alpha` | u32 | ms |');
+    if (what === 'the bits of a word') changed = changed.replace('| 19–0 |', '| 20–0 |');
     if (what === 'the name of a value') changed = changed.replace('| 4 | none |', '| 4 | no |');
     t.equal(hash(changed) === before ? 'same' : 'another', expected, what);
   }

@@ -1,13 +1,19 @@
 // How a node is, by the design's rules, each a numbered row: what the board and the last report say, and what follows.
-// Evidence first: nobody is called live or silent without any.
+// Evidence first: nobody is called live or silent without any. Of each row a board is made and the product asked, and the
+// rule as test/judging.ts has it.
 
 import t from 'tap';
-import { STATES, type State } from '../src/shm/liveness.js';
+import { random } from '../src/load/node.js';
+import { NUMBERED, STATES, type State } from '../src/shm/liveness.js';
+import type { Snapshot } from '../src/shm/reader.js';
 import { type Evidence, isStalled, judge, type LastReport } from './judging.js';
+import { type MadeBoard, type MadeLink, type MadeNode, madeBoard, NOW } from './madeboard.js';
+
+const SEED = Number(process.env.SEED ?? 32);
+t.comment(`SEED=${SEED}`);
 
 const MS = 1_000_000n;
 const S = 1000n * MS;
-const NOW = 1_000_000n * S;
 const HOUR = 3600n * S;
 
 /** Times in ns before now, negative ones ahead of it. What is not given is as on a quiet day. */
@@ -20,6 +26,10 @@ interface Row {
   heartbeat?: bigint;
   /** For how long the receiver has heard everything, up to its heartbeat. */
   listened?: bigint;
+  /** The number of the link by which it came; 1 if it is not said. */
+  link?: number | bigint;
+  /** What is known of links, by their numbers; of link 1 and 31 as of the receiver, of others nothing. */
+  links?: Readonly<Record<number, { heartbeat?: bigint; listened?: bigint }>>;
   uncertainAfter?: bigint;
   silentAfter?: bigint;
   retired?: boolean;
@@ -130,6 +140,114 @@ const rows: Row[] = [
   { rule: 'a retired board: a live node', retired: true, age: 0n, is: 'unknown' },
   { rule: 'a retired board: one that never came', retired: true, is: 'unknown' },
 
+  // The node's link decides whether it is silent, and nothing else.
+  {
+    rule: 'a link that is down: since 20 s, and the report came 1 s before that',
+    age: 21n * S,
+    links: { 1: { heartbeat: 20n * S } },
+    is: 'uncertain',
+  },
+  {
+    rule: 'a link that is down: an hour later nothing more is known',
+    age: HOUR + S,
+    links: { 1: { heartbeat: HOUR } },
+    is: 'uncertain',
+  },
+  {
+    rule: 'a link that is down: the report came 10.5 s before that',
+    age: 30_500n * MS,
+    links: { 1: { heartbeat: 20n * S } },
+    is: 'uncertain',
+  },
+  {
+    rule: 'and 1 ns more: who was silent before, stays so',
+    age: 30_500n * MS + 1n,
+    links: { 1: { heartbeat: 20n * S } },
+    is: 'silent',
+  },
+  {
+    rule: 'a link that went down a second ago: a young report',
+    age: 4500n * MS,
+    links: { 1: { heartbeat: S } },
+    is: 'live',
+  },
+  {
+    rule: 'a link that went down before a report that came after all',
+    age: 5n * S,
+    links: { 1: { heartbeat: 20n * S } },
+    is: 'uncertain',
+  },
+  { rule: 'a link that is down: a goodbye', age: HOUR, goodbye: true, links: { 1: { heartbeat: HOUR } }, is: 'left' },
+  { rule: 'a link that began anew 10.5 s ago', age: HOUR, links: { 1: { listened: 10_500n * MS } }, is: 'uncertain' },
+  { rule: 'and 1 ns more', age: HOUR, links: { 1: { listened: 10_500n * MS + 1n } }, is: 'silent' },
+  {
+    rule: 'a link that began anew after its heartbeat: it has just come up',
+    age: HOUR,
+    links: { 1: { heartbeat: 20n * S, listened: -20n * S } },
+    is: 'uncertain',
+  },
+  {
+    rule: 'a link that began anew, and a node of every 10 s',
+    age: HOUR,
+    interval: 10_000,
+    links: { 1: { listened: 105n * S } },
+    is: 'uncertain',
+  },
+  { rule: 'and 1 ns more', age: HOUR, interval: 10_000, links: { 1: { listened: 105n * S + 1n } }, is: 'silent' },
+  { rule: 'another link that is down', age: HOUR, links: { 1: {}, 2: { heartbeat: HOUR } }, is: 'silent' },
+  { rule: 'another link that listens', age: HOUR, link: 2, links: { 1: {}, 2: { heartbeat: HOUR } }, is: 'uncertain' },
+  {
+    rule: 'a link that listened for longer than the receiver',
+    age: HOUR,
+    listened: S,
+    links: { 1: { listened: HOUR } },
+    is: 'silent',
+  },
+  {
+    rule: 'a link whose heartbeat is a little ahead of the reader',
+    age: 10_400n * MS + 1n,
+    links: { 1: { heartbeat: -100n * MS } },
+    is: 'silent',
+  },
+  { rule: 'the last link that may have an entry', age: HOUR, link: 30, links: { 30: {} }, is: 'silent' },
+  { rule: 'the last link, down', age: HOUR, link: 30, links: { 30: { heartbeat: HOUR } }, is: 'uncertain' },
+  { rule: 'link 31: by its own evidence', age: HOUR, link: 31, is: 'silent' },
+  {
+    rule: 'link 31: by its own evidence, which began anew',
+    age: HOUR,
+    link: 31,
+    links: { 31: { listened: 10_500n * MS } },
+    is: 'uncertain',
+  },
+  {
+    rule: 'link 31: when all other links are down',
+    age: HOUR,
+    link: 31,
+    links: { 1: { heartbeat: HOUR } },
+    is: 'silent',
+  },
+  { rule: 'link 0: not known, and nobody is silent by it', age: HOUR, link: 0, is: 'uncertain' },
+  { rule: 'link 0: not known, and live by age alone', age: 4500n * MS, link: 0, is: 'live' },
+  { rule: 'link 0: a goodbye', age: HOUR, link: 0, goodbye: true, is: 'left' },
+  { rule: 'a number without an entry', age: HOUR, link: 5, is: 'uncertain' },
+  { rule: 'a number without an entry: live by age alone', age: S, link: 5, is: 'live' },
+  { rule: 'a number that there is not', age: HOUR, link: 32, is: 'uncertain' },
+  { rule: 'no number at all', age: HOUR, link: 2n ** 64n - 1n, is: 'uncertain' },
+  {
+    rule: "the receiver's heartbeat decides what is stalled: its link's is young",
+    age: HOUR,
+    heartbeat: 3n * S + 1n,
+    links: { 1: { heartbeat: 0n } },
+    is: 'unknown',
+  },
+  { rule: "and not its link's: that is an hour old", age: S, links: { 1: { heartbeat: HOUR } }, is: 'live' },
+  {
+    rule: "nor its link's that was never stored",
+    age: HOUR,
+    links: { 1: { heartbeat: NOW, listened: 0n } },
+    is: 'uncertain',
+  },
+
   // What does not depend on time.
   { rule: 'no report on this board', is: 'never' },
   { rule: 'no report, and a receiver that has just begun', listened: 0n, is: 'never' },
@@ -138,26 +256,62 @@ const rows: Row[] = [
   { rule: 'a goodbye, and the receiver has just begun', goodbye: true, age: 24n * HOUR, listened: 0n, is: 'left' },
 ];
 
+/** What judging.ts is told of a row. */
 function evidence(row: Row): Evidence {
   const heartbeatNs = NOW - (row.heartbeat ?? 50n * MS);
+  const listeningSinceNs = heartbeatNs - (row.listened ?? 2n * HOUR);
+  const number = Number(row.link ?? 1);
+  const links: NonNullable<Row['links']> = { 1: {}, 31: {}, ...row.links };
+  const link = links[number];
+  const linkHeartbeatNs = NOW - (link?.heartbeat ?? row.heartbeat ?? 50n * MS);
+  const linkSinceNs = linkHeartbeatNs - (link?.listened ?? row.listened ?? 2n * HOUR);
   return {
     nowNs: NOW,
     heartbeatNs,
-    listeningSinceNs: heartbeatNs - (row.listened ?? 2n * HOUR),
+    listeningSinceNs,
     uncertainAfterNs: row.uncertainAfter ?? 4500n * MS,
     silentAfterNs: row.silentAfter ?? 10_500n * MS,
     retired: row.retired ?? false,
+    link: link === undefined ? NO_EVIDENCE : { heartbeatNs: linkHeartbeatNs, listeningSinceNs: linkSinceNs },
   };
 }
+
+const NO_EVIDENCE = { heartbeatNs: 0n, listeningSinceNs: 0n };
 
 function last(row: Row): LastReport | undefined {
   if (row.age === undefined) return undefined;
   return { stampNs: NOW - row.age, intervalMs: row.interval ?? 1000, goodbye: row.goodbye ?? false };
 }
 
+/** A board of which a row is true. */
+function boardOf(row: Row): Snapshot {
+  const { uncertainAfterNs, silentAfterNs } = evidence(row);
+  const made: MadeBoard = {
+    heartbeat: row.heartbeat ?? 50n * MS,
+    listened: row.listened ?? 2n * HOUR,
+    links: { 1: {}, 31: {}, ...row.links },
+    state: row.retired ? ['retired'] : [],
+    header: { uncertain_after_ns: uncertainAfterNs, silent_after_ns: silentAfterNs },
+  };
+  const node: MadeNode = { name: 'n', link: row.link ?? 1, goodbye: row.goodbye ?? false };
+  return madeBoard(
+    [row.age === undefined ? node : { ...node, age: row.age, report: { interval_ms: row.interval ?? 1000 } }],
+    made,
+  );
+}
+
 t.test('states', async t => {
   rows.forEach((row, i) => {
-    t.equal(judge(evidence(row), last(row)), row.is, `${i + 1}. ${row.rule}`);
+    const rule = `${i + 1}. ${row.rule}`;
+    const said = evidence(row);
+    t.equal(judge(said, last(row)), row.is, `${rule}: as it is written`);
+    const snapshot = boardOf(row);
+    t.equal(snapshot.node(0).state, row.is, rule);
+    const then = judge({ ...said, nowNs: said.heartbeatNs, retired: false }, last(row));
+    // Where nothing is known any more, it is told what was known.
+    t.equal(snapshot.node(0).knownState, row.is === 'unknown' ? then : row.is, `${rule}: known at the heartbeat`);
+    const age = row.age === undefined || row.age > 0n ? row.age : 0n;
+    t.equal(snapshot.overview.ages[0], age === undefined ? -1 : Number(age) / 1e6, `${rule}: its age`);
   });
   t.strictSame([...new Set(rows.map(row => row.is))].sort(), [...STATES].sort(), 'every state has a row');
 });
@@ -175,24 +329,83 @@ t.test('stalled', async t => {
     [-1n * S - 1n, true],
     [-HOUR, true],
   ];
-  for (const [heartbeat, stalled] of table)
-    t.equal(isStalled(evidence({ rule: '', heartbeat, is: 'live' })), stalled, `a heartbeat ${heartbeat} ns ago`);
+  for (const [heartbeat, stalled] of table) {
+    const row: Row = { rule: '', heartbeat, listened: 0n, is: 'live' };
+    t.equal(boardOf(row).stalled, stalled, `a heartbeat ${heartbeat} ns ago`);
+    t.equal(isStalled(evidence(row)), stalled, 'as it is written');
+  }
 });
 
 t.test('time alone blames nobody: while the heart does not beat, no node becomes silent', async t => {
-  // As a reader sees a board whose receiver was killed: everything stands still but the clock.
-  const seen = (age: bigint) => {
+  // As a reader sees a board whose receiver was killed, or whose link is down: everything stands still but the clock.
+  const seen = (age: bigint, stands: (passed: bigint) => Partial<Row>) => {
     const states: State[] = [];
     for (let passed = 0n; passed <= 20n * S; passed += 100n * MS) {
-      const row: Row = { rule: '', age: age + passed, heartbeat: passed, is: 'unknown' };
-      const state = judge(evidence(row), last(row));
+      const { state } = boardOf({ rule: '', age: age + passed, ...stands(passed), is: 'unknown' }).node(0);
       if (state !== states.at(-1)) states.push(state);
     }
     return states;
   };
-  t.strictSame(seen(0n), ['live', 'unknown']);
-  t.strictSame(seen(2n * S), ['live', 'uncertain', 'unknown']);
-  t.strictSame(seen(8n * S), ['uncertain', 'unknown']);
-  t.strictSame(seen(10_500n * MS), ['uncertain', 'unknown']);
-  t.strictSame(seen(11n * S), ['silent', 'unknown'], 'who was silent before, stays so');
+  const killed = (passed: bigint) => ({ heartbeat: passed });
+  t.strictSame(seen(0n, killed), ['live', 'unknown']);
+  t.strictSame(seen(2n * S, killed), ['live', 'uncertain', 'unknown']);
+  t.strictSame(seen(8n * S, killed), ['uncertain', 'unknown']);
+  t.strictSame(seen(10_500n * MS, killed), ['uncertain', 'unknown']);
+  t.strictSame(seen(11n * S, killed), ['silent', 'unknown'], 'who was silent before, stays so');
+  const down = (passed: bigint) => ({ links: { 1: { heartbeat: passed } } });
+  t.strictSame(seen(0n, down), ['live', 'uncertain']);
+  t.strictSame(seen(10_500n * MS, down), ['uncertain']);
+  t.strictSame(seen(11n * S, down), ['silent'], 'and of a link that is down');
 });
+
+t.test('any times at all: the product and what is written agree', async t => {
+  const next = random(SEED);
+  /** Around the limits, on both sides of now, and anywhere. */
+  const span = () => {
+    const near = [0n, S, 3n * S, 4500n * MS, 10_500n * MS, 45n * S, 105n * S][Math.floor(next() * 7)] ?? 0n;
+    const far = [1n, MS, S, 30n * S, HOUR][Math.floor(next() * 5)] ?? 1n;
+    return near + (BigInt(Math.floor((next() * 2 - 1) * 1e6)) * far) / 1_000_000n;
+  };
+  const found = new Map<State, number>();
+  for (let round = 0; round < 200; round++) {
+    const some = Math.floor(next() * 33);
+    const links: Record<number, MadeLink> = { 31: { heartbeat: span(), listened: span() } };
+    for (let number = 1; number < Math.min(some, 31); number++) links[number] = { heartbeat: span(), listened: span() };
+    const shared: Omit<Row, 'is'> = {
+      rule: `round ${round}`,
+      heartbeat: next() < 0.9 ? 50n * MS : span(),
+      listened: span(),
+      links: links as NonNullable<Row['links']>,
+      retired: next() < 0.05,
+    };
+    const nodes = Array.from({ length: 50 }, (_, i): Row => {
+      const interval = [100, 1000, 1001, 10_000, 600_000][Math.floor(next() * 5)] ?? 1000;
+      const row = { interval, goodbye: next() < 0.1, link: Math.floor(next() * 34), is: 'unknown' as const };
+      const place = `${shared.rule}, node ${i}`;
+      return next() < 0.05 ? { ...shared, ...row, rule: place } : { ...shared, ...row, rule: place, age: span() };
+    });
+    const snapshot = madeBoard(
+      nodes.map(({ age, interval = 1000, goodbye = false, link = 1, rule: name }) => {
+        const node: MadeNode = { name: name.slice(0, 60), goodbye, link, report: { interval_ms: interval } };
+        return age === undefined ? node : { ...node, age };
+      }),
+      {
+        heartbeat: shared.heartbeat ?? 0n,
+        listened: shared.listened ?? 0n,
+        links,
+        state: shared.retired ? ['retired'] : [],
+      },
+    );
+    nodes.forEach((row, i) => {
+      const said = evidence({ ...row, links: { 1: NONE, ...links } as NonNullable<Row['links']> });
+      const expected = judge(said, last(row));
+      const is = NUMBERED[snapshot.overview.states[i] as number] as State;
+      found.set(is, (found.get(is) ?? 0) + 1);
+      if (is !== expected) t.equal(is, expected, `${row.rule}: SEED=${SEED}`);
+    });
+  }
+  t.strictSame([...found.keys()].sort(), [...STATES].sort(), `10,000 nodes: ${[...found].join(' ')}`);
+});
+
+/** A link of which nothing is known: zeros in the header. */
+const NONE = { heartbeat: NOW, listened: 0n };

@@ -59,7 +59,7 @@ function cluster(racks: string, change: (node: MadeNode) => Partial<MadeNode> = 
   });
 }
 
-const dead = cluster('11-20', node => (/rack1[78]/.test(node.name) ? { age: 60 + (node.age ?? 0) } : {}));
+const dead = cluster('11-20', node => (/rack1[78]/.test(node.name) ? { age: 60 + Number(node.age) } : {}));
 const kernel = (os_release: string) => busy(1, { os_release });
 const mixed = cluster('01-10', ({ name }) => {
   if (name === 'rack03n07') return kernel('6.1.0-18-amd64');

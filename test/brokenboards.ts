@@ -24,8 +24,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../src/common/failure.js';
 import { oneLine } from '../src/common/text.js';
-import { type Encodable, encode } from '../src/layout/codec.js';
-import { HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
+import { type Encodable, encode, packWord } from '../src/layout/codec.js';
+import { enums, HASH_BOARD_V2, HASH_STAT_V1, structs } from '../src/layout/layout.gen.js';
 import { CLOCK, clocks } from '../src/native/index.js';
 import { main as receive } from '../src/receiver/main.js';
 import { BoardReader, NoBoard } from '../src/shm/reader.js';
@@ -60,10 +60,22 @@ function hashOf(name: string, seed: bigint): bigint {
 
 export const CAPACITY = 8;
 const SLOTS = 16;
+const LINKS = 32;
+const SENDERS = 256;
+const EVENTS = 4096;
+/** Of the only interface by which anything came. */
+const LINK = 1;
+/** That which stands for all others. */
+const OTHERS = 31;
+/** The first entry of those who were refused for their clock. */
+const CLOCK_SENDER = 8 * enums.reason.indexOf('clock');
+/** Of an event that is of no record and of no link. */
+const NO_SUBJECT = 0xffffffff;
 const SEED = 0x5eedn;
 const RECORD = structs.record.bytes;
 const SLOT = structs.slot.bytes;
 const STRIDE = RECORD + 2 * SLOT;
+const PAGE = 4096;
 
 /** The number of node1's newest report. */
 export const NEWEST = 3;
@@ -91,23 +103,36 @@ export class Sheet {
   bytes = new Uint8Array(0);
   /** When it was made. */
   readonly #made = now();
-  readonly index: number = structs.board_header.bytes;
+  readonly links: number = structs.board_header.bytes;
+  readonly senders = this.links + LINKS * structs.link.bytes;
+  readonly events = this.senders + SENDERS * structs.sender.bytes;
+  readonly index = this.events + EVENTS * structs.event.bytes;
   readonly column = this.index + SLOTS * 8;
   readonly records: number;
 
-  /** Two nodes, node1 with two reports and node2 with one. `records`: where they begin. */
-  constructor(records?: number) {
-    this.records = records ?? this.column + CAPACITY * 8;
+  /** Two nodes, node1 with two reports and node2 with one. `toPage`: it ends with a page; what is read behind it is a crash. */
+  constructor(toPage = false) {
+    this.records = this.column + CAPACITY * 8;
+    if (toPage) this.records += PAGE - ((this.records + CAPACITY * STRIDE) % PAGE);
     this.bytes = new Uint8Array(this.records + CAPACITY * STRIDE);
     const { mono, real } = this.#made;
     this.header({
       magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
-      version: 0x10000,
+      version: 0x20000,
       header_bytes: structs.board_header.bytes,
       stat_hash: HASH_STAT_V1,
       board_hash: HASH_BOARD_V2,
       file_bytes: this.bytes.length,
       capacity: CAPACITY,
+      links: LINKS,
+      links_offset: this.links,
+      links_stride: structs.link.bytes,
+      senders: SENDERS,
+      senders_offset: this.senders,
+      senders_stride: structs.sender.bytes,
+      events: EVENTS,
+      events_offset: this.events,
+      events_stride: structs.event.bytes,
       index_slots: SLOTS,
       index_offset: this.index,
       column_offset: this.column,
@@ -132,9 +157,36 @@ export class Sheet {
       heartbeat_ns: mono,
       listening_since_ns: mono - 2n * S,
       drains: 100,
-      received: 4,
+      received: 5,
       accepted: 4,
+      refused: enums.reason.map(reason => Number(reason === 'clock')),
+      links_used: 1,
+      event_last: 2,
     });
+    this.evidence(LINK, { heartbeat_ns: mono, listening_since_ns: mono - 2n * S });
+    this.evidence(OTHERS, { heartbeat_ns: mono, listening_since_ns: mono - 2n * S });
+    this.link(LINK, {
+      name: 'eth0',
+      index: 2n,
+      state: 1n,
+      changed_ns: mono - 2n * S,
+      nodes: 2,
+      accepted: 4,
+      address: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1],
+    });
+    this.link(OTHERS, { state: 1n });
+    this.sender(CLOCK_SENDER, {
+      head: 2n,
+      tail: 2n,
+      first_ns: mono - S,
+      last_ns: mono - S,
+      last_real_ns: real - S,
+      count: 1,
+      address: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 99],
+      name: 'node9',
+    });
+    this.event(1, { kind: BigInt(enums.event_kind.indexOf('takeover')), subject: BigInt(NO_SUBJECT), detail: 1n });
+    this.event(2, { kind: BigInt(enums.event_kind.indexOf('restart')), subject: 0n });
     this.node('node1', NEWEST);
     this.node('node2', 1);
   }
@@ -150,6 +202,36 @@ export class Sheet {
 
   header(values: Encodable<'board_header'>): void {
     encode('board_header', this.view, 0, values);
+  }
+
+  /** What the header says of a link. */
+  evidence(number: number, values: Encodable<'link_evidence'>): void {
+    const at = structs.board_header.fields.evidence.offset + number * structs.link_evidence.bytes;
+    encode('link_evidence', this.view, at, values);
+  }
+
+  linkAt(number: number): number {
+    return this.links + number * structs.link.bytes;
+  }
+
+  link(number: number, values: Encodable<'link'>): void {
+    encode('link', this.view, this.linkAt(number), values);
+  }
+
+  senderAt(entry: number): number {
+    return this.senders + entry * structs.sender.bytes;
+  }
+
+  sender(entry: number, values: Encodable<'sender'>): void {
+    encode('sender', this.view, this.senderAt(entry), values);
+  }
+
+  /** Event of that number, of a second ago, in its place in the ring. */
+  event(number: number, values: Encodable<'event'>): void {
+    const at = this.events + (number % EVENTS) * structs.event.bytes;
+    const { mono, real } = this.#made;
+    const sequence = { head: 2 * number, tail: 2 * number };
+    encode('event', this.view, at, { ...sequence, stamp_ns: mono - S, stamp_real_ns: real - S, ...values });
   }
 
   recordAt(index: number): number {
@@ -172,9 +254,9 @@ export class Sheet {
     encode('report', this.view, this.slotAt(index, slot) + structs.slot.fields.report.offset, values);
   }
 
-  word(index: number, stampNs: bigint, intervalMs: number, goodbye = 0n): void {
-    const value = ((stampNs / 1_000_000n) << 21n) | (BigInt(intervalMs) << 1n) | goodbye;
-    this.view.setBigUint64(this.column + index * 8, value & MOST, true);
+  word(index: number, stampNs: bigint, interval: number, goodbye = 0n, link = LINK): void {
+    const value = packWord('column', { stamp: stampNs / 1_000_000n, link, interval, goodbye });
+    this.view.setBigUint64(this.column + index * 8, value, true);
   }
 
   /** An entry of the name index. */
@@ -214,7 +296,7 @@ export class Sheet {
       if (seq === 0) continue;
       const ago = BigInt(slot) * S + S / 5n;
       const sequence = { head: 2 * seq, tail: 2 * seq };
-      this.slot(index, slot, { ...sequence, stamp_ns: mono - ago, stamp_real_ns: real - ago });
+      this.slot(index, slot, { ...sequence, stamp_ns: mono - ago, stamp_real_ns: real - ago, link: LINK });
       this.bytes.set(reportOf(name, seq), this.slotAt(index, slot) + structs.slot.fields.report.offset);
     }
     this.word(index, mono - S / 5n, INTERVAL_MS);
@@ -239,8 +321,8 @@ export interface BrokenBoard {
   about: string;
   /** Makes it at the path, whose folder is there and empty. */
   make(path: string): void | Promise<void>;
-  /** Whether it may be kept beating while it is looked at, as by a receiver that lives. */
-  beats: boolean;
+  /** Whether it may be kept beating while it is looked at, as by a receiver that lives; or that alone, and no link of it. */
+  beats: boolean | 'receiver';
   /** Not the path that was made, but another: `in` the folder, or anywhere (then no receiver is asked). */
   at?: { in: string } | string;
   /** Only root can make it. */
@@ -295,7 +377,8 @@ const END = whole.bytes.length;
 const { bytes: REPORT } = structs.report;
 const TB = 2 ** 40;
 
-const offsets = (['index', 'column', 'records'] as const).flatMap(part => {
+const PARTS = ['links', 'senders', 'events', 'index', 'column', 'records'] as const;
+const offsets = PARTS.flatMap(part => {
   const field = `${part}_offset` as const;
   const right = whole[part];
   return headers([
@@ -313,6 +396,17 @@ function strides(field: keyof Encodable<'board_header'> & string, rows: [string,
   const name = field.replaceAll('_', '-');
   return headers(rows.map(([what, about, value]) => [`${name}-${what}`, about, { [field]: value }]));
 }
+
+/** The report of node1 is a minute old, of every second, and came by that link. */
+function oldReport(b: Sheet, link: number): void {
+  b.bytes.fill(0, b.slotAt(0, 1), b.slotAt(0, 2));
+  b.slot(0, 0, { stamp_ns: b.ago(60), link });
+  b.report(0, 0, { interval_ms: 1000 });
+  b.word(0, b.ago(60), 1000, 0n, link);
+}
+
+/** A link that is down, so that its name is told. */
+const down = (b: Sheet) => ({ state: 0n, changed_ns: b.ago(1) });
 
 const ESCAPES = '\x1b[2J\x1b]0;owned\x07';
 const escaped = `evil${ESCAPES}`;
@@ -358,8 +452,11 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['empty', '0 bytes', b => b.cut(0)],
       ['one-byte', '1 byte', b => b.cut(1)],
       ['magic-only', 'the first 8 bytes', b => b.cut(8)],
-      ['header-cut', '1023 bytes: shorter than a header', b => b.cut(1023)],
-      ['header-only', '1024 bytes: the header, and nothing of what it tells of', b => b.cut(1024)],
+      ['header-cut', '1535 bytes: shorter than a header', b => b.cut(1535)],
+      ['header-only', '1536 bytes: the header, and nothing of what it tells of', b => b.cut(1536)],
+      ['cut-in-links', 'ends in the table of links', b => b.cut(b.links + 200)],
+      ['cut-in-senders', 'ends in the table of refused senders', b => b.cut(b.senders + 200)],
+      ['cut-in-events', 'ends in the ring of events', b => b.cut(b.events + 200)],
       ['cut-in-index', 'ends in the name index', b => b.cut(b.index + 20)],
       ['cut-in-column', 'ends in the liveness column', b => b.cut(b.column + 20)],
       ['cut-in-records', 'ends in the first record', b => b.cut(b.records + 100)],
@@ -376,8 +473,9 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         ['half-made', 'version 0: a receiver was killed while it made the board', { version: 0 }],
         ['half-made-magic', 'version 0, and another magic', { version: 0, magic: 1n }],
         ['version-0.1', 'major version 0', { version: 1 }],
-        ['version-1.1', 'a higher minor version: may be read', { version: 0x10001 }],
-        ['version-2.0', 'another major version', { version: 0x20000 }],
+        ['version-1.0', 'the major version before, whose words have other bits', { version: 0x10000 }],
+        ['version-2.1', 'a higher minor version: may be read', { version: 0x20001 }],
+        ['version-3.0', 'another major version', { version: 0x30000 }],
         ['version-most', 'all bits of the version', { version: MOST_U32 }],
         ['report-layout', 'reports of another layout', { stat_hash: 7n }],
         ['board-layout', 'another build whose layout has another hash: may be read', { board_hash: 7n }],
@@ -394,13 +492,23 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
     [
       ...headers([
         ['header-bytes-0', 'a header of 0 bytes', { header_bytes: 0 }],
-        ['header-bytes-less', 'a header that is too small', { header_bytes: 1016 }],
-        ['header-bytes-unaligned', 'a header of 1028 bytes', { header_bytes: 1028 }],
+        ['header-bytes-less', 'a header that is too small', { header_bytes: 1528 }],
+        ['header-bytes-unaligned', 'a header of 1540 bytes', { header_bytes: 1540 }],
         ['header-bytes-huge', 'a header of 4 GiB', { header_bytes: 0xfffffff8 }],
         ['file-bytes-0', 'a file of 0 bytes', { file_bytes: 0 }],
         ['file-bytes-more', 'a file that is 8 bytes longer than it is', { file_bytes: END + 8 }],
         ['file-bytes-most', 'a file of 2^64 − 1 bytes', { file_bytes: MOST }],
       ]),
+      ...(['links', 'senders', 'events'] as const).flatMap(part => {
+        const { bytes } = structs[({ links: 'link', senders: 'sender', events: 'event' } as const)[part]];
+        return strides(`${part}_stride`, [
+          ['0', 'all entries in one place', 0],
+          ['less', 'a word less than an entry has', bytes - 8],
+          ['unaligned', 'half a word more', bytes + 4],
+          ['wide', 'twice as much: it runs into the parts behind it', 2 * bytes],
+          ['huge', '4 GiB', 0xfffffff8],
+        ]);
+      }),
       ...strides('index_stride', [
         ['0', 'all entries in one place', 0],
         ['1', 'entries a byte apart', 1],
@@ -452,10 +560,20 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
     [
       ...offsets,
       ...headers([
+        ['links-on-senders', 'the links lie on the refused senders', { links_offset: whole.senders }],
+        ['senders-on-events', 'the refused senders lie on the events', { senders_offset: whole.events }],
+        ['events-on-index', 'the events run through all that follows', { events_offset: whole.index }],
+        ['links-on-column', 'the links lie on the column', { links_offset: whole.column }],
+        ['events-on-links', 'the events begin at the links', { events_offset: whole.links }],
         ['column-on-index', 'the column lies on the name index', { column_offset: whole.index }],
         ['records-on-index', 'the records begin at the name index', { records_offset: whole.index }],
         ['index-on-records', 'the name index lies in the first record', { index_offset: whole.records }],
         ['column-on-records', 'the column lies in the first record', { column_offset: whole.records }],
+        [
+          'product-events',
+          '2^20 events 2^20 apart: as much as there may be, and more than there is',
+          { events: 2 ** 20, events_stride: 2 ** 20 },
+        ],
         [
           'product-index',
           '2^31 entries 2^32 − 8 apart: almost 2^63 bytes',
@@ -488,6 +606,137 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['count-full', 'as many records as there is room for, and only two were written', { count: CAPACITY }],
       ['count-over', 'one record more than there is room for', { count: CAPACITY + 1 }],
       ['count-most', '2^64 − 1 records', { count: MOST }],
+      ['links-0', 'no links', { links: 0 }],
+      ['links-31', 'one link less', { links: LINKS - 1 }],
+      ['links-33', 'one link more', { links: LINKS + 1 }],
+      ['links-most', '2^32 − 1 links', { links: MOST_U32 }],
+      ['senders-0', 'no refused senders', { senders: 0 }],
+      ['senders-255', 'one refused sender less', { senders: SENDERS - 1 }],
+      ['senders-257', 'one refused sender more', { senders: SENDERS + 1 }],
+      ['senders-most', '2^32 − 1 refused senders', { senders: MOST_U32 }],
+      ['events-0', 'a ring without events', { events: 0 }],
+      ['events-64', 'a smaller ring, which another receiver may have made', { events: 64 }],
+      ['events-more', 'a ring of one event more than there is room for', { events: EVENTS + 1 }],
+      ['events-2^20', 'a ring of 2^20, which leads out of the file', { events: 2 ** 20 }],
+      ['events-absurd', 'a ring of 2^20 + 1', { events: 2 ** 20 + 1 }],
+      ['events-most', 'a ring of 2^32 − 1', { events: MOST_U32 }],
+      ['links-used-0', 'no link has an entry, and nodes came by one', { links_used: 0 }],
+      ['links-used-30', 'all links have an entry, and only one was written', { links_used: 30 }],
+      ['links-used-31', 'the link of all others counts as one that has an entry', { links_used: 31 }],
+      ['links-used-most', '2^64 − 1 links', { links_used: MOST }],
+      ['event-last-0', 'no event, and the ring has two', { event_last: 0 }],
+      ['event-last-more', 'number 3 is the newest event, and the ring has two', { event_last: 3 }],
+      ['event-last-far', 'number 2^40 is the newest event', { event_last: 2n ** 40n }],
+      ['event-last-most', 'number 2^64 − 1 is the newest event', { event_last: MOST }],
+    ]),
+  ],
+  [
+    'Links',
+    spoiled([
+      ['link-name-empty', 'a link without a name', b => b.link(LINK, { name: '' })],
+      ['link-name-endless', '16 letters, no NUL', b => b.bytes.fill(0x61, b.linkAt(LINK), b.linkAt(LINK) + 16)],
+      ['link-name-escape', 'a name that clears the screen', b => b.link(LINK, { name: '\x1b[2J', ...down(b) })],
+      ['link-name-markup', 'a name that is XML', b => b.link(LINK, { name: '--><HOST/>&', ...down(b) })],
+      [
+        'link-name-twice',
+        'two links of one name',
+        b => {
+          b.link(2, { name: 'eth0', state: 1n });
+          b.header({ links_used: 2 });
+        },
+      ],
+      ['link-name-others', 'the link of all others has a name', b => b.link(OTHERS, { name: 'eth9' })],
+      ['link-state-ones', 'all bits of its state', b => b.link(LINK, { state: MOST })],
+      ['link-state-gone', 'up, and gone', b => b.link(LINK, { state: 3n })],
+      ['link-ones', 'all bits of it but its name', b => b.bytes.fill(0xff, b.linkAt(LINK) + 16, b.linkAt(LINK) + 128)],
+      [
+        'link-changed-future',
+        'down since an hour from now',
+        b => b.link(LINK, { state: 0n, changed_ns: b.ago(-3600) }),
+      ],
+      [
+        'link-dark-future',
+        'dark since an hour from now',
+        b => b.link(LINK, { dark_since_ns: b.ago(-3600), dark_nodes: 2 }),
+      ],
+      ['link-dark-nobody', 'dark, and nobody fell', b => b.link(LINK, { dark_since_ns: b.ago(1), dark_nodes: 0 })],
+    ]),
+  ],
+  [
+    'Evidence of links: a node that was heard a minute ago, once a second, with no more and no less than that',
+    spoiled(
+      (
+        [
+          ['evidence-good', 'its link was listened to all the time', () => {}],
+          ['evidence-0', 'its link has no heartbeat', b => b.evidence(LINK, { heartbeat_ns: 0n })],
+          [
+            'evidence-stale',
+            'the heartbeat of its link stands still for as long',
+            b => b.evidence(LINK, { heartbeat_ns: b.ago(60) }),
+          ],
+          ['evidence-sign', 'a heartbeat of its link of 2^63', b => b.evidence(LINK, { heartbeat_ns: 1n << 63n })],
+          ['evidence-most', 'a heartbeat of its link of 2^64 − 1', b => b.evidence(LINK, { heartbeat_ns: MOST })],
+          [
+            'evidence-since',
+            'its link listens since an hour from now',
+            b => b.evidence(LINK, { listening_since_ns: b.ago(-3600) }),
+          ],
+          ['evidence-31', 'it came by the link of all others', b => oldReport(b, OTHERS)],
+          ['evidence-no-link', 'it came by no link', b => oldReport(b, 0)],
+          ['evidence-no-entry', 'it came by link 5, which has no entry', b => oldReport(b, 5)],
+        ] satisfies Row[]
+      ).map(([name, about, spoil]) => [
+        name,
+        about,
+        b => {
+          b.evidence(LINK, { listening_since_ns: 1n });
+          b.evidence(OTHERS, { listening_since_ns: 1n });
+          oldReport(b, LINK);
+          spoil(b);
+        },
+        { beats: 'receiver' },
+      ]),
+    ),
+  ],
+  [
+    'Refused senders',
+    spoiled([
+      ['sender-half', 'an entry is half-written', b => b.sender(CLOCK_SENDER, { head: 3n })],
+      ['sender-head-0', 'head 0, tail 2', b => b.sender(CLOCK_SENDER, { head: 0n })],
+      [
+        'sender-ones',
+        'all bits of an entry',
+        b => b.bytes.fill(0xff, b.senderAt(CLOCK_SENDER), b.senderAt(CLOCK_SENDER + 1)),
+      ],
+      [
+        'sender-name-endless',
+        'a name of 64 letters, no NUL',
+        b => b.rawName(b.senderAt(CLOCK_SENDER) + 56, 'a'.repeat(64)),
+      ],
+      ['sender-name-escape', 'a name that clears the screen', b => b.sender(CLOCK_SENDER, { name: escaped })],
+      ['sender-count-0', 'it came not once', b => b.sender(CLOCK_SENDER, { count: 0 })],
+      ['sender-count-most', 'it came 2^64 − 1 times', b => b.sender(CLOCK_SENDER, { count: MOST })],
+      ['sender-future', 'it came an hour from now', b => b.sender(CLOCK_SENDER, { last_ns: b.ago(-3600) })],
+      [
+        'sender-no-reason',
+        'an entry of no reason that there is',
+        b => b.sender(SENDERS - 1, { head: 2n, tail: 2n, count: 1 }),
+      ],
+    ]),
+  ],
+  [
+    'Events',
+    spoiled([
+      ['event-half', 'the newest is half-written', b => b.event(2, { head: 5n })],
+      ['event-elsewhere', 'an event that is not in its place', b => b.event(2, { head: 6n, tail: 6n })],
+      ['event-kind', 'an event of no kind that there is', b => b.event(2, { kind: 99n })],
+      ['event-subject', 'an event of a record that there is not', b => b.event(2, { subject: 7n })],
+      [
+        'event-sequence-most',
+        'an event of the highest sequence that there is',
+        b => b.event(2, { head: MOST - 1n, tail: MOST - 1n }),
+      ],
+      ['event-ones', 'all bits of an event', b => b.bytes.fill(0xff, b.events + 2 * 64, b.events + 3 * 64)],
     ]),
   ],
   [
@@ -563,6 +812,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['column-future', 'the word is an hour ahead', b => b.word(0, b.ago(-3600), INTERVAL_MS)],
       ['column-interval-0', 'an interval of 0', b => b.word(0, b.ago(0.2), 0)],
       ['column-goodbye', 'a goodbye that no report says', b => b.word(0, b.ago(0.2), INTERVAL_MS, 1n)],
+      ['column-link', 'another link than its report', b => b.word(0, b.ago(0.2), INTERVAL_MS, 0n, 2)],
       ['column-ones', 'all bits', b => b.view.setBigUint64(b.column, MOST, true)],
     ]),
   ],
@@ -598,6 +848,9 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
           b.report(0, 0, { interval_ms: 1000 }); // too old for it however young the master is
         },
       ],
+      ['slot-link-none', 'the newer report came by link 5, which has no entry', b => b.slot(0, 0, { link: 5 })],
+      ['slot-link-32', 'the newer report came by link 32', b => b.slot(0, 0, { link: LINKS })],
+      ['slot-link-most', 'the newer report came by link 2^64 − 1', b => b.slot(0, 0, { link: MOST })],
       ['order-odd', 'the order block is half-written', b => b.record(0, { order_head: 7n, order_tail: 8n })],
       ['order-most', 'all bits of the order block', b => b.bytes.fill(0xff, b.recordAt(0) + 192, b.recordAt(0) + 384)],
     ]),
@@ -674,9 +927,9 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
           b => {
             for (const [from, to] of [
               [132, 136],
-              [200, 256],
-              [352, 384],
-              [424, 448],
+              [248, 256],
+              [368, 384],
+              [440, 448],
               [704, 1024],
             ])
               b.bytes.fill(0xff, from, to);
@@ -928,7 +1181,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         '16 million records, all in use, in a file of 1 TB',
         path => {
           const capacity = 2 ** 24;
-          const column = 1024 + 8 * 2 * capacity;
+          const column = whole.index + 8 * 2 * capacity;
           sparse(path, TB, {
             file_bytes: TB,
             capacity,
@@ -960,14 +1213,17 @@ export async function make(board: BrokenBoard, folder: string): Promise<string> 
   return typeof board.at === 'string' ? board.at : `${folder}/${board.at.in}`;
 }
 
-/** Lets the heart of a board's receiver beat once, where there is a header. */
-export function beat(path: string): void {
+/** Lets the heart of a board's receiver beat once, where there is a header, and those of its links. */
+export function beat(path: string, links: boolean): void {
   const { size } = lstatSync(path);
   if (size < structs.board_header.bytes) return;
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(now().mono);
   const fd = openSync(path, 'r+');
-  writeSync(fd, bytes, 0, 8, structs.board_header.fields.heartbeat_ns.offset);
+  const { heartbeat_ns, evidence } = structs.board_header.fields;
+  for (const link of links ? [LINK, OTHERS] : [])
+    writeSync(fd, bytes, 0, 8, evidence.offset + link * structs.link_evidence.bytes);
+  writeSync(fd, bytes, 0, 8, heartbeat_ns.offset);
   closeSync(fd);
 }
 
@@ -985,13 +1241,19 @@ export function random(seed: number): (below: number) => number {
 }
 
 /** What is known of the geometry lies before this. */
-const GEOMETRY = 104;
+const GEOMETRY = 256;
+/** And what readers go by lies before this, most of it: behind it is a ring of events that nothing is in. */
+const TABLES = whole.events + 64 * structs.event.bytes;
 
 /** A copy with some bytes changed, and one whole field: a byte alone seldom makes a number that is almost right. */
 export function spoil(good: Uint8Array, next: (below: number) => number): Uint8Array {
   const bad = good.slice();
   const view = new DataView(bad.buffer);
-  const anywhere = () => next(next(2) === 0 ? GEOMETRY : bad.length);
+  const anywhere = () => {
+    const [part, from] = [next(4), Math.min(bad.length, whole.index)];
+    if (part < 2) return next(GEOMETRY);
+    return part === 2 ? next(Math.min(bad.length, TABLES)) : from + next(bad.length - from);
+  };
   for (let k = next(4); k > 0; k--) bad[anywhere()] = next(256);
   const values = [0n, 1n, 8n, 12n, 1024n, BigInt(bad.length) - 8n, BigInt(bad.length), 0xffffffffn, MOST - 7n, MOST];
   const value = values[next(values.length)] ?? 0n;
@@ -1052,7 +1314,7 @@ function takeOver(path: string, rounds: number, seed: number): void {
   const counts = { taken: 0, refused: 0 };
   const options = { cluster: '', capacity: CAPACITY, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
   for (let round = 0; round < rounds; round++) {
-    writeFileSync(path, spoil(new Sheet(5120).bytes, next));
+    writeFileSync(path, spoil(new Sheet(true).bytes, next));
     let writer: ReturnType<typeof openWriter>;
     try {
       if (next(2) === 0) forget(path, 'node2');

@@ -44,6 +44,8 @@ export function bytesOf(
   const records = board_header.bytes + nodes.length * column_entry.bytes;
   const bytes = new Uint8Array(records + nodes.length * RECORD);
   const view = new DataView(bytes.buffer);
+  const said = { heartbeat_ns: now, listening_since_ns: now - 1000n * S, ...header };
+  const { heartbeat_ns = 0n, listening_since_ns = 0n } = said;
   encode('board_header', view, 0, {
     header_bytes: board_header.bytes,
     column_offset: board_header.bytes,
@@ -60,9 +62,9 @@ export function bytesOf(
     cluster_name: 'test',
     uncertain_after_ns: (9n * S) / 2n,
     silent_after_ns: (21n * S) / 2n,
-    listening_since_ns: now - 1000n * S,
-    heartbeat_ns: now,
-    ...header,
+    // The same of every link.
+    evidence: Array.from({ length: board_header.fields.evidence.count }, () => ({ heartbeat_ns, listening_since_ns })),
+    ...said,
   });
   if (cluster) bytes.set(cluster, board_header.fields.cluster_name.offset);
   nodes.forEach(({ name, address = [], reports = [], release }, i) => {
@@ -71,7 +73,8 @@ export function bytesOf(
     reports.forEach(([age, values], j) => {
       const slotAt = at + structs.record.bytes + (j % 2) * slot.bytes;
       const head = 2 * (j + 1);
-      encode('slot', view, slotAt, { head, tail: head, stamp_ns: now - BigInt(Math.round(age * 1e9)) });
+      const stamp_ns = now - BigInt(Math.round(age * 1e9));
+      encode('slot', view, slotAt, { head, tail: head, stamp_ns, link: 1 });
       const reportAt = slotAt + slot.fields.report.offset;
       encode('report', view, reportAt, { interval_ms: 1000, ...values });
       if (release) bytes.set(release, reportAt + report.fields.os_release.offset);
@@ -281,29 +284,43 @@ export const HOSTILE: [what: string, bytes: Uint8Array][] = [
   ['a comment', Buffer.from('--> <!-- ]]>')],
 ];
 
-/** The same as a file that can be mapped, with an index in which no name is found: nobody looks one up here. */
+/** The same as a file that can be mapped, without links, and with an index in which no name is found: nobody looks one up here. */
 export function writeBoard(path: string, nodes: readonly TestNode[], options: TestBoard): void {
-  const { board_header, index_entry } = structs;
-  const index_slots = 64;
-  const index = Buffer.alloc(index_slots * index_entry.bytes);
+  const { board_header, link, sender, event, index_entry } = structs;
+  const [links, senders, events, index_slots] = [32, 256, 16, 64];
+  const links_offset = board_header.bytes;
+  const senders_offset = links_offset + links * link.bytes;
+  const events_offset = senders_offset + senders * sender.bytes;
+  const index_offset = events_offset + events * event.bytes;
+  /** Tables and index, all of them empty. */
+  const tables = Buffer.alloc(index_offset + index_slots * index_entry.bytes - board_header.bytes);
   const bytes = bytesOf(nodes, options);
   const view = new DataView(bytes.buffer);
   const { column_offset, records_offset } = new Snapshot(path, bytes, { nowNs: 0n, realNs: 0n, nodes: 0 }).header;
   encode('board_header', view, 0, {
     magic: Buffer.from('BEOBOARD').readBigUInt64LE(),
-    version: 0x00010000,
+    version: 0x00020000,
     stat_hash: HASH_STAT_V1,
     board_hash: HASH_BOARD_V2,
     master_boot_id: BOOT_ID,
-    file_bytes: bytes.length + index.length,
+    file_bytes: bytes.length + tables.length,
+    links,
+    links_offset,
+    links_stride: link.bytes,
+    senders,
+    senders_offset,
+    senders_stride: sender.bytes,
+    events,
+    events_offset,
+    events_stride: event.bytes,
     index_slots,
+    index_offset,
     index_stride: index_entry.bytes,
-    index_offset: board_header.bytes,
-    column_offset: (column_offset ?? 0) + index.length,
-    records_offset: (records_offset ?? 0) + index.length,
+    column_offset: (column_offset ?? 0) + tables.length,
+    records_offset: (records_offset ?? 0) + tables.length,
   });
   const header = bytes.subarray(0, board_header.bytes);
-  writeFileSync(path, Buffer.concat([header, index, bytes.subarray(board_header.bytes)]));
+  writeFileSync(path, Buffer.concat([header, tables, bytes.subarray(board_header.bytes)]));
 }
 
 /**

@@ -6,7 +6,7 @@ import { bits, enums, structs } from '../src/layout/layout.gen.js';
 import { Snapshot } from '../src/shm/reader.js';
 
 export const S = 1_000_000_000n;
-const NOW = 500_000n * S;
+export const NOW = 500_000n * S;
 const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
 const SETS = Object.keys(bits.valid) as SetName[];
 
@@ -16,28 +16,55 @@ export function validOf(...sets: SetName[]): bigint {
 }
 export const EVERYTHING = validOf(...SETS);
 
+/** Seconds as a number, or to the ns as a bigint. */
+export type Span = number | bigint;
+
 export interface MadeNode {
   name: string;
-  /** Seconds from now back to the last report; none: there is no report. */
-  age?: number;
+  /** From now back to the last report; none: there is no report. */
+  age?: Span;
   /** Of the last report; the one before it came a second earlier. */
   report?: Encodable<'report'>;
   before?: Encodable<'report'>;
   record?: Encodable<'record'>;
   goodbye?: boolean;
+  /** The number of the link by which it reports; 1 if it is not said. */
+  link?: number | bigint;
   refusal?: { reason: (typeof enums.reason)[number]; age: number };
 }
 
+/** What is known of a link; what is not said is as the receiver says of itself. */
+export interface MadeLink {
+  /** For how long it was listened to, up to its heartbeat. */
+  listened?: Span;
+  /** Since its heartbeat. */
+  heartbeat?: Span;
+}
+
 export interface MadeBoard {
-  /** Seconds for which the receiver has listened. */
-  listened?: number;
-  /** Seconds since its heartbeat. */
-  heartbeat?: number;
+  /** For how long the receiver has listened, up to its heartbeat. */
+  listened?: Span;
+  /** Since its heartbeat. */
+  heartbeat?: Span;
+  /** By their numbers; link 1 if it is not said. Of link 31 something is known always. */
+  links?: Readonly<Record<number, MadeLink>>;
   state?: (keyof typeof bits.board_state)[];
   header?: Encodable<'board_header'>;
 }
 
-const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
+const ns = (span: Span) => (typeof span === 'bigint' ? span : BigInt(Math.round(span * 1e9)));
+/** The link that stands for all others. */
+const OTHERS = 31;
+
+/** What the header says of each link, by its number; of those that have no entry zeros. */
+function evidenceOf({ heartbeat = 0.05, listened = 40_000, links = { 1: {} } }: MadeBoard) {
+  return Array.from({ length: structs.board_header.fields.evidence.count }, (_, number) => {
+    const link = links[number] ?? (number === OTHERS ? {} : undefined);
+    if (link === undefined) return {};
+    const heartbeat_ns = NOW - ns(link.heartbeat ?? heartbeat);
+    return { heartbeat_ns, listening_since_ns: heartbeat_ns - ns(link.listened ?? listened) };
+  });
+}
 
 /** A snapshot of a board with these nodes. */
 export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Snapshot {
@@ -64,37 +91,40 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
     silent_after_ns: (21n * S) / 2n,
     heartbeat_ns: heartbeat,
     listening_since_ns: heartbeat - ns(made.listened ?? 40_000),
+    evidence: evidenceOf(made),
     state: (made.state ?? []).reduce((mask, bit) => mask | (1n << BigInt(bits.board_state[bit])), 0n),
     ...made.header,
   });
-  nodes.forEach(({ name, age, report: values = {}, before, record: counters = {}, goodbye = false, refusal }, i) => {
-    const at = records + i * RECORD;
-    encode('record', view, at, {
-      name,
-      accepted: 1000,
-      order_head: 2,
-      order_tail: 2,
-      ...(refusal ? { refusal_reason: enums.reason.indexOf(refusal.reason), refusal_ns: NOW - ns(refusal.age) } : {}),
-      ...counters,
-    });
-    if (age === undefined) return;
-    for (const [j, report] of [before, values].entries()) {
-      if (report === undefined) continue;
-      const slotAt = at + record.bytes + j * slot.bytes;
-      const head = 2 * (j + 1);
-      encode('slot', view, slotAt, { head, tail: head, stamp_ns: NOW - ns(age + 1 - j) });
-      encode('report', view, slotAt + slot.fields.report.offset, {
-        interval_ms: 1000,
-        boot_id: 7n,
-        start_boot_ns: 5n * S,
-        t_boot_ns: (1000n + BigInt(j)) * S,
-        slow_boot_ns: (1000n + BigInt(j)) * S,
-        hostname: name,
-        flags: j === 1 && goodbye ? 1 << bits.flags.goodbye : 0,
-        ...report,
+  nodes.forEach(
+    ({ name, age, report: values = {}, before, record: counters = {}, goodbye = false, link = 1, refusal }, i) => {
+      const at = records + i * RECORD;
+      encode('record', view, at, {
+        name,
+        accepted: 1000,
+        order_head: 2,
+        order_tail: 2,
+        ...(refusal ? { refusal_reason: enums.reason.indexOf(refusal.reason), refusal_ns: NOW - ns(refusal.age) } : {}),
+        ...counters,
       });
-    }
-  });
+      if (age === undefined) return;
+      for (const [j, report] of [before, values].entries()) {
+        if (report === undefined) continue;
+        const slotAt = at + record.bytes + j * slot.bytes;
+        const head = 2 * (j + 1);
+        encode('slot', view, slotAt, { head, tail: head, stamp_ns: NOW - ns(age) - BigInt(1 - j) * S, link });
+        encode('report', view, slotAt + slot.fields.report.offset, {
+          interval_ms: 1000,
+          boot_id: 7n,
+          start_boot_ns: 5n * S,
+          t_boot_ns: (1000n + BigInt(j)) * S,
+          slow_boot_ns: (1000n + BigInt(j)) * S,
+          hostname: name,
+          flags: j === 1 && goodbye ? 1 << bits.flags.goodbye : 0,
+          ...report,
+        });
+      }
+    },
+  );
   return new Snapshot('test', bytes, { nowNs: NOW, realNs: 0n, nodes: nodes.length });
 }
 

@@ -40,8 +40,9 @@ function tnOf(state: State, age: number): number {
  * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
  * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
  */
-function tnAtHeartbeat({ heartbeatAgeMs }: Snapshot, { knownState, ageMs = 0 }: Node): number {
-  return tnOf(knownState, Math.max(0, Math.floor((ageMs - heartbeatAgeMs) / 1000)));
+function tnAtHeartbeat({ evidence }: Snapshot, { knownState, stampNs = 0n }: Node): number {
+  // Between two times of the receiver's: its clock need not be ours.
+  return tnOf(knownState, Math.max(0, Number((evidence.heartbeatNs - stampNs) / 1_000_000_000n)));
 }
 
 export class Host {
