@@ -21,11 +21,9 @@ interface Test extends Teardown {
 
 /** Why no test of namespaces can run here; in CI they have to. */
 export function noNamespaces(): string | false {
-  const tried = spawnSync(
-    'unshare',
-    ['-n', 'ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1'],
-    { encoding: 'utf8' },
-  );
+  const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1'], {
+    encoding: 'utf8',
+  });
   if (tried.status === 0 || process.env.CI === 'true') return false;
   return `no network namespaces with veth here: ${(tried.stderr || String(tried.error)).trim()}`;
 }
@@ -136,6 +134,7 @@ export interface LinkChange {
   darkSince: number;
   darkNodes: number;
   since: number;
+  address: string;
   heartbeat: number;
   at: number;
 }
@@ -167,8 +166,9 @@ export class Watcher {
   readonly links: LinkChange[] = [];
   readonly events: Told[] = [];
   readonly counts: Counts[] = [];
+  /** How often it looked, and how often the heartbeat was older than a fifth of a second then. */
   looks = 0;
-  longest = 0;
+  late = 0;
 
   private constructor(
     readonly child: ChildProcess,
@@ -177,7 +177,9 @@ export class Watcher {
 
   static async start(t: Teardown, board: string, everyMs = 3): Promise<Watcher> {
     const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
-    const child = spawn(compile('links', { sources }), [board, String(everyMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(compile('links', { sources }), [board, String(everyMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
     t.teardown(async () => {
       child.kill('SIGKILL');
@@ -190,7 +192,7 @@ export class Watcher {
       else if (told.what === 'link') watcher.links.push(told);
       else if (told.what === 'event') watcher.events.push(told);
       else if (told.what === 'counts') watcher.counts.push(told);
-      else Object.assign(watcher, { looks: told.looks, longest: told.longest });
+      else Object.assign(watcher, { looks: told.looks, late: told.late });
     });
     await until('it watches', () => watcher.counts.length > 0);
     return watcher;
@@ -228,7 +230,7 @@ export class Watcher {
 
 /** The words for the bits of a link's state; down: none of them is `up`. */
 export const linkWords = ({ state }: { state: number }): string[] =>
-  Object.entries(bits.link_state).flatMap(([word, bit]) => ((state >> bit) & 1) === 1 ? [word] : []);
+  Object.entries(bits.link_state).flatMap(([word, bit]) => (((state >> bit) & 1) === 1 ? [word] : []));
 
 // ---- nodes ----
 
@@ -301,6 +303,38 @@ export class Nodes {
   }
 }
 
+// ---- passed sockets ----
+
+/**
+ * Stands for a service manager: binds a socket in the namespace of one process as systemd does, and becomes the receiver in that of
+ * another. Node's own channel is where the first passed descriptor has to be, and moves.
+ */
+const PASS = `
+import ctypes, os, socket, sys
+socket_pid, receiver_pid, host, port = sys.argv[1:5]
+def enter(pid):
+    fd = os.open('/proc/%s/ns/net' % pid, os.O_RDONLY | os.O_CLOEXEC)
+    if ctypes.CDLL(None, use_errno=True).setns(fd, 0x40000000) != 0: sys.exit('setns: %d' % ctypes.get_errno())
+enter(socket_pid)
+v6 = ':' in host
+s = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+if v6: s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+s.bind((host, int(port)))
+enter(receiver_pid)
+os.dup2(int(os.environ['NODE_CHANNEL_FD']), 10)
+os.environ['NODE_CHANNEL_FD'] = '10'
+if s.fileno() != 3: os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES='x')
+os.execvp(sys.argv[5], sys.argv[5:])
+`;
+
+/** What to put before a receiver that is passed a socket of that namespace, and runs in the other. */
+export const passing = (from: Namespace, to: Namespace, host: string): string[] => [
+  ...['python3', '-c', PASS, String(from.pid), String(to.pid), host, String(PORT)],
+];
+
 // ---- all of it ----
 
 export const PORT = 9000;
@@ -315,6 +349,8 @@ export interface Options {
   listen?: string[];
   more?: string[];
   env?: Record<string, string>;
+  /** It is passed a socket of that namespace, bound to the first address. */
+  passed?: 'master' | 'far';
 }
 
 /** When something can surely not have been heard by an interface. */
@@ -334,7 +370,7 @@ export class World {
 
   private constructor(
     readonly t: Test,
-    readonly options: Required<Options>,
+    readonly options: Required<Omit<Options, 'passed'>> & Pick<Options, 'passed'>,
     readonly master: Namespace,
     readonly far: Namespace,
   ) {
@@ -382,7 +418,13 @@ export class World {
   }
 
   async receive(): Promise<void> {
-    const { listen, env } = this.options;
+    const { listen, env, passed } = this.options;
+    if (passed !== undefined) {
+      const prefix = passing(this[passed], this.master, listen[0] ?? '');
+      this.receiver = startIn(this.t, { prefix, env }, this.argv);
+      await this.receiver.ready;
+      return;
+    }
     const surroundings: Surroundings = { prefix: this.master.prefix, env };
     const where = listen.flatMap(host => ['--listen', host.includes(':') ? `[${host}]:${PORT}` : `${host}:${PORT}`]);
     this.receiver = startIn(this.t, surroundings, [...this.argv, ...where]);
@@ -416,6 +458,17 @@ export class World {
 
   unplug(n: number): [before: number, after: number] {
     return this.#down(n, this.master.ip(`link delete ${interfaceOf(n)}`));
+  }
+
+  /** What was done lets the master hear nothing by that interface, or again. */
+  deaf(n: number, times: [before: number, after: number]): [before: number, after: number] {
+    this.#endOf(interfaceOf(n), times[0]);
+    return this.#down(n, times);
+  }
+
+  hears(n: number, times: [before: number, after: number]): [before: number, after: number] {
+    this.#endOf(interfaceOf(n), times[0]);
+    return times;
   }
 
   #down(n: number, times: [before: number, after: number]): [before: number, after: number] {
@@ -457,9 +510,14 @@ export class World {
   }
 
   dress(n: number, ...addresses: string[]): [before: number, after: number] {
-    const times = this.master.ip(...addresses.map(address => `addr add ${address} dev ${interfaceOf(n)} nodad`));
-    this.#endOf(interfaceOf(n), times[0]);
-    return times;
+    return this.hears(
+      n,
+      this.master.ip(
+        ...addresses.map(
+          address => `addr add ${address} dev ${interfaceOf(n)}${address.includes(':') ? ' nodad' : ''}`,
+        ),
+      ),
+    );
   }
 
   // ---- waiting ----
@@ -484,6 +542,11 @@ export class World {
   /** Waits until so many silent-limits have passed for the receiver since a time. */
   async limits(count: number, since = now()): Promise<void> {
     await this.heard(since + count * this.silentAfter);
+  }
+
+  /** The address of the master's that its reports go to, as the board has it: `::` as long as none is known. */
+  addressOf(name: string): string {
+    return this.watcher.link(name)?.address ?? '::';
   }
 
   /** Waits until a link is so; what is seen of it. */

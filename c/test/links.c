@@ -3,6 +3,7 @@
  *   links BOARD EVERY_MS      a JSON object in each line, until its input ends
  * Times are CLOCK_MONOTONIC in ns. Where two are told of one thing, they are of the beginning and of the end of a look: heartbeats and
  * listening-since as they stood then, so that those by which the node was judged lie between. */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ struct known {
 
 /* What is told of a link. */
 struct told {
-  uint64_t index, state, changed, downs, nodes, dark_since, dark_nodes, since;
+  uint64_t index, state, changed, downs, nodes, dark_since, dark_nodes, since, address[2];
 };
 
 static uint64_t now(void) {
@@ -54,14 +55,17 @@ static void tell_links(struct told told[BB_LINKS]) {
     if (i > used && i != BB_LINK_OTHERS) continue;
     const struct bb_link *l = link_at(i);
     const struct bb_link_evidence by = load_link(board, i);
-    const struct told is = {bb_load(&l->index), bb_load(&l->state), bb_load(&l->changed_ns), bb_load(&l->downs), bb_load(&l->nodes),
-                            bb_load(&l->dark_since_ns), bb_load(&l->dark_nodes), by.listening_since_ns};
+    struct told is = {bb_load(&l->index), bb_load(&l->state), bb_load(&l->changed_ns), bb_load(&l->downs), bb_load(&l->nodes),
+                            bb_load(&l->dark_since_ns), bb_load(&l->dark_nodes), by.listening_since_ns, {0}};
+    char address[INET6_ADDRSTRLEN];
+    memcpy(is.address, l->address, sizeof is.address); /* it may be torn: it is for waiting only */
+    inet_ntop(AF_INET6, is.address, address, sizeof address);
     if (memcmp(&is, &told[i], sizeof is) == 0) continue;
     told[i] = is;
     printf("{\"what\":\"link\",\"number\":%" PRIu64 ",\"name\":\"%s\",\"index\":%" PRIu64 ",\"state\":%" PRIu64 ",\"changed\":%" PRIu64
            ",\"downs\":%" PRIu64 ",\"nodes\":%" PRIu64 ",\"darkSince\":%" PRIu64 ",\"darkNodes\":%" PRIu64 ",\"since\":%" PRIu64
-           ",\"heartbeat\":%" PRIu64 ",\"at\":%" PRIu64 "}\n",
-           i, l->name, is.index, is.state, is.changed, is.downs, is.nodes, is.dark_since, is.dark_nodes, is.since, by.heartbeat_ns, now());
+           ",\"address\":\"%s\",\"heartbeat\":%" PRIu64 ",\"at\":%" PRIu64 "}\n",
+           i, l->name, is.index, is.state, is.changed, is.downs, is.nodes, is.dark_since, is.dark_nodes, is.since, address, by.heartbeat_ns, now());
   }
 }
 
@@ -102,14 +106,13 @@ int main(int argc, char **argv) {
   struct known *seen = (struct known *)calloc(capacity, sizeof *seen);
   if (nodes == NULL || seen == NULL) return 1;
   struct told told[BB_LINKS] = {0};
-  uint64_t counts[6] = {0}, event = 0, looks = 0, longest = 0, before = 0;
+  uint64_t counts[6] = {0}, event = 0, looks = 0, late = 0;
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   /* The last look is whole, so that it shows what there was at the end. */
   for (bool last = false; !last; looks++) {
     last = poll(&input, 1, looks == 0 ? 0 : atoi(argv[2])) > 0;
     const uint64_t began = now();
-    if (before != 0 && began - before > longest) longest = began - before;
-    before = began;
+    late += from_to(bb_load_acquire(&header_of(board)->heartbeat_ns), began) > SECOND / 5;
     struct bb_link_evidence then[BB_LINKS], by[BB_LINKS];
     load_links(board, then);
     const int count = beoboard_count(board);
@@ -134,7 +137,7 @@ int main(int argc, char **argv) {
     tell_counts(counts);
     if (fflush(stdout) != 0) return 1;
   }
-  printf("{\"what\":\"end\",\"looks\":%" PRIu64 ",\"longest\":%" PRIu64 "}\n", looks, longest);
+  printf("{\"what\":\"end\",\"looks\":%" PRIu64 ",\"late\":%" PRIu64 "}\n", looks, late);
   beoboard_close(board);
   return fflush(stdout) == 0 ? 0 : 1;
 }
