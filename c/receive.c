@@ -576,11 +576,18 @@ static bool listens_at(const struct bb_receiver *r, const uint8_t address[16]) {
   return false;
 }
 
-/* Whether what is sent to the address that a link's reports are sent to cannot reach us. */
-static bool lacks_address(struct bb_receiver *r, const struct road *road) {
+static bool knows_address(const struct road *road) {
   static const uint8_t none[16];
-  if (memcmp(road->address, none, sizeof none) == 0) return false;
-  return !listens_at(r, road->address) || bb_interfaces_has_address(r->interfaces, road->address, road->index) == 0;
+  return memcmp(road->address, none, sizeof none) != 0;
+}
+
+/* Whether what is sent to the address that a link's reports are sent to cannot reach us; as was known before, where the kernel cannot be
+ * asked. */
+static bool lacks_address(struct bb_receiver *r, const struct road *road) {
+  if (!knows_address(road)) return false;
+  if (!listens_at(r, road->address)) return true;
+  const int has = bb_interfaces_has_address(r->interfaces, road->address, road->index);
+  return has < 0 ? road->lacks : has == 0;
 }
 
 /* What rtnetlink tells in one drain. */
@@ -622,6 +629,12 @@ static void hear_interfaces(struct bb_receiver *r) {
     road->stirred = road->went = false;
   }
   if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Once a second all addresses are to be looked at. The kernel tells that one came or went before its routes say so, and of a route of the
+ * table `local` that changes without an address (a VRF takes the interface, an admin the route) it tells us nothing. */
+static void doubt_addresses(struct bb_receiver *r) {
+  for (uint32_t i = 1; i <= r->road_count; i++) r->roads[i].stirred = r->roads[i].stirred || knows_address(&r->roads[i]);
 }
 
 /* Links that the board knew before us: how they are now. */
@@ -885,6 +898,7 @@ static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
   keep_memberships(r, trouble, sizeof trouble);
+  doubt_addresses(r);
   count_missed(r);
   bb_writer_survey(r->writer);
   const struct bb_board_header *h = bb_writer_header(r->writer);

@@ -1,0 +1,597 @@
+// A master, its network and a cluster of nodes in namespaces of a test's own: interfaces that go down, come back and are made anew, and a
+// program that asks libbeoboard how each node is, and tells what changes. No test of its own.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { bits, enums } from '../src/layout/layout.gen.js';
+import type { State } from '../src/shm/liveness.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { folder, type Running, until } from './lib.js';
+import { compile, MS, now, S, type Surroundings, startIn } from './sampler.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+interface Test extends Teardown {
+  same(found: unknown, wanted: unknown, ...more: [string]): boolean;
+}
+
+/** Why no test of namespaces can run here; in CI they have to. */
+export function noNamespaces(): string | false {
+  const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', 'v0', 'type', 'veth', 'peer', 'name', 'v1'], {
+    encoding: 'utf8',
+  });
+  if (tried.status === 0 || process.env.CI === 'true') return false;
+  return `no network namespaces with veth here: ${(tried.stderr || String(tried.error)).trim()}`;
+}
+
+/** Whether this kernel has interfaces of that kind, too. */
+export function lacksKind(...words: string[]): string | false {
+  const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', 'x0', 'type', ...words], { encoding: 'utf8' });
+  return tried.status !== 0 && `this kernel has no interfaces of type ${words[0]}: ${tried.stderr.trim()}`;
+}
+
+// ---- namespaces ----
+
+/** A network namespace; it goes with the process that holds it, which ends with us, however that is. */
+export class Namespace {
+  private constructor(readonly pid: number) {}
+
+  static async make(t: Teardown): Promise<Namespace> {
+    const holder = spawn('unshare', ['-n', 'sh', '-c', 'echo; exec cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const exit = once(holder, 'close');
+    t.teardown(async () => {
+      holder.stdin.end();
+      await exit;
+    });
+    await once(holder.stdout, 'data');
+    const namespace = new Namespace(holder.pid as number);
+    namespace.ip('link set lo up');
+    return namespace;
+  }
+
+  /** To be put before a command that is to run in it. */
+  get prefix(): string[] {
+    return ['nsenter', '-t', String(this.pid), '-n', '--'];
+  }
+
+  #run(argv: string[], input = ''): string {
+    const [command = '', ...args] = [...this.prefix, ...argv];
+    const { status, stdout, stderr, error } = spawnSync(command, args, { input, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${argv.join(' ')}: ${error ?? stderr}\n${input}`);
+    return stdout;
+  }
+
+  /** Runs commands of ip, one after the other, and gives between which times. */
+  ip(...commands: string[]): [before: number, after: number] {
+    const before = now();
+    this.#run(['ip', '-batch', '-'], `${commands.join('\n')}\n`);
+    return [before, now()];
+  }
+
+  sh(script: string): string {
+    return this.#run(['sh', '-ec', script]);
+  }
+}
+
+/** A pair of interfaces of one name between the master and where the nodes are: number n is v<n>, 10.86.n.0/24 and fd86:n::/64. */
+export const interfaceOf = (n: number): string => `v${n}`;
+export const masterAt = (n: number): string => `10.86.${n}.1`;
+export const masterAt6 = (n: number): string => `fd86:${n}::1`;
+const mac = (side: number, n: number) => `02:86:00:00:0${side}:${n.toString(16).padStart(2, '0')}`;
+
+/** The commands that make a pair, on the master's side and on the nodes'. What is known of the master is not asked for anew. */
+function pair(n: number, far: Namespace): { master: string[]; far: string[] } {
+  const v = interfaceOf(n);
+  return {
+    master: [
+      `link add ${v} address ${mac(1, n)} type veth peer name ${v} address ${mac(2, n)} netns ${far.pid}`,
+      `addr add ${masterAt(n)}/24 dev ${v}`,
+      `addr add ${masterAt6(n)}/64 dev ${v} nodad`,
+      `link set ${v} up`,
+    ],
+    far: [
+      `addr add 10.86.${n}.2/24 dev ${v}`,
+      `addr add fd86:${n}::2/64 dev ${v} nodad`,
+      `link set ${v} up`,
+      ...neighbours(n),
+    ],
+  };
+}
+
+/** What the nodes know of the master: their interface forgets it when it is set down. */
+const neighbours = (n: number): string[] =>
+  [masterAt(n), masterAt6(n)].map(address => `neigh replace ${address} lladdr ${mac(1, n)} dev ${interfaceOf(n)}`);
+
+// ---- who watches ----
+
+/** See c/test/links.c. */
+export interface StateChange {
+  what: 'state';
+  name: string;
+  from: State;
+  to: State;
+  link: number;
+  stamp: number;
+  began: number;
+  ended: number;
+  heartbeat: [number, number];
+  since: [number, number];
+}
+
+export interface LinkChange {
+  what: 'link';
+  number: number;
+  name: string;
+  index: number;
+  state: number;
+  changed: number;
+  downs: number;
+  nodes: number;
+  darkSince: number;
+  darkNodes: number;
+  since: number;
+  address: string;
+  heartbeat: number;
+  at: number;
+}
+
+export interface Told {
+  what: 'event';
+  number: number;
+  kind: number;
+  subject: number;
+  detail: number;
+  at: number;
+}
+
+export interface Counts {
+  what: 'counts';
+  kernelDrops: number;
+  unfitDrops: number;
+  overflows: number;
+  instance: string;
+  since: number;
+  flags: number;
+  at: number;
+}
+
+export type EventKind = (typeof enums.event_kind)[number];
+
+export class Watcher {
+  readonly changes: StateChange[] = [];
+  readonly links: LinkChange[] = [];
+  readonly events: Told[] = [];
+  readonly counts: Counts[] = [];
+  /** How often it looked, and how often the heartbeat was older than a fifth of a second then. */
+  looks = 0;
+  late = 0;
+
+  private constructor(
+    readonly child: ChildProcess,
+    readonly exit: Promise<unknown>,
+  ) {}
+
+  static async start(t: Teardown, board: string, everyMs = 3): Promise<Watcher> {
+    const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
+    const child = spawn(compile('links', { sources }), [board, String(everyMs)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await exit;
+    });
+    const watcher = new Watcher(child, exit);
+    createInterface(child.stdout).on('line', line => {
+      const told = JSON.parse(line);
+      if (told.what === 'state') watcher.changes.push(told);
+      else if (told.what === 'link') watcher.links.push(told);
+      else if (told.what === 'event') watcher.events.push(told);
+      else if (told.what === 'counts') watcher.counts.push(told);
+      else Object.assign(watcher, { looks: told.looks, late: told.late });
+    });
+    await until('it watches', () => watcher.counts.length > 0);
+    return watcher;
+  }
+
+  async end(): Promise<void> {
+    this.child.stdin?.end();
+    const code = await this.exit;
+    if (code !== 0) throw new Error(`the watcher ended with ${code}`);
+  }
+
+  /** The last that was seen of a node, a link, the board. */
+  node(name: string): StateChange | undefined {
+    return this.changes.findLast(change => change.name === name);
+  }
+
+  link(name: string): LinkChange | undefined {
+    return this.links.findLast(link => link.name === name);
+  }
+
+  count(): Counts {
+    return this.counts.at(-1) as Counts;
+  }
+
+  /** The states of a node, one after the other. */
+  statesOf(name: string): State[] {
+    const states = this.changes.filter(change => change.name === name).map(({ to }) => to);
+    return states.filter((state, i) => state !== states[i - 1]);
+  }
+
+  eventsOf(kind: EventKind): Told[] {
+    return this.events.filter(event => enums.event_kind[event.kind] === kind);
+  }
+}
+
+/** The words for the bits of a link's state; down: none of them is `up`. */
+export const linkWords = ({ state }: { state: number }): string[] =>
+  Object.entries(bits.link_state).flatMap(([word, bit]) => (((state >> bit) & 1) === 1 ? [word] : []));
+
+// ---- nodes ----
+
+/** c/test/nodes.c at work: all nodes of a test. */
+export class Nodes {
+  readonly #answers: string[] = [];
+  /** When it was kept from sending. */
+  readonly gaps: [from: number, to: number][] = [];
+  /** Until when a node reported, for those that do so no more; and those that went on. */
+  readonly stopped = new Map<string, number>();
+  #orders: Promise<unknown> = Promise.resolve();
+
+  private constructor(readonly child: ChildProcess) {}
+
+  static async start(t: Teardown, intervalMs: number, nets: Record<string, number>): Promise<Nodes> {
+    const child = spawn(compile('nodes'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const exit = once(child, 'close');
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await exit;
+    });
+    const nodes = new Nodes(child);
+    createInterface(child.stdout).on('line', line => {
+      const [kind, ...words] = line.split(' ');
+      if (kind === 'gap') nodes.gaps.push(words.map(Number) as [number, number]);
+      else nodes.#answers.push(line);
+    });
+    for (const [name, pid] of Object.entries(nets)) await nodes.order(`net ${name} ${pid}`);
+    return nodes;
+  }
+
+  /** One order; between which times it was carried out. */
+  order(words: string): Promise<[before: number, after: number]> {
+    const given = this.#orders.then(async () => {
+      this.child.stdin?.write(`${words}\n`);
+      const answer = await until(`it has done: ${words}`, () => this.#answers.shift(), 2);
+      const [kind, ...times] = answer.split(' ');
+      if (kind !== 'done') throw new Error(`${words}: ${answer}`);
+      return times.map(Number) as [number, number];
+    });
+    this.#orders = given.catch(() => undefined);
+    return given;
+  }
+
+  /** How many datagrams with wrong checksums have left. */
+  async bad(): Promise<number> {
+    const given = this.#orders.then(async () => {
+      this.child.stdin?.write('count\n');
+      const answer = await until('it has counted', () => this.#answers.shift(), 2);
+      await until('it is done', () => this.#answers.shift(), 2);
+      return Number(answer.split(' ')[1]);
+    });
+    this.#orders = given.catch(() => undefined);
+    return given;
+  }
+
+  async stop(...names: string[]): Promise<void> {
+    for (const name of names) this.stopped.set(name, (await this.order(`stop ${name}`))[1]);
+  }
+
+  async go(...names: string[]): Promise<void> {
+    for (const name of names) {
+      this.stopped.delete(name);
+      await this.order(`go ${name}`);
+    }
+  }
+
+  async bye(...names: string[]): Promise<void> {
+    for (const name of names) this.stopped.set(name, (await this.order(`bye ${name}`))[1]);
+  }
+}
+
+// ---- passed sockets ----
+
+/**
+ * Stands for a service manager: binds a socket in the namespace of one process as systemd does, and becomes the receiver in that of
+ * another. Node's own channel is where the first passed descriptor has to be, and moves.
+ */
+const PASS = `
+import ctypes, os, socket, sys
+socket_pid, receiver_pid, host, port = sys.argv[1:5]
+def enter(pid):
+    fd = os.open('/proc/%s/ns/net' % pid, os.O_RDONLY | os.O_CLOEXEC)
+    if ctypes.CDLL(None, use_errno=True).setns(fd, 0x40000000) != 0: sys.exit('setns: %d' % ctypes.get_errno())
+enter(socket_pid)
+v6 = ':' in host
+s = socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+if v6: s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+s.bind((host, int(port)))
+enter(receiver_pid)
+os.dup2(int(os.environ['NODE_CHANNEL_FD']), 10)
+os.environ['NODE_CHANNEL_FD'] = '10'
+if s.fileno() != 3: os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_FDS='1', LISTEN_PID=str(os.getpid()), LISTEN_FDNAMES='x')
+os.execvp(sys.argv[5], sys.argv[5:])
+`;
+
+/** What to put before a receiver that is passed a socket of that namespace, and runs in the other. */
+export const passing = (from: Namespace, to: Namespace, host: string): string[] => [
+  ...['python3', '-c', PASS, String(from.pid), String(to.pid), host, String(PORT)],
+];
+
+// ---- all of it ----
+
+export const PORT = 9000;
+
+export interface Options {
+  /** How many pairs of interfaces there are, from number 1 on. */
+  pairs?: number;
+  uncertainMs?: number;
+  silentMs?: number;
+  intervalMs?: number;
+  /** Where it listens, and more for the receiver; undefined: it is not started. */
+  listen?: string[];
+  more?: string[];
+  env?: Record<string, string>;
+  /** It is passed a socket of that namespace, bound to the first address. */
+  passed?: 'master' | 'far';
+}
+
+/** When something can surely not have been heard by an interface. */
+interface Down {
+  name: string;
+  from: number;
+  to: number;
+}
+
+export class World {
+  receiver!: Running;
+  reader!: BoardReader;
+  watcher!: Watcher;
+  nodes!: Nodes;
+  readonly board: string;
+  readonly downs: Down[] = [];
+
+  private constructor(
+    readonly t: Test,
+    readonly options: Required<Omit<Options, 'passed'>> & Pick<Options, 'passed'>,
+    readonly master: Namespace,
+    readonly far: Namespace,
+  ) {
+    this.board = join(folder(t), 'board');
+  }
+
+  /** A master with as many interfaces, the nodes' namespace, a receiver, and who watches it. */
+  static async make(t: Test, options: Options = {}, receives = true): Promise<World> {
+    const all = {
+      pairs: 2,
+      uncertainMs: 500,
+      silentMs: 1500,
+      intervalMs: 100,
+      listen: ['0.0.0.0'],
+      more: [],
+      env: {},
+      ...options,
+    };
+    const world = new World(t, all, await Namespace.make(t), await Namespace.make(t));
+    const { master, far } = world;
+    const pairs = Array.from({ length: all.pairs }, (_, i) => pair(i + 1, far));
+    master.ip(...pairs.flatMap(({ master }) => master));
+    far.ip(...pairs.flatMap(({ far }) => far));
+    world.nodes = await Nodes.start(t, all.intervalMs, { far: far.pid, master: master.pid });
+    if (receives) {
+      await world.receive();
+      await world.watch();
+    }
+    return world;
+  }
+
+  /** Limits in ns. */
+  get silentAfter(): number {
+    return this.options.silentMs * MS;
+  }
+
+  get uncertainAfter(): number {
+    return this.options.uncertainMs * MS;
+  }
+
+  get argv(): string[] {
+    const { uncertainMs, silentMs, more } = this.options;
+    const limits = ['--uncertain-after', `${uncertainMs}ms`, '--silent-after', `${silentMs}ms`];
+    return ['receive', '--board', this.board, '--capacity', '256', ...limits, ...more];
+  }
+
+  async receive(): Promise<void> {
+    const { listen, env, passed } = this.options;
+    if (passed !== undefined) {
+      const prefix = passing(this[passed], this.master, listen[0] ?? '');
+      this.receiver = startIn(this.t, { prefix, env }, this.argv);
+      await this.receiver.ready;
+      return;
+    }
+    const surroundings: Surroundings = { prefix: this.master.prefix, env };
+    const where = listen.flatMap(host => ['--listen', host.includes(':') ? `[${host}]:${PORT}` : `${host}:${PORT}`]);
+    this.receiver = startIn(this.t, surroundings, [...this.argv, ...where]);
+    await this.receiver.ready;
+  }
+
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    this.receiver.child.kill(signal);
+    await this.receiver.exit;
+  }
+
+  async watch(): Promise<void> {
+    this.watcher = await Watcher.start(this.t, this.board);
+    this.reader = new BoardReader(this.board);
+    this.t.teardown(() => this.reader.close());
+  }
+
+  /** Begins nodes that report by interface number n. */
+  async begin(n: number, ...names: string[]): Promise<void> {
+    for (const name of names) await this.nodes.order(`road ${name} far ${masterAt(n)} ${PORT}`);
+  }
+
+  /** Makes a pair of interfaces, again or for the first time; how long that took. */
+  plug(n: number): [before: number, after: number] {
+    const { master, far } = pair(n, this.far);
+    const [before] = this.master.ip(...master);
+    const [, after] = this.far.ip(...far);
+    this.#endOf(interfaceOf(n), before);
+    return [before, after];
+  }
+
+  unplug(n: number): [before: number, after: number] {
+    return this.#down(n, this.master.ip(`link delete ${interfaceOf(n)}`));
+  }
+
+  /** What was done lets the master hear nothing by that interface, or again. */
+  deaf(n: number, times: [before: number, after: number]): [before: number, after: number] {
+    this.#endOf(interfaceOf(n), times[0]);
+    return this.#down(n, times);
+  }
+
+  hears(n: number, times: [before: number, after: number]): [before: number, after: number] {
+    this.#endOf(interfaceOf(n), times[0]);
+    return times;
+  }
+
+  #down(n: number, times: [before: number, after: number]): [before: number, after: number] {
+    this.downs.push({ name: interfaceOf(n), from: times[1], to: Number.POSITIVE_INFINITY });
+    return times;
+  }
+
+  #endOf(name: string, at: number): void {
+    const down = this.downs.findLast(down => down.name === name);
+    if (down !== undefined) down.to = Math.min(down.to, at);
+  }
+
+  /** The master's own interface is set down, and up. */
+  down(n: number): [before: number, after: number] {
+    return this.#down(n, this.master.ip(`link set ${interfaceOf(n)} down`));
+  }
+
+  up(n: number): [before: number, after: number] {
+    const times = this.master.ip(`link set ${interfaceOf(n)} up`);
+    this.#endOf(interfaceOf(n), times[0]);
+    return times;
+  }
+
+  /** The interface at its other end, so that the master's loses its carrier. */
+  unwire(n: number): [before: number, after: number] {
+    return this.#down(n, this.far.ip(`link set ${interfaceOf(n)} down`));
+  }
+
+  wire(n: number): [before: number, after: number] {
+    const addresses = [`addr replace fd86:${n}::2/64 dev ${interfaceOf(n)} nodad`];
+    const times = this.far.ip(`link set ${interfaceOf(n)} up`, ...addresses, ...neighbours(n));
+    this.#endOf(interfaceOf(n), times[0]);
+    return times;
+  }
+
+  /** An address of the master's is taken away, and given back. */
+  strip(n: number, ...addresses: string[]): [before: number, after: number] {
+    return this.#down(n, this.master.ip(...addresses.map(address => `addr del ${address} dev ${interfaceOf(n)}`)));
+  }
+
+  dress(n: number, ...addresses: string[]): [before: number, after: number] {
+    return this.hears(
+      n,
+      this.master.ip(
+        ...addresses.map(
+          address => `addr add ${address} dev ${interfaceOf(n)}${address.includes(':') ? ' nodad' : ''}`,
+        ),
+      ),
+    );
+  }
+
+  // ---- waiting ----
+
+  /** Waits until a node is in that state; the change. */
+  is(name: string, ...states: State[]): Promise<StateChange> {
+    return until(`${name} is ${states.join(' or ')}`, () => {
+      const found = this.watcher.node(name);
+      return found !== undefined && states.includes(found.to) && found;
+    });
+  }
+
+  async are(state: State, ...names: string[]): Promise<void> {
+    for (const name of names) await this.is(name, state);
+  }
+
+  /** Waits until the receiver has heard everything by all links that are up until then. */
+  async heard(ns: number): Promise<void> {
+    await until('it has heard everything', () => Number(this.reader.snapshot().evidence.heartbeatNs) > ns);
+  }
+
+  /** Waits until so many silent-limits have passed for the receiver since a time. */
+  async limits(count: number, since = now()): Promise<void> {
+    await this.heard(since + count * this.silentAfter);
+  }
+
+  /** The address of the master's that its reports go to, as the board has it: `::` as long as none is known. */
+  addressOf(name: string): string {
+    return this.watcher.link(name)?.address ?? '::';
+  }
+
+  /** Waits until a link is so; what is seen of it. */
+  linkIs(name: string, what: string, is: (link: LinkChange) => boolean): Promise<LinkChange> {
+    return until(`${name} is ${what}`, () => {
+      const found = this.watcher.link(name);
+      return found !== undefined && is(found) && found;
+    });
+  }
+
+  isUp(name: string): Promise<LinkChange> {
+    return this.linkIs(name, 'up', link => linkWords(link).includes('up'));
+  }
+
+  /** Waits until it is down, with these words. */
+  isDown(name: string, ...words: string[]): Promise<LinkChange> {
+    return this.linkIs(name, `down ${words}`, link => linkWords(link).join() === words.join());
+  }
+
+  // ---- judging ----
+
+  /** What was said of nodes that was not true, in sentences. */
+  *#faults(): Generator<string> {
+    const names = new Map(this.watcher.links.map(({ number, name }) => [number, name]));
+    for (const { name, to, link, stamp, heartbeat, since } of this.watcher.changes) {
+      if (to !== 'silent') continue;
+      // Each is the latest, or the earliest, by which it can have been judged.
+      const [from, until] = [Math.max(stamp, since[1]), heartbeat[0]];
+      for (const down of this.downs)
+        if (down.name === names.get(link) && Math.min(until, down.to) - Math.max(from, down.from) > 0)
+          yield `${name} was called silent for a time in which ${down.name} was down`;
+      const over = heartbeat[1] + MS - Math.max(stamp, since[0]) - this.silentAfter;
+      if (over < 0) yield `${name} was called silent ${-over / MS} ms before the limit`;
+      const stopped = this.nodes.stopped.get(name);
+      if (stopped !== undefined && stamp < stopped + S) continue;
+      const kept = this.nodes.gaps.some(
+        ([gapFrom, gapTo]) => Math.min(gapTo, heartbeat[1]) - Math.max(gapFrom, stamp) > this.silentAfter / 2,
+      );
+      if (!kept) yield `${name}, which reports, was called silent by ${names.get(link)}`;
+    }
+  }
+
+  /** Ends the watcher, and holds what it saw against what was true: nobody was called silent but for good reason. */
+  async judge(): Promise<void> {
+    await this.watcher.end();
+    this.t.same([...this.#faults()].slice(0, 10), [], 'nobody is called silent who reports, or could not be heard');
+  }
+}
