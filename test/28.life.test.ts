@@ -21,6 +21,7 @@ import { phase } from '../src/sender/schedule.js';
 import type { World } from '../src/sender/world.js';
 import type { Rates } from '../src/shm/rates.js';
 import { type Heard, Hearer, startIn } from './hanging.js';
+import { judge, type LastReport } from './judging.js';
 import { folder, INSIDE, inOwnNetwork, ratesOf, SENDER, until } from './lib.js';
 
 t.setTimeout(200_000);
@@ -137,9 +138,9 @@ class Machine implements World {
 
 const NOTHING: Source = { collect: () => {} };
 
-function courseOf({ aligned = false, intervalMs = 1000 } = {}): Course {
+function courseOf({ aligned = false, intervalMs = 1000, name = 'node1' } = {}): Course {
   return {
-    identity: { name: 'node1', cluster: undefined, intervalMs, agentVersion: 1, bootId: 1n, startBootNs: 1n },
+    identity: { name, cluster: undefined, intervalMs, agentVersion: 1, bootId: 1n, startBootNs: 1n },
     aligned,
   };
 }
@@ -390,12 +391,18 @@ function outside(): void {
       await machine.pass(5n * intervalNs);
       const before = reports.length;
       t.equal(count(reports, 'late') + count(reports, 'skipped'), 0, `${what}: none is late before`);
+      const last = machine.boot;
       machine.suspend(asleep);
       await machine.pass(5n * intervalNs);
       const [resumed, ...after] = reports.slice(before);
       const skipped = (asleep + intervalNs - 1n) / intervalNs > 1n;
       t.equal(count(reports, 'skipped'), skipped ? 1 : 0, `${what}: told of once`);
       t.equal(resumed?.marks.includes('skipped'), skipped);
+      // Timers stood still meanwhile; what was left of a long wait is not waited for.
+      t.ok(
+        asleep < intervalNs || (resumed?.t_boot_ns ?? 0n) - asleep - last < SECOND + MS,
+        `${what}: it comes soon after the machine has woken`,
+      );
       t.ok(after.length >= 4 && after.length <= 5, `${what}: no burst after it, ${after.length} in five intervals`);
       t.ok(
         after.every(({ t_boot_ns, late_us }) => isOn(t_boot_ns, intervalNs, shift) && (late_us ?? 0) < 2000),
@@ -492,6 +499,119 @@ function outside(): void {
         t.equal(reports.at(-1)?.t_real_ns, machine.real - (machine.boot - (reports.at(-1)?.t_boot_ns ?? 0n)));
         await stop();
       }
+  });
+
+  t.test(
+    'another interval: a longer one is announced by twelve reports at the old one, a shorter one holds',
+    async t => {
+      for (const aligned of [false, true]) {
+        const machine = new Machine();
+        const { reports, loop, stop } = loopOn(machine, courseOf({ aligned }));
+        await machine.pass(5n * SECOND);
+        const before = reports.length;
+        loop.change(courseOf({ aligned, intervalMs: 60_000 }));
+        t.equal(reports.length, before, 'the grid is as it was');
+        await machine.pass(80n * SECOND);
+        const announced = reports.slice(before, before + 12);
+        t.ok(
+          announced.every(({ interval_ms, late_us }) => interval_ms === 60_000 && (late_us ?? 0) < 2000),
+          'twelve say the longer one',
+        );
+        const shift = aligned ? (machine.boot - machine.real) % SECOND : phase('node1', SECOND);
+        t.ok(
+          announced.every(({ t_boot_ns }) => isOn(t_boot_ns, SECOND, shift)),
+          'each on the old grid',
+        );
+        t.ok(gaps(reports.slice(before - 1, before + 12)).every(ns => ns < SECOND + 2n * MS));
+        await machine.pass(300n * SECOND);
+        const slow = reports.slice(before + 12);
+        t.ok(slow.length >= 5 && slow.length <= 7, `then it holds: ${slow.length}`);
+        const longShift = aligned ? (machine.boot - machine.real) % (60n * SECOND) : phase('node1', 60n * SECOND);
+        t.ok(
+          slow.every(
+            ({ t_boot_ns, interval_ms }) => interval_ms === 60_000 && isOn(t_boot_ns, 60n * SECOND, longShift),
+          ),
+        );
+
+        const slowCount = reports.length;
+        loop.change(courseOf({ aligned, intervalMs: 1000 }));
+        t.equal(reports.length, slowCount + 1, 'a shorter one: a report at once');
+        t.equal(reports.at(-1)?.interval_ms, 1000);
+        await machine.pass(5n * SECOND);
+        t.ok(reports.length - slowCount >= 5, 'and it holds');
+
+        loop.change(courseOf({ aligned, intervalMs: 10_000 }));
+        await machine.pass(5n * SECOND);
+        loop.change(courseOf({ aligned, intervalMs: 600_000 }));
+        const again = reports.length;
+        await machine.pass(13n * SECOND);
+        t.equal(reports.length - again, 12, 'another one meanwhile is announced anew');
+        t.ok(reports.slice(again).every(({ interval_ms }) => interval_ms === 600_000));
+        loop.change(courseOf({ aligned, intervalMs: 1000 }));
+        loop.change(courseOf({ aligned, intervalMs: 10_000 }));
+        await machine.pass(3n * SECOND);
+        const back = reports.length;
+        loop.change(courseOf({ aligned, intervalMs: 1000 }));
+        t.equal(reports.length, back, 'back before it held: the grid is as it was');
+        await machine.pass(20n * SECOND);
+        t.ok(reports.slice(back).every(({ interval_ms }) => interval_ms === 1000));
+        t.ok(reports.length - back >= 19, 'and nothing is left of the announcement');
+        t.equal(count(reports, 'late') + count(reports, 'skipped'), 0, 'none of that is late, and none is missed');
+        t.same(numbers(reports), sequence(0, reports.length), 'each number once');
+        await stop();
+      }
+    },
+  );
+
+  t.test('intervals of 1 s, 10 s and 600 s in any order, at 20 % loss: never silent', async t => {
+    const seed = Number(process.env.SEED ?? 28);
+    t.comment(`seed ${seed}, another one by SEED=n`);
+    let state = seed;
+    const random = () => {
+      // xorshift, of 32 bits.
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      return (state >>> 0) / 2 ** 32;
+    };
+    let changes = 0;
+    const silent: string[] = [];
+    for (let run = 0; run < 40; run++) {
+      const machine = new Machine();
+      const aligned = run % 2 === 1;
+      let last: (LastReport & { seq: number }) | undefined;
+      // What a receiver that is never away says of the node: the limits are those of a default one.
+      const look = (what: string) => {
+        const now = machine.mono + HOUR;
+        const board = { nowNs: now, heartbeatNs: now, listeningSinceNs: 0n, retired: false };
+        const limits = { uncertainAfterNs: 4_500n * MS, silentAfterNs: 10_500n * MS };
+        if (last !== undefined && judge({ ...board, ...limits }, last) === 'silent')
+          silent.push(`run ${run}, ${what}: after report ${last.seq}, which says ${last.intervalMs} ms`);
+      };
+      let intervalMs = 1000;
+      let first = true;
+      const send: Send = bytes => {
+        const { interval_ms, seq } = asHeard(bytes);
+        look(`at report ${seq}`);
+        // The one after a change is lost for sure: it is the one on which it once hung.
+        const lost = first || random() < 0.2;
+        first = false;
+        if (!lost) last = { stampNs: machine.mono + HOUR, intervalMs: interval_ms, goodbye: false, seq };
+      };
+      const loop = new Loop(courseOf({ aligned }), NOTHING, send, machine);
+      const end = new AbortController();
+      void loop.run(end.signal, () => {});
+      for (let i = 0; i < 12; i++) {
+        await machine.pass(BigInt(Math.floor(random() * 30_000 + intervalMs * random() * 3)) * MS);
+        look('before a change');
+        intervalMs = [1000, 10_000, 600_000][Math.floor(random() * 3)] ?? 1000;
+        first = true;
+        loop.change(courseOf({ aligned, intervalMs }));
+        changes++;
+      }
+      end.abort();
+    }
+    t.same(silent, [], `${changes} changes`);
   });
 
   t.test('a clock that is far off, and a sender that has sent for 136 years', async t => {

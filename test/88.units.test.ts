@@ -61,6 +61,7 @@ t.test('what every unit has, and what is relaxed with a reason', async t => {
     ProtectHome: 'yes',
     MemoryDenyWriteExecute: 'yes',
     ProcSubset: 'pid',
+    RemoveIPC: 'yes',
     NoNewPrivileges: 'yes',
     PrivateDevices: 'yes',
     CapabilityBoundingSet: '',
@@ -79,6 +80,27 @@ t.test('what every unit has, and what is relaxed with a reason', async t => {
         t.match(text, new RegExp(`^# Relaxed.*\\n${key}=${found}$`, 'm'), `${name}: ${key}=${found}`);
     }
   }
+});
+
+t.test('the board outlives the units, and the receiver may ask the kernel about interfaces', async t => {
+  // With RemoveIPC=yes systemd removes what a user has in /dev/shm as soon as the last of his units stops.
+  for (const name of SERVICES) {
+    const unit = readUnit(name);
+    // A user that exists only as long as his unit has no board; systemd does not let him leave anything.
+    if (unit.get('DynamicUser')?.[0] === 'yes') continue;
+    t.same(unit.get('RemoveIPC'), ['no'], name);
+  }
+  const receiver = readUnit('beoboard-receive.service');
+  // rtnetlink tells of interfaces and routes; how many datagrams were dropped, and speeds of links, are files.
+  t.match(receiver.get('RestrictAddressFamilies')?.join(' '), /\bAF_NETLINK\b/);
+  t.same(receiver.get('ProcSubset'), ['all'], '/proc/net is there');
+  t.notOk(
+    [...(receiver.get('InaccessiblePaths') ?? []), ...(receiver.get('TemporaryFileSystem') ?? [])].some(paths =>
+      /\/(sys|proc)\b/.test(paths),
+    ),
+    '/sys/class/net is there',
+  );
+  t.not(receiver.get('PrivateNetwork')?.[0], 'yes');
 });
 
 // ---- who runs in them ----

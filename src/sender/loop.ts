@@ -1,5 +1,5 @@
-// The loop that sends: a report at once, then one at each point of the grid. Refuses to collect, and to know where
-// reports go.
+// The loop that sends: a report at once, then one at each point of the grid. Goes over to another interval or another name
+// so that no receiver takes the node for silent. Refuses to collect, and to know where reports go.
 
 import { type Identity, pack, type Source, type Tick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
@@ -7,6 +7,7 @@ import type { World } from './world.js';
 
 /** What may change while the loop runs. */
 export interface Course {
+  /** With the node's own interval, whatever another one holds for a time. */
   identity: Identity;
   /** On the wall clock instead of spread by name. */
   aligned: boolean;
@@ -23,16 +24,40 @@ export interface Beginning {
 /** Sends a report; `done` hears how many destinations took it. */
 export type Send = (report: Uint8Array, done: (count: number) => void) => void;
 
+/** Another interval than the node's own, for as long as there is one; asked before each report. */
+export type Pace = (now: Clocks) => number | undefined;
+
+type Clocks = ReturnType<World['clocks']>;
+
+/**
+ * Reports that say a longer interval and still come at the old one. Until one of them has arrived, receivers count in old
+ * intervals, and the sender does not know their limits; of twelve, at twice the loss at which anybody would still work, one arrives.
+ */
+const ANNOUNCING = 12;
+
+/**
+ * The longest wait in one piece, ms. Timers stand still while the machine sleeps, and the grid does not: the clock that goes on
+ * is looked at so often, so that a report that is overdue comes soon after the machine has woken, however long the interval.
+ */
+const PIECE_MS = 1000;
+
 const DUE = { lateUs: 0, skipped: false, goodbye: false };
 const GOODBYE = { ...DUE, goodbye: true };
 
 /** Reports at once, then at the points of its grid, until it is stopped; then says goodbye. */
 export class Loop {
   #course: Course;
+  /** What reports say: the course's, with the interval that holds or is announced. */
+  #identity: Identity;
+  /** From one point of the grid to the next; shorter than what reports say while that is announced. */
+  #intervalNs: bigint;
   #phaseNs: bigint;
+  /** Reports that are still to come before the interval that they say holds. */
+  #announcing = 0;
   readonly #source: Source;
   readonly #send: Send;
   readonly #world: World;
+  readonly #pace: Pace;
   #seq: number;
   #missed: number;
   readonly #onceLateUs: number;
@@ -50,40 +75,61 @@ export class Loop {
     send: Send,
     world: World,
     { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
+    pace: Pace = () => undefined,
   ) {
     this.#course = course;
-    this.#phaseNs = phaseOf(course);
+    this.#identity = course.identity;
+    this.#intervalNs = nsOf(course.identity.intervalMs);
+    this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     this.#source = source;
     this.#send = send;
     this.#world = world;
+    this.#pace = pace;
     this.#seq = seq;
     this.#missed = missedTicks;
     this.#onceLateUs = lateUs;
   }
 
-  /** Takes another course from the next report on, which comes at once when the grid has changed. */
-  change(course: Course): void {
+  /** What reports say: the interval that holds, or that soon will. */
+  get intervalMs(): number {
+    return this.#identity.intervalMs;
+  }
+
+  /**
+   * Takes another course. A report comes at once when the grid has changed, or the name; and with another name, before that,
+   * the goodbye of the old one: nobody will report under it, which is no reason to look for a node that is broken. The
+   * destinations of this goodbye are still the old ones; `swap` goes over to others.
+   */
+  change(course: Course, swap: () => void = () => {}): void {
     const before = this.#course;
+    const renamed = course.identity.name !== before.identity.name;
+    if (renamed && !this.#isStopped) this.#report(GOODBYE, this.#world.clocks());
+    swap();
     this.#course = course;
-    this.#phaseNs = phaseOf(course);
-    const other = course.identity.intervalMs !== before.identity.intervalMs || course.aligned !== before.aligned;
-    if (!other || this.#isStopped) return;
+    this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
+    this.#phaseNs = phase(course.identity.name, this.#intervalNs);
+    if (this.#isStopped) return;
+    const now = this.#world.clocks();
+    const other = this.#steer(now);
+    if (!other && !renamed && course.aligned === before.aligned) return;
     this.#cancel();
     this.#point = undefined;
-    this.#report(DUE);
+    this.#report(DUE, now);
     this.#await();
   }
 
   /** `tell` is called when the first report is out. Gives how many reports were made, and who took the goodbye. */
   run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
-    this.#report(DUE, () => {
+    const now = this.#world.clocks();
+    this.#steer(now);
+    this.#report(DUE, now, () => {
       if (!stop.aborted) tell();
     });
     return new Promise(resolve => {
       const end = () => {
         this.#isStopped = true;
         this.#cancel();
-        this.#report(GOODBYE, goodbyes => resolve({ reports: this.#seq, goodbyes }));
+        this.#report(GOODBYE, this.#world.clocks(), goodbyes => resolve({ reports: this.#seq, goodbyes }));
       };
       if (stop.aborted) return end();
       stop.addEventListener('abort', end, { once: true });
@@ -93,7 +139,34 @@ export class Loop {
 
   /** The only report of this run; how many took it. */
   once(): Promise<number> {
-    return new Promise(resolve => this.#report({ ...GOODBYE, lateUs: this.#onceLateUs }, resolve));
+    const tick = { ...GOODBYE, lateUs: this.#onceLateUs };
+    return new Promise(resolve => this.#report(tick, this.#world.clocks(), resolve));
+  }
+
+  /**
+   * Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. Gives whether the
+   * grid is another one now.
+   */
+  #steer(now: Clocks): boolean {
+    const intervalMs = this.#pace(now) ?? this.#course.identity.intervalMs;
+    const isNew = intervalMs !== this.#identity.intervalMs;
+    if (isNew) this.#identity = { ...this.#identity, intervalMs };
+    if (nsOf(intervalMs) > this.#intervalNs) {
+      if (isNew) this.#announcing = ANNOUNCING;
+      return false;
+    }
+    this.#announcing = 0;
+    return this.#goOver();
+  }
+
+  /** The grid becomes that of the interval that reports say; gives whether it was another. */
+  #goOver(): boolean {
+    const intervalNs = nsOf(this.#identity.intervalMs);
+    if (intervalNs === this.#intervalNs) return false;
+    this.#intervalNs = intervalNs;
+    this.#phaseNs = phase(this.#identity.name, intervalNs);
+    this.#point = undefined;
+    return true;
   }
 
   /** Goes on at the next point of the grid. */
@@ -104,18 +177,15 @@ export class Loop {
     this.#sleep();
   }
 
-  get #intervalNs(): bigint {
-    return BigInt(this.#course.identity.intervalMs) * 1_000_000n;
-  }
-
   #sleep(): void {
     const leftMs = Number(this.#due - this.#world.clocks().bootNs) / 1e6;
-    this.#cancel = this.#world.after(Math.ceil(leftMs), this.#wake);
+    this.#cancel = this.#world.after(Math.min(Math.ceil(leftMs), PIECE_MS), this.#wake);
   }
 
   readonly #wake = (): void => {
-    const lateNs = this.#world.clocks().bootNs - this.#due;
-    // A timer may fire a little early.
+    const now = this.#world.clocks();
+    const lateNs = now.bootNs - this.#due;
+    // A timer may fire a little early, and a long wait has pieces.
     if (lateNs < 0n) {
       this.#sleep();
       return;
@@ -125,7 +195,8 @@ export class Loop {
     const skipped = Number(late) + this.#overran;
     this.#missed += skipped;
     this.#point = this.#due + late * this.#intervalNs;
-    this.#report({ lateUs: Number(lateNs) / 1000, skipped: skipped > 0, goodbye: false });
+    this.#steer(now);
+    this.#report({ lateUs: Number(lateNs) / 1000, skipped: skipped > 0, goodbye: false }, now);
     this.#await();
   };
 
@@ -135,23 +206,25 @@ export class Loop {
    */
   #nextDue(): bigint {
     const { realNs, bootNs } = this.#world.clocks();
-    const intervalNs = this.#intervalNs;
-    if (this.#course.aligned) return bootNs + nextTick(realNs, intervalNs, 0n) - realNs;
-    return nextTick(bootNs, intervalNs, this.#phaseNs);
+    if (this.#course.aligned) return bootNs + nextTick(realNs, this.#intervalNs, 0n) - realNs;
+    return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }
 
-  #report(tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>, done: (count: number) => void = () => {}): void {
-    const { realNs, bootNs } = this.#world.clocks();
+  #report(
+    tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>,
+    now: Clocks,
+    done: (count: number) => void = () => {},
+  ): void {
+    const late = tick.lateUs > Number(this.#intervalNs) / 2000;
     const report = pack(
-      this.#course.identity,
-      { ...tick, realNs, bootNs, seq: this.#seq++, missed: this.#missed },
+      this.#identity,
+      { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed },
       this.#source,
       this.#world,
     );
     this.#send(report, done);
+    if (this.#announcing > 0 && --this.#announcing === 0) this.#goOver();
   }
 }
 
-function phaseOf({ identity: { name, intervalMs } }: Course): bigint {
-  return phase(name, BigInt(intervalMs) * 1_000_000n);
-}
+const nsOf = (ms: number): bigint => BigInt(ms) * 1_000_000n;

@@ -49,7 +49,7 @@ export const verb = defineVerb({
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost.',
+    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced by twelve reports at the old one; another name says goodbye to the old one.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -162,8 +162,7 @@ export async function main(argv: string[]): Promise<number> {
     onHangup(log, service, describe, () => {
       const changed = readOptions(argv);
       const course = courseOf(changed, identity);
-      outlets.change(changed);
-      loop.change(course);
+      loop.change(course, () => outlets.change(changed));
       slow?.change(changed.interval);
       inForce = changed;
       log.info(`read its options again: ${describe()}`);

@@ -28,6 +28,8 @@ export interface Tick {
   bootNs: bigint;
   /** How late the timer fired, us. */
   lateUs: number;
+  /** More than half of the time between two ticks, which is not what the report says while a longer interval is announced. */
+  late: boolean;
   /** Ticks without a report since the sender started. */
   missed: number;
   goodbye: boolean;
@@ -83,7 +85,7 @@ export function pack(identity: Identity, tick: Tick, source: Source, world: Worl
     flags:
       flag('first', tick.seq === 0) +
       flag('goodbye', tick.goodbye) +
-      flag('late', tick.lateUs > identity.intervalMs * 500) +
+      flag('late', tick.late) +
       flag('skipped', tick.skipped),
   });
   const collect_us = world.time(() => source.collect(view, tick.bootNs));

@@ -1,0 +1,192 @@
+// Another interval or another name while a sender runs, as whoever watches the node sees it: a real receiver behind a road
+// that loses reports. Whichever sender that is.
+
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
+import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
+import { sign } from '../src/layout/tag.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { Hearer, startIn } from './hanging.js';
+import { boardPath, folder, start, until } from './lib.js';
+
+t.setTimeout(200_000);
+
+/** Numbers from 0 to 1 that a seed decides. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    // xorshift, of 32 bits.
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+interface Passed {
+  seq: number;
+  intervalMs: number;
+  bootNs: bigint;
+  lost: boolean;
+}
+
+/** A road to a receiver on which some reports are lost. */
+async function lossyRoad(t: Test, port: number, loses: (report: Passed) => boolean) {
+  const [from, to] = [createSocket('udp4'), createSocket('udp4')];
+  const passed: Passed[] = [];
+  from.on('message', message => {
+    const { seq, interval_ms, t_boot_ns } = decodeReport(
+      new DataView(message.buffer, message.byteOffset, message.length),
+      0,
+    );
+    const report = { seq, intervalMs: interval_ms, bootNs: t_boot_ns, lost: false };
+    report.lost = loses(report);
+    passed.push(report);
+    if (!report.lost) to.send(message, port, '127.0.0.1');
+  });
+  from.bind(0, '127.0.0.1');
+  await once(from, 'listening');
+  t.teardown(() => {
+    from.close();
+    to.close();
+  });
+  return { passed, address: `127.0.0.1:${from.address().port}` };
+}
+
+for (const aligned of [false, true])
+  t.test(`100 ms, 60 s, and back, at 20 % loss${aligned ? ', aligned' : ''}: never silent`, async t => {
+    const seed = Number(process.env.SEED ?? 29);
+    t.comment(`seed ${seed}, another one by SEED=n`);
+    const random = randomOf(seed);
+    const board = boardPath(t);
+    // Forty reports may be missing in a row, so that a busy machine does not make a node silent.
+    const SILENT_AFTER_NS = 4_000_000_000n;
+    const receiver = start(t, [
+      ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'],
+      ...['--uncertain-after', '2s', '--silent-after', '4s'],
+    ]);
+    const port = Number((await receiver.ready).listening?.[0]?.split(':').at(-1));
+    let newest = 100;
+    const road = await lossyRoad(t, port, ({ intervalMs }) => {
+      // The first that says another interval is lost for sure.
+      const changed = intervalMs !== newest;
+      newest = intervalMs;
+      return random() < 0.2 || changed;
+    });
+    const config = join(folder(t), 'send.toml');
+    const write = (interval: string) => writeFileSync(config, `interval = "${interval}"\naligned = ${aligned}\n`);
+    write('100ms');
+    const sender = startIn(t, {}, ['send', '--config', config, '--name', 'node1', '--to', road.address]);
+    const reader = new BoardReader(board);
+    t.teardown(() => reader.close());
+    const states = new Set<string>();
+    const look = () => {
+      const snapshot = reader.snapshot();
+      if (snapshot.count > 0) states.add(snapshot.stateOf(0));
+      return snapshot.evidence;
+    };
+    const watch = setInterval(look, 50);
+    t.teardown(() => clearInterval(watch));
+    const heard = (isSo: (report: Passed) => boolean, least: number) =>
+      until('reports came', () => road.passed.filter(isSo).length >= least);
+
+    await heard(() => true, 20);
+    write('60s');
+    sender.child.kill('SIGHUP');
+    await heard(({ intervalMs }) => intervalMs === 60_000, 12);
+    const last = road.passed.at(-1);
+    // For longer than a node may be silent at the old interval, as the receiver itself has listened.
+    const from = look().heartbeatNs;
+    await until('the receiver has listened for long', () => look().heartbeatNs - from > 2n * SILENT_AFTER_NS);
+    const announced = road.passed.filter(({ intervalMs }) => intervalMs === 60_000);
+    t.ok(announced[0]?.lost, 'the first that said so was lost');
+    t.ok(announced.slice(12).length <= 1, 'twelve said so, and then the longer one holds');
+    const ticks = announced.slice(0, 12).map(({ bootNs }) => bootNs);
+    t.ok(
+      ticks.slice(1).every((ns, i) => ns - (ticks[i] as bigint) < 4_000_000_000n),
+      'at the old interval',
+    );
+    t.ok((last?.seq ?? 0) > 20);
+
+    const before = road.passed.length;
+    write('100ms');
+    sender.child.kill('SIGHUP');
+    await until('it reports at the shorter one', () => road.passed.length > before + 20);
+    t.ok(
+      road.passed.slice(before).filter(({ intervalMs }) => intervalMs === 60_000).length <= 1,
+      'which holds at once, but for a report that was on its way',
+    );
+    await until('it is live', () => {
+      look();
+      return reader.snapshot().stateOf(0) === 'live';
+    });
+    t.notOk(states.has('silent'), [...states].join(', '));
+    const numbers = road.passed.map(({ seq }) => seq);
+    t.same(
+      numbers,
+      numbers.map((_, i) => i),
+      'each number once',
+    );
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+  });
+
+t.test('another name: the old one says goodbye, signed with its own key', async t => {
+  const own = folder(t);
+  const cluster = { id: 7, node: undefined, secret: Buffer.alloc(32, 0xab) };
+  const clusterKey = join(own, 'cluster.key');
+  writeFileSync(clusterKey, keyLine(cluster), { mode: 0o600 });
+  const keys = Object.fromEntries(['alpha', 'beta'].map(name => [name, nodeKey(cluster, name)]));
+  for (const [name, key] of Object.entries(keys))
+    writeFileSync(join(own, `${name}.key`), keyLine(key), { mode: 0o600 });
+  const board = boardPath(t);
+  const receiver = start(t, [
+    ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'],
+    ...['--key-file', clusterKey, '--require', 'node'],
+  ]);
+  const [address = ''] = (await receiver.ready).listening ?? [];
+  const [one, two] = [await Hearer.open(t), await Hearer.open(t)];
+  const config = join(own, 'send.toml');
+  const write = (name: string, ...to: string[]) =>
+    writeFileSync(
+      config,
+      `name = "${name}"\nkey-file = "${join(own, `${name}.key`)}"\ninterval = "60s"\nto = ${JSON.stringify(to)}\n`,
+    );
+  write('alpha', address, one.address);
+  const raw: Buffer[] = [];
+  one.socket.on('message', message => raw.push(message));
+  const sender = startIn(t, {}, ['send', '--config', config]);
+  await until('it reports', () => one.reports.length > 0);
+  // Other destinations, too: the goodbye goes to those that know the name.
+  write('beta', address, two.address);
+  sender.child.kill('SIGHUP');
+  await until('the other name is heard', () => two.reports.some(({ hostname }) => hostname === 'beta'));
+  const goodbye = await until('the goodbye is heard', () => one.reports.find(({ marks }) => marks.includes('goodbye')));
+  t.match(goodbye, { hostname: 'alpha', key_id: 7 });
+  t.equal(one.reports.indexOf(goodbye), one.reports.length - 1, 'it is the last of this name');
+  const bytes = raw.at(-1) as Buffer;
+  t.equal(bytes.length, REPORT_BYTES);
+  const signed = (key: Key | undefined) => {
+    const copy = Buffer.from(bytes);
+    sign(copy, key as Key);
+    return copy;
+  };
+  t.same(bytes, signed(keys.alpha), 'with the key of the old name');
+  t.notSame(bytes, signed(keys.beta));
+  t.match(two.reports[0], { hostname: 'beta', seq: goodbye.seq + 1 });
+  t.ok(two.reports.every(({ flags }) => !bitNames('flags', flags).includes('goodbye')));
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const states = await until('both are on the board', () => {
+    const snapshot = reader.snapshot();
+    if (snapshot.count < 2) return undefined;
+    return Object.fromEntries([0, 1].map(i => [snapshot.node(i).name, snapshot.stateOf(i)]));
+  });
+  t.same(states, { alpha: 'left', beta: 'live' });
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+});

@@ -1,0 +1,9 @@
+// The sender in TypeScript through stops of all kinds: see stops.ts.
+
+import t from 'tap';
+import { stopTests } from './stops.js';
+
+t.setTimeout(300_000);
+// They sleep, nearly all of the time.
+t.jobs = 5;
+stopTests(t);

@@ -1,0 +1,10 @@
+// The sender in TypeScript through a minute of stops: see test/stops.ts. Not part of `npm test`.
+//   npm run test:long -- tsstops          SEED=n repeats a run
+
+import t from 'tap';
+import { stopTests } from '../stops.js';
+
+t.setTimeout(300_000);
+t.jobs = 5;
+process.env.SEED ??= String(Date.now() % 1_000_000);
+stopTests(t, undefined, 60);
