@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { Hearer } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
+import { stopTests } from './stops.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -30,6 +31,8 @@ for (const [file, program] of [
     { env: { ...process.env, BEOBOARD_TEST_SENDER: program }, buffered: true },
     `${file}, over the sender in C`,
   );
+
+t.test('stopped again and again', { buffered: true, jobs: 5 }, async t => stopTests(t, sender));
 
 t.test('every option: what is taken, and what is said of what is not', { buffered: true }, async t => {
   const root = folder(t);

@@ -1,5 +1,11 @@
 #include "loop.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include "forget.h"
 #include "outlets.h"
 #include "schedule.h"
@@ -14,17 +20,27 @@ static bool changed; /* the grid is another one */
 static uint64_t seq;
 static uint32_t missed;
 static sigset_t waited_for;
+static int timer = -1, signals = -1; /* descriptors that tell that the time has come, and which signals have */
+static uint64_t armed_ns;            /* for when the timer is set */
 static struct bb_report report;
 
 /* When rounds of the slow side begin: a second before the report, so that it tells of now also where the interval is long; and
  * that is, where it is a second, with the report before. */
 static uint64_t round_due_ns, round_begun_ns, between_due_ns;
 
-void loop_open(bool once) {
-  static const int signals[] = {SIGALRM, SIGNAL_ANSWER, SIGTERM, SIGINT, SIGHUP};
+bool loop_open(bool once, struct words *fault) {
+  static const int all[] = {SIGALRM, SIGNAL_ANSWER, SIGTERM, SIGINT, SIGHUP};
   sigemptyset(&waited_for);
-  for (size_t i = 0; i < (once ? 2 : sizeof signals / sizeof signals[0]); i++) sigaddset(&waited_for, signals[i]);
+  for (size_t i = 0; i < (once ? 2 : sizeof all / sizeof all[0]); i++) sigaddset(&waited_for, all[i]);
   sigprocmask(SIG_BLOCK, &waited_for, NULL);
+  if (once) return true;
+  timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  signals = signalfd(-1, &waited_for, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (timer != -1 && signals != -1) return true;
+  const int error = errno;
+  add_text(fault, "cannot make a timer: ");
+  add_text(fault, error_name(error));
+  return false;
 }
 
 void loop_change(const struct course *to) {
@@ -88,6 +104,21 @@ static uint64_t go_round(void) {
   return between_due_ns < round_due_ns ? between_due_ns : round_due_ns;
 }
 
+/* Waits for a signal, and gives it; 0: the time on CLOCK_BOOTTIME has come, or a debugger. The timer is set to that time, not
+ * to what is left until then: to whoever is stopped, frozen or suspended meanwhile the time comes all the same. (A call with
+ * what is left begins anew after each stop in some C libraries, and in the kernel leaves out the time of a suspend.) */
+static int wait_for_signal(uint64_t until_ns) {
+  if (until_ns != armed_ns) {
+    const struct itimerspec at = {.it_value = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)}};
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
+    armed_ns = until_ns;
+  }
+  struct pollfd ready[] = {{.fd = timer, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+  struct signalfd_siginfo info;
+  if (poll(ready, 2, -1) <= 0 || ready[1].revents == 0 || read(signals, &info, sizeof info) != sizeof info) return 0;
+  return (int)info.ssi_signo;
+}
+
 /* Waits until a report is due, and does all else meanwhile. False: it is time to end. `due` is UINT64_MAX when the grid
  * changed: then one is due at once, and it is not late. */
 static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
@@ -98,9 +129,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
     if (now_ns >= *due) return true;
     if (*due < next) next = *due;
     if (watch_ns < next) next = watch_ns;
-    const uint64_t left = next > now_ns ? next - now_ns : 0;
-    const struct timespec timeout = {.tv_sec = (time_t)(left / SECOND_NS), .tv_nsec = (long)(left % SECOND_NS)};
-    switch (sigtimedwait(&waited_for, NULL, &timeout)) {
+    switch (wait_for_signal(next)) {
       case SIGTERM:
       case SIGINT: return false;
       case SIGHUP:
@@ -111,7 +140,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
         return true;
       case SIGALRM: rounds_overdue(); break;
       case SIGNAL_ANSWER: outlets_answered(); break;
-      default: break; /* the time has come, or a debugger */
+      default: break;
     }
   }
 }

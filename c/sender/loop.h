@@ -18,9 +18,9 @@ struct loop_calls {
   void (*ready)(void);  /* the first report is out */
 };
 
-/* Blocks the signals that the loop waits for; before any thread is made. Where there is one report only, those that end a
- * program still do. */
-void loop_open(bool once);
+/* Blocks the signals that the loop waits for, and takes what it waits with; before any thread is made. Where there is one report
+ * only, those that end a program still do. False with the reason in `fault`. */
+bool loop_open(bool once, struct words *fault);
 /* Goes over to another course from the next report on, which comes at once when the grid has changed. */
 void loop_change(const struct course *course);
 /* Reports until SIGTERM or SIGINT; then says goodbye. Gives how many destinations took that, and how many reports there were. */

@@ -203,7 +203,7 @@ int main(int argc, char *argv[]) {
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
   if (!set_course(&options, &course, &fault)) return refuse(&fault);
 
-  loop_open(options.once);
+  if (!loop_open(options.once, &fault)) return refuse(&fault);
   if (!outlets_open(SIGNAL_ANSWER)) return refuse((add_text(&fault, "there is not enough memory"), &fault));
   outlets_change(&options);
   open_collector();
