@@ -15,8 +15,16 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-static struct course course;
-static bool changed; /* the grid is another one */
+/* A longer interval is announced so many times at the old rate: who listens counts the silence in the interval that he was told
+ * last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8 times. */
+#define ANNOUNCEMENTS 12u
+
+static struct course course;        /* what reports say */
+static uint32_t rate_ms;            /* how often they are sent: shorter than what they say while that is announced */
+static bool aligned;                /* and where */
+static unsigned announcements_left; /* before both are those of the course */
+static bool changed;                /* the grid is another one, from now on */
+static uint64_t point_ns;           /* the last point of the grid that has its report; 0 where the grid begins */
 static uint64_t seq;
 static uint32_t missed;
 static sigset_t waited_for;
@@ -43,18 +51,32 @@ bool loop_open(bool once, struct words *fault) {
   return false;
 }
 
-void loop_change(const struct course *to) {
-  changed |= to->identity.interval_ms != course.identity.interval_ms || to->aligned != course.aligned;
-  course = *to;
+static void take_grid(void) {
+  rate_ms = course.identity.interval_ms;
+  aligned = course.aligned;
+  announcements_left = 0;
+  rounds_change(rate_ms);
 }
 
-static uint64_t interval_ns(void) { return course.identity.interval_ms * MS_NS; }
+void loop_change(const struct course *to) {
+  const bool same = to->identity.interval_ms == course.identity.interval_ms && to->aligned == course.aligned;
+  course = *to;
+  if (same) return;
+  if (rate_ms > 0 && course.identity.interval_ms > rate_ms) {
+    announcements_left = ANNOUNCEMENTS;
+    return;
+  }
+  changed |= course.identity.interval_ms != rate_ms || course.aligned != aligned;
+  take_grid();
+}
+
+static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 
 /* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the other: a
  * step of the wall clock moves the grid, and neither makes a report late nor skips one. */
 static uint64_t next_due(void) {
   const struct clocks now = world_clocks();
-  if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
+  if (aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
 
@@ -67,6 +89,8 @@ static unsigned send_report(struct tick tick) {
   forget_seldom();
   return sent;
 }
+
+unsigned loop_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }
 
@@ -151,7 +175,6 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   send_report((struct tick){0});
   bool told = false;
   int error;
-  uint64_t point_ns = 0; /* the last point of the grid that has its report; 0 where the grid begins */
   while (outlets_stdout(&error) == STDOUT_GOOD) {
     if (!told && outlets_waiting() == 0) {
       calls->ready();
@@ -171,9 +194,12 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
+    if (announcements_left == 0 || --announcements_left > 0) continue;
+    take_grid();
+    point_ns = 0;
   }
   service_stopping();
-  const unsigned goodbyes = send_report((struct tick){.goodbye = true});
+  const unsigned goodbyes = loop_goodbye();
   *reports = seq;
   return goodbyes;
 }

@@ -127,10 +127,11 @@ static bool change(void) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
     return false;
   }
+  /* Who is called otherwise has left under the old name: to those who heard that, and with its key. */
+  if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
   course = to;
   outlets_change(&fresh);
   loop_change(&course);
-  rounds_change(fresh.interval_ms);
   char text[800];
   struct words words = WORDS(text);
   describe(&words);
