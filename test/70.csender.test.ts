@@ -55,6 +55,7 @@ t.test('the sender in TypeScript, with each kind of key', async t => {
 /** Each way to make it, with what Debian calls what it needs. Sanitizers look at what a report needs, and at what it says. */
 const MAKES: [name: string, packages: string, programs: string[], make: Make, run?: string][] = [
   ['gcc, static', 'gcc', ['gcc'], { CC: 'gcc' }],
+  ["gcc, with the system's C library", 'gcc', ['gcc'], { CC: 'gcc', LDFLAGS: '' }],
   ['clang, static', 'clang', ['clang'], { CC: 'clang' }],
   ['gcc, musl: what is installed on nodes', 'musl-tools', ['musl-gcc'], { CC: 'musl-gcc' }],
   [

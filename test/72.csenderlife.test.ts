@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { courseTests } from './course.js';
 import { Hearer } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
+import { stopTests } from './stops.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -30,6 +32,10 @@ for (const [file, program] of [
     { env: { ...process.env, BEOBOARD_TEST_SENDER: program }, buffered: true },
     `${file}, over the sender in C`,
   );
+
+t.test('stopped again and again', { buffered: true, jobs: 5 }, async t => stopTests(t, sender));
+
+t.test('another interval, another name', { buffered: true, jobs: 3 }, async t => courseTests(t, sender));
 
 t.test('every option: what is taken, and what is said of what is not', { buffered: true }, async t => {
   const root = folder(t);

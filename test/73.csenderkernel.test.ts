@@ -1,6 +1,7 @@
 // What the kernel sees of the sender in C: its system calls, its memory, whose process it is and what that may do.
 
 import { execFileSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -202,6 +203,39 @@ t.test('an ordinary user', { buffered: true, skip: needsRoot }, async t => {
     t.match(refused.lines(), [why]);
   }
 });
+
+t.test(
+  'no thread can be made: told, tried again, and addresses get their reports',
+  { buffered: true, skip: needsRoot },
+  async t => {
+    // A user of whom nobody else has processes: they are counted by user.
+    const nobodyElse = String(60_000 + (process.pid % 5000));
+    const as = ['setpriv', '--reuid', nobodyElse, '--regid', nobodyElse, '--clear-groups'];
+    const alone = [...as, 'prlimit', '--nproc=1:100'];
+    const hearer = await Hearer.open(t);
+    const port = hearer.socket.address().port;
+    // What `localhost` is depends on the machine.
+    const six = createSocket('udp6');
+    t.teardown(() => six.close());
+    six.on('error', () => undefined).bind(port, '::1');
+    const [name, program] = [`localhost:${port}`, copy(t)];
+    const only = begin(t, ['--once', '--to', name, '--to', hearer.address], alone, { sender: program });
+    t.equal(await only.exit, 1, 'it ends');
+    t.match(only.lines().join('\n'), `${name} cannot be looked up: there can be no thread for that`);
+    t.equal(hearer.reports.length, 1, 'the other destination has its report');
+
+    const running = begin(t, ['--interval', '200ms', '--to', name, '--to', hearer.address], alone, { sender: program });
+    const said = (what: RegExp) => until(`it says ${what}`, () => running.lines().find(line => what.test(line)));
+    await said(/localhost:\d+ cannot be looked up: there can be no thread for that; reports to it are lost/);
+    await said(/: ready: /);
+    await hearer.next('the other destination goes on', ({ seq }) => seq === 5);
+    execFileSync('setpriv', [...as.slice(1), 'prlimit', '--pid', String(running.pid), '--nproc=100:100']);
+    await said(/localhost:\d+ takes reports again/);
+    t.equal(running.lines().filter(line => line.includes('no thread for that')).length, 1, 'told once');
+    running.child.kill('SIGTERM');
+    t.equal(await running.exit, 0);
+  },
+);
 
 t.test('what a sender never does is refused, and the report is sent', { buffered: true }, async t => {
   const hearer = await Hearer.open(t);

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { HangingFolder, Hearer, noFileSystem, startIn } from './hanging.js';
 import { folder, until } from './lib.js';
-import { compileSender } from './twosenders.js';
+import { compileSender, SANITIZED } from './twosenders.js';
 
 t.setTimeout(200_000);
 // They mostly wait, so they wait at the same time.
-t.jobs = 2;
+t.jobs = 4;
 const sender = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g -fsanitize=thread', LDFLAGS: '' });
 const noFolder = process.env.CI !== 'true' && (noFileSystem() ?? false);
 /** A race ends it with another exit code. The addresses of the program are where the sanitizer expects them. */
@@ -53,6 +53,50 @@ t.test('what hangs, look-ups and SIGHUP', { buffered: true, skip: noFolder }, as
   t.notMatch(running.lines().join('\n'), /ThreadSanitizer/);
   t.ok(hearer.reports.length > 100, `${hearer.reports.length} datagrams`);
 });
+
+for (const [sanitizer, program, prefix] of [
+  ['ThreadSanitizer', sender, FIXED],
+  ['AddressSanitizer', compileSender(t, SANITIZED), []],
+] as const)
+  t.test(`ten files of options, one after the other: ${sanitizer}`, { buffered: true }, async t => {
+    const hearer = await Hearer.open(t);
+    const own = folder(t);
+    const config = join(own, 'send.toml');
+    const port = hearer.address.split(':')[1];
+    // The paths are the same in all, and lie elsewhere in each: behind more and other texts.
+    const write = (i: number) => {
+      const more = Array.from({ length: i }, (_, k) => `127.0.0.1:${9 + k}`).concat(i % 2 ? [`localhost:${port}`] : []);
+      const lines = [
+        `name = "node${i}"`,
+        `cluster = "${'c'.repeat(1 + i * 6)}"`,
+        `to = ${JSON.stringify([hearer.address, ...more])}`,
+        'interval = "100ms"',
+        `scratch = "${own}"`,
+        'proc = "/proc"',
+        'sys = "/sys"',
+      ];
+      writeFileSync(config, `${(i % 3 ? lines : lines.reverse()).join('\n')}\n`);
+    };
+    write(0);
+    const running = startIn(t, { prefix: [...prefix], sender: program, env }, ['send', '--config', config]);
+    await hearer.next('the scratch is measured', ({ sets }) => sets.includes('scratch'));
+    for (let i = 1; i <= 10; i++) {
+      write(i);
+      running.child.kill('SIGHUP');
+      await hearer.next('it has its other name', ({ hostname }) => hostname === `node${i}`);
+    }
+    const { t_boot_ns } = hearer.last;
+    // Its paths are looked at every ten seconds: once more after all of this, by its own clock.
+    await hearer.next('it has looked again', report => report.t_boot_ns > t_boot_ns + 12_000_000_000n);
+    for (const set of ['scratch', 'taint', 'root', 'filesystems', 'stat', 'net'])
+      t.ok(hearer.last.sets.includes(set), `${set} is measured as before`);
+    running.child.kill('SIGTERM');
+    t.equal(await running.exit, 0);
+    t.strictSame(
+      running.lines().filter(line => /Sanitizer|runtime error|: cannot |does not/.test(line)),
+      [],
+    );
+  });
 
 t.test('the only report of a run', { buffered: true }, async t => {
   const hearer = await Hearer.open(t);

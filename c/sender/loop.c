@@ -1,5 +1,11 @@
 #include "loop.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
 #include "forget.h"
 #include "outlets.h"
 #include "schedule.h"
@@ -9,36 +15,68 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-static struct course course;
-static bool changed; /* the grid is another one */
+/* A longer interval is announced so many times at the old rate: who listens counts the silence in the interval that he was told
+ * last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8 times. */
+#define ANNOUNCEMENTS 12u
+
+static struct course course;        /* what reports say */
+static uint32_t rate_ms;            /* how often they are sent: shorter than what they say while that is announced */
+static bool aligned;                /* and where */
+static unsigned announcements_left; /* before both are those of the course */
+static bool changed;                /* the grid is another one, from now on */
+static uint64_t point_ns;           /* the last point of the grid that has its report; 0 where the grid begins */
 static uint64_t seq;
 static uint32_t missed;
 static sigset_t waited_for;
+static int timer = -1, signals = -1; /* descriptors that tell that the time has come, and which signals have */
+static uint64_t armed_ns;            /* for when the timer is set */
 static struct bb_report report;
 
 /* When rounds of the slow side begin: a second before the report, so that it tells of now also where the interval is long; and
  * that is, where it is a second, with the report before. */
 static uint64_t round_due_ns, round_begun_ns, between_due_ns;
 
-void loop_open(bool once) {
-  static const int signals[] = {SIGALRM, SIGNAL_ANSWER, SIGTERM, SIGINT, SIGHUP};
+bool loop_open(bool once, struct words *fault) {
+  static const int all[] = {SIGALRM, SIGNAL_ANSWER, SIGTERM, SIGINT, SIGHUP};
   sigemptyset(&waited_for);
-  for (size_t i = 0; i < (once ? 2 : sizeof signals / sizeof signals[0]); i++) sigaddset(&waited_for, signals[i]);
+  for (size_t i = 0; i < (once ? 2 : sizeof all / sizeof all[0]); i++) sigaddset(&waited_for, all[i]);
   sigprocmask(SIG_BLOCK, &waited_for, NULL);
+  if (once) return true;
+  timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  signals = signalfd(-1, &waited_for, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (timer != -1 && signals != -1) return true;
+  const int error = errno;
+  add_text(fault, "cannot make a timer: ");
+  add_text(fault, error_name(error));
+  return false;
+}
+
+static void take_grid(void) {
+  rate_ms = course.identity.interval_ms;
+  aligned = course.aligned;
+  announcements_left = 0;
+  rounds_change(rate_ms);
 }
 
 void loop_change(const struct course *to) {
-  changed |= to->identity.interval_ms != course.identity.interval_ms || to->aligned != course.aligned;
+  const bool same = to->identity.interval_ms == course.identity.interval_ms && to->aligned == course.aligned;
   course = *to;
+  if (same) return;
+  if (rate_ms > 0 && course.identity.interval_ms > rate_ms) {
+    announcements_left = ANNOUNCEMENTS;
+    return;
+  }
+  changed |= course.identity.interval_ms != rate_ms || course.aligned != aligned;
+  take_grid();
 }
 
-static uint64_t interval_ns(void) { return course.identity.interval_ms * MS_NS; }
+static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 
 /* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the other: a
  * step of the wall clock moves the grid, and neither makes a report late nor skips one. */
 static uint64_t next_due(void) {
   const struct clocks now = world_clocks();
-  if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
+  if (aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
 
@@ -51,6 +89,8 @@ static unsigned send_report(struct tick tick) {
   forget_seldom();
   return sent;
 }
+
+unsigned loop_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }
 
@@ -88,6 +128,21 @@ static uint64_t go_round(void) {
   return between_due_ns < round_due_ns ? between_due_ns : round_due_ns;
 }
 
+/* Waits for a signal, and gives it; 0: the time on CLOCK_BOOTTIME has come, or a debugger. The timer is set to that time, not
+ * to what is left until then: to whoever is stopped, frozen or suspended meanwhile the time comes all the same. (A call with
+ * what is left begins anew after each stop in some C libraries, and in the kernel leaves out the time of a suspend.) */
+static int wait_for_signal(uint64_t until_ns) {
+  if (until_ns != armed_ns) {
+    const struct itimerspec at = {.it_value = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)}};
+    timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
+    armed_ns = until_ns;
+  }
+  struct pollfd ready[] = {{.fd = timer, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+  struct signalfd_siginfo info;
+  if (poll(ready, 2, -1) <= 0 || ready[1].revents == 0 || read(signals, &info, sizeof info) != sizeof info) return 0;
+  return (int)info.ssi_signo;
+}
+
 /* Waits until a report is due, and does all else meanwhile. False: it is time to end. `due` is UINT64_MAX when the grid
  * changed: then one is due at once, and it is not late. */
 static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
@@ -98,9 +153,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
     if (now_ns >= *due) return true;
     if (*due < next) next = *due;
     if (watch_ns < next) next = watch_ns;
-    const uint64_t left = next > now_ns ? next - now_ns : 0;
-    const struct timespec timeout = {.tv_sec = (time_t)(left / SECOND_NS), .tv_nsec = (long)(left % SECOND_NS)};
-    switch (sigtimedwait(&waited_for, NULL, &timeout)) {
+    switch (wait_for_signal(next)) {
       case SIGTERM:
       case SIGINT: return false;
       case SIGHUP:
@@ -111,7 +164,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
         return true;
       case SIGALRM: rounds_overdue(); break;
       case SIGNAL_ANSWER: outlets_answered(); break;
-      default: break; /* the time has come, or a debugger */
+      default: break;
     }
   }
 }
@@ -122,7 +175,6 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   send_report((struct tick){0});
   bool told = false;
   int error;
-  uint64_t point_ns = 0; /* the last point of the grid that has its report; 0 where the grid begins */
   while (outlets_stdout(&error) == STDOUT_GOOD) {
     if (!told && outlets_waiting() == 0) {
       calls->ready();
@@ -142,9 +194,12 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
+    if (announcements_left == 0 || --announcements_left > 0) continue;
+    take_grid();
+    point_ns = 0;
   }
   service_stopping();
-  const unsigned goodbyes = send_report((struct tick){.goodbye = true});
+  const unsigned goodbyes = loop_goodbye();
   *reports = seq;
   return goodbyes;
 }

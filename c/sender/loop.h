@@ -18,11 +18,14 @@ struct loop_calls {
   void (*ready)(void);  /* the first report is out */
 };
 
-/* Blocks the signals that the loop waits for; before any thread is made. Where there is one report only, those that end a
- * program still do. */
-void loop_open(bool once);
-/* Goes over to another course from the next report on, which comes at once when the grid has changed. */
+/* Blocks the signals that the loop waits for, and takes what it waits with; before any thread is made. Where there is one report
+ * only, those that end a program still do. False with the reason in `fault`. */
+bool loop_open(bool once, struct words *fault);
+/* Goes over to another course from the next report on. That comes at once when the grid has changed; but a longer interval is
+ * first announced in some reports at the rate of before, so that nobody who misses some of them takes the node for dead. */
 void loop_change(const struct course *course);
+/* A last report of the course of now, which is to be another one; how many destinations took it. */
+unsigned loop_goodbye(void);
 /* Reports until SIGTERM or SIGINT; then says goodbye. Gives how many destinations took that, and how many reports there were. */
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports);
 /* The only report of this run; gives how many destinations took it. */

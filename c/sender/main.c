@@ -19,7 +19,7 @@
 /* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
-static struct options options AT_START; /* until the first report is out */
+static struct options options AT_START; /* of the start */
 static struct course course;
 static int arguments;
 static char *const *argument;
@@ -59,6 +59,27 @@ static bool set_course(const struct options *from, struct course *to, struct wor
   return from->key_file == NULL || read_signing_key(from->key_file, from->name, other_user, &identity->key, fault);
 }
 
+/* A copy of a path that is needed for as long as the program runs: what options point to is gone with the next parse. */
+static const char *kept(const char *path) {
+  static char store[5 * (MOST_PATH + 1)];
+  static size_t used;
+  const size_t bytes = strlen(path) + 1;
+  char *copy = memcpy(store + used, path, bytes);
+  used += bytes;
+  return copy;
+}
+
+/* Where to look never changes while the sender runs. */
+static void keep_paths(struct options *of) {
+  const bool one_proc = of->proc[1] == of->proc[0], one_sys = of->sys[1] == of->sys[0];
+  of->proc[0] = kept(of->proc[0]);
+  of->sys[0] = kept(of->sys[0]);
+  /* One tree has one name: that it is another is told by where its name lies. */
+  of->proc[1] = one_proc ? of->proc[0] : kept(of->proc[1]);
+  of->sys[1] = one_sys ? of->sys[0] : kept(of->sys[1]);
+  of->scratch = kept(of->scratch);
+}
+
 /* Reads the trees of the ticks before, if there are any; goes on with the last. */
 static void open_collector(void) {
   static struct bb_report before AT_START;
@@ -80,10 +101,10 @@ static struct slow_world world_of(unsigned tree) {
   };
 }
 
-static void describe(struct words *words, const struct options *of) {
-  add_text(words, of->name);
+static void describe(struct words *words) {
+  add_text(words, course.identity.name);
   add_text(words, " reports every ");
-  add_duration(words, of->interval_ms);
+  add_duration(words, course.identity.interval_ms);
   add_text(words, " to ");
   add_outlets(words);
 }
@@ -91,7 +112,7 @@ static void describe(struct words *words, const struct options *of) {
 static void tell_ready(void) {
   char text[800];
   struct words words = WORDS(text);
-  describe(&words, &options);
+  describe(&words);
   say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
   service_ready(text_of(&words));
 }
@@ -106,13 +127,14 @@ static bool change(void) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
     return false;
   }
+  /* Who is called otherwise has left under the old name: to those who heard that, and with its key. */
+  if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
   course = to;
   outlets_change(&fresh);
   loop_change(&course);
-  rounds_change(fresh.interval_ms);
   char text[800];
   struct words words = WORDS(text);
-  describe(&words, &fresh);
+  describe(&words);
   say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
   service_ready(text_of(&words));
   return true;
@@ -194,6 +216,7 @@ int main(int argc, char *argv[]) {
     case OPTIONS_BAD: return refuse(&fault);
     case OPTIONS_GOOD: break;
   }
+  keep_paths(&options);
   if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse(&fault);
   if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse(&fault);
   other_user = options.user != NULL ? user.uid : geteuid();
@@ -203,7 +226,7 @@ int main(int argc, char *argv[]) {
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
   if (!set_course(&options, &course, &fault)) return refuse(&fault);
 
-  loop_open(options.once);
+  if (!loop_open(options.once, &fault)) return refuse(&fault);
   if (!outlets_open(SIGNAL_ANSWER)) return refuse((add_text(&fault, "there is not enough memory"), &fault));
   outlets_change(&options);
   open_collector();

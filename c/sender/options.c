@@ -12,9 +12,6 @@
 #endif
 const char version_text[] = BEOBOARD_VERSION;
 
-/* Trees and files are named by paths of which others are made: these must all fit. */
-#define MOST_PATH 512u
-
 const char help_text[] =
   "Usage: " PROGRAM " [options]\n"
   "\n"
@@ -278,9 +275,7 @@ struct given {
 #define MOST_GIVEN 256u
 static struct given given[MOST_GIVEN] AT_START;
 static unsigned givens;
-/* Of the file that was read last and of the one before, whose texts may still be in use. */
-static struct toml files[2] LARGE;
-static unsigned last_file;
+static struct toml file LARGE;
 static const char *file_name;
 
 static int find(struct span name) {
@@ -536,8 +531,7 @@ static bool read_all(struct options *options, struct words *fault) {
     if (given[i].option == CONFIG) file_name = given[i].text;
   if (file_name != NULL) {
     if (!evaluate(CONFIG, options, fault)) return false;
-    last_file ^= 1;
-    if (!toml_read(&files[last_file], file_name, take, NULL, fault)) return false;
+    if (!toml_read(&file, file_name, take, NULL, fault)) return false;
   }
   for (int i = 0; i < OPTIONS; i++)
     if (!evaluate(i, options, fault)) return false;

@@ -6,6 +6,8 @@
 
 #define MOST_TO 32u
 #define DEFAULT_PORT 8677u
+/* Trees and files are named by paths of which others are made: these must all fit. */
+#define MOST_PATH 512u
 
 /* A name, an IPv4 address, or an IPv6 address without brackets. */
 struct address {
@@ -32,7 +34,7 @@ struct options {
 
 enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
 
-/* Reads them; of OPTIONS_BAD the reason is in `fault`. What they point to lives until the next but one call. */
+/* Reads them; of OPTIONS_BAD the reason is in `fault`. What they point to lives until the next call. */
 enum outcome options_read(int argc, char *const argv[], struct options *options, struct words *fault);
 
 /* ADDR[:PORT]; false with the reason in `why`. */

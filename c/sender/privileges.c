@@ -97,9 +97,9 @@ void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 /* What the loop, the sources and the resolver of the C library need when all is set up; the frequent ones first. No exec, no
  * listening; what opens files, sends signals or makes threads is looked at more closely, see below. */
 static const uint16_t allowed[] = {
-  __NR_pread64, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close, __NR_fstat, __NR_read,
+  __NR_pread64, __NR_timerfd_settime, __NR_ppoll, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close, __NR_fstat, __NR_read,
   __NR_setitimer, __NR_getrusage, __NR_adjtimex, __NR_getdents64, __NR_faccessat, __NR_statfs, __NR_newfstatat,
-  __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_ppoll, __NR_fstatfs, __NR_socket, __NR_connect,
+  __NR_write, __NR_readlinkat, __NR_clock_gettime, __NR_lseek, __NR_fstatfs, __NR_socket, __NR_connect,
   __NR_setsockopt, __NR_getsockopt, __NR_getsockname, __NR_bind, __NR_recvfrom, __NR_recvmsg, __NR_sendmsg, __NR_ioctl,
   __NR_fcntl, __NR_readv, __NR_writev, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_madvise, __NR_brk,
   __NR_set_robust_list, __NR_set_tid_address, __NR_rt_sigprocmask, __NR_rt_sigaction, __NR_rt_sigreturn, __NR_sigaltstack,

@@ -113,21 +113,24 @@ static void start(void) {
   pthread_attr_destroy(&attributes);
 }
 
+/* Where there can be no thread now there may be one later: each question tries again. */
 void lookup_ask(struct lookup *lookup, const char *host) {
   if (!started) start();
   pthread_mutex_lock(&lock);
-  if (lookup->state == LOOKUP_IDLE && !started) {
-    lookup->state = LOOKUP_ANSWERED;
-    lookup->count = 0;
-    lookup->problem = "cannot be looked up: there can be no thread for that";
-    pthread_kill(asker, answer_signal);
-  } else if (lookup->state == LOOKUP_IDLE) {
+  if (lookup->state == LOOKUP_IDLE) {
     struct words words = WORDS(lookup->host);
     add_text(&words, host);
     text_of(&words);
-    lookup->state = LOOKUP_ASKED;
-    questions[(first + count++) % MOST_DESTINATIONS] = lookup;
-    sem_post(&asked);
+    if (started) {
+      lookup->state = LOOKUP_ASKED;
+      questions[(first + count++) % MOST_DESTINATIONS] = lookup;
+      sem_post(&asked);
+    } else {
+      lookup->state = LOOKUP_ANSWERED;
+      lookup->count = 0;
+      lookup->problem = "cannot be looked up: there can be no thread for that";
+      pthread_kill(asker, answer_signal);
+    }
   }
   pthread_mutex_unlock(&lock);
 }

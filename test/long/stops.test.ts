@@ -1,0 +1,11 @@
+// The sender in C, as it is installed, through a minute of stops: see test/stops.ts. Not part of `npm test`.
+//   npm run test:long -- stops          SEED=n repeats a run
+
+import t from 'tap';
+import { stopTests } from '../stops.js';
+import { compileSender, lacks } from '../twosenders.js';
+
+t.setTimeout(300_000);
+t.jobs = 5;
+process.env.SEED ??= String(Date.now() % 1_000_000);
+stopTests(t, compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' }), 60);
