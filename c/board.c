@@ -260,10 +260,10 @@ static void load_said(const struct bb_board_header *shared, struct said *said) {
   said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   said->since = bb_load(&shared->listening_since_ns);
   /* Acquire: an entry was written before it was counted. A number without one has no evidence, whatever stands there. */
-  const uint64_t used = bb_load_acquire(&shared->links_used);
+  const uint64_t entries = bb_load_acquire(&shared->links_used);
   memset(said->links, 0, sizeof said->links);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
-    if (i > used && i != BB_LINK_OTHERS) continue;
+    if (i > entries && i != BB_LINK_OTHERS) continue;
     /* Acquire: of each link the listening-since that was stored before its heartbeat, and every word that was. */
     said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
     said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);

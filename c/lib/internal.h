@@ -88,11 +88,10 @@ static inline uint32_t links_of(const beoboard *b) {
 }
 
 /* Whether that number has an entry, when so many are used. */
-static inline bool is_link(uint64_t link, uint32_t used) { return (link != BB_LINK_UNKNOWN && link <= used) || link == BB_LINK_OTHERS; }
+static inline bool has_entry(uint64_t link, uint32_t used) { return (link != BB_LINK_UNKNOWN && link <= used) || link == BB_LINK_OTHERS; }
 
-/* What is known of a link now, when so many are used. A number without an entry has no evidence, whatever stands there. */
-static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link, uint32_t used) {
-  if (!is_link(link, used)) return no_evidence;
+/* What stands there of a link that has an entry. */
+static inline struct bb_link_evidence load_entry(const beoboard *b, uint64_t link) {
   const struct bb_link_evidence *shared = &header_of(b)->evidence[link];
   struct bb_link_evidence by;
   /* Acquire: what came by that heartbeat, and the listening-since before it, are seen by the loads that follow. */
@@ -101,10 +100,15 @@ static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link
   return by;
 }
 
+/* What is known of a link now. A number without an entry has no evidence, whatever stands there. */
+static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link) {
+  return has_entry(link, links_of(b)) ? load_entry(b, link) : no_evidence;
+}
+
 /* The same of all links: for who judges more nodes than there are links. */
 static inline void load_links(const beoboard *b, struct bb_link_evidence all[BB_LINKS]) {
   const uint32_t used = links_of(b);
-  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = load_link(b, i, used);
+  for (unsigned i = 0; i < BB_LINKS; i++) all[i] = has_entry(i, used) ? load_entry(b, i) : no_evidence;
 }
 
 /* The word of a node, loaded after what is known of its link; see "How one node is judged" in the contract. */
@@ -113,7 +117,7 @@ static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_li
   uint64_t word = bb_load(column);
   for (int tries = 2; tries > 0; tries--) {
     const unsigned link = link_of(word);
-    *by = load_link(b, link, links_of(b));
+    *by = load_link(b, link);
     word = bb_load(column);
     if (link_of(word) == link) return word;
   }

@@ -17,7 +17,7 @@ static int64_t age_or_none(const struct evidence *e, uint64_t stamp) { return st
 /* One link by this look. Its evidence is loaded first (acquire): what the receiver had found out of the link by that heartbeat is seen below,
  * so that whoever was told of a silent node finds here the dark that was known by then. Whether the look has to be repeated. */
 static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t number, struct beoboard_link *out) {
-  const struct bb_link_evidence by = load_link(b, number, number);
+  const struct bb_link_evidence by = load_entry(b, number);
   struct bb_link link;
   bb_copy_out(&link, b->board.map + b->board.header.links_offset + (uint64_t)number * b->board.header.links_stride, sizeof link);
   memset(out, 0, sizeof *out);
@@ -50,7 +50,7 @@ int beoboard_links(const beoboard *b, struct beoboard_link *out, size_t size, in
     bool is_ahead = false;
     int n = 0;
     for (uint32_t i = 1; i < BB_LINKS && n < max; i++) {
-      if (!is_link(i, used)) continue;
+      if (!has_entry(i, used)) continue;
       struct beoboard_link link;
       if (copy_link(b, &e, i, &link)) is_ahead = true;
       give((uint8_t *)out + (size_t)n++ * size, size, &link, sizeof link);

@@ -177,7 +177,7 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
   int which;
   for (int tries = 3; tries > 0; tries--) {
-    *by = load_link(b, link, links_of(b));
+    *by = load_link(b, link);
     sequence = bb_newest(b, index, slot, bytes, &which);
     if (sequence < 2 || SLOT(link) == link) return sequence;
     link = SLOT(link);
