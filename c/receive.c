@@ -52,6 +52,8 @@ struct listener {
   bool empty;             /* in the drain under way */
   bool inherited;         /* what waits in it came while another receiver drained it, or none */
   bool foreign;           /* of a namespace that is not ours, or nobody can tell: of its interfaces nothing is known */
+  unsigned bound;         /* the interface that it is bound to, 0: none */
+  char interface[IF_NAMESIZE]; /* its name */
 };
 
 /* Groups on interfaces that were named; the kernel allows a socket twenty. */
@@ -213,6 +215,16 @@ static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
   return -1;
 }
 
+#ifndef SO_BINDTOIFINDEX
+#define SO_BINDTOIFINDEX 62 /* Linux 5.1 */
+#endif
+
+/* A socket is bound to an interface by that one's number: when it has an address of link scope, or because who passed it wanted so. */
+static void note_bound(struct listener *l) {
+  const unsigned index = (unsigned)get(l->fd, SO_BINDTOIFINDEX);
+  if (index != 0 && !l->foreign && if_indextoname(index, l->interface) != NULL) l->bound = index;
+}
+
 static uint16_t port_of(const struct sockaddr_storage *a) {
   return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port : ((const struct sockaddr_in *)a)->sin_port);
 }
@@ -249,6 +261,7 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   getsockname(fd, (struct sockaddr *)&bound, &length);
   struct listener *l = &r->listeners[r->count++];
   *l = (struct listener){.fd = fd, .address = bound};
+  note_bound(l);
   set_heard(l, bound_ns, distance);
   return port_of(&bound);
 }
@@ -319,6 +332,7 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); /* of a receiver that was killed in a flood */
   struct listener *l = &r->listeners[r->count++];
   *l = (struct listener){.fd = fd, .address = address, .inherited = inherited, .foreign = !is_at_home(fd)};
+  note_bound(l);
   if (!inherited) begin_empty(l);
   set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
   new_drops(l); /* what was dropped before was others' to count */
@@ -363,9 +377,31 @@ static void begin_link(struct bb_receiver *r, const char *interface) {
   bb_writer_link_since(r->writer, link == BB_LINK_UNKNOWN ? BB_LINK_OTHERS : link, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard, as if we had stood still, by that
- * link. If we still cannot be a member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all
- * interfaces. */
+/* What was sent to that interface since it was last looked at was not heard, as if we had stood still. */
+static void have_missed(struct bb_receiver *r, const char *interface) {
+  begin_link(r, interface);
+  bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Binds sockets again whose interface is another by now: they would hear nothing any more, though it has their address. Nobody but the
+ * privileged may do that; then it stays so, and one line in `why`. */
+static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
+  for (int i = 0; i < r->count; i++) {
+    struct listener *l = &r->listeners[i];
+    const unsigned index = l->bound == 0 ? 0 : if_nametoindex(l->interface);
+    if (index == l->bound) continue;
+    const int wanted = (int)index;
+    if (index == 0) snprintf(why, size, "hears nothing on %s: there is no such interface now", l->interface);
+    else if (setsockopt(l->fd, SOL_SOCKET, SO_BINDTOIFINDEX, &wanted, sizeof wanted) == 0) l->bound = index;
+    else
+      snprintf(why, size, "hears nothing on %s, which is another interface now: %s; restart beoboard receive", l->interface,
+               strerror(errno));
+    have_missed(r, l->interface);
+  }
+}
+
+/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard by that link. If we still cannot be a
+ * member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
@@ -380,8 +416,7 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
       set_membership(m->fd, &m->group, m->index, false);
       m->index = index;
     }
-    begin_link(r, m->interface);
-    bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+    have_missed(r, m->interface);
   }
 }
 
@@ -867,6 +902,7 @@ static void drain(struct bb_receiver *r) {
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
+  keep_bindings(r, trouble, sizeof trouble);
   keep_memberships(r, trouble, sizeof trouble);
   doubt_addresses(r);
   count_missed(r);

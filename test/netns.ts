@@ -166,7 +166,7 @@ export class Watcher {
   readonly links: LinkChange[] = [];
   readonly events: Told[] = [];
   readonly counts: Counts[] = [];
-  /** How often it looked, and how often the heartbeat was older than a fifth of a second then. */
+  /** At its end: how often it looked, and how often the heartbeat was older than a fifth of a second then. */
   looks = 0;
   late = 0;
 
@@ -566,7 +566,27 @@ export class World {
     return this.linkIs(name, `down ${words}`, link => linkWords(link).join() === words.join());
   }
 
+  /** Waits until a node reports by the link of that name. */
+  async reportsBy(name: string, link: string): Promise<void> {
+    await until(`${name} reports by ${link}`, () => {
+      const number = this.watcher.node(name)?.link;
+      return number !== undefined && this.watcher.links.some(l => l.number === number && l.name === link);
+    });
+  }
+
+  /** The links that are in the table, by their numbers. */
+  get table(): string[] {
+    const names = new Map(this.watcher.links.map(({ number, name }) => [number, name]));
+    names.delete(31);
+    return [...names].sort(([a], [b]) => a - b).map(([, name]) => name);
+  }
+
   // ---- judging ----
+
+  /** Whether neither the nodes nor the receiver were kept from their work: then all is seen as it was. */
+  get steady(): boolean {
+    return this.nodes.gaps.length === 0 && this.watcher.late === 0;
+  }
 
   /** What was said of nodes that was not true, in sentences. */
   *#faults(): Generator<string> {
