@@ -96,7 +96,8 @@ struct unexplained {
 
 struct bb_receiver {
   struct bb_writer *writer;
-  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any */
+  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any, because of `unwatched` */
+  int unwatched;                    /* errno of why they cannot be watched now; 0: they are */
   struct bb_kernel_drops *kernel_drops;
   struct road roads[BB_LINKS]; /* by the number of the link */
   uint32_t road_count;         /* the highest number that is in use */
@@ -147,6 +148,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   pthread_mutex_init(&r->mutex, NULL);
   pthread_cond_init(&r->done, NULL);
   r->interfaces = bb_interfaces_open();
+  r->unwatched = r->interfaces == NULL ? errno : 0;
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   r->drain_ns = drain_ns;
   r->flood = flood;
@@ -552,13 +554,24 @@ static void count_missed(struct bb_receiver *r) {
 /* What is received in a namespace of which we know nothing is of one link. No interface has a name with a space. */
 static const char elsewhere[] = "other namespace";
 
+static bool is_elsewhere(const struct bb_link *entry) { return strcmp(entry->name, elsewhere) == 0; }
+
+/* Whether anybody listens there: a receiver before us may have. */
+static bool hears_elsewhere(const struct bb_receiver *r) {
+  bool hears = r->interfaces == NULL;
+  for (int i = 0; i < r->count; i++) hears = hears || r->listeners[i].foreign;
+  return hears;
+}
+
 /* Of a link whose interface or address may have changed: what it is by now. */
 static void renew_link(struct bb_receiver *r, uint32_t link, bool was_down) {
   struct road *road = &r->roads[link];
   const struct bb_link *entry = bb_writer_link(r->writer, link);
   if (entry == NULL) return;
   uint64_t state = BB_LINK_STATE_UP;
-  if (r->interfaces != NULL && strcmp(entry->name, elsewhere) != 0) {
+  if (is_elsewhere(entry)) {
+    if (!hears_elsewhere(r)) state = BB_LINK_STATE_GONE;
+  } else if (r->interfaces != NULL) {
     const struct bb_interface *is = bb_interfaces_by_name(r->interfaces, entry->name);
     const unsigned index = is == NULL ? 0 : is->index;
     if (index != road->index) {
@@ -603,15 +616,18 @@ static void hear_interface(const struct bb_interface_news *news, void *context) 
   else renew_link(h->receiver, link, news->was_down);
 }
 
-/* Noted here, and looked at when all has been heard. */
+/* Noted here, and looked at when all has been heard. One that no link of a number is known by may be of the others. */
 static void hear_address(const uint8_t address[16], bool gone, void *context) {
-  struct bb_receiver *r = ((struct hearing *)context)->receiver;
+  struct hearing *h = (struct hearing *)context;
+  struct bb_receiver *r = h->receiver;
+  bool known = false;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
     if (memcmp(road->address, address, sizeof road->address) != 0) continue;
-    road->stirred = true;
+    known = road->stirred = true;
     road->went = road->went || gone;
   }
+  if (gone && !known) h->others = true;
 }
 
 /* Takes what has happened to interfaces and addresses. After the drain's time was taken, and before a heartbeat is stored: what went down
@@ -620,7 +636,9 @@ static void hear_interfaces(struct bb_receiver *r) {
   if (r->interfaces == NULL) return;
   struct hearing h = {.receiver = r};
   /* Messages were lost, or none can be had: anything may have happened, to addresses too. */
-  const bool lost = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h) != 0;
+  const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
+  const bool lost = result != 0;
+  r->unwatched = result < 0 ? -result : 0;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
     if (!road->stirred && !lost) continue;
@@ -901,6 +919,10 @@ static void drain(struct bb_receiver *r) {
 /* Once a second: is our board still at its path, and do we hear our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
+  /* The least of what there may be to say comes first, since the last is told. */
+  if (r->unwatched != 0)
+    snprintf(trouble, sizeof trouble, "cannot watch the interfaces (rtnetlink): %s; nodes may be called silent for one that is down",
+             strerror(r->unwatched));
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
   keep_bindings(r, trouble, sizeof trouble);
   keep_memberships(r, trouble, sizeof trouble);

@@ -15,7 +15,7 @@ import {
   PORT,
   World,
 } from './netns.js';
-import { goOn, MS, now, pass, S, StandIn, type Stop, stop } from './sampler.js';
+import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from './sampler.js';
 import { lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -357,12 +357,17 @@ t.test(
       'meanwhile',
     );
     // Between any two moments at which number 31 began anew there was less than the limit, but for a busy machine.
-    const anew = watcher.links.filter(({ number }) => number === 31).map(({ since }) => since);
-    const longest = Math.max(...[...anew, ended].map((since, i) => since - (anew[i - 1] ?? since)));
-    const was = watcher.statesOf('n31').includes('silent');
+    const anew = watcher.links.filter(({ number, since }) => number === 31 && since > began).map(({ since }) => since);
+    const longest = Math.max(...[...anew, ended].map((since, i) => since - (anew[i - 1] ?? began)));
+    const was = watcher.changes.some(({ name, to, ended: at }) => name === 'n31' && to === 'silent' && at < ended);
     t.comment(`begun anew ${anew.length} times, at most ${Math.round(longest / MS)} ms apart`);
     if (longest < world.silentAfter) t.notOk(was, 'nobody of number 31 is called silent');
     await world.is('n31', 'silent');
+    const others = () => watcher.links.findLast(({ number }) => number === 31)?.since ?? 0;
+    for (const command of [`addr del ${masterAt(31)}/24 dev v31`, 'link set v31 down']) {
+      const [at] = world.master.ip(command);
+      await until('number 31 begins anew', () => others() > at);
+    }
     await world.judge();
     t.same([watcher.link('v1')?.since, watcher.link('v1')?.downs], [before.since, before.downs], 'listens as before');
   },
@@ -562,6 +567,32 @@ for (const [kind, group] of [
     },
   );
 
+t.test(
+  'a socket that cannot be bound again: its link is not judged, and it says so',
+  { skip: skip || lacks('util-linux', 'setpriv'), buffered: true },
+  async t => {
+    const world = await World.make(t, {
+      more: ['--group', `[ff12::8677]:${PORT + 1}`, '--interface', 'v1'],
+      wrap: ['setpriv', '--bounding-set=-net_raw,-net_admin', '--inh-caps=-net_raw,-net_admin'],
+    });
+    const { nodes, watcher } = world;
+    await nodes.order(`road a1 far ff12::8677%v1 ${PORT + 1}`);
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'b1');
+    world.unplug(1);
+    await world.isDown('v1', 'gone');
+    const [, back] = world.plug(1);
+    await nodes.order(`move a1 far ff12::8677%v1 ${PORT + 1}`);
+    await world.isUp('v1');
+    await world.limits(2.2, back);
+    t.match(world.receiver.output().stderr, /hears nothing on v1, (which is another|there is no such)/);
+    t.equal(watcher.node('a1')?.to, 'uncertain');
+    await nodes.stop('b1');
+    await world.is('b1', 'silent');
+    await world.judge();
+  },
+);
+
 t.test('loopback beside a real interface', { skip, buffered: true }, async t => {
   const world = await World.make(t);
   const { nodes, watcher, master } = world;
@@ -638,6 +669,52 @@ t.test(
     await world.is('a1', 'silent');
     await world.judge();
     t.equal(watcher.count().unfitDrops, 0);
+  },
+);
+
+t.test(
+  'a receiver that is passed that socket no more knows nothing of who reported to it',
+  { skip: python, buffered: true },
+  async t => {
+    const world = await World.make(t, { passed: 'far' });
+    const { watcher, options } = world;
+    await world.nodes.order(`road a1 master 10.86.1.2 ${PORT}`);
+    await world.is('a1', 'live');
+    await world.kill();
+    delete options.passed;
+    await world.receive();
+    await world.isDown('other namespace', 'gone');
+    await world.limits(2);
+    t.same(watcher.node('a1')?.to, 'uncertain');
+    await world.judge();
+  },
+);
+
+t.test(
+  'a receiver that may not watch interfaces says so, and goes by the rule without links',
+  { skip, buffered: true },
+  async t => {
+    const world = await World.make(t, { env: { LD_PRELOAD: compile('nonetlink', { shared: true }) } });
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1', 'a2');
+    await world.are('live', 'a1', 'a2');
+    t.same(world.table, ['other namespace']);
+    await nodes.stop('a2');
+    await world.is('a2', 'silent');
+    await until('it says so', () =>
+      /cannot watch the interfaces \(rtnetlink\): Address family not supported/.test(world.receiver.output().stderr),
+    );
+    await nodes.order(`bad 10 far ${masterAt(1)} ${PORT}`);
+    await until('they are counted', () => watcher.count().unfitDrops > 0);
+    // With a receiver that may, each is judged by its own link.
+    await world.kill();
+    world.options.env = {};
+    await world.receive();
+    await world.is('a1', 'live');
+    await world.reportsBy('a1', 'v1');
+    await world.limits(2);
+    await world.judge();
+    t.equal(watcher.node('a2')?.to, 'uncertain', 'nobody listens by the link that it was of');
   },
 );
 

@@ -349,6 +349,8 @@ export interface Options {
   listen?: string[];
   more?: string[];
   env?: Record<string, string>;
+  /** What is put before it, within its namespace. */
+  wrap?: string[];
   /** It is passed a socket of that namespace, bound to the first address. */
   passed?: 'master' | 'far';
 }
@@ -387,6 +389,7 @@ export class World {
       listen: ['0.0.0.0'],
       more: [],
       env: {},
+      wrap: [],
       ...options,
     };
     const world = new World(t, all, await Namespace.make(t), await Namespace.make(t));
@@ -420,12 +423,12 @@ export class World {
   async receive(): Promise<void> {
     const { listen, env, passed } = this.options;
     if (passed !== undefined) {
-      const prefix = passing(this[passed], this.master, listen[0] ?? '');
+      const prefix = [...passing(this[passed], this.master, listen[0] ?? ''), ...this.options.wrap];
       this.receiver = startIn(this.t, { prefix, env }, this.argv);
       await this.receiver.ready;
       return;
     }
-    const surroundings: Surroundings = { prefix: this.master.prefix, env };
+    const surroundings: Surroundings = { prefix: [...this.master.prefix, ...this.options.wrap], env };
     const where = listen.flatMap(host => ['--listen', host.includes(':') ? `[${host}]:${PORT}` : `${host}:${PORT}`]);
     this.receiver = startIn(this.t, surroundings, [...this.argv, ...where]);
     await this.receiver.ready;
