@@ -52,6 +52,8 @@ struct listener {
   bool empty;             /* in the drain under way */
   bool inherited;         /* what waits in it came while another receiver drained it, or none */
   bool foreign;           /* of a namespace that is not ours, or nobody can tell: of its interfaces nothing is known */
+  unsigned bound;         /* the interface that it is bound to, 0: none */
+  char interface[IF_NAMESIZE]; /* its name */
 };
 
 /* Groups on interfaces that were named; the kernel allows a socket twenty. */
@@ -101,7 +103,8 @@ struct unexplained {
 
 struct bb_receiver {
   struct bb_writer *writer;
-  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any */
+  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any, because of `unwatched` */
+  int unwatched;                    /* errno of why they cannot be watched now; 0: they are */
   struct bb_kernel_drops *kernel_drops;
   struct road roads[BB_LINKS]; /* by the number of the link */
   uint32_t road_count;         /* the highest number that is in use */
@@ -157,6 +160,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   pthread_mutex_init(&r->mutex, NULL);
   pthread_cond_init(&r->done, NULL);
   r->interfaces = bb_interfaces_open();
+  r->unwatched = r->interfaces == NULL ? errno : 0;
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
   /* Before there is a socket: whatever one of ours drops is explained by what is counted from now on. */
   r->counted = read_counted(r);
@@ -238,6 +242,16 @@ static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
   return -1;
 }
 
+#ifndef SO_BINDTOIFINDEX
+#define SO_BINDTOIFINDEX 62 /* Linux 5.1 */
+#endif
+
+/* A socket is bound to an interface by that one's number: when it has an address of link scope, or because who passed it wanted so. */
+static void note_bound(struct listener *l) {
+  const unsigned index = (unsigned)get(l->fd, SO_BINDTOIFINDEX);
+  if (index != 0 && !l->foreign && if_indextoname(index, l->interface) != NULL) l->bound = index;
+}
+
 static uint16_t port_of(const struct sockaddr_storage *a) {
   return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port : ((const struct sockaddr_in *)a)->sin_port);
 }
@@ -274,6 +288,7 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   getsockname(fd, (struct sockaddr *)&bound, &length);
   struct listener *l = &r->listeners[r->count++];
   *l = (struct listener){.fd = fd, .address = bound};
+  note_bound(l);
   set_heard(l, bound_ns, distance);
   return port_of(&bound);
 }
@@ -344,6 +359,7 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); /* of a receiver that was killed in a flood */
   struct listener *l = &r->listeners[r->count++];
   *l = (struct listener){.fd = fd, .address = address, .inherited = inherited, .foreign = !is_at_home(fd)};
+  note_bound(l);
   if (!inherited) begin_empty(l);
   set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
   new_drops(l); /* what was dropped before was others' to count */
@@ -388,9 +404,31 @@ static void begin_link(struct bb_receiver *r, const char *interface) {
   bb_writer_link_since(r->writer, link == BB_LINK_UNKNOWN ? BB_LINK_OTHERS : link, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard, as if we had stood still, by that
- * link. If we still cannot be a member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all
- * interfaces. */
+/* What was sent to that interface since it was last looked at was not heard, as if we had stood still. */
+static void have_missed(struct bb_receiver *r, const char *interface) {
+  begin_link(r, interface);
+  bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Binds sockets again whose interface is another by now: they would hear nothing any more, though it has their address. Nobody but the
+ * privileged may do that; then it stays so, and one line in `why`. */
+static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
+  for (int i = 0; i < r->count; i++) {
+    struct listener *l = &r->listeners[i];
+    const unsigned index = l->bound == 0 ? 0 : if_nametoindex(l->interface);
+    if (index == l->bound) continue;
+    const int wanted = (int)index;
+    if (index == 0) snprintf(why, size, "hears nothing on %s: there is no such interface now", l->interface);
+    else if (setsockopt(l->fd, SOL_SOCKET, SO_BINDTOIFINDEX, &wanted, sizeof wanted) == 0) l->bound = index;
+    else
+      snprintf(why, size, "hears nothing on %s, which is another interface now: %s; restart beoboard receive", l->interface,
+               strerror(errno));
+    have_missed(r, l->interface);
+  }
+}
+
+/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard by that link. If we still cannot be a
+ * member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
@@ -405,8 +443,7 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
       set_membership(m->fd, &m->group, m->index, false);
       m->index = index;
     }
-    begin_link(r, m->interface);
-    bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
+    have_missed(r, m->interface);
   }
 }
 
@@ -536,13 +573,24 @@ static void count_missed(struct bb_receiver *r) {
 /* What is received in a namespace of which we know nothing is of one link. No interface has a name with a space. */
 static const char elsewhere[] = "other namespace";
 
+static bool is_elsewhere(const struct bb_link *entry) { return strcmp(entry->name, elsewhere) == 0; }
+
+/* Whether anybody listens there: a receiver before us may have. */
+static bool hears_elsewhere(const struct bb_receiver *r) {
+  bool hears = r->interfaces == NULL;
+  for (int i = 0; i < r->count; i++) hears = hears || r->listeners[i].foreign;
+  return hears;
+}
+
 /* Of a link whose interface or address may have changed: what it is by now. */
 static void renew_link(struct bb_receiver *r, uint32_t link, bool was_down) {
   struct road *road = &r->roads[link];
   const struct bb_link *entry = bb_writer_link(r->writer, link);
   if (entry == NULL) return;
   uint64_t state = BB_LINK_STATE_UP;
-  if (r->interfaces != NULL && strcmp(entry->name, elsewhere) != 0) {
+  if (is_elsewhere(entry)) {
+    if (!hears_elsewhere(r)) state = BB_LINK_STATE_GONE;
+  } else if (r->interfaces != NULL) {
     const struct bb_interface *is = bb_interfaces_by_name(r->interfaces, entry->name);
     const unsigned index = is == NULL ? 0 : is->index;
     if (index != road->index) {
@@ -603,15 +651,18 @@ static void hear_interface(const struct bb_interface_news *news, void *context) 
   else renew_link(h->receiver, link, news->was_down);
 }
 
-/* Noted here, and looked at when all has been heard. */
+/* Noted here, and looked at when all has been heard. One that no link of a number is known by may be of the others. */
 static void hear_address(const uint8_t address[16], bool gone, void *context) {
-  struct bb_receiver *r = ((struct hearing *)context)->receiver;
+  struct hearing *h = (struct hearing *)context;
+  struct bb_receiver *r = h->receiver;
+  bool known = false;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
     if (memcmp(road->address, address, sizeof road->address) != 0) continue;
-    road->stirred = true;
+    known = road->stirred = true;
     road->went = road->went || gone;
   }
+  if (gone && !known) h->others = true;
 }
 
 /* Takes what has happened to interfaces and addresses. After the drain's time was taken, and before a heartbeat is stored: what went down
@@ -620,7 +671,9 @@ static void hear_interfaces(struct bb_receiver *r) {
   if (r->interfaces == NULL) return;
   struct hearing h = {.receiver = r};
   /* Messages were lost, or none can be had: anything may have happened, to addresses too. */
-  const bool lost = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h) != 0;
+  const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
+  const bool lost = result != 0;
+  r->unwatched = result < 0 ? -result : 0;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
     if (!road->stirred && !lost) continue;
@@ -896,7 +949,12 @@ static void drain(struct bb_receiver *r) {
 /* Once a second: is our board still at its path, and do we hear our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
+  /* The least of what there may be to say comes first, since the last is told. */
+  if (r->unwatched != 0)
+    snprintf(trouble, sizeof trouble, "cannot watch the interfaces (rtnetlink): %s; nodes may be called silent for one that is down",
+             strerror(r->unwatched));
   const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
+  keep_bindings(r, trouble, sizeof trouble);
   keep_memberships(r, trouble, sizeof trouble);
   doubt_addresses(r);
   count_missed(r);

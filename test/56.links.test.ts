@@ -2,14 +2,26 @@
 // namespaces of our own with real datagrams. A program that asks libbeoboard all the time tells how each node was.
 
 import t from 'tap';
-import { until } from './lib.js';
-import { linkWords, masterAt, masterAt6, noNamespaces, type Options, PORT, World } from './netns.js';
-import { goOn, StandIn, stop } from './sampler.js';
+import { random } from '../src/load/node.js';
+import { run, until } from './lib.js';
+import {
+  lacksKind,
+  linkWords,
+  masterAt,
+  masterAt6,
+  Namespace,
+  noNamespaces,
+  type Options,
+  PORT,
+  World,
+} from './netns.js';
+import { compile, goOn, MS, now, pass, S, StandIn, type Stop, stop } from './sampler.js';
 import { lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
 t.jobs = 3;
 const skip = noNamespaces();
+const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 
 /** How an interface goes down and comes back. */
 for (const [what, down, up, words] of [
@@ -199,3 +211,622 @@ for (const [what, at, lose, back] of losses)
     t.ok(silent.heartbeat[1] - world.silentAfter >= since, 'only after the limit from when it was there again');
     await world.judge();
   });
+
+// ---- nodes that have several ways, and links that do not stay ----
+
+t.test('a node with two ways follows the one that is left', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  const { nodes, watcher } = world;
+  await world.begin(1, 'both', 'a1');
+  await world.begin(2, 'both', 'b1');
+  await world.are('live', 'both', 'a1', 'b1');
+  await world.reportsBy('both', 'v1');
+  for (const [gone, left] of [
+    [1, 2],
+    [2, 1],
+  ] as const) {
+    const [, down] = world.down(gone);
+    await world.isDown(`v${gone}`);
+    await world.reportsBy('both', `v${left}`);
+    await world.limits(1.2, down);
+    world.up(gone);
+    await world.isUp(`v${gone}`);
+  }
+  await nodes.stop('both');
+  await world.is('both', 'silent');
+  await world.judge();
+  if (world.steady) t.same(watcher.statesOf('both'), ['live', 'uncertain', 'silent'], 'live until it died');
+});
+
+t.test('a node that moves is judged by the link that it moved to', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  const { nodes, watcher } = world;
+  await world.begin(1, 'mover', 'a1');
+  await world.are('live', 'mover', 'a1');
+  t.same(world.table, ['v1'], 'no report has come by the other: it has no entry');
+  await nodes.order(`move mover far ${masterAt(2)} ${PORT}`);
+  await world.reportsBy('mover', 'v2');
+  const [, down] = world.down(1);
+  await world.is('a1', 'uncertain');
+  await world.limits(2, down);
+  await nodes.stop('mover');
+  await world.is('mover', 'silent');
+  world.up(1);
+  await world.is('a1', 'live');
+  await world.judge();
+  if (world.steady) t.same(watcher.statesOf('mover'), ['live', 'uncertain', 'silent']);
+});
+
+t.test(
+  'a link that flaps for longer than the limit calls nobody silent until it stays',
+  { skip, buffered: true },
+  async t => {
+    const world = await World.make(t);
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1', 'dying');
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'dying', 'b1');
+    await nodes.stop('dying');
+    const next = random(SEED);
+    const began = now();
+    const kinds = [
+      [() => world.down(1), () => world.up(1)],
+      [() => world.unwire(1), () => world.wire(1)],
+    ] as const;
+    let times = 0;
+    for (; now() < began + 3 * world.silentAfter; times++) {
+      const [down, up] = kinds[next() < 0.5 ? 0 : 1];
+      down();
+      await pass(now() + (50 + 250 * next()) * MS);
+      up();
+      await pass(now() + (50 + 350 * next()) * MS);
+    }
+    const ended = now();
+    const before = watcher.changes.filter(({ name, to }) => name === 'dying' && to === 'silent');
+    t.comment(`SEED=${SEED}: ${times} times down; ${watcher.link('v1')?.downs} were found`);
+    await world.is('a1', 'live');
+    const { since } = await world.isUp('v1');
+    const silent = await world.is('dying', 'silent');
+    if (before.length === 0) t.ok(silent.heartbeat[1] - world.silentAfter >= since);
+    t.ok(silent.ended > ended);
+    await world.judge();
+    if (world.steady) t.equal(before.length, 0, 'not before it stayed up');
+  },
+);
+
+for (const [what, down, up] of [
+  ['of the interface itself', 'down', 'up'],
+  ['of its carrier', 'unwire', 'wire'],
+] as const)
+  t.test(`a down ${what} that is over within one drain begins the link anew`, { skip, buffered: true }, async t => {
+    const standIn = new StandIn(t);
+    const world = await World.make(t, { env: standIn.env });
+    const { watcher } = world;
+    await world.begin(1, 'a1');
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'b1');
+    const [one, two] = [await world.isUp('v1'), await world.isUp('v2')];
+    await standIn.hold('begun');
+    world[down](1);
+    const [, wired] = world[up](1);
+    standIn.release();
+    await world.linkIs('v1', 'known to have been down', link => link.downs > one.downs);
+    const { since, number } = await world.isUp('v1');
+    t.ok(since > wired, 'after the down was over');
+    await world.is('a1', 'live');
+    await world.judge();
+    t.ok(watcher.eventsOf('link_down').some(({ subject }) => subject === number));
+    t.ok(watcher.eventsOf('link_up').some(({ subject, at }) => subject === number && at >= wired));
+    if (world.steady) t.equal(watcher.link('v2')?.since, two.since, 'the other is as before');
+  });
+
+t.test(
+  'interfaces that come and go do not hinder a link that stays; they do hinder who has none',
+  { skip, buffered: true },
+  async t => {
+    const world = await World.make(t, { pairs: 31 });
+    const { nodes, watcher } = world;
+    const names = Array.from({ length: 31 }, (_, i) => `n${i + 1}`);
+    for (const [i, name] of names.entries()) {
+      await world.begin(i + 1, name);
+      await world.is(name, 'live');
+    }
+    t.same(
+      world.table,
+      Array.from({ length: 30 }, (_, i) => `v${i + 1}`),
+      'as many as there are entries',
+    );
+    t.equal(watcher.node('n31')?.link, 31);
+    const before = await world.isUp('v1');
+    await nodes.stop('n1', 'n31');
+    const began = now();
+    const churn = (i: number) => [
+      `link add c${i} type veth peer name d${i}`,
+      `link set c${i} up`,
+      `link set d${i} up`,
+      `link delete c${i}`,
+    ];
+    for (let i = 0; i < 200 || now() < began + 2 * world.silentAfter; i += 10) {
+      world.master.ip(...Array.from({ length: 10 }, (_, k) => churn(i + k)).flat());
+      await pass(now() + 50 * MS);
+    }
+    const ended = now();
+    await world.is('n1', 'silent');
+    t.ok(
+      watcher.changes.some(({ name, to, ended: at }) => name === 'n1' && to === 'silent' && at < ended),
+      'meanwhile',
+    );
+    // Between any two moments at which number 31 began anew there was less than the limit, but for a busy machine.
+    const anew = watcher.links.filter(({ number, since }) => number === 31 && since > began).map(({ since }) => since);
+    const longest = Math.max(...[...anew, ended].map((since, i) => since - (anew[i - 1] ?? began)));
+    const was = watcher.changes.some(({ name, to, ended: at }) => name === 'n31' && to === 'silent' && at < ended);
+    t.comment(`begun anew ${anew.length} times, at most ${Math.round(longest / MS)} ms apart`);
+    if (longest < world.silentAfter) t.notOk(was, 'nobody of number 31 is called silent');
+    await world.is('n31', 'silent');
+    const others = () => watcher.links.findLast(({ number }) => number === 31)?.since ?? 0;
+    for (const command of [`addr del ${masterAt(31)}/24 dev v31`, 'link set v31 down']) {
+      const [at] = world.master.ip(command);
+      await until('number 31 begins anew', () => others() > at);
+    }
+    await world.judge();
+    t.same([watcher.link('v1')?.since, watcher.link('v1')?.downs], [before.since, before.downs], 'listens as before');
+  },
+);
+
+for (const [what, away, back, words] of [
+  ['down', 'down', 'up', []],
+  ['gone', 'unplug', 'plug', ['gone']],
+] as const)
+  t.test(`a receiver that starts while an interface is ${what}`, { skip, buffered: true }, async t => {
+    const world = await World.make(t);
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1', 'dying');
+    await world.begin(2, 'b1', 'b2');
+    await world.are('live', 'a1', 'dying', 'b1', 'b2');
+    const before = await world.isUp('v1');
+    // First it goes while a receiver runs, then while none does.
+    for (const early of [true, false]) {
+      if (early) {
+        world[away](1);
+        await world.isDown('v1', ...words);
+      }
+      await world.kill();
+      if (!early) world[away](1);
+      const started = now();
+      await world.receive();
+      await until('the takeover is told', () => watcher.eventsOf('takeover').some(({ at }) => at >= started));
+      await world.isDown('v1', ...words);
+      await nodes.stop('dying', 'b2');
+      await world.limits(2.2);
+      await world.is('b2', 'silent');
+      t.notOk(watcher.statesOf('dying').slice(-1).includes('silent'));
+      t.ok((watcher.link('v2')?.since ?? 0) >= started, 'every link listens anew');
+      world[back](1);
+      const { since, number } = await world.isUp('v1');
+      t.equal(number, before.number, 'its entry is the one that it had');
+      await world.is('a1', 'live');
+      const silent = await world.is('dying', 'silent');
+      t.ok(silent.heartbeat[1] - world.silentAfter >= since);
+      if (early) await nodes.go('dying');
+      if (early) await world.is('dying', 'live');
+    }
+    await world.judge();
+    t.same(world.table, ['v1', 'v2']);
+    t.notOk(watcher.statesOf('a1').includes('silent'));
+  });
+
+t.test('another board takes its place while a link is down', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  await world.begin(1, 'a1', 'a2');
+  await world.begin(2, 'b1', 'b2');
+  await world.are('live', 'a1', 'a2', 'b1', 'b2');
+  const [, down] = world.down(1);
+  await world.isDown('v1');
+  const { code, stderr } = await run(['forget', 'b2', '--board', world.board]);
+  t.equal(code, 0, stderr);
+  await world.judge();
+  await world.watch();
+  await world.isDown('v1');
+  await world.limits(2.2, down);
+  t.same(
+    ['a1', 'a2'].map(name => world.watcher.node(name)?.to),
+    ['uncertain', 'uncertain'],
+  );
+  world.up(1);
+  await world.are('live', 'a1', 'a2');
+  await world.judge();
+});
+
+// ---- what is an interface of ours ----
+
+t.test('an interface that gets another name, or another that gets its number', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { pairs: 3 });
+  const { nodes, watcher, master } = world;
+  await world.begin(1, 'a1', 'dying');
+  await world.begin(2, 'b1');
+  await world.are('live', 'a1', 'dying', 'b1');
+  const before = await world.isUp('v1');
+  world.down(1);
+  await nodes.stop('dying');
+  master.ip('link set v1 name w1', 'link set w1 up');
+  await world.isDown('v1', 'gone');
+  await world.reportsBy('a1', 'w1');
+  await world.limits(2);
+  t.equal(watcher.node('dying')?.to, 'uncertain', 'its interface is gone');
+
+  // Two that change names.
+  world.down(2);
+  master.ip(
+    'link set w1 down',
+    'link set v2 name x',
+    'link set w1 name v2',
+    'link set x name w1',
+    'link set w1 up',
+    'link set v2 up',
+  );
+  world.deaf(2, [now(), now()]);
+  world.hears(2, [now(), now()]);
+  await world.reportsBy('a1', 'v2');
+  await world.reportsBy('b1', 'w1');
+
+  // Another with the number that v1 had, which no report has come by.
+  master.ip('link delete v3', `link add v3 index ${before.index + 100} type veth peer name y3`);
+  master.ip('link set v2 down', 'link delete v2', `link add z type veth peer name y`, 'link set z up', 'link set y up');
+  world.deaf(2, [now(), now()]);
+  await world.isDown('v2', 'gone');
+  await world.limits(2);
+  t.same(watcher.node('a1')?.to, 'uncertain');
+  await world.judge();
+  t.same(world.table, ['v1', 'v2', 'w1']);
+});
+
+t.test(
+  "the master's address is on a bridge: the link is the bridge",
+  { skip: skip || lacksKind('bridge'), buffered: true },
+  async t => {
+    const world = await World.make(t);
+    const { nodes, watcher, master, far } = world;
+    const other = await Namespace.make(t);
+    master.ip(
+      'link add br0 address 02:86:00:00:09:01 type bridge forward_delay 0',
+      'addr add 10.86.100.1/24 dev br0',
+      ...[1, 2].flatMap(n => [
+        `link add p${n} type veth peer name q netns ${n === 1 ? far.pid : other.pid}`,
+        `link set p${n} master br0 up`,
+      ]),
+      'link set br0 up',
+    );
+    for (const [net, n] of [
+      [far, 2],
+      [other, 3],
+    ] as const)
+      net.ip(
+        `addr add 10.86.100.${n}/24 dev q`,
+        'link set q up',
+        'neigh replace 10.86.100.1 lladdr 02:86:00:00:09:01 dev q',
+      );
+    await nodes.order(`net other ${other.pid}`);
+    await nodes.order(`road x1 far 10.86.100.1 ${PORT}`);
+    for (const name of ['x2', 'x3']) await nodes.order(`road ${name} other 10.86.100.1 ${PORT}`);
+    await world.are('live', 'x1', 'x2', 'x3');
+    t.same(world.table, ['br0']);
+    const before = await world.isUp('br0');
+    nodes.stopped.set('x1', now());
+    master.ip('link set p1 down');
+    await world.is('x1', 'silent');
+    t.equal(watcher.node('x2')?.to !== 'silent' && watcher.link('br0')?.downs, before.downs, 'the link is up');
+
+    const [, down] = master.ip('link set p2 down');
+    world.downs.push({ name: 'br0', from: down + S, to: Number.POSITIVE_INFINITY });
+    await world.isDown('br0');
+    await world.limits(2.2, down);
+    t.notOk(watcher.statesOf('x2').includes('silent'), 'without a port that is up it is down');
+    master.ip('link set p1 up', 'link set p2 up');
+    (world.downs.at(-1) ?? { to: 0 }).to = now();
+    await world.are('live', 'x1', 'x2', 'x3');
+    await world.judge();
+  },
+);
+
+for (const [kind, group] of [
+  ['IPv4', '239.255.86.77'],
+  ['IPv6, of link scope', 'ff12::8677'],
+] as const)
+  t.test(
+    `a group (${kind}) on an interface that is made anew: that link begins anew, and no other`,
+    { skip, buffered: true },
+    async t => {
+      const v6 = group.includes(':');
+      const world = await World.make(t, {
+        more: ['--group', v6 ? `[${group}]:${PORT + 1}` : `${group}:${PORT}`, '--interface', 'v1'],
+        listen: [v6 ? '::' : '0.0.0.0'],
+      });
+      const { nodes, watcher, far } = world;
+      const way = () => v6 || far.ip(`route replace ${group} dev v1`);
+      way();
+      const to = v6 ? `${group}%v1 ${PORT + 1}` : `${group} ${PORT}`;
+      for (const name of ['a1', 'dying']) await nodes.order(`road ${name} far ${to}`);
+      for (const name of ['b1', 'b2']) await nodes.order(`road ${name} far ${v6 ? masterAt6(2) : masterAt(2)} ${PORT}`);
+      await world.are('live', 'a1', 'dying', 'b1', 'b2');
+      const before = await world.isUp('v2');
+      const [, gone] = world.unplug(1);
+      await world.isDown('v1', 'gone');
+      await nodes.stop('dying', 'b2');
+      await world.is('b2', 'silent');
+      await world.limits(2.2, gone);
+      world.plug(1);
+      way();
+      // To whom the nodes send is told by the number of their interface, which is another now.
+      for (const name of ['a1', 'dying']) await nodes.order(`move ${name} far ${to}`);
+      const { since } = await world.isUp('v1');
+      await world.is('a1', 'live');
+      const silent = await world.is('dying', 'silent');
+      t.ok(silent.heartbeat[1] - world.silentAfter >= since);
+      await world.judge();
+      if (world.steady) t.equal(watcher.link('v2')?.since, before.since, 'the other listens as before');
+    },
+  );
+
+t.test(
+  'a socket that cannot be bound again: its link is not judged, and it says so',
+  { skip: skip || lacks('util-linux', 'setpriv'), buffered: true },
+  async t => {
+    const world = await World.make(t, {
+      more: ['--group', `[ff12::8677]:${PORT + 1}`, '--interface', 'v1'],
+      wrap: ['setpriv', '--bounding-set=-net_raw,-net_admin', '--inh-caps=-net_raw,-net_admin'],
+    });
+    const { nodes, watcher } = world;
+    await nodes.order(`road a1 far ff12::8677%v1 ${PORT + 1}`);
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'b1');
+    world.unplug(1);
+    await world.isDown('v1', 'gone');
+    const [, back] = world.plug(1);
+    await nodes.order(`move a1 far ff12::8677%v1 ${PORT + 1}`);
+    await world.isUp('v1');
+    await world.limits(2.2, back);
+    t.match(world.receiver.output().stderr, /hears nothing on v1, (which is another|there is no such)/);
+    t.equal(watcher.node('a1')?.to, 'uncertain');
+    await nodes.stop('b1');
+    await world.is('b1', 'silent');
+    await world.judge();
+  },
+);
+
+t.test('loopback beside a real interface', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  const { nodes, watcher, master } = world;
+  await world.begin(1, 'a1');
+  for (const name of ['master', 'dying']) await nodes.order(`road ${name} master 127.0.0.1 ${PORT}`);
+  await nodes.order(`road itself master ${masterAt(1)} ${PORT}`);
+  await world.are('live', 'a1', 'master', 'dying', 'itself');
+  await world.reportsBy('master', 'lo');
+  // The kernel says of what the master sends to an address of its own that it came by that address's interface.
+  await world.reportsBy('itself', 'v1');
+  const [, down] = world.down(1);
+  await world.isDown('v1');
+  await world.is('itself', 'live');
+  await nodes.stop('itself');
+  await nodes.stop('dying');
+  await world.is('dying', 'silent');
+  await world.limits(2, down);
+  world.up(1);
+  await world.is('a1', 'live');
+  const times = master.ip('link set lo down');
+  world.downs.push({ name: 'lo', from: times[1], to: Number.POSITIVE_INFINITY });
+  await world.isDown('lo');
+  await world.limits(2, times[1]);
+  t.same(watcher.node('master')?.to, 'uncertain');
+  await world.is('itself', 'silent');
+  const up = master.ip('link set lo up');
+  (world.downs.at(-1) ?? { to: 0 }).to = up[0];
+  await world.is('master', 'live');
+  await world.judge();
+});
+
+// ---- sockets that it was passed ----
+
+const python = skip || lacks('python3', 'python3');
+
+t.test(
+  'a socket that it was passed, of its own namespace: its links are known',
+  { skip: python, buffered: true },
+  async t => {
+    const world = await World.make(t, { passed: 'master' });
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1');
+    await world.begin(2, 'b1', 'b2');
+    await world.are('live', 'a1', 'b1', 'b2');
+    t.same(world.table.toSorted(), ['v1', 'v2']);
+    const [, down] = world.down(1);
+    await world.isDown('v1');
+    await nodes.stop('b2');
+    await world.is('b2', 'silent');
+    await world.limits(2.2, down);
+    t.same(watcher.node('a1')?.to, 'uncertain');
+    world.up(1);
+    await world.is('a1', 'live');
+    await world.judge();
+  },
+);
+
+t.test(
+  'a socket of another namespace: one link, and the rule without links',
+  { skip: python, buffered: true },
+  async t => {
+    const world = await World.make(t, { passed: 'far' });
+    const { nodes, watcher } = world;
+    for (const n of [1, 2]) await nodes.order(`road a${n} master 10.86.${n}.2 ${PORT}`);
+    await world.are('live', 'a1', 'a2');
+    t.same(world.table, ['other namespace']);
+    await nodes.stop('a1');
+    await world.is('a1', 'silent');
+    // Of drops in a namespace that it cannot look into it believes the worst.
+    const { overflows } = watcher.count();
+    await nodes.order(`bad 10 master 10.86.1.2 ${PORT}`);
+    await until('they count as an overflow', () => watcher.count().overflows > overflows);
+    await nodes.order(`bad 0 master 10.86.1.2 ${PORT}`);
+    await world.is('a1', 'silent');
+    await world.judge();
+    t.equal(watcher.count().unfitDrops, 0);
+  },
+);
+
+t.test(
+  'a receiver that is passed that socket no more knows nothing of who reported to it',
+  { skip: python, buffered: true },
+  async t => {
+    const world = await World.make(t, { passed: 'far' });
+    const { watcher, options } = world;
+    await world.nodes.order(`road a1 master 10.86.1.2 ${PORT}`);
+    await world.is('a1', 'live');
+    await world.kill();
+    delete options.passed;
+    await world.receive();
+    await world.isDown('other namespace', 'gone');
+    await world.limits(2);
+    t.same(watcher.node('a1')?.to, 'uncertain');
+    await world.judge();
+  },
+);
+
+t.test(
+  'a receiver that may not watch interfaces says so, and goes by the rule without links',
+  { skip, buffered: true },
+  async t => {
+    const world = await World.make(t, { env: { LD_PRELOAD: compile('nonetlink', { shared: true }) } });
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1', 'a2');
+    await world.are('live', 'a1', 'a2');
+    t.same(world.table, ['other namespace']);
+    await nodes.stop('a2');
+    await world.is('a2', 'silent');
+    await until('it says so', () =>
+      /cannot watch the interfaces \(rtnetlink\): Address family not supported/.test(world.receiver.output().stderr),
+    );
+    await nodes.order(`bad 10 far ${masterAt(1)} ${PORT}`);
+    await until('they are counted', () => watcher.count().unfitDrops > 0);
+    // With a receiver that may, each is judged by its own link.
+    await world.kill();
+    world.options.env = {};
+    await world.receive();
+    await world.is('a1', 'live');
+    await world.reportsBy('a1', 'v1');
+    await world.limits(2);
+    await world.judge();
+    t.equal(watcher.node('a2')?.to, 'uncertain', 'nobody listens by the link that it was of');
+  },
+);
+
+// ---- dark ----
+
+t.test('a link whose nodes all stop at once is dark until one is heard', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { more: ['--nodes', 'a[1-4],old,left,never[1-2],b[1-2]'], silentMs: 2500 });
+  const { nodes, watcher } = world;
+  const fallen = ['a1', 'a2', 'a3'];
+  await world.begin(1, ...fallen, 'a4', 'old', 'left');
+  await world.begin(2, 'b1', 'b2');
+  await world.are('live', ...fallen, 'a4', 'old', 'left', 'b1', 'b2');
+  await nodes.stop('old');
+  await nodes.bye('left');
+  await world.is('left', 'left');
+  await world.is('old', 'silent');
+  t.equal(watcher.eventsOf('dark').length, 0, 'one that is dead makes no dark');
+  await nodes.bye('a4');
+  await nodes.stop(...fallen);
+  const dark = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
+  t.equal(dark.darkNodes, 3, 'of the old one and of those that left nobody speaks');
+  const changes = fallen.map(name => watcher.changes.findLast(c => c.name === name && c.to === 'uncertain'));
+  const last = Math.max(...changes.map(change => change?.stamp ?? 0));
+  t.ok(
+    Math.abs(dark.darkSince - last - world.uncertainAfter) <= 2 * MS,
+    'since the last of them passed the first limit',
+  );
+  const [event] = watcher.eventsOf('dark');
+  t.same([event?.subject, event?.detail], [dark.number, 3]);
+  await world.are('silent', ...fallen);
+
+  // It stays dark over a restart, and one that it has not seen fall makes no dark of its own.
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    await world.kill(signal);
+    const started = now();
+    await world.receive();
+    await until('it has taken over', () => watcher.eventsOf('takeover').some(({ at }) => at >= started));
+    await world.limits(1.2);
+    t.equal(watcher.link('v1')?.darkSince, dark.darkSince);
+  }
+  t.same([watcher.eventsOf('dark').length, watcher.eventsOf('lit').length], [1, 0]);
+
+  await nodes.go('a1');
+  const lit = await world.linkIs('v1', 'not dark', link => link.darkSince === 0);
+  t.equal(lit.darkNodes, 0);
+  t.equal(watcher.eventsOf('lit')[0]?.subject, dark.number);
+  await nodes.stop('a1');
+  await world.is('a1', 'silent');
+  await world.limits(1);
+  t.equal(watcher.eventsOf('dark').length, 1, 'one that falls alone makes no dark');
+  await world.judge();
+  if (world.steady) t.ok((event?.at ?? 0) - dark.darkSince < 1.5 * S, 'found out in the second in which it was');
+  t.same(watcher.link('v2')?.darkSince, 0);
+  t.same(
+    [...new Set(watcher.statesOf('never1'))].filter(state => state !== 'never' && state !== 'unknown'),
+    [],
+  );
+});
+
+t.test(
+  'neither a receiver that stands still nor a link that is down makes a dark',
+  { skip, buffered: true },
+  async t => {
+    const world = await World.make(t);
+    const { watcher } = world;
+    await world.begin(1, 'a1', 'a2');
+    await world.begin(2, 'b1', 'b2');
+    await world.are('live', 'a1', 'a2', 'b1', 'b2');
+    for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
+      let stopped: Stop | undefined;
+      if (signal === 'SIGSTOP') stopped = await stop(world.receiver.child);
+      else await world.kill(signal);
+      await pass(now() + 1.5 * world.silentAfter);
+      if (stopped) goOn(stopped);
+      else await world.receive();
+      await world.limits(1.2);
+      await world.are('live', 'a1', 'a2', 'b1', 'b2');
+    }
+    const [, down] = world.down(1);
+    await world.limits(2.2, down);
+    world.up(1);
+    await world.are('live', 'a1', 'a2');
+    await world.limits(1);
+    await world.judge();
+    if (world.nodes.gaps.length === 0) t.same(watcher.eventsOf('dark'), []);
+  },
+);
+
+// ---- who takes a link ----
+
+t.test('what is refused moves no node, and takes no entry', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { more: ['--nodes', 'a[1-2]'] });
+  const { nodes, reader, watcher } = world;
+  await world.begin(1, 'a1', 'a2');
+  await world.are('live', 'a1', 'a2');
+  const number = watcher.node('a1')?.link;
+  const forged = [`a1 77 far ${masterAt(2)} ${PORT}`, `stranger 0 far ${masterAt(2)} ${PORT}`];
+  for (const words of forged) await nodes.order(`once ${words}`);
+  await nodes.order(`burst 10 far ${masterAt(2)} ${PORT}`);
+  await until('all are refused', () => {
+    const { cluster = 0, stranger = 0 } = reader.snapshot().refused;
+    return cluster === 11 && stranger === 1;
+  });
+  await world.limits(0.2);
+  t.same(world.table, ['v1']);
+  t.same([...new Set(watcher.changes.filter(({ to }) => to !== 'never').map(({ link }) => link))], [number]);
+  const [, down] = world.down(1);
+  for (const words of forged) await nodes.order(`once ${words}`);
+  await world.limits(2, down);
+  t.same(watcher.node('a1')?.to, 'uncertain');
+  world.up(1);
+  await world.is('a1', 'live');
+  await world.judge();
+  t.same(world.table, ['v1']);
+});

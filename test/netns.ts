@@ -166,7 +166,7 @@ export class Watcher {
   readonly links: LinkChange[] = [];
   readonly events: Told[] = [];
   readonly counts: Counts[] = [];
-  /** How often it looked, and how often the heartbeat was older than a fifth of a second then. */
+  /** At its end: how often it looked, and how often the heartbeat was older than a fifth of a second then. */
   looks = 0;
   late = 0;
 
@@ -349,6 +349,8 @@ export interface Options {
   listen?: string[];
   more?: string[];
   env?: Record<string, string>;
+  /** What is put before it, within its namespace. */
+  wrap?: string[];
   /** It is passed a socket of that namespace, bound to the first address. */
   passed?: 'master' | 'far';
 }
@@ -387,6 +389,7 @@ export class World {
       listen: ['0.0.0.0'],
       more: [],
       env: {},
+      wrap: [],
       ...options,
     };
     const world = new World(t, all, await Namespace.make(t), await Namespace.make(t));
@@ -420,12 +423,12 @@ export class World {
   async receive(): Promise<void> {
     const { listen, env, passed } = this.options;
     if (passed !== undefined) {
-      const prefix = passing(this[passed], this.master, listen[0] ?? '');
+      const prefix = [...passing(this[passed], this.master, listen[0] ?? ''), ...this.options.wrap];
       this.receiver = startIn(this.t, { prefix, env }, this.argv);
       await this.receiver.ready;
       return;
     }
-    const surroundings: Surroundings = { prefix: this.master.prefix, env };
+    const surroundings: Surroundings = { prefix: [...this.master.prefix, ...this.options.wrap], env };
     const where = listen.flatMap(host => ['--listen', host.includes(':') ? `[${host}]:${PORT}` : `${host}:${PORT}`]);
     this.receiver = startIn(this.t, surroundings, [...this.argv, ...where]);
     await this.receiver.ready;
@@ -566,7 +569,27 @@ export class World {
     return this.linkIs(name, `down ${words}`, link => linkWords(link).join() === words.join());
   }
 
+  /** Waits until a node reports by the link of that name. */
+  async reportsBy(name: string, link: string): Promise<void> {
+    await until(`${name} reports by ${link}`, () => {
+      const number = this.watcher.node(name)?.link;
+      return number !== undefined && this.watcher.links.some(l => l.number === number && l.name === link);
+    });
+  }
+
+  /** The links that are in the table, by their numbers. */
+  get table(): string[] {
+    const names = new Map(this.watcher.links.map(({ number, name }) => [number, name]));
+    names.delete(31);
+    return [...names].sort(([a], [b]) => a - b).map(([, name]) => name);
+  }
+
   // ---- judging ----
+
+  /** Whether neither the nodes nor the receiver were kept from their work: then all is seen as it was. */
+  get steady(): boolean {
+    return this.nodes.gaps.length === 0 && this.watcher.late === 0;
+  }
 
   /** What was said of nodes that was not true, in sentences. */
   *#faults(): Generator<string> {
