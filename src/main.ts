@@ -24,6 +24,7 @@ const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),
   forget: () => import('./receiver/forget.js'),
+  pace: () => import('./cli/pace.js'),
   keygen: () => import('./cli/keygen.js'),
   load: () => import('./load/main.js'),
 };

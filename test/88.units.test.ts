@@ -103,6 +103,13 @@ t.test('the board outlives the units, and the receiver may ask the kernel about 
   t.not(receiver.get('PrivateNetwork')?.[0], 'yes');
 });
 
+t.test('senders look at the pace file, in a folder that root alone writes', async t => {
+  for (const name of ['beoboard-send.service', 'beoboard-send-nodejs.service'])
+    t.match(readUnit(name).get('ExecStart')?.[0], / --pace-file \/run\/beoboard\/pace\b/, name);
+  const folders = readFileSync(join(ROOT, 'packaging', 'tmpfiles.d', 'beoboard.conf'), 'utf8');
+  t.match(folders, /^d \/run\/beoboard 0755 root root -$/m);
+});
+
 // ---- who runs in them ----
 
 const NOBODY = 65_534;

@@ -13,26 +13,26 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status nodes check xml ganglia dump describe nodeset forget keygen load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status nodes check xml ganglia dump describe nodeset forget pace keygen load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
-    receive:--nodes | status:--nodes | status:-w | nodes:--nodes | nodes:-w | check:--nodes | ganglia:--trusted-hosts | nodeset:--exclude | nodeset:-x | keygen:--node | load:--silent)
+    receive:--nodes | status:--nodes | status:-w | nodes:--nodes | nodes:-w | check:--nodes | ganglia:--trusted-hosts | nodeset:--exclude | nodeset:-x | pace:--nodes | pace:-w | keygen:--node | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur"))
       return ;;
-    send:--key-file | send:--proc | send:--sys | send:--scratch | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--config | dump:--board | dump:--config | forget:--board | forget:--config | keygen:--key-file | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--proc | send:--sys | send:--scratch | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur"))
       return ;;
     nodes:--state | nodes:-s) COMPREPLY=($(compgen -W 'live uncertain silent left never unknown' -- "$cur")) && return ;;
     check:--fail) COMPREPLY=($(compgen -W 'open closed' -- "$cur")) && return ;;
     status:--color) COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) && return ;;
-    demo:--for | demo:--interval | send:--to | send:--interface | send:--ttl | send:--name | send:--cluster | send:--interval | receive:--listen | receive:--group | receive:--interface | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | receive:--require | receive:--clock-window | status:--where | status:--group | status:--sort | status:--columns | status:-o | status:--owner | nodes:--where | nodes:--owner | check:--warning | check:-w | check:--critical | check:-c | check:--owner | xml:--owner | xml:--metrics | ganglia:--board | ganglia:--owner | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | ganglia:--grid | ganglia:--metrics | dump:--owner | keygen:--key-id | load:--to | load:--count | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--to | send:--interface | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--listen | receive:--group | receive:--interface | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | receive:--require | receive:--clock-window | status:--where | status:--group | status:--sort | status:--columns | status:-o | status:--owner | nodes:--where | nodes:--owner | check:--warning | check:-w | check:--critical | check:-c | check:--owner | xml:--owner | xml:--metrics | ganglia:--board | ganglia:--owner | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | ganglia:--grid | ganglia:--metrics | dump:--owner | pace:--interval | pace:--for | pace:--via | keygen:--key-id | load:--to | load:--count | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
   esac
   if [[ $cur == -* ]]; then
     case $verb in
       demo) COMPREPLY=($(compgen -W '--for --interval --help -h' -- "$cur")) ;;
-      send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --once --aligned --proc --sys --scratch --pretend --config --help -h' -- "$cur")) ;;
+      send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --aligned --proc --sys --scratch --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
       status) COMPREPLY=($(compgen -W '--nodes -w --where --group --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       nodes) COMPREPLY=($(compgen -W '--state -s --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
@@ -43,6 +43,7 @@ _beoboard() {
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --count -c --exclude -x --help -h' -- "$cur")) ;;
       forget) COMPREPLY=($(compgen -W '--board --json --config --help -h' -- "$cur")) ;;
+      pace) COMPREPLY=($(compgen -W '--nodes -w --interval --for --off --via --pace-file --dry-run --help -h' -- "$cur")) ;;
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --node --help -h' -- "$cur")) ;;
       load) COMPREPLY=($(compgen -W '--to --count --prefix --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
     esac

@@ -73,6 +73,22 @@ function path(text: string): string {
   return text;
 }
 
+/**
+ * The path of a file on other machines. It passes through up to three shells and through programs that replace what follows a %,
+ * so only what none of them knows is taken.
+ */
+function pacePath(text: string): string {
+  if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
+  throw new InputError(`${quote(text)} is no path for this; write one from / on, of letters, digits, . _ - alone`);
+}
+
+/** A command in words; there is no shell that would take quotes away. */
+function commandWords(text: string): string[] {
+  const words = text.split(/[ \t]+/).filter(word => word !== '');
+  if (words.length > 0 && !/["'\\\n\0]/.test(text)) return words;
+  throw new InputError(`${quote(text)} is no command; write words, without quotes, as in 'pdsh -S -w'`);
+}
+
 /** A whole number from `low` to `high`; `10k` is 10000, `2M` is 2000000. */
 function count(low: number, high: number): Parser<number> {
   return text => {
@@ -326,6 +342,31 @@ const options = {
   node: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', readNodes),
   'key-id': optional('N', 'the number of the key, 0 to 65535 (default: 1)', count(0, 65_535)),
   interval: one('TIME', 'from one report to the next, 100ms to 600s', time('100ms', '600s'), standard('1s')),
+  'pace-file': optional('PATH', 'another interval for a time, in a file that root writes: interval 10s for 1h', path),
+  'pace-min': one(
+    'TIME',
+    'the shortest interval that such a file may ask for',
+    time('100ms', '600s'),
+    standard('250ms'),
+  ),
+  'pace-max': one('TIME', 'the longest', time('100ms', '600s'), standard('60s')),
+  'paced-interval': {
+    ...optional('TIME', 'from one report to the next, 100ms to 600s', time('100ms', '600s')),
+    long: 'interval',
+  },
+  'paced-for': { ...optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')), long: 'for' },
+  'paced-file': {
+    ...one('PATH', 'the file on the nodes', pacePath, standard('/run/beoboard/pace')),
+    long: 'pace-file',
+  },
+  off: flag('remove the file: each node goes back to its own interval'),
+  via: one(
+    'COMMAND',
+    'what runs a command on nodes: words, behind which the nodes come as one host list; ssh is called for each node',
+    commandWords,
+    standard('clush -S -w'),
+  ),
+  'dry-run': flag('print the command lines, and run nothing'),
   once: flag('send one report, flagged as the last, and end'),
   aligned: flag('send on the wall clock, all nodes at once, instead of spread over the interval'),
   nodes: optional(

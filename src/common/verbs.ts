@@ -13,6 +13,7 @@ export const VERBS = {
   describe: 'what a field means, and what it does not',
   nodeset: 'expand, fold and count host lists',
   forget: 'take nodes off the board',
+  pace: 'have nodes report at another interval for a time',
   keygen: "make a cluster key, or nodes' own keys out of one",
   load: 'simulate a cluster: many nodes that report to a master',
 } as const;

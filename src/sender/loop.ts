@@ -24,8 +24,17 @@ export interface Beginning {
 /** Sends a report; `done` hears how many destinations took it. */
 export type Send = (report: Uint8Array, done: (count: number) => void) => void;
 
-/** Another interval than the node's own, for as long as there is one; asked before each report. */
-export type Pace = (now: Clocks) => number | undefined;
+/** Whoever has a say in the interval, or has to know of it. */
+export interface Helm {
+  /** The interval that holds now, where the node's own is `ownMs`; asked before each report. */
+  pace(now: Clocks, ownMs: number): number;
+  /** Reports say another interval. */
+  onInterval(): void;
+  /** They come at another one. */
+  onGrid(intervalMs: number): void;
+}
+
+const STRAIGHT: Helm = { pace: (_, ownMs) => ownMs, onInterval: () => {}, onGrid: () => {} };
 
 type Clocks = ReturnType<World['clocks']>;
 
@@ -57,7 +66,7 @@ export class Loop {
   readonly #source: Source;
   readonly #send: Send;
   readonly #world: World;
-  readonly #pace: Pace;
+  readonly #helm: Helm;
   #seq: number;
   #missed: number;
   readonly #onceLateUs: number;
@@ -75,7 +84,7 @@ export class Loop {
     send: Send,
     world: World,
     { seq, missedTicks, lateUs }: Beginning = { seq: 0, missedTicks: 0, lateUs: 0 },
-    pace: Pace = () => undefined,
+    helm: Helm = STRAIGHT,
   ) {
     this.#course = course;
     this.#identity = course.identity;
@@ -84,7 +93,7 @@ export class Loop {
     this.#source = source;
     this.#send = send;
     this.#world = world;
-    this.#pace = pace;
+    this.#helm = helm;
     this.#seq = seq;
     this.#missed = missedTicks;
     this.#onceLateUs = lateUs;
@@ -148,9 +157,12 @@ export class Loop {
    * grid is another one now.
    */
   #steer(now: Clocks): boolean {
-    const intervalMs = this.#pace(now) ?? this.#course.identity.intervalMs;
+    const intervalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
     const isNew = intervalMs !== this.#identity.intervalMs;
-    if (isNew) this.#identity = { ...this.#identity, intervalMs };
+    if (isNew) {
+      this.#identity = { ...this.#identity, intervalMs };
+      this.#helm.onInterval();
+    }
     if (nsOf(intervalMs) > this.#intervalNs) {
       if (isNew) this.#announcing = ANNOUNCING;
       return false;
@@ -166,6 +178,7 @@ export class Loop {
     this.#intervalNs = intervalNs;
     this.#phaseNs = phase(this.#identity.name, intervalNs);
     this.#point = undefined;
+    this.#helm.onGrid(this.#identity.intervalMs);
     return true;
   }
 

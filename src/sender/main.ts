@@ -13,8 +13,9 @@ import { Service } from '../service/service.js';
 import { bootId } from './collect/bootid.js';
 import { Collector, type Roots } from './collect.js';
 import { readSigningKey } from './keys.js';
-import { type Course, Loop, type Send } from './loop.js';
+import { type Course, type Helm, Loop, type Send } from './loop.js';
 import { Outlets } from './outlets.js';
+import { PaceFile } from './pace.js';
 import type { Identity, Source } from './pack.js';
 import { type Pretence, readPretence } from './pretend.js';
 import { detailsOf, fillSlow, type SlowPart } from './slow/fill.js';
@@ -34,6 +35,9 @@ export const verb = defineVerb({
     'cluster',
     'key-file',
     'interval',
+    'pace-file',
+    'pace-min',
+    'pace-max',
     'once',
     'aligned',
     'proc',
@@ -49,7 +53,7 @@ export const verb = defineVerb({
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced by twelve reports at the old one; another name says goodbye to the old one.',
+    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced by twelve reports at the old one; the old name of a node that takes another one says goodbye. A pace file holds one line, interval TIME for TIME; it is believed when it belongs to root or to the user of the sender and nobody else can write it: docs/operations.md.',
 });
 
 type Options = Values<(typeof verb.options)[number]>;
@@ -116,6 +120,8 @@ function readOptions(argv: string[]): Options {
     throw new UsageError(verb.name, 'nowhere to report to; write --to ADDR, or --to - for stdout');
   if (options.pretend !== undefined && !options.once)
     throw new UsageError(verb.name, '--pretend makes one report; add --once');
+  if (options.paceMin > options.paceMax)
+    throw new UsageError(verb.name, '--pace-min is longer than --pace-max; write the shorter one first');
   return options;
 }
 
@@ -144,7 +150,15 @@ export async function main(argv: string[]): Promise<number> {
     },
   };
   const send: Send = (report, done) => outlets.send(report, done);
-  const loop = new Loop(course, source, send, pretence?.world ?? here, pretence);
+  const pace = new PaceFile(options, log);
+  let inForce = options;
+  const helm: Helm = {
+    pace: (now, ownMs) => pace.look(now, ownMs),
+    onInterval: () => service.status(describe()),
+    onGrid: intervalMs => slow?.change(intervalMs),
+  };
+  const loop = new Loop(course, source, send, pretence?.world ?? here, pretence, helm);
+  const describe = () => `${inForce.name} reports every ${formatDuration(loop.intervalMs)} to ${outlets.names}`;
   try {
     slow?.start();
     if (options.once) {
@@ -157,14 +171,12 @@ export async function main(argv: string[]): Promise<number> {
       stop.abort();
     });
     onStdoutGone(() => stop.abort()); // and says goodbye to the others
-    let inForce = options;
-    const describe = () => `${inForce.name} reports every ${formatDuration(inForce.interval)} to ${outlets.names}`;
     onHangup(log, service, describe, () => {
       const changed = readOptions(argv);
       const course = courseOf(changed, identity);
-      loop.change(course, () => outlets.change(changed));
-      slow?.change(changed.interval);
       inForce = changed;
+      pace.change(changed);
+      loop.change(course, () => outlets.change(changed));
       log.info(`read its options again: ${describe()}`);
     });
     const { reports, goodbyes } = await loop.run(stop.signal, () => {

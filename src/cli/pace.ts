@@ -1,0 +1,101 @@
+// Has nodes report at another interval for a time: writes their pace file by what the site runs commands on nodes with. Speaks to
+// no sender, and has no shell take a name apart.
+
+import { spawn } from 'node:child_process';
+import { basename } from 'node:path';
+import { Failure } from '../common/failure.js';
+import { fold } from '../common/nodeset.js';
+import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { print } from '../common/output.js';
+import { oneLine } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
+
+export const verb = defineVerb({
+  name: 'pace',
+  summary: VERBS.pace,
+  options: ['nodes', 'paced-interval', 'paced-for', 'off', 'via', 'paced-file', 'dry-run'],
+  letters: { w: 'nodes' },
+  examples: [
+    "beoboard pace -w 'node[001-128]' --interval 10s --for 1h",
+    "beoboard pace -w 'node[001-128]' --interval 10s --for 1h --via 'pdsh -S -w' --dry-run",
+    'beoboard pace -w node017 --interval 250ms --for 10m --via ssh',
+    "beoboard pace -w 'node[001-128]' --off",
+  ],
+  notes:
+    'Nodes take no orders from the network: this runs a command on them that writes a file, as whoever may do that. Senders believe it with --pace-file, when it is of root, and take what is within their --pace-min and --pace-max; when the time is over, or the file is removed, they go back to their own interval by themselves. The command line is shown before it is run. clush and pdsh need -S, or they do not tell that a node failed. Exit codes: 0 all right, 1 the command failed, 2 usage.',
+});
+
+/** Calls of ssh at a time. */
+const AT_ONCE = 16;
+
+/** As somebody would write it, in the largest unit that it is whole in. */
+function durationText(ms: number): string {
+  const units: [string, number][] = [
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1000],
+  ];
+  const [unit, size] = units.find(([, size]) => ms % size === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
+}
+
+/**
+ * What runs on a node, one argument: whatever shell a user of the node has takes it apart once more, so that all of it but `sh -c`
+ * is in quotes, in which there is no quote and no % (which clush and pdsh replace). The file is whole whenever somebody looks.
+ */
+function scriptFor(path: string, line: string | undefined): string {
+  if (line === undefined) return `sh -c 'rm -f ${path}'`;
+  const write = `umask 022 && t=${path}.$$ && rm -f "$t" && set -C && echo "${line}" > "$t" && mv -fT "$t" ${path}`;
+  return `sh -c '${write} || { rm -f "$t"; exit 1; }'`;
+}
+
+/** As somebody would type it. */
+function typed(words: readonly string[]): string {
+  const quoted = (word: string) => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+  return oneLine(words.map(quoted).join(' '));
+}
+
+/** How a command ended: its exit code, or what is said in its place. */
+function run([program = '', ...args]: readonly string[]): Promise<number | string> {
+  return new Promise(resolve => {
+    // What it says belongs to whoever asked; it has nothing to ask for.
+    const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+    child.once('error', error => resolve(`cannot be run: ${(error as NodeJS.ErrnoException).code ?? error.message}`));
+    child.once('close', (code, signal) => resolve(code ?? `was ended by ${signal}`));
+  });
+}
+
+/** Runs all, so many at a time; how each ended. */
+async function runAll(lines: readonly (readonly string[])[]): Promise<(number | string)[]> {
+  const ends: (number | string)[] = [];
+  const next = lines.entries();
+  const work = async () => {
+    for (const [i, words] of next) ends[i] = await run(words);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return ends;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { nodes, pacedInterval, pacedFor, off, via, pacedFile, dryRun } = parseVerb(verb, argv).values;
+  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  if (nodes === undefined) throw usage('no nodes are named; write -w LIST');
+  if (off && (pacedInterval !== undefined || pacedFor !== undefined))
+    throw usage('--off removes the file; leave --interval and --for out');
+  if (!off && pacedInterval === undefined) throw usage('no interval; write --interval TIME, or --off');
+  if (!off && pacedFor === undefined) throw usage('for how long? write --for TIME');
+  const line = off ? undefined : `interval ${durationText(pacedInterval ?? 0)} for ${durationText(pacedFor ?? 0)}`;
+  const script = scriptFor(pacedFile, line);
+  // ssh knows no lists.
+  const groups = basename(via[0] ?? '') === 'ssh' ? [...new Set(nodes)] : [fold(nodes)];
+  const lines = groups.map(group => [...via, group, script]);
+  await print(lines.map(words => `${typed(words)}\n`));
+  if (dryRun) return 0;
+  const ends = await runAll(lines);
+  const failed = groups.filter((_, i) => ends[i] !== 0);
+  if (failed.length === 0) return 0;
+  const first = ends.find(end => end !== 0);
+  const how = typeof first === 'number' ? `ended with ${first}` : first;
+  const where = groups.length === 1 ? '' : ` for ${failed.length} of ${groups.length} nodes (${fold(failed)})`;
+  throw new Failure(`${via[0]} ${how}${where}; some nodes may have been reached`, 1);
+}

@@ -1,0 +1,137 @@
+// Another interval for a time, out of a file that whoever is root on the node writes. Believes no file that anybody else
+// could have written, and takes no order from the network.
+
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
+import { formatDuration, parseDuration } from '../common/durations.js';
+import { InputError, oneLine } from '../common/text.js';
+
+export interface PaceOptions {
+  paceFile: string | undefined;
+  paceMin: number;
+  paceMax: number;
+}
+
+/** Who hears what became of a file. */
+interface Told {
+  info(line: string): void;
+  warn(line: string): void;
+}
+
+const MOST_BYTES = 4096;
+const LEAST_FOR_MS = 1000;
+const MOST_FOR_MS = 31 * 24 * 3_600_000;
+/** Neither a link nor a FIFO that was put there meanwhile. */
+const MODE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+type Stat = ReturnType<typeof statOf>;
+
+const statOf = (fd: number) => fstatSync(fd, { bigint: true });
+/** What tells one state of the file from another. */
+const signOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stat) => `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+
+const MALFORMED = "does not read as 'interval TIME for TIME'";
+
+/** What the text says, in ms. Throws an InputError. */
+export function parsePace(text: string): { intervalMs: number; forMs: number } {
+  const lines = text.split('\n').filter(line => !line.startsWith('#') && /[^ \t]/.test(line));
+  const [, interval, time] = /^[ \t]*interval[ \t]+(\S+)[ \t]+for[ \t]+(\S+)[ \t]*$/.exec(lines[0] ?? '') ?? [];
+  if (lines.length !== 1 || interval === undefined || time === undefined) throw new InputError(MALFORMED);
+  try {
+    const [intervalMs, forMs] = [parseDuration(interval), parseDuration(time)];
+    if (forMs >= LEAST_FOR_MS && forMs <= MOST_FOR_MS) return { intervalMs, forMs };
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+  }
+  throw new InputError(MALFORMED);
+}
+
+/** The file as it is looked at before each report. */
+export class PaceFile {
+  readonly #told: Told;
+  #options: PaceOptions;
+  /** Of the file as it was when it was read last; empty: there was none. */
+  #sign = '';
+  #held: { intervalMs: number; untilBootNs: bigint } | undefined;
+
+  constructor(options: PaceOptions, told: Told) {
+    this.#options = options;
+    this.#told = told;
+  }
+
+  /** Takes other options; a file that is judged by others than before is read again. */
+  change(options: PaceOptions): void {
+    const { paceFile, paceMin, paceMax } = this.#options;
+    if (options.paceFile !== paceFile || options.paceMin !== paceMin || options.paceMax !== paceMax) this.#sign = '?';
+    this.#options = options;
+  }
+
+  /** The interval that holds now, where the node's own is `ownMs`. */
+  look(now: { realNs: bigint; bootNs: bigint }, ownMs: number): number {
+    const before = this.#held;
+    const { paceFile } = this.#options;
+    if (paceFile === undefined) this.#held = undefined;
+    else this.#lookAt(paceFile, now);
+    if (this.#held !== undefined && now.bootNs >= this.#held.untilBootNs) this.#held = undefined;
+    if (before !== undefined && this.#held === undefined)
+      this.#told.info(`pace: over; reports every ${formatDuration(ownMs)} again`);
+    return this.#held?.intervalMs ?? ownMs;
+  }
+
+  #lookAt(file: string, now: { realNs: bigint; bootNs: bigint }): void {
+    let stat: Stat | undefined;
+    try {
+      stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+    } catch {
+      // A folder on the way that we may not look into: for us there is no file.
+    }
+    const sign = stat === undefined ? '' : signOf(stat);
+    if (sign === this.#sign) return;
+    this.#sign = sign;
+    this.#held = undefined;
+    if (stat === undefined) return;
+    const shown = oneLine(file);
+    try {
+      const { intervalMs, forMs, mtimeNs } = this.#read(file, stat);
+      // From when it was written on, so that a sender that is started meanwhile goes on with it; wall clocks may be off.
+      const restMs = Math.min(forMs, Math.max(0, forMs - Number((now.realNs - mtimeNs) / 1_000_000n)));
+      if (restMs === 0) return;
+      this.#held = { intervalMs, untilBootNs: now.bootNs + BigInt(restMs) * 1_000_000n };
+      const times = [intervalMs, restMs].map(formatDuration);
+      this.#told.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      // Gone since it was looked at: the next look finds that.
+      if (code === 'ENOENT') return;
+      const why = error instanceof InputError ? message : `cannot be read: ${code ?? message}`;
+      this.#told.warn(`pace: ${shown} ${why}; ignored`);
+    }
+  }
+
+  /** What the file says, and when it was written. Throws an InputError for one that is not believed. */
+  #read(file: string, seen: Stat): { intervalMs: number; forMs: number; mtimeNs: bigint } {
+    if (seen.isSymbolicLink()) throw new InputError('is a link');
+    if (!seen.isFile()) throw new InputError('is no regular file');
+    const fd = openSync(file, MODE);
+    try {
+      const stat = statOf(fd);
+      // Another one may have taken its place since.
+      this.#sign = signOf(stat);
+      if (!stat.isFile()) throw new InputError('is no regular file');
+      if (stat.uid !== 0n && stat.uid !== BigInt(process.geteuid?.() ?? 0))
+        throw new InputError(`belongs to user ${stat.uid}, who is neither root nor the sender's own`);
+      if ((stat.mode & 0o022n) !== 0n) throw new InputError('can be written by others');
+      const bytes = Buffer.alloc(MOST_BYTES + 1);
+      const length = readSync(fd, bytes, 0, bytes.length, 0);
+      if (length > MOST_BYTES) throw new InputError(`is larger than ${MOST_BYTES} bytes`);
+      const said = parsePace(bytes.toString('latin1', 0, length));
+      const { paceMin, paceMax } = this.#options;
+      if (said.intervalMs < paceMin || said.intervalMs > paceMax) {
+        const [wanted, low, high] = [said.intervalMs, paceMin, paceMax].map(formatDuration);
+        throw new InputError(`wants an interval of ${wanted}, which is not within ${low} and ${high}`);
+      }
+      return { ...said, mtimeNs: stat.mtimeNs };
+    } finally {
+      closeSync(fd);
+    }
+  }
+}

@@ -1,0 +1,390 @@
+// Another interval for a time, by a file on the node: what a sender believes, when it goes back, and the whole way from
+// `beoboard pace` over what runs commands on nodes. Whichever sender that is.
+
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { parsePace } from '../src/sender/pace.js';
+import { Hearer, startIn } from './hanging.js';
+import { folder, run, until } from './lib.js';
+
+t.setTimeout(200_000);
+
+const isRoot = process.getuid?.() === 0;
+
+/** A sender that looks at a file, ten times a second unless told, and what it says of that. */
+async function begin(t: Test, more: string[] = [], before?: (file: string) => void) {
+  const own = folder(t);
+  chmodSync(own, 0o755);
+  const file = join(own, 'pace');
+  before?.(file);
+  const hearer = await Hearer.open(t);
+  const interval = more.includes('--interval') ? [] : ['--interval', '100ms'];
+  const argv = ['send', '--name', 'node1', ...interval, '--to', hearer.address];
+  const sender = startIn(t, {}, [...argv, '--pace-file', file, ...more]);
+  await hearer.more(3);
+  const said = () =>
+    sender
+      .lines()
+      .filter(line => /: pace: /.test(line))
+      .map(line => line.replace(/^.*?: pace: /, 'pace: ').replace(own, ''));
+  const next = (count: number) => until(`${count} lines were said`, () => said().length >= count && said());
+  /** Whole from its first moment on. */
+  const put = (text: string, change: (path: string) => void = () => {}) => {
+    const made = join(own, 'made');
+    writeFileSync(made, text, { mode: 0o644 });
+    change(made);
+    renameSync(made, file);
+  };
+  const end = async () => {
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
+  };
+  return { own, file, hearer, sender, said, next, put, end };
+}
+
+t.test('what a file may say', async t => {
+  const said: [text: string, intervalMs: number, forMs: number][] = [
+    ['interval 10s for 1h', 10_000, 3_600_000],
+    ['interval 250ms for 1s\n', 250, 1000],
+    ['# why\n\n#\n\tinterval \t 1.5s\tfor  744h  \n\n', 1500, 744 * 3_600_000],
+  ];
+  for (const [text, intervalMs, forMs] of said) t.same(parsePace(text), { intervalMs, forMs }, JSON.stringify(text));
+  for (const text of [
+    '',
+    '\n# interval 10s for 1h\n',
+    'interval 10s',
+    'interval 10 for 1h',
+    'interval 10s for 999ms',
+    'interval 10s for 745h',
+    'interval 10s for 1h for 1h',
+    'interval 10s for 1h\ninterval 10s for 1h',
+    'interval 10s for 1h\r\n',
+    'interval -1s for 1h',
+    'Interval 10s for 1h',
+    'interval=10s for 1h',
+    'interval 10s\0 for 1h',
+    'interval 10s for',
+  ])
+    t.throws(() => parsePace(text), { message: "does not read as 'interval TIME for TIME'" }, JSON.stringify(text));
+});
+
+t.test('the file holds for its time: announced, then it holds, and then it is over by itself', async t => {
+  const { hearer, next, put, end } = await begin(t);
+  const from = hearer.reports.length;
+  put('# for the benchmark\ninterval 300ms for 5s\n');
+  const [told] = await next(1);
+  t.match(told, /^pace: reports every 300ms for (5\.0|4\.\d)s \(\/pace\)$/);
+  t.match((await next(2))[1], /^pace: over; reports every 100ms again$/, 'though the file stays');
+  await hearer.more(5);
+  const reports = hearer.reports.slice(from);
+  const slow = reports.filter(({ interval_ms }) => interval_ms === 300);
+  t.ok(slow.length > 12);
+  const last = slow.at(-1)?.seq ?? 0;
+  t.ok(
+    reports.every(({ seq, interval_ms }) => interval_ms === (seq >= (slow[0]?.seq ?? 0) && seq <= last ? 300 : 100)),
+    'from one report to another, and never again',
+  );
+  // By the points of the grid, of which a busy machine may miss some, and counts those.
+  const gap = (i: number) => Number((slow[i + 1]?.t_boot_ns ?? 0n) - (slow[i]?.t_boot_ns ?? 0n)) / 1e6;
+  const lateness = (i: number) => ((slow[i]?.late_us ?? 0) - (slow[i + 1]?.late_us ?? 0)) / 1000;
+  const missed = (i: number) => (slow[i + 1]?.missed_ticks ?? 0) - (slow[i]?.missed_ticks ?? 0);
+  const steps = slow.slice(1).map((_, i) => Math.round((gap(i) + lateness(i)) / 100) - missed(i) * (i < 12 ? 1 : 3));
+  t.same(steps.slice(0, 11), Array(11).fill(1), 'twelve at the old interval');
+  t.same([...new Set(steps.slice(12))], [3], 'and then at the other');
+  t.ok((steps[11] ?? 9) <= 3, 'at most one of those between them');
+  const seconds = Number((slow.at(-1)?.t_boot_ns ?? 0n) - (slow[0]?.t_boot_ns ?? 0n)) / 1e9;
+  t.ok(seconds < 5, `it held for ${seconds} s between its first and last report`);
+  await end();
+});
+
+t.test('shorter at once, gone at once, another file in its place', async t => {
+  const { file, hearer, next, put, end } = await begin(t, ['--interval', '1s', '--pace-max', '10s']);
+  const interval = (ms: number) => hearer.next(`it says ${ms} ms`, ({ interval_ms }) => interval_ms === ms);
+  put('interval 250ms for 1h');
+  await interval(250);
+  t.match(await next(1), [/^pace: reports every 250ms for (1h00m|59m59s) \(\/pace\)$/]);
+  put('interval 500ms for 2h');
+  await interval(500);
+  t.match((await next(2))[1], /^pace: reports every 500ms for (2h00m|1h59m) /, 'nothing is over between two of them');
+  rmSync(file);
+  await interval(1000);
+  t.equal((await next(3))[2], 'pace: over; reports every 1.0s again');
+  await end();
+});
+
+t.test('a sender that is started meanwhile goes on with it', async t => {
+  const written = (secondsAgo: number, text: string) => (file: string) => {
+    writeFileSync(file, text, { mode: 0o644 });
+    const at = Date.now() / 1000 - secondsAgo;
+    utimesSync(file, at, at);
+  };
+  const during = await begin(t, [], written(1800, 'interval 1s for 1h'));
+  t.match(await during.next(1), [/^pace: reports every 1\.0s for (30m00s|29m\d\ds) /]);
+  t.equal(during.hearer.reports[0]?.interval_ms, 1000, 'from its first report on');
+  const ahead = await begin(t, [], written(-86_400, 'interval 1s for 1h'));
+  t.match(
+    await ahead.next(1),
+    [/ for (1h00m|59m\d\ds) /],
+    'by a wall clock that was wrong: not for longer than it says',
+  );
+  const over = await begin(t, [], written(3601, 'interval 1s for 1h'));
+  await over.hearer.more(5);
+  t.same(over.said(), [], 'and one that is over is none');
+  t.ok(over.hearer.reports.every(({ interval_ms }) => interval_ms === 100));
+  for (const { end } of [during, ahead, over]) await end();
+});
+
+const LINE = 'interval 1s for 1h\n';
+
+t.test('what is not believed is told once, and the own interval holds', async t => {
+  const { own, file, hearer, sender, said, next, put, end } = await begin(t);
+  const wrong: [what: string, RegExp, () => void][] = [
+    [
+      'a link',
+      /\/pace is a link; ignored$/,
+      () => {
+        const aside = join(own, 'aside');
+        writeFileSync(aside, LINE);
+        rmSync(file, { force: true });
+        symlinkSync(aside, file);
+      },
+    ],
+    [
+      'a folder',
+      /\/pace is no regular file; ignored$/,
+      () => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+    ],
+    [
+      'a FIFO',
+      /\/pace is no regular file; ignored$/,
+      () => {
+        rmSync(file, { recursive: true });
+        spawnSync('mkfifo', [file]);
+      },
+    ],
+    [
+      'writable by its group',
+      /\/pace can be written by others; ignored$/,
+      () => put(LINE, path => chmodSync(path, 0o664)),
+    ],
+    ['writable by all', /\/pace can be written by others; ignored$/, () => put(LINE, path => chmodSync(path, 0o646))],
+    ['too large', /\/pace is larger than 4096 bytes; ignored$/, () => put(`${LINE}${'#\n'.repeat(2048)}`)],
+    ['malformed', /\/pace does not read as 'interval TIME for TIME'; ignored$/, () => put('interval 1 for 1h')],
+    ['empty', /\/pace does not read as 'interval TIME for TIME'; ignored$/, () => put('')],
+    [
+      'too short',
+      /\/pace wants an interval of 249ms, which is not within 250ms and 1m00s; ignored$/,
+      () => put('interval 249ms for 1h'),
+    ],
+    [
+      'too long',
+      /\/pace wants an interval of 1m01s, which is not within 250ms and 1m00s; ignored$/,
+      () => put('interval 61s for 1h'),
+    ],
+  ];
+  if (isRoot)
+    wrong.push([
+      'of another user',
+      /\/pace belongs to user 1234, who is neither root nor the sender's own; ignored$/,
+      () => put(LINE, path => chownSync(path, 1234, 1234)),
+    ]);
+  for (const [what, line, make] of wrong) {
+    const before = said().length;
+    make();
+    t.match((await next(before + 1)).at(-1), line, what);
+    await hearer.more(3);
+    t.equal(said().length, before + 1, `${what}: once`);
+  }
+  t.ok(hearer.reports.every(({ interval_ms }) => interval_ms === 100));
+  let before = said().length;
+  put(LINE);
+  t.match((await next(before + 1)).at(-1), /^pace: reports every 1\.0s for /, 'and one that is good is taken');
+  before = said().length;
+  put('interval 1s for ever');
+  const lines = (await next(before + 2)).slice(before).sort();
+  t.match(lines, [/ does not read as /, /^pace: over; reports every 100ms again$/], 'one that is not ends it');
+  t.ok(existsSync(file) && sender.child.exitCode === null);
+  await end();
+});
+
+t.test('SIGHUP reads its options again', async t => {
+  const config = join(folder(t), 'send.toml');
+  writeFileSync(config, 'pace-max = "500ms"\n');
+  const { sender, next, put, end, own } = await begin(t, ['--config', config]);
+  put(LINE);
+  t.match(await next(1), [/wants an interval of 1\.0s, which is not within 250ms and 500ms; ignored/]);
+  writeFileSync(config, 'pace-max = "5s"\n');
+  sender.child.kill('SIGHUP');
+  t.match((await next(2))[1], /^pace: reports every 1\.0s for /, 'what is within them now');
+  t.ok(readdirSync(own).includes('pace'));
+  await end();
+});
+
+// ---- the verb ----
+
+/** Stands for clush, pdsh or ssh: notes what it was called with, runs the command here in a shell, and ends with the code told. */
+function standIn(t: Test, name: string, code = 0) {
+  const own = folder(t);
+  const program = join(own, name);
+  const log = join(own, 'log');
+  writeFileSync(
+    program,
+    `#!/bin/sh\n{ for word; do printf '%s\\0' "$word"; done; printf '\\n'; } >> ${log}\nfor word; do :; done\nsh -c "$word" || exit\nexit ${code}\n`,
+    { mode: 0o755 },
+  );
+  const calls = () =>
+    existsSync(log)
+      ? readFileSync(log, 'utf8')
+          .split('\n')
+          .slice(0, -1)
+          .map(line => line.split('\0').slice(0, -1))
+      : [];
+  return { program, calls };
+}
+
+t.test('the whole way: the verb, what runs commands on nodes, and a sender that goes back', async t => {
+  for (const [name, ...options] of [
+    ['clush', '-S', '-w'],
+    ['pdsh', '-S', '-w'],
+    ['ssh', '-o', 'BatchMode=yes'],
+  ] as [string, ...string[]][]) {
+    const { file, hearer, next, end } = await begin(t);
+    const { program, calls } = standIn(t, name);
+    const via = ['--via', [program, ...options].join(' '), '--pace-file', file];
+    const paced = await run(['pace', '-w', 'node[3,1-2],login1', '--interval', '1s', '--for', '90m', ...via]);
+    t.match(paced, { code: 0, stderr: '' });
+    const groups = name === 'ssh' ? ['node3', 'node1', 'node2', 'login1'] : ['login1,node[1-3]'];
+    t.same(
+      calls()
+        .map(call => call.slice(0, -1))
+        .sort(),
+      groups.map(group => [...options, group]).sort(),
+      `${name}: what it was called with`,
+    );
+    const lines = paced.stdout.trimEnd().split('\n');
+    t.equal(lines.length, groups.length, 'each is shown');
+    t.ok(lines.every(line => line.startsWith(`${program} ${options.join(' ')} `)));
+    t.same(
+      spawnSync('sh', ['-c', `printf '%s\\0' ${lines[0]}`], { encoding: 'utf8' })
+        .stdout.split('\0')
+        .slice(0, -1),
+      [program, ...options, groups[0], calls()[0]?.at(-1)],
+      'as a shell would take it',
+    );
+    t.equal(readFileSync(file, 'utf8'), 'interval 1s for 90m\n');
+    t.equal(statSync(file).mode & 0o777, 0o644);
+    t.match((await next(1))[0], /^pace: reports every 1\.0s for (1h30m|1h29m) /);
+    await hearer.next('it reports so', ({ interval_ms }) => interval_ms === 1000);
+
+    const off = await run(['pace', '-w', 'node[1-3]', '--off', ...via]);
+    t.match(off, { code: 0, stderr: '' });
+    t.notOk(existsSync(file));
+    await hearer.next('it has gone back', ({ interval_ms }) => interval_ms === 100);
+    t.same(readdirSync(join(file, '..')), [], 'nothing is left of the way');
+    await end();
+  }
+});
+
+t.test('nothing is run for what makes no sense', async t => {
+  const { program, calls } = standIn(t, 'clush');
+  const at = ['--via', program];
+  const good = ['-w', 'node[1-3]', '--interval', '10s', '--for', '1h'];
+  const dry = await run(['pace', ...good, '--dry-run', ...at]);
+  t.match(dry, { code: 0, stdout: /^\S+clush 'node\[1-3\]' 'sh -c .*interval 10s for 1h.*\n$/, stderr: '' });
+  const wrong: [RegExp, ...string[]][] = [
+    [/no nodes are named; write -w LIST/, '--interval', '10s', '--for', '1h'],
+    [/no interval; write --interval TIME, or --off/, '-w', 'node1', '--for', '1h'],
+    [/for how long\? write --for TIME/, '-w', 'node1', '--interval', '10s'],
+    [/--interval: '99ms' is out of bounds/, '-w', 'node1', '--interval', '99ms', '--for', '1h'],
+    [/--interval: '10' has no unit/, '-w', 'node1', '--interval', '10', '--for', '1h'],
+    [/--for: '999ms' is out of bounds; write 1s to 744h/, '-w', 'node1', '--interval', '1s', '--for', '999ms'],
+    [/--for: '745h' is out of bounds/, '-w', 'node1', '--interval', '1s', '--for', '745h'],
+    [/leave --interval and --for out/, ...good, '--off'],
+    [/is one argument too many/, ...good, 'node4'],
+    [/is no path for this/, ...good, '--pace-file', "/run/x'; reboot; '"],
+    [/is no path for this/, ...good, '--pace-file', '/run/%h'],
+    [/is no path for this/, ...good, '--pace-file', '/run/../etc/passwd'],
+    [/is no path for this/, ...good, '--pace-file', 'pace'],
+    [/is no command/, ...good, '--via', ''],
+    [/is no command/, ...good, '--via', "clush -o '-x' -w"],
+  ];
+  for (const name of [
+    '$(reboot)',
+    '`reboot`',
+    'a;reboot',
+    'a b',
+    '-oProxyCommand=reboot',
+    "a'b",
+    'a"b',
+    'a|b',
+    'a&b',
+    'a\nb',
+    '%h',
+    '@all',
+    '*',
+    'a/../b',
+    'root@a',
+    'a>b',
+    '\\a',
+    '',
+    '..',
+  ])
+    wrong.push([/^beoboard pace: --nodes: /, '-w', name, '--interval', '10s', '--for', '1h']);
+  for (const [why, ...argv] of wrong) {
+    const { code, stdout, stderr } = await run(['pace', ...(argv.includes('--via') ? [] : at), ...argv]);
+    t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: why }, argv.join(' '));
+    t.equal(stderr.trimEnd().split('\n').length, 1, 'in one line');
+  }
+  t.same(calls(), []);
+});
+
+t.test('what fails is told, with its code', async t => {
+  const file = join(folder(t), 'pace');
+  const good = ['pace', '-w', 'node[1-3]', '--interval', '10s', '--for', '1h', '--pace-file', file];
+  const clush = standIn(t, 'clush', 3);
+  const failed = await run([...good, '--via', clush.program]);
+  t.match(failed, { code: 1, stderr: /^beoboard pace: \S+clush ended with 3; some nodes may have been reached\n$/ });
+  const ssh = standIn(t, 'ssh', 255);
+  t.match(await run([...good, '--via', ssh.program]), {
+    code: 1,
+    stderr:
+      /^beoboard pace: \S+ssh ended with 255 for 3 of 3 nodes \(node\[1-3\]\); some nodes may have been reached\n$/,
+  });
+  t.equal(ssh.calls().length, 3);
+  t.match(await run([...good, '--via', '/nonexistent/clush']), {
+    code: 1,
+    stderr: /^beoboard pace: \/nonexistent\/clush cannot be run: ENOENT/,
+  });
+  // A folder that is not there on the node: the shell there says so.
+  const { program } = standIn(t, 'clush');
+  const nowhere = await run([
+    ...good.slice(0, -1),
+    join(file, '..', 'none', 'pace').replaceAll('//', '/'),
+    '--via',
+    program,
+  ]);
+  t.match(nowhere, { code: 1, stderr: /ended with 1; some nodes/ });
+  mkdirSync(join(file, '..', 'folder'));
+  const inside = await run([...good.slice(0, -1), join(file, '..', 'folder'), '--via', program]);
+  t.match(inside, { code: 1 }, 'a folder in its place is not taken for one to write into');
+  t.same(readdirSync(join(file, '..', 'folder')), []);
+  t.same(readdirSync(join(file, '..')).sort(), ['folder', 'pace'], 'and nothing half made is left');
+});
