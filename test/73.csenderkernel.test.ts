@@ -2,12 +2,22 @@
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { childrenOf, Hearer, startIn, statOf } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
+import { prepare } from './tree.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(200_000);
@@ -87,11 +97,9 @@ t.test('its system calls, report by report', { buffered: true, skip: lacks('stra
     'one datagram for each destination, and nothing else',
   );
   const all = reports.slice(1).flat();
-  t.strictSame(
-    names(all, 'brk', 'mmap', 'mremap', 'munmap', 'clone', 'clone3', 'execve'),
-    [],
-    'no memory and no threads after the first',
-  );
+  t.strictSame(names(all, 'brk', 'mmap', 'mremap', 'munmap', 'execve'), [], 'no memory after the first');
+  // Where a source got no CPU for 180 ms another thread goes on with the others: on a busy machine once or twice.
+  t.ok(names(all, 'clone', 'clone3').length <= 2, 'and no threads');
   const fast = /\/proc\/(stat|loadavg|meminfo|vmstat|pressure\/cpu|net\/dev|net\/snmp|diskstats|sys\/fs\/file-nr)"/;
   t.strictSame(
     all.filter(({ name, rest }) => name.startsWith('open') && fast.test(rest)),
@@ -121,9 +129,10 @@ function copy(t: Parameters<typeof folder>[0]): string {
 }
 
 for (const [what, most, more] of [
-  ['a master by its address', 160, false],
+  ['a master by its address', 300, 'nothing'],
   // And a master that is not there.
-  ['a file of options, a key, SIGHUP', 180, true],
+  ['a file of options, a key, SIGHUP', 330, 'options'],
+  ['512 CPUs', 450, 'cpus'],
 ] as const)
   t.test(`its memory: ${what}`, { buffered: true, skip: noMusl }, async t => {
     const own = folder(t);
@@ -131,20 +140,65 @@ for (const [what, most, more] of [
     writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
     writeFileSync(config, `cluster = "alpha"\nkey-file = "${key}"\n`);
     const hearer = await Hearer.open(t);
-    const argv = ['--to', hearer.address, ...(more ? ['--config', config, '--to', '127.0.0.1:9'] : [])];
-    const { pid, child } = begin(t, argv, [], { sender: copy(t) });
+    const trees = () => {
+      const argv = prepare('cpus-512', own);
+      return ['--proc', '--sys'].flatMap(option => [option, argv[argv.lastIndexOf(option) + 1] ?? '']);
+    };
+    const others = {
+      nothing: [],
+      options: ['--config', config, '--to', '127.0.0.1:9'],
+      cpus: more === 'cpus' ? trees() : [],
+    };
+    const { pid, child } = begin(t, ['--to', hearer.address, ...others[more]], [], { sender: copy(t) });
     await hearer.next('it is warm', ({ seq }) => seq === 2);
-    if (more) child.kill('SIGHUP');
+    if (more === 'options') child.kill('SIGHUP');
     const seen: number[] = [];
-    for (const { seq } = hearer.last; hearer.last.seq < seq + 10; ) {
+    for (const { seq } = hearer.last; hearer.last.seq < seq + 12; ) {
       await hearer.more(1);
-      // Between two reports, when what was needed for the last one is given back.
-      await until('every thread sleeps', () => threads(pid).every(thread => statOf(thread)?.state === 'S'));
       seen.push(pss(pid));
     }
     t.comment(`${what}: PSS ${seen.join(', ')} KiB`);
     t.ok(Math.max(...seen) <= most, `${Math.max(...seen)} of ${most} KiB`);
   });
+
+t.test('what is installed has no symbols', { buffered: true, skip: noMusl }, t => {
+  const root = folder(t);
+  const words = ['CC=musl-gcc', `OUT=${join(root, 'out')}`, `DESTDIR=${join(root, 'to')}`, 'PREFIX=/usr'];
+  execFileSync('make', ['-s', '-j2', '-C', join(ROOT, 'c', 'sender'), 'install', ...words]);
+  const installed = join(root, 'to', 'usr', 'sbin', 'beoboard-send');
+  const { size } = statSync(installed);
+  t.ok(size < 192 * 1024, `${Math.round(size / 1024)} KiB`);
+  t.equal(
+    execFileSync(installed, ['--version'], { encoding: 'utf8' }),
+    execFileSync(sender, ['-V'], { encoding: 'utf8' }),
+  );
+  t.end();
+});
+
+// The name service does not answer for some seconds, in which the options are read again.
+t.test(
+  'SIGHUP before the first report is out: it is ready with what holds then',
+  { buffered: true, skip: needsRoot },
+  async t => {
+    const own = folder(t);
+    const [config, resolv] = [join(own, 'send.toml'), join(own, 'resolv.conf')];
+    writeFileSync(resolv, 'nameserver 127.0.0.99\noptions timeout:1 attempts:1\n');
+    const write = (name: string) => writeFileSync(config, `to = ["slow.example"]\nname = "${name}"\n`);
+    write('alpha');
+    const prefix = ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', resolv];
+    const { pid, child, exit, lines } = startIn(t, { prefix, sender }, ['send', '--config', config]);
+    await until('it asks for the name', () => statOf(pid) !== undefined && threads(pid).length > 2);
+    write('beta');
+    child.kill('SIGHUP');
+    await until('it is ready', () => lines().some(line => / ready: /.test(line)));
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+    t.match(
+      lines().join('\n'),
+      / read its options again: beta reports every 1\.0s to slow\.example:8677\n[\s\S]* ready: beta reports every 1\.0s to slow\.example:8677\n/,
+    );
+  },
+);
 
 const CONFINED = {
   NoNewPrivs: '1',

@@ -1,6 +1,5 @@
 #include "collect.h"
 
-#include "forget.h"
 #include "kernelfile.h"
 #include "say.h"
 #include "world.h"
@@ -157,7 +156,6 @@ static void put_net(struct bb_report *report, const struct details *details) {
   if (!file_read(&files[NETDEV], &text)) return;
   if (!file_parsed(&files[NETDEV], parse_netdev(text, interfaces, &count, &names))) return;
   if (is_due(&links_seldom, names)) {
-    used_seldom();
     read_links(sys, interfaces, count, file_place());
   }
   arrange(interfaces, count, &details->speeds, report);

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "forget.h"
 #include "kernelfile.h"
 
 #define MOST_KEYS_BYTES 4096
@@ -96,7 +95,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
 
 static bool take(int fd, const char *name, uid_t other, struct key *key, struct words *why) {
   struct stat stats;
-  static _Alignas(4096) char text[MOST_KEYS_BYTES + 4096] LARGE;
+  static char text[MOST_KEYS_BYTES + 1];
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
     add_text(why, "is no key file");
@@ -110,8 +109,7 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
     add_text(why, "is no key file");
   } else {
     const bool good = parse_keys((struct span){text, length}, name, key, why);
-    explicit_bzero(text, sizeof text);
-    release(text, sizeof text);
+    explicit_bzero(text, length);
     return good;
   }
   return false;

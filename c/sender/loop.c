@@ -6,7 +6,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "forget.h"
 #include "outlets.h"
 #include "schedule.h"
 #include "service.h"
@@ -86,7 +85,6 @@ static unsigned send_report(struct tick tick) {
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
   const unsigned sent = outlets_send(&report, sizeof report);
-  forget_seldom();
   return sent;
 }
 
@@ -179,7 +177,6 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     if (!told && outlets_waiting() == 0) {
       calls->ready();
       told = true;
-      forget_start();
     }
     uint64_t due = next_due();
     /* Points that passed while the last report was made. */

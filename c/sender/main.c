@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "collect.h"
-#include "forget.h"
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
@@ -19,12 +18,12 @@
 /* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
-static struct options options AT_START; /* of the start */
+static struct options options LARGE; /* of the start */
 static struct course course;
 static int arguments;
 static char *const *argument;
 static uid_t other_user; /* whom we will become */
-static char fault_text[1024] AT_START;
+static char fault_text[1024];
 
 /* One line for somebody who called us, whatever the log looks like. */
 static int refuse(struct words *fault) {
@@ -82,7 +81,7 @@ static void keep_paths(struct options *of) {
 
 /* Reads the trees of the ticks before, if there are any; goes on with the last. */
 static void open_collector(void) {
-  static struct bb_report before AT_START;
+  static struct bb_report before;
   collect_from(options.proc[0], options.sys[0]);
   if (options.trees == 1) return;
   const int64_t now = (int64_t)world_clocks().boot_ns;
@@ -119,7 +118,7 @@ static void tell_ready(void) {
 
 /* Destinations, name and interval may be others from now on; what cannot be taken changes nothing, and is false. */
 static bool change(void) {
-  static struct options fresh AT_START;
+  static struct options fresh LARGE;
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
@@ -143,7 +142,6 @@ static bool change(void) {
 static void read_again(void) {
   service_reloading();
   if (!change()) service_ready("reports as before: its options cannot be taken");
-  forget_start();
 }
 
 /* Whether somebody still reads stdout; a full disk ends the program. */

@@ -273,7 +273,7 @@ struct given {
 };
 
 #define MOST_GIVEN 256u
-static struct given given[MOST_GIVEN] AT_START;
+static struct given given[MOST_GIVEN];
 static unsigned givens;
 static struct toml file LARGE;
 static const char *file_name;

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../layout.gen.h"
-#include "forget.h"
 #include "resolve.h"
 #include "world.h"
 
@@ -251,7 +250,6 @@ static bool send_one(struct destination *destination, const void *report, size_t
   if (is_due(destination, now)) {
     destination->tried = true;
     destination->tried_ms = now;
-    used_seldom();
     if (destination->address.family == AF_UNSPEC) {
       asking |= BIT(destination - destinations);
       lookup_ask(&destination->lookup, destination->address.host);

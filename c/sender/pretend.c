@@ -76,7 +76,7 @@ static bool read_version(const char *text, uint32_t *version) {
 }
 
 /* Paths are taken from the folder in which the file lies. */
-static char folder[1024] AT_START;
+static char folder[1024];
 
 static void set_folder(const char *file) {
   struct words words = WORDS(folder);

@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include "forget.h"
-
 #define STACK_BYTES (128u << 10) /* the resolver of the C library keeps whole answers there */
 #define GUARD_BYTES (64u << 10)
 
@@ -20,7 +18,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t asked;
-static struct lookup *questions[MOST_DESTINATIONS] LARGE; /* a ring: each destination has one question at most */
+static struct lookup *questions[MOST_DESTINATIONS]; /* a ring: each destination has one question at most */
 static unsigned first, count;
 static pthread_t asker;
 static int answer_signal;
@@ -47,7 +45,6 @@ static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xf
 
 static void answer(struct lookup *question) {
   struct lookup told = {.count = 0};
-  used_seldom();
   const char *problem4 = look_up(question->host, AF_INET, &told.v4, sizeof told.v4);
   const char *problem6 = look_up(question->host, AF_INET6, &told.v6, sizeof told.v6);
   const bool v4_first = problem6 != NULL || comes_last(&told.v6);
@@ -79,10 +76,6 @@ static void *resolve(void *unused) {
     pthread_mutex_unlock(&lock);
     if (question == NULL) continue;
     answer(question);
-#if OWN_STACK
-    /* The next one may come in a minute, or never: what lies a page and more below us is not needed until then. */
-    release(stack, (size_t)((char *)__builtin_frame_address(0) - stack) - 4096);
-#endif
   }
   return NULL;
 }

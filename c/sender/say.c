@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "forget.h"
-
 /* Controls, format characters, line separators: the classes Cc, Cf, Zl and Zp of Unicode 15. */
 static const uint32_t unseen[][2] = {
   {0x00, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},
@@ -134,7 +132,6 @@ void say(enum level level, const char *first, ...) {
   va_start(rest, first);
   for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(&message, next);
   va_end(rest);
-  used_seldom();
   struct words line = {out, sizeof out - 1, 0};
   add_log(&line, level, (struct span){text, message.len});
   out[line.len++] = '\n';

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "../notify.h"
-#include "forget.h"
 #include "words.h"
 #include "world.h"
 
@@ -26,7 +25,6 @@ void service_open(void) {
 /* What is not taken is lost: a manager that does not read holds up no report. */
 static void inform(const char *message) {
   if (manager == NULL) return;
-  used_seldom();
   bb_notify(manager, message);
 }
 

@@ -19,8 +19,6 @@ __extension__ typedef unsigned __int128 bb_wide;
 
 /* Large tables stand behind all else, so that what is small and always used lies close together. */
 #define LARGE __attribute__((section(".bss.zz.large")))
-/* Tables of which nobody needs anything after the start. */
-#define AT_START __attribute__((section(".bss.zz.start")))
 
 /* A piece of a text, without a NUL behind it. */
 struct span {

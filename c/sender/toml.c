@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "forget.h"
-
 /* Where we are in the text. */
 struct place {
   struct toml *toml;
@@ -294,6 +292,5 @@ bool toml_read(struct toml *toml, const char *file, toml_take *take, void *conte
     add_span(fault, (struct span){reason, why.len});
     return false;
   }
-  release(toml->text, sizeof toml->text);
   return true;
 }

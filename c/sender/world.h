@@ -10,8 +10,7 @@ struct clocks {
   uint64_t real_ns, boot_ns;
 };
 
-/* Where things are on this machine. These words are needed for as long as it runs, and lie where all else does that is: see
- * layout.ld. */
+/* Where things are on this machine. */
 extern const char place_of_proc[], place_of_sys[], place_of_run[], place_of_etc[], place_of_scratch[];
 
 /* CLOCK_REALTIME and CLOCK_BOOTTIME, taken together. */

@@ -86,7 +86,7 @@ static void guess(struct disk_row *all, unsigned count) {
 }
 
 bool mark_whole_disks(const char *sys, struct disk_row *all, unsigned count, char *buffer) {
-  static _Alignas(4096) char entries[4096] LARGE;
+  static _Alignas(8) char entries[4096];
   char path[1024];
   struct words words = WORDS(path);
   add_text(&words, sys);

@@ -37,7 +37,7 @@ struct kind {
 enum { CPU, DRAM, KINDS };
 
 static struct zone zones[KINDS][MOST_ZONES] LARGE;
-static struct last lasts[KINDS][MOST_ZONES] LARGE;
+static struct last lasts[KINDS][MOST_ZONES];
 static struct kind kinds[KINDS] = {
   [CPU] = {.zone = zones[CPU], .last = lasts[CPU]},
   [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},

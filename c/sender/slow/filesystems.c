@@ -19,7 +19,6 @@ void read_root(struct reading *now) {
       if (mount.read_only) now->flags |= (uint32_t)BB_FLAGS_ROOT_READONLY;
       break;
     }
-  give_mounts(&mounts);
   if (!ask_file_system(now, "/", &fs)) return;
   now->fields.root_total_mib = mib(fs.total);
   now->fields.root_avail_mib = mib(fs.available);
@@ -45,7 +44,6 @@ static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
   /* Before its links are followed, too: already that would ask the network. */
   const bool found = path != NULL && take_mounts(now, PARSE, &mounts) && is_on_local(now, &mounts, now->world->scratch) &&
                      resolve(now, now->world->scratch, path) && is_on_local(now, &mounts, path);
-  give_mounts(&mounts);
   return found;
 }
 
@@ -94,7 +92,6 @@ void read_filesystems(struct reading *now) {
     const uint16_t full = thousandths(fs.total - fs.available, fs.total);
     if (full > fullest) fullest = full;
   }
-  give_mounts(&mounts);
   if (count == 0) return;
   now->fields.fs_total_mib = mib(total);
   now->fields.fs_avail_mib = mib(available);

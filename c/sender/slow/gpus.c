@@ -5,7 +5,7 @@
 #define TOO_OLD_S 10
 
 void read_gpus(struct reading *now) {
-  static struct gpu_file file LARGE;
+  static struct gpu_file file;
   /* A file that is there decides alone, though it be broken or too old: a node whose helper died must not turn into one with
    * another number of GPUs, because a processor brings a small one of its own. */
   const enum others there = read_others(now, "/gpu", parse_gpu_file, &file, TOO_OLD_S, NULL);

@@ -151,7 +151,7 @@ static bool take_list(struct reading *now, const char *leaf, unsigned *count, st
 }
 
 void read_hw_hash(struct reading *now) {
-  static _Alignas(4096) struct topology topology LARGE; /* of once a minute */
+  static struct topology topology LARGE;
   uint32_t crc = 0;
   unsigned online, present = 0;
   bb_wide bytes = 0;
@@ -165,7 +165,6 @@ void read_hw_hash(struct reading *now) {
   hash_line(&crc, SPAN("cpus: "), present);
   if (has_blocks) hash_line(&crc, SPAN("memory: "), bytes);
   else hash(&crc, SPAN("memory: -\n"));
-  release(&topology, sizeof topology);
   whole &= hash_nics(now, &crc);
   if (!whole) return;
   hash_gpus(now, &crc);

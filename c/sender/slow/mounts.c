@@ -102,14 +102,13 @@ static bool is_covered(const struct mounts *mounts, uint64_t key) {
   return low < mounts->count && mounts->covered[low] == key;
 }
 
-void give_mounts(struct mounts *mounts) { release(mounts, sizeof *mounts); }
-
 bool take_mounts(struct reading *now, enum how how, struct mounts *mounts) {
   struct span text;
   path_begin(now, now->world->proc, "/self/mountinfo");
-  const int error = read_once(now->path, FILE_IN_LINES, 0, mounts->text, sizeof mounts->text, &text);
+  const int error = read_once(now->path, FILE_IN_LINES, 0, mounts->text, MOST_BYTES, &text);
   mounts->count = 0;
   mounts->length = error == 0 ? text.len : 0;
+  mounts->covered = (uint64_t *)(void *)(mounts->text + (mounts->length + 7) / 8 * 8);
   if (error != 0) {
     if (how == MAYBE && means_absent(now->path, error)) return false;
     char why[1024];

@@ -17,16 +17,14 @@ struct mount {
 /* A table of the mounts of one text. One for each source, for each may hang while it uses it: only what is used of these
  * megabytes costs memory. A line has 22 bytes at least. */
 struct mounts {
-  _Alignas(4096) size_t length;
-  unsigned count; /* of the points that are covered */
-  uint64_t covered[MOST_BYTES / 22];
-  char text[MOST_BYTES];
+  size_t length;
+  unsigned count;    /* of the points that are covered */
+  uint64_t *covered; /* right behind the text: mostly both have a page together */
+  _Alignas(8) char text[MOST_BYTES + 8 + MOST_BYTES / 22 * sizeof(uint64_t)];
 };
 
 /* Reads them; false when they cannot be read or are not understood. */
 bool take_mounts(struct reading *now, enum how how, struct mounts *mounts);
-/* When they are no longer needed. */
-void give_mounts(struct mounts *mounts);
 /* The next mount that can be seen: of those at one point, the one that lies on top. Begin with 0. */
 bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount);
 /* Where a mount is, as it is called to ask it; false when that is no path. */

@@ -97,7 +97,7 @@ static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
 /* Complaints that were told: a source says the same words for the same trouble. */
 static bool is_new_trouble(const struct reading *reading) {
-  static uint64_t told[MOST_TROUBLES] LARGE;
+  static uint64_t told[MOST_TROUBLES];
   static unsigned count;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   if (reading->complaint == 0) return false;
@@ -227,7 +227,6 @@ static void *work(void *argument) {
   for (;;) {
     const int source = side.current == self ? next_due() : -1;
     if (source < 0) {
-      if (side.current == self) forget_seldom();
       pthread_mutex_unlock(&side.lock);
       while (sem_wait(&self->go) != 0) continue; /* EINTR */
       pthread_mutex_lock(&side.lock);
@@ -241,7 +240,6 @@ static void *work(void *argument) {
 
     reading_begin(&self->reading, &world);
     sources[source].read(&self->reading);
-    if (sources[source].period_ms > 0) used_seldom();
     if (is_new_trouble(&self->reading)) tell(self->reading.trouble);
 
     pthread_mutex_lock(&side.lock);

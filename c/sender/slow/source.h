@@ -3,7 +3,6 @@
 #ifndef BB_SENDER_SOURCE_H
 #define BB_SENDER_SOURCE_H
 #include "../collect.h"
-#include "../forget.h"
 #include "../kernelfile.h"
 #include "../pretend.h"
 #include "../say.h"
