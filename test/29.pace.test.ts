@@ -18,9 +18,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { oddities } from '../src/cli/oddities.js';
+import { survey } from '../src/cli/survey.js';
 import { parsePace } from '../src/sender/pace.js';
 import { Hearer, startIn } from './hanging.js';
 import { folder, run, until } from './lib.js';
+import { busy, type MadeNode, madeBoard } from './madeboard.js';
 
 t.setTimeout(200_000);
 
@@ -387,4 +390,39 @@ t.test('what fails is told, with its code', async t => {
   t.match(inside, { code: 1 }, 'a folder in its place is not taken for one to write into');
   t.same(readdirSync(join(file, '..', 'folder')), []);
   t.same(readdirSync(join(file, '..')).sort(), ['folder', 'pace'], 'and nothing half made is left');
+});
+
+t.test('status says who reports at another interval than most', async t => {
+  const node = (i: number, interval_ms: number, more: Partial<MadeNode> = {}) => ({
+    name: `node${i}`,
+    age: 0.1,
+    ...busy(1, { interval_ms }),
+    ...more,
+  });
+  const say = (nodes: MadeNode[]) => oddities(survey(madeBoard(nodes))).map(({ text }) => text);
+  const most = (count: number, more: MadeNode[] = []) => [
+    ...Array.from({ length: count }, (_, i) => node(100 + i, 1000)),
+    ...more,
+  ];
+  t.same(say(most(5)), []);
+  t.same(say(most(5, [node(1, 10_000), node(2, 10_000), node(3, 10_000)])), [
+    '3 nodes report every 10s, most every 1s: node[1-3]',
+  ]);
+  t.same(say(most(5, [node(7, 250)])), ['node7 reports every 250ms, most every 1s']);
+  t.same(say(most(2, [node(1, 10_000), node(2, 10_000)])), [], 'where there is no most there is none that differs');
+  t.same(
+    say(most(9, [node(1, 60_000), node(2, 10_000), node(3, 1500), node(4, 250), node(5, 500), node(6, 60_000)])),
+    [
+      '2 nodes report every 1m, most every 1s: node[1,6]',
+      'node2 reports every 10s, most every 1s',
+      'node3 reports every 1500ms, most every 1s',
+      '2 more nodes (node[4-5]) report at other intervals',
+    ],
+    'a few of them',
+  );
+  t.same(
+    say(most(5, [node(1, 10_000, { goodbye: true }), { name: 'node2' }])),
+    [],
+    'those that have left, or never reported, are not counted',
+  );
 });

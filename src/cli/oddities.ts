@@ -1,14 +1,15 @@
-// Sentences about what is odd: nodes that fell silent together, clocks and kernels that differ from all others, a receiver
+// Sentences about what is odd: nodes that fell silent together, clocks, kernels and intervals that differ from all others, a receiver
 // that tells nothing. Compares; knows no thresholds of hardware.
 
-import { formatDuration } from '../common/durations.js';
+import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
+import { structs } from '../layout/layout.gen.js';
 import { type Snapshot, stalledText } from '../shm/reader.js';
 import type { Survey, Surveyed } from './survey.js';
 
 export interface Oddity {
-  readonly kind: 'receiver' | 'together' | 'refused' | 'clock' | 'kernel' | 'strangers';
+  readonly kind: 'receiver' | 'together' | 'refused' | 'clock' | 'kernel' | 'interval' | 'strangers';
   readonly text: string;
   /** Whom it is about; nobody: the receiver, or this master. */
   readonly nodes: readonly Surveyed[];
@@ -166,6 +167,51 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
+/** Where a report says its interval, in words. */
+const INTERVAL = structs.report.fields.interval_ms.offset / 4;
+
+/** Nodes that report at another interval than most: somebody has set it, for a time or for good. */
+function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const { words } = snapshot;
+  const groups = new Map<number, Surveyed[]>();
+  let [last, same]: [number, Surveyed[]] = [0, []];
+  for (const node of nodes) {
+    // Of those that say nothing any more nobody knows.
+    if (node.state !== 'live') continue;
+    const slot = snapshot.newestSlot(snapshot.recordWord(node.index));
+    const ms = slot < 0 ? 0 : (words[slot + snapshot.reportOffset / 4 + INTERVAL] ?? 0);
+    if (ms === 0) continue;
+    if (ms !== last) {
+      last = ms;
+      same = groups.get(ms) ?? [];
+      groups.set(ms, same);
+    }
+    same.push(node);
+  }
+  const [most, ...rest] = [...groups].sort(([, a], [, b]) => b.length - a.length);
+  const odd = rest.flatMap(([, some]) => some);
+  if (most === undefined || odd.length === 0 || odd.length >= most[1].length) return [];
+  const usual = writeDuration(most[0]);
+  const found = rest.slice(0, EACH_MOST).map(
+    ([ms, some]): Oddity => ({
+      kind: 'interval',
+      nodes: some,
+      text:
+        some.length === 1
+          ? `${shown(some)} reports every ${writeDuration(ms)}, most every ${usual}`
+          : `${some.length} nodes report every ${writeDuration(ms)}, most every ${usual}: ${shown(some)}`,
+    }),
+  );
+  const more = rest.slice(EACH_MOST).flatMap(([, some]) => some);
+  if (more.length > 0)
+    found.push({
+      kind: 'interval',
+      nodes: more,
+      text: `${more.length} more nodes (${shown(more)}) report at other intervals`,
+    });
+  return found;
+}
+
 /** A refusal this young may be why a node is not live. */
 const REFUSED_LATELY_MS = 60_000;
 
@@ -211,7 +257,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     found.push({ kind: 'strangers', nodes: [], text: `not on the board: ${few}` });
   }
   if (snapshot.stalled || snapshot.retired) return found;
-  const parts = [together, refused, clocks, kernels];
+  const parts = [together, refused, clocks, kernels, intervals];
   const odd = parts.flatMap(look => look(snapshot, all));
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);

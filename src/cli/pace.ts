@@ -3,6 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
+import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { fold } from '../common/nodeset.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
@@ -27,17 +28,6 @@ export const verb = defineVerb({
 
 /** Calls of ssh at a time. */
 const AT_ONCE = 16;
-
-/** As somebody would write it, in the largest unit that it is whole in. */
-function durationText(ms: number): string {
-  const units: [string, number][] = [
-    ['h', 3_600_000],
-    ['m', 60_000],
-    ['s', 1000],
-  ];
-  const [unit, size] = units.find(([, size]) => ms % size === 0) ?? ['ms', 1];
-  return `${ms / size}${unit}`;
-}
 
 /**
  * What runs on a node, one argument: whatever shell a user of the node has takes it apart once more, so that all of it but `sh -c`
@@ -84,7 +74,7 @@ export async function main(argv: string[]): Promise<number> {
     throw usage('--off removes the file; leave --interval and --for out');
   if (!off && pacedInterval === undefined) throw usage('no interval; write --interval TIME, or --off');
   if (!off && pacedFor === undefined) throw usage('for how long? write --for TIME');
-  const line = off ? undefined : `interval ${durationText(pacedInterval ?? 0)} for ${durationText(pacedFor ?? 0)}`;
+  const line = off ? undefined : `interval ${writeDuration(pacedInterval ?? 0)} for ${writeDuration(pacedFor ?? 0)}`;
   const script = scriptFor(pacedFile, line);
   // ssh knows no lists.
   const groups = basename(via[0] ?? '') === 'ssh' ? [...new Set(nodes)] : [fold(nodes)];

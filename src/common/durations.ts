@@ -35,3 +35,9 @@ export function formatDuration(ms: number): string {
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)}h${two((seconds % 3_600) / 60)}m`;
   return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3_600)}h`;
 }
+
+/** Whole milliseconds as they are written in options, in the largest unit in which they are whole: `90m`, `10s`, `250ms`. */
+export function writeDuration(ms: number): string {
+  const unit = ['h', 'm', 's'].find(unit => ms % (UNITS[unit] ?? 1) === 0) ?? 'ms';
+  return `${ms / (UNITS[unit] ?? 1)}${unit}`;
+}
