@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
+#include "pace.h"
 #include "pretend.h"
 #include "privileges.h"
 #include "schedule.h"
@@ -103,7 +104,7 @@ static struct slow_world world_of(unsigned tree) {
 static void describe(struct words *words) {
   add_text(words, course.identity.name);
   add_text(words, " reports every ");
-  add_duration(words, course.identity.interval_ms);
+  add_duration(words, loop_interval_ms());
   add_text(words, " to ");
   add_outlets(words);
 }
@@ -130,6 +131,7 @@ static bool change(void) {
   if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
   course = to;
   outlets_change(&fresh);
+  pace_change(&fresh);
   loop_change(&course);
   char text[800];
   struct words words = WORDS(text);
@@ -235,6 +237,7 @@ int main(int argc, char *argv[]) {
     rounds_open_privileged();
   }
   if (!settle(&user, &fault)) return refuse(&fault);
+  pace_change(&options);
   loop_change(&course);
   return options.once ? once() : run();
 }
