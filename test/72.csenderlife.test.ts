@@ -8,6 +8,7 @@ import t from 'tap';
 import { courseTests } from './course.js';
 import { Hearer, startIn } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
+import { Manager } from './manager.js';
 import { stopTests } from './stops.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
@@ -43,7 +44,13 @@ t.test('a pace file', { buffered: true }, async t => {
   writeFileSync(config, 'pace-max = "5s"\n');
   const hearer = await Hearer.open(t);
   const argv = ['send', '--name', 'node1', '--interval', '100ms', '--to', hearer.address, '--config', config];
-  const { child, exit, lines } = startIn(t, { sender }, [...argv, '--seccomp', '--pace-file', file]);
+  const manager = lacks('python3', 'python3') === false ? await Manager.start(t) : undefined;
+  const { child, exit, lines } = startIn(t, { sender, env: manager?.env() ?? {} }, [
+    ...argv,
+    '--seccomp',
+    '--pace-file',
+    file,
+  ]);
   await hearer.more(3);
   const said = () => lines().filter(line => line.includes(': pace: '));
   const put = (text: string, mode = 0o644) => {
@@ -63,6 +70,10 @@ t.test('a pace file', { buffered: true }, async t => {
   );
   await until('it goes back by itself', () => said().length === 2);
   t.match(said()[1], /: pace: over; reports every 100ms again$/);
+  if (manager !== undefined)
+    await until('a service manager knows of both', () =>
+      / 300ms .* 100ms /.test(manager.told.map(({ lines }) => lines.STATUS).join(' ')),
+    );
   const other = hearer.reports.filter(({ interval_ms }) => interval_ms === 300);
   t.ok(other.length > 12, 'it held, though it had to be announced');
   for (const [text, why, mode] of [

@@ -215,7 +215,9 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     const uint64_t skipped = late + (passed > 1 && !is_new ? passed - 1 : 0);
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
+    const uint32_t said_ms = course.identity.interval_ms;
     steer();
+    if (course.identity.interval_ms != said_ms) calls->interval();
     changed = false; /* this is the report that comes at once */
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
     announced();

@@ -14,8 +14,9 @@ struct course {
 
 /* What the loop calls. */
 struct loop_calls {
-  void (*hangup)(void); /* SIGHUP came */
-  void (*ready)(void);  /* the first report is out */
+  void (*hangup)(void);   /* SIGHUP came */
+  void (*ready)(void);    /* the first report is out */
+  void (*interval)(void); /* reports say another interval, by the pace file */
 };
 
 /* Blocks the signals that the loop waits for, and takes what it waits with; before any thread is made. Where there is one report

@@ -117,6 +117,13 @@ static void tell_ready(void) {
   service_ready(text_of(&words));
 }
 
+static void tell_interval(void) {
+  char text[800];
+  struct words words = WORDS(text);
+  describe(&words);
+  service_status(text_of(&words));
+}
+
 /* Destinations, name and interval may be others from now on; what cannot be taken changes nothing, and is false. */
 static bool change(void) {
   static struct options fresh LARGE;
@@ -158,7 +165,7 @@ static bool has_stdout(void) {
 }
 
 static int run(void) {
-  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready};
+  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready, .interval = tell_interval};
   uint64_t reports;
   const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
   has_stdout();
