@@ -2,12 +2,13 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { courseTests } from './course.js';
-import { Hearer } from './hanging.js';
+import { Hearer, startIn } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
+import { Manager } from './manager.js';
 import { stopTests } from './stops.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
@@ -36,6 +37,76 @@ for (const [file, program] of [
 t.test('stopped again and again', { buffered: true, jobs: 5 }, async t => stopTests(t, sender));
 
 t.test('another interval, another name', { buffered: true, jobs: 3 }, async t => courseTests(t, sender));
+
+t.test('a pace file', { buffered: true }, async t => {
+  const own = folder(t);
+  const [file, config] = [join(own, 'pace'), join(own, 'send.toml')];
+  writeFileSync(config, 'pace-max = "5s"\n');
+  const hearer = await Hearer.open(t);
+  const argv = ['send', '--name', 'node1', '--interval', '100ms', '--to', hearer.address, '--config', config];
+  const manager = lacks('python3', 'python3') === false ? await Manager.start(t) : undefined;
+  const { child, exit, lines } = startIn(t, { sender, env: manager?.env() ?? {} }, [
+    ...argv,
+    '--seccomp',
+    '--pace-file',
+    file,
+  ]);
+  await hearer.more(3);
+  const said = () => lines().filter(line => line.includes(': pace: '));
+  const put = (text: string, mode = 0o644) => {
+    writeFileSync(join(own, 'made'), text);
+    chmodSync(join(own, 'made'), mode);
+    renameSync(join(own, 'made'), file);
+  };
+  /** The next line of these. */
+  const says = async (what: RegExp, act: () => void) => {
+    const before = said().length;
+    act();
+    t.match(await until(`it says ${what}`, () => said().length > before && said()[before]), what);
+    await hearer.more(3);
+  };
+  await says(/: pace: reports every 300ms for (5\.0|4\.\d)s \(.*\/pace\)$/, () =>
+    put('# why\n\n interval\t300ms  for 5s\n'),
+  );
+  await until('it goes back by itself', () => said().length === 2);
+  t.match(said()[1], /: pace: over; reports every 100ms again$/);
+  if (manager !== undefined)
+    await until('a service manager knows of both', () =>
+      / 300ms .* 100ms /.test(manager.told.map(({ lines }) => lines.STATUS).join(' ')),
+    );
+  const other = hearer.reports.filter(({ interval_ms }) => interval_ms === 300);
+  t.ok(other.length > 12, 'it held, though it had to be announced');
+  for (const [text, why, mode] of [
+    ['interval 1s', 'does not read as', 0o644],
+    ['interval 1s for 1h\ninterval 1s for 1h\n', 'does not read as', 0o644],
+    ['interval 1s for 745h\n', 'does not read as', 0o644],
+    ['interval 1s for 1h\r\n', 'does not read as', 0o644],
+    ['interval 249ms for 1h\n', 'wants an interval of 249ms, which is not within 250ms and 5\\.0s', 0o644],
+    ['interval 6s for 1h\n', 'wants an interval of 6\\.0s', 0o644],
+    ['interval 1s for 1h\n', 'can be written by others', 0o664],
+    ['interval 1s for 1h\n', 'can be written by others', 0o646],
+    [`interval 1s for 1h\n${'#'.repeat(4096)}`, 'is larger than 4096 bytes', 0o644],
+  ] as const)
+    await says(new RegExp(`/pace ${why}.*; ignored$`), () => put(text, mode));
+  await says(/\/pace is a link; ignored$/, () => {
+    rmSync(file);
+    symlinkSync(config, file);
+  });
+  t.ok(
+    hearer.reports
+      .slice(hearer.reports.indexOf(other.at(-1) ?? hearer.last) + 1)
+      .every(({ interval_ms }) => interval_ms === 100),
+    'none of these holds',
+  );
+  await says(/wants an interval of 6\.0s/, () => put('interval 6s for 1h'));
+  await says(/: pace: reports every 6\.0s for (1h00m|59m\d\ds) /, () => {
+    writeFileSync(config, 'pace-max = "10s"\n');
+    child.kill('SIGHUP');
+  });
+  await says(/: pace: over; reports every 100ms again$/, () => rmSync(file));
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
 
 t.test('every option: what is taken, and what is said of what is not', { buffered: true }, async t => {
   const root = folder(t);
@@ -350,7 +421,9 @@ t.test('help has every option of the other, with the same words', { buffered: tr
     options(ts.said).filter(option => !options(help).includes(option)),
     [],
   );
-  t.ok(options(help).length === options(ts.said).length + 3, 'and --user, --seccomp and --version');
+  // Until the other sender has them, too.
+  const both = options(help).filter(option => !option.includes('--pace-') || options(ts.said).includes(option));
+  t.ok(both.length === options(ts.said).length + 3, 'and --user, --seccomp and --version');
   t.match(askC(sender, ['-V']), { code: 0, said: '' });
   for (const asked of ['--help', '-V']) {
     const full = spawn('sh', ['-c', `"$0" ${asked} >/dev/full`, sender]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "outlets.h"
+#include "pace.h"
 #include "schedule.h"
 #include "service.h"
 #include "slow/rounds.h"
@@ -18,11 +19,11 @@
  * last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8 times. */
 #define ANNOUNCEMENTS 12u
 
-static struct course course;        /* what reports say */
-static uint32_t rate_ms;            /* how often they are sent: shorter than what they say while that is announced */
-static bool aligned;                /* and where */
-static unsigned announcements_left; /* before both are those of the course */
-static bool changed;                /* the grid is another one, from now on */
+static struct course course;        /* with the interval that reports say */
+static uint32_t own_ms;             /* the node's own interval, whatever another one holds for a time */
+static uint32_t rate_ms;            /* how often reports are sent: more often than they say while that is announced */
+static unsigned announcements_left; /* before they are sent as they say */
+static bool changed;                /* the grid is another one, or the name */
 static uint64_t point_ns;           /* the last point of the grid that has its report; 0 where the grid begins */
 static uint64_t seq;
 static uint32_t missed;
@@ -50,24 +51,39 @@ bool loop_open(bool once, struct words *fault) {
   return false;
 }
 
+/* Reports are sent as they say from now on. */
 static void take_grid(void) {
-  rate_ms = course.identity.interval_ms;
-  aligned = course.aligned;
   announcements_left = 0;
+  if (rate_ms == course.identity.interval_ms) return;
+  rate_ms = course.identity.interval_ms;
+  point_ns = 0;
+  changed = true;
   rounds_change(rate_ms);
 }
 
+/* Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. */
+static void steer(void) {
+  const uint32_t ms = pace_look(world_clocks(), own_ms);
+  const bool is_new = ms != course.identity.interval_ms;
+  course.identity.interval_ms = ms;
+  if (ms <= rate_ms) take_grid();
+  else if (is_new) announcements_left = ANNOUNCEMENTS;
+}
+
 void loop_change(const struct course *to) {
-  const bool same = to->identity.interval_ms == course.identity.interval_ms && to->aligned == course.aligned;
+  const uint32_t said_ms = course.identity.interval_ms;
+  changed |= to->aligned != course.aligned || strcmp(to->identity.name, course.identity.name) != 0;
   course = *to;
-  if (same) return;
-  if (rate_ms > 0 && course.identity.interval_ms > rate_ms) {
-    announcements_left = ANNOUNCEMENTS;
+  own_ms = to->identity.interval_ms;
+  if (rate_ms == 0) { /* the first one */
+    take_grid();
     return;
   }
-  changed |= course.identity.interval_ms != rate_ms || course.aligned != aligned;
-  take_grid();
+  course.identity.interval_ms = said_ms;
+  steer();
 }
+
+uint32_t loop_interval_ms(void) { return course.identity.interval_ms; }
 
 static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 
@@ -75,13 +91,14 @@ static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
  * step of the wall clock moves the grid, and neither makes a report late nor skips one. */
 static uint64_t next_due(void) {
   const struct clocks now = world_clocks();
-  if (aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
+  if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
 
 static unsigned send_report(struct tick tick) {
   tick.seq = seq++;
   tick.missed = missed;
+  tick.late = tick.late_ns > interval_ns() / 2;
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
   const unsigned sent = outlets_send(&report, sizeof report);
@@ -167,10 +184,18 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   }
 }
 
+/* One report more has said what is to come. */
+static void announced(void) {
+  if (announcements_left > 0 && --announcements_left == 0) take_grid();
+  changed = false; /* and the next one waits for its time */
+}
+
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
   begin_round(clock_ns(CLOCK_BOOTTIME));
+  steer();
   changed = false;
   send_report((struct tick){0});
+  announced();
   bool told = false;
   int error;
   while (outlets_stdout(&error) == STDOUT_GOOD) {
@@ -190,10 +215,12 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     const uint64_t skipped = late + (passed > 1 && !is_new ? passed - 1 : 0);
     missed += (uint32_t)skipped;
     point_ns = is_new ? 0 : due + late * interval_ns();
+    const uint32_t said_ms = course.identity.interval_ms;
+    steer();
+    if (course.identity.interval_ms != said_ms) calls->interval();
+    changed = false; /* this is the report that comes at once */
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
-    if (announcements_left == 0 || --announcements_left > 0) continue;
-    take_grid();
-    point_ns = 0;
+    announced();
   }
   service_stopping();
   const unsigned goodbyes = loop_goodbye();

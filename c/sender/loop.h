@@ -14,8 +14,9 @@ struct course {
 
 /* What the loop calls. */
 struct loop_calls {
-  void (*hangup)(void); /* SIGHUP came */
-  void (*ready)(void);  /* the first report is out */
+  void (*hangup)(void);   /* SIGHUP came */
+  void (*ready)(void);    /* the first report is out */
+  void (*interval)(void); /* reports say another interval, by the pace file */
 };
 
 /* Blocks the signals that the loop waits for, and takes what it waits with; before any thread is made. Where there is one report
@@ -24,6 +25,8 @@ bool loop_open(bool once, struct words *fault);
 /* Goes over to another course from the next report on. That comes at once when the grid has changed; but a longer interval is
  * first announced in some reports at the rate of before, so that nobody who misses some of them takes the node for dead. */
 void loop_change(const struct course *course);
+/* What reports say: the interval that holds, or that soon will. */
+uint32_t loop_interval_ms(void);
 /* A last report of the course of now, which is to be another one; how many destinations took it. */
 unsigned loop_goodbye(void);
 /* Reports until SIGTERM or SIGINT; then says goodbye. Gives how many destinations took that, and how many reports there were. */

@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
+#include "pace.h"
 #include "pretend.h"
 #include "privileges.h"
 #include "schedule.h"
@@ -103,7 +104,7 @@ static struct slow_world world_of(unsigned tree) {
 static void describe(struct words *words) {
   add_text(words, course.identity.name);
   add_text(words, " reports every ");
-  add_duration(words, course.identity.interval_ms);
+  add_duration(words, loop_interval_ms());
   add_text(words, " to ");
   add_outlets(words);
 }
@@ -114,6 +115,13 @@ static void tell_ready(void) {
   describe(&words);
   say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
   service_ready(text_of(&words));
+}
+
+static void tell_interval(void) {
+  char text[800];
+  struct words words = WORDS(text);
+  describe(&words);
+  service_status(text_of(&words));
 }
 
 /* Destinations, name and interval may be others from now on; what cannot be taken changes nothing, and is false. */
@@ -130,6 +138,7 @@ static bool change(void) {
   if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
   course = to;
   outlets_change(&fresh);
+  pace_change(&fresh);
   loop_change(&course);
   char text[800];
   struct words words = WORDS(text);
@@ -156,7 +165,7 @@ static bool has_stdout(void) {
 }
 
 static int run(void) {
-  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready};
+  static const struct loop_calls calls = {.hangup = read_again, .ready = tell_ready, .interval = tell_interval};
   uint64_t reports;
   const unsigned goodbyes = loop_run(&calls, &reports), count = outlets_count();
   has_stdout();
@@ -235,6 +244,7 @@ int main(int argc, char *argv[]) {
     rounds_open_privileged();
   }
   if (!settle(&user, &fault)) return refuse(&fault);
+  pace_change(&options);
   loop_change(&course);
   return options.once ? once() : run();
 }

@@ -28,6 +28,11 @@ const char help_text[] =
   "  --cluster NAME    the cluster's name\n"
   "  --key-file FILE   the key, in a file that only its owner can read\n"
   "  --interval TIME   from one report to the next, 100ms to 600s (default: 1s)\n"
+  "  --pace-file PATH  another interval for a time, in a file that root writes:\n"
+  "                    interval 10s for 1h\n"
+  "  --pace-min TIME   the shortest interval that such a file may ask for (default:\n"
+  "                    250ms)\n"
+  "  --pace-max TIME   the longest (default: 60s)\n"
   "  --once            send one report, flagged as the last, and end\n"
   "  --aligned         send on the wall clock, all nodes at once, instead of spread\n"
   "                    over the interval\n"
@@ -47,7 +52,9 @@ const char help_text[] =
   "  -V, --version     show the version\n"
   "\n"
   "SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and "
-  "tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost.\n"
+  "tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced "
+  "by twelve reports at the old one; the old name of a node that takes another one says goodbye. A pace file holds one line, "
+  "interval TIME for TIME; it is believed when it belongs to root or to the user of the sender and nobody else can write it.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM " --to master\n"
@@ -136,8 +143,7 @@ static bool read_cluster(struct span text, struct options *options, struct words
   return true;
 }
 
-/* The whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else, a bare number included. */
-static bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
+bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   static const struct {
     struct span name;
     uint32_t ms;
@@ -176,12 +182,24 @@ static bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   return false;
 }
 
-static bool read_interval(struct span text, struct options *options, struct words *why) {
+static bool take_interval(struct span text, uint32_t *interval_ms, struct words *why) {
   uint64_t ms = 0;
   if (!parse_duration(text, &ms, why)) return false;
   if (ms < 100 || ms > 600000) return wrong(why, text, " is out of bounds; write 100ms to 600s");
-  options->interval_ms = (uint32_t)ms;
+  *interval_ms = (uint32_t)ms;
   return true;
+}
+
+static bool read_interval(struct span text, struct options *options, struct words *why) {
+  return take_interval(text, &options->interval_ms, why);
+}
+
+static bool read_pace_min(struct span text, struct options *options, struct words *why) {
+  return take_interval(text, &options->pace_min_ms, why);
+}
+
+static bool read_pace_max(struct span text, struct options *options, struct words *why) {
+  return take_interval(text, &options->pace_max_ms, why);
 }
 
 static bool is_path(struct span text, struct words *why) {
@@ -191,6 +209,11 @@ static bool is_path(struct span text, struct words *why) {
 
 static bool read_key_file(struct span text, struct options *options, struct words *why) {
   options->key_file = text.at;
+  return is_path(text, why);
+}
+
+static bool read_pace_file(struct span text, struct options *options, struct words *why) {
+  options->pace_file = text.at;
   return is_path(text, why);
 }
 
@@ -235,7 +258,7 @@ static bool read_user(struct span text, struct options *options, struct words *w
 }
 
 enum {
-  TO, INTERFACE, TTL, NAME, CLUSTER, KEY_FILE, INTERVAL, ONCE, ALIGNED, PROC, SYS, SCRATCH, PRETEND, USER, SECCOMP, CONFIG,
+  TO, INTERFACE, TTL, NAME, CLUSTER, KEY_FILE, INTERVAL, PACE_FILE, PACE_MIN, PACE_MAX, ONCE, ALIGNED, PROC, SYS, SCRATCH, PRETEND, USER, SECCOMP, CONFIG,
   OPTIONS
 };
 
@@ -253,6 +276,9 @@ static const struct option {
   [CLUSTER] = {"cluster", "NAME", 1, NULL, read_cluster},
   [KEY_FILE] = {"key-file", "FILE", 1, NULL, read_key_file},
   [INTERVAL] = {"interval", "TIME", 1, "1s", read_interval},
+  [PACE_FILE] = {"pace-file", "PATH", 1, NULL, read_pace_file},
+  [PACE_MIN] = {"pace-min", "TIME", 1, "250ms", read_pace_min},
+  [PACE_MAX] = {"pace-max", "TIME", 1, "60s", read_pace_max},
   [ONCE] = {"once", NULL, 0, NULL, NULL},
   [ALIGNED] = {"aligned", NULL, 0, NULL, NULL},
   [PROC] = {"proc", "DIR", 2, place_of_proc, read_proc},

@@ -23,12 +23,12 @@ struct options {
   uint8_t ttl;
   char name[64];
   char cluster[64]; /* empty: none */
-  uint32_t interval_ms;
+  uint32_t interval_ms, pace_min_ms, pace_max_ms;
   bool once, aligned, seccomp;
   unsigned trees; /* the tick before first, when there are two */
   const char *proc[2], *sys[2];
   const char *scratch;
-  const char *key_file, *pretend, *user; /* NULL: none */
+  const char *key_file, *pretend, *user, *pace_file; /* NULL: none */
   struct address to[MOST_TO];            /* last, so that only those in use cost memory */
 };
 
@@ -37,6 +37,8 @@ enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
 /* Reads them; of OPTIONS_BAD the reason is in `fault`. What they point to lives until the next call. */
 enum outcome options_read(int argc, char *const argv[], struct options *options, struct words *fault);
 
+/* The whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else; false with the reason in `why`. */
+bool parse_duration(struct span text, uint64_t *ms, struct words *why);
 /* ADDR[:PORT]; false with the reason in `why`. */
 bool parse_address(struct span text, struct address *address, struct words *why);
 void add_address(struct words *words, const struct address *address);

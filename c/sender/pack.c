@@ -6,11 +6,11 @@
 
 #define MAGIC UINT32_C(0x31525342) /* the bytes BSR1 */
 
-static uint32_t flags_of(const struct identity *identity, const struct tick *tick) {
+static uint32_t flags_of(const struct tick *tick) {
   uint64_t flags = 0;
   if (tick->seq == 0) flags |= BB_FLAGS_FIRST;
   if (tick->goodbye) flags |= BB_FLAGS_GOODBYE;
-  if (tick->late_ns > (uint64_t)identity->interval_ms * 500000) flags |= BB_FLAGS_LATE;
+  if (tick->late) flags |= BB_FLAGS_LATE;
   if (tick->skipped) flags |= BB_FLAGS_SKIPPED;
   return (uint32_t)flags;
 }
@@ -36,7 +36,7 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   report->t_real_ns = tick->clocks.real_ns;
   report->t_boot_ns = tick->clocks.boot_ns;
   report->valid |= BB_VALID_SENDER;
-  report->flags |= flags_of(identity, tick);
+  report->flags |= flags_of(tick);
   report->key_id = identity->key.id;
   report->auth_alg = identity->key.alg;
   memcpy(report->hostname, identity->name, sizeof report->hostname);

@@ -18,6 +18,7 @@ struct tick {
   uint32_t missed;
   struct clocks clocks;
   uint64_t late_ns; /* how late the timer fired */
+  bool late; /* by more than half an interval */
   bool goodbye;
   bool skipped; /* at least one tick just before this one brought no report */
 };

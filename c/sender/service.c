@@ -37,6 +37,14 @@ void service_ready(const char *status) {
   if (half_ns > 0 && service_due_ns == UINT64_MAX) service_due_ns = clock_ns(CLOCK_BOOTTIME) + half_ns;
 }
 
+void service_status(const char *status) {
+  char text[900];
+  struct words words = WORDS(text);
+  add_text(&words, "STATUS=");
+  add_text(&words, status);
+  inform(text_of(&words));
+}
+
 void service_reloading(void) {
   char text[80];
   struct words words = WORDS(text);

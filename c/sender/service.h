@@ -7,6 +7,8 @@
 void service_open(void);
 /* It reports: at its start, and when it has read its options again. `status` is a line for people. */
 void service_ready(const char *status);
+/* It reports otherwise from now on. */
+void service_status(const char *status);
 /* It reads its options again. */
 void service_reloading(void);
 /* It ends. */
