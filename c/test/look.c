@@ -37,13 +37,15 @@ static uint64_t limit_ms(uint64_t limit_ns, uint64_t interval_ms) {
 }
 
 static const char *state_of(const struct bb_board_header *h, const struct bb_look *look, uint64_t word) {
-  const uint64_t stamp = word >> 21, interval = word >> 1 & 0xfffff, now = (uint64_t)look->now_ns / 1000000;
+  const uint64_t stamp = BB_COLUMN_STAMP(word), interval = BB_COLUMN_INTERVAL(word), now = (uint64_t)look->now_ns / 1000000;
   if (is_stalled(h, look) || (h->state & BB_BOARD_STATE_RETIRED)) return "unknown";
   if (word == 0) return "never";
-  if (word & 1) return "left";
+  if (BB_COLUMN_GOODBYE(word)) return "left";
   if (stamp > now + (uint64_t)BB_AHEAD_NS / 1000000) return "uncertain";
   if (stamp >= now || now - stamp <= limit_ms(h->uncertain_after_ns, interval)) return "live";
-  const uint64_t heartbeat = h->heartbeat_ns / 1000000, since = h->listening_since_ns / 1000000;
+  if (BB_COLUMN_LINK(word) == BB_LINK_UNKNOWN) return "uncertain";
+  const struct bb_link_evidence *link = &h->evidence[BB_COLUMN_LINK(word)];
+  const uint64_t heartbeat = link->heartbeat_ns / 1000000, since = link->listening_since_ns / 1000000;
   const uint64_t from = stamp > since ? stamp : since;
   return heartbeat > from && heartbeat - from > limit_ms(h->silent_after_ns, interval) ? "silent" : "uncertain";
 }
