@@ -854,10 +854,11 @@ static bool is_of(const struct bb_sender *s, const struct refused *r) {
   return s->head != 0 && memcmp(s->address, r->arrival->address, sizeof s->address) == 0 && memcmp(s->name, r->name, sizeof s->name) == 0;
 }
 
-/* Until when an entry is kept; one that is empty or was left half-written is not. */
-static int64_t kept_until(const struct bb_sender *s) {
-  if (s->head == 0 || (s->head & 1) != 0) return 0;
-  return (int64_t)s->last_ns + (s->count > 1 ? KEPT_AGAIN_NS : KEPT_ONCE_NS);
+/* Whether an entry is kept; one that is empty or was left half-written is not, nor one that has a time to come, as a spoiled file may have. */
+static bool is_kept(const struct bb_sender *s, int64_t now_ns) {
+  if (s->head == 0 || (s->head & 1) != 0) return false;
+  const int64_t age = from_to(s->last_ns, (uint64_t)now_ns);
+  return age > -SECOND && age < (s->count > 1 ? KEPT_AGAIN_NS : KEPT_ONCE_NS);
 }
 
 /* The entry in which this refusal belongs: its sender's, or that which may be taken and was longest unheard; NULL when none may. */
@@ -866,7 +867,7 @@ static struct bb_sender *entry_for(const struct mapped *b, const struct refused 
   for (uint32_t i = 0; i < BB_SENDERS_EACH; i++) {
     struct bb_sender *s = sender_at(b, (uint32_t)r->reason * BB_SENDERS_EACH + i);
     if (is_of(s, r)) return s;
-    if (kept_until(s) > r->arrival->stamp_ns) continue;
+    if (is_kept(s, r->arrival->stamp_ns)) continue;
     if (stalest == NULL || s->head == 0 || (stalest->head != 0 && s->last_ns < stalest->last_ns)) stalest = s;
   }
   return stalest;
@@ -896,7 +897,8 @@ static bool note_sender(const struct mapped *b, const struct refused *r) {
 
 /* Whether one more event may name no record in this second. */
 static bool may_tell(struct bb_writer *w, int64_t now_ns) {
-  if (now_ns - w->told.since_ns >= SECOND || now_ns < w->told.since_ns) {
+  /* A stamp that is a little older is of another socket, and of the same second. */
+  if (now_ns - w->told.since_ns >= SECOND || w->told.since_ns - now_ns >= SECOND) {
     w->told.since_ns = now_ns;
     w->told.count = 0;
   }
@@ -931,7 +933,7 @@ static int refuse(struct bb_writer *w, uint32_t record, const struct bb_order *o
   struct bb_record *r = record_at(b, record);
   if (is_own(w, reason)) {
     const uint64_t kind = UINT64_C(1) << reason;
-    const uint64_t kinds = arrival->stamp_ns - (int64_t)r->refusal_ns > NEWS_NS ? 0 : r->refused_kinds;
+    const uint64_t kinds = from_to(r->refusal_ns, (uint64_t)arrival->stamp_ns) > NEWS_NS ? 0 : r->refused_kinds;
     const struct refusal refusal = {reason, offset_us(report, arrival)};
     store_order(b, record, order, &refusal, arrival);
     bb_store(&r->refused_kinds, kinds | kind);

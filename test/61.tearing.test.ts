@@ -5,7 +5,18 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { boardPath, folder } from './lib.js';
-import { build, compare, type Edit, edited, type Program, SANITIZED, scenarios, tear } from './tearing.js';
+import {
+  build,
+  compare,
+  type Edit,
+  edited,
+  loadsOf,
+  type Program,
+  type Run,
+  SANITIZED,
+  scenarios,
+  tear,
+} from './tearing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 t.comment(`SEED=${SEED}`);
@@ -82,10 +93,23 @@ const RETIRE = '  bb_store_release(&w->board.header->state, w->board.header->sta
 const REPORT = '  store_report(b, record, newest, report, arrival);\n';
 const ORDER = '  store_order(b, record, &order, NULL, arrival);\n';
 const COLUMN = `  bb_store_release(column_word(b, record),
-                   (uint64_t)arrival->stamp_ns / 1000000 << 21 | (uint64_t)report->interval_ms << 1 | order.goodbye);
+                   BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
 `;
-const SINCE = '  const uint64_t since = bb_load(&shared->listening_since_ns);\n';
-const HEARTBEAT = '  const uint64_t heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';
+const SINCE = '  said->since = bb_load(&shared->listening_since_ns);\n';
+const HEARTBEAT = '  said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);\n';
+const LINK_SINCE = '    said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
+const LINK_HEARTBEAT = '    said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
+const LISTED_SINCE = '    e->listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);\n';
+const LISTED_HEARTBEAT = '    e->heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);\n';
+const LIBRARY_SINCE = '  by.listening_since_ns = bb_load(&shared->listening_since_ns);\n';
+const LIBRARY_HEARTBEAT = '  by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);\n';
+const BEAT = '  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);\n';
+const DRAINS = '  bb_add(&h->drains, 1);\n';
+const LINK_COUNT = '  bb_store_release(&b->header->links_used, link);\n';
+const LINK_NAME = '  snprintf(l->name, sizeof l->name, "%s", name);\n';
+const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
+const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
+const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
 const COPIES = '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) copy_record(';
 
 /** A store or load that gives up its order. */
@@ -182,14 +206,14 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   ],
   [
     'release of the heartbeat',
-    relaxed('board_writer.c', 'bb_store_release(&w->board.header->heartbeat_ns'),
-    ['litmus heartbeat', 'litmus silent', 'litmus silent_pause'],
+    relaxed('board_writer.c', 'bb_store_release(&h->heartbeat_ns'),
+    ['litmus heartbeat', 'litmus links', 'litmus listened'],
   ],
   ['acquire of the heartbeat', relaxed('board.c', 'bb_load_acquire(&shared->heartbeat_ns)'), ['litmus heartbeat']],
   [
     'acquire of the heartbeat, library',
     relaxed('lib/internal.h', 'bb_load_acquire(&h->heartbeat_ns)'),
-    ['litmus silent', 'litmus silent_pause'],
+    ['litmus listened'],
   ],
   [
     'the heartbeat before the listening-since',
@@ -198,6 +222,177 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
       ['board.c', HEARTBEAT, SINCE + HEARTBEAT],
     ],
     ['litmus heartbeat'],
+  ],
+  // What is known of a link.
+  [
+    "release of a link's heartbeat",
+    relaxed('board_writer.c', 'bb_store_release(&h->evidence[i].heartbeat_ns'),
+    ['litmus links', 'litmus links_listed', 'litmus silent_state', 'litmus silent_roll'],
+  ],
+  [
+    'release of the heartbeat of all other links',
+    relaxed('board_writer.c', 'bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns'),
+    ['litmus links'],
+  ],
+  [
+    "the links' heartbeats before the receiver's",
+    [
+      ['board_writer.c', BEAT, ''],
+      ['board_writer.c', DRAINS, DRAINS + BEAT],
+    ],
+    ['litmus links', 'torn'],
+  ],
+  [
+    "acquire of a link's heartbeat",
+    relaxed('board.c', LINK_HEARTBEAT),
+    ['litmus links', 'litmus silent_roll', 'litmus silent_roll_pause', 'litmus silent_overview'],
+  ],
+  ["acquire of a link's heartbeat, in the table", relaxed('board.c', LISTED_HEARTBEAT), ['litmus links_listed']],
+  [
+    "acquire of a link's heartbeat, library",
+    relaxed('lib/internal.h', LIBRARY_HEARTBEAT),
+    [
+      'litmus silent_state',
+      'litmus silent_state_pause',
+      'litmus silent_tally',
+      'litmus silent_check_up',
+      'litmus silent_read',
+      'litmus silent_read_moves',
+    ],
+  ],
+  [
+    "a link's heartbeat before its listening-since",
+    [
+      ['board.c', LINK_SINCE, ''],
+      ['board.c', LINK_HEARTBEAT, LINK_SINCE + LINK_HEARTBEAT],
+    ],
+    ['litmus links', 'litmus silent_roll_pause', 'litmus silent_overview_up'],
+  ],
+  [
+    "a link's heartbeat before its listening-since, in the table",
+    [
+      ['board.c', LISTED_SINCE, ''],
+      ['board.c', LISTED_HEARTBEAT, LISTED_SINCE + LISTED_HEARTBEAT],
+    ],
+    ['litmus links_listed'],
+  ],
+  [
+    "a link's heartbeat before its listening-since, library",
+    [
+      ['lib/internal.h', LIBRARY_SINCE, ''],
+      ['lib/internal.h', LIBRARY_HEARTBEAT, LIBRARY_SINCE + LIBRARY_HEARTBEAT],
+    ],
+    ['litmus silent_state_pause', 'litmus silent_tally_blink', 'litmus silent_read_up'],
+  ],
+  [
+    'the word again, after its link',
+    [
+      [
+        'lib/internal.h',
+        '    word = bb_load(column);\n    if (link_of(word) == link)',
+        '    if (link_of(word) == link)',
+      ],
+    ],
+    ['litmus silent_state', 'litmus silent_state_move'],
+  ],
+  [
+    'whether the word is of that link',
+    [['lib/internal.h', '    if (link_of(word) == link) return word;', '    return word;']],
+    ['litmus silent_state_leave'],
+  ],
+  [
+    'nothing is known where the word goes from link to link',
+    without('lib/internal.h', '  *by = no_evidence; /* by another link each time: it is heard right now */\n'),
+    ['litmus silent_state_return'],
+  ],
+  [
+    'the slot after its link',
+    [
+      ['lib/node.c', '    *by = load_link(b, link);\n    sequence = bb_newest(', '    sequence = bb_newest('],
+      ['lib/node.c', '    if (sequence < 2 || SLOT', '    *by = load_link(b, link);\n    if (sequence < 2 || SLOT'],
+    ],
+    ['litmus silent_read', 'litmus silent_read_move'],
+  ],
+  [
+    'whether the slot is of that link',
+    [['lib/node.c', 'if (sequence < 2 || SLOT(link) == link) return', 'return']],
+    ['litmus silent_read_leave'],
+  ],
+  [
+    'nothing is known where the slot goes from link to link',
+    [['lib/node.c', '  *by = no_evidence;\n  return sequence;', '  return sequence;']],
+    ['litmus silent_read_returns'],
+  ],
+  [
+    'a link that is down has no heartbeat',
+    [['board_writer.c', 'if ((w->up >> i & 1) != 0) bb_store_release', 'bb_store_release']],
+    ['litmus silent_state_down', 'litmus silent_tally_leave', 'litmus silent_overview_down'],
+  ],
+  [
+    'a link that comes up is listened to anew',
+    without(
+      'board_writer.c',
+      '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
+        '  bb_writer_link_since(w, link, now_ns);\n',
+    ),
+    ['litmus silent_state_up', 'litmus silent_state_blink', 'litmus silent_overview_up'],
+  ],
+  [
+    'each link is listened to anew after a pause',
+    without(
+      'board_writer.c',
+      '  for (uint32_t i = 1; i <= h->links_used; i++) bb_writer_link_since(w, i, since_ns);\n',
+    ),
+    ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
+  ],
+  ['release of the count of links', relaxed('board_writer.c', LINK_COUNT), ['litmus link']],
+  [
+    'acquire of the count of links',
+    relaxed('board.c', 'used = bb_load_acquire(&shared->links_used)'),
+    ['litmus link', 'litmus link_takeover'],
+  ],
+  [
+    "a link's name before it is counted",
+    [
+      ['board_writer.c', LINK_NAME, ''],
+      ['board_writer.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
+    ],
+    ['litmus link'],
+  ],
+  // Events, and who was refused.
+  ['release of the number of the newest event', relaxed('board_writer.c', EVENT_NUMBER), ['litmus event']],
+  [
+    'acquire of the number of the newest event',
+    relaxed('board.c', 'bb_load_acquire(&shared_header(b)->event_last)'),
+    ['litmus event', 'litmus event_takeover'],
+  ],
+  [
+    'the event before its number',
+    [
+      ['board_writer.c', EVENT_NUMBER, ''],
+      ['board_writer.c', EVENT_BEGIN, EVENT_NUMBER + EVENT_BEGIN],
+    ],
+    ['litmus event', 'litmus event_takeover', 'steps', 'torn'],
+  ],
+  [
+    'the mark of an event that is being written',
+    [['board_writer.c', EVENT_BEGIN, '  bb_store(&e->tail, 2 * number);\n']],
+    ['litmus event_ring', 'steps'],
+  ],
+  [
+    'whether the event is of the number that was asked for',
+    [['board.c', 'BB_TRIES, &empty) == 2 * n) given++;', 'BB_TRIES, &empty) != 0) given++;']],
+    ['litmus event_ring', 'torn'],
+  ],
+  [
+    "the mark of a refused sender's entry that is being written",
+    [['board_writer.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
+    ['litmus sender', 'steps'],
+  ],
+  [
+    "a refused sender's entry that was left half-written begins anew",
+    [['board_writer.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
+    ['litmus sender_takeover'],
   ],
   // Names.
   [
@@ -245,7 +440,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   ],
   [
     'the repair of the column',
-    [['board_writer.c', '  bb_store_release(column_word(b, record), slot->stamp_ns', '  (void)(slot->stamp_ns']],
+    [['board_writer.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
     ['steps'],
   ],
   [
@@ -276,11 +471,13 @@ t.jobs = 2;
 for (const [what, edits, finders] of mutants)
   t.test(`taken away: ${what}`, { buffered: true, timeout: 600_000 }, async t => {
     const from = edited(t, edits);
+    const built = new Map<string, Run>();
     for (const finder of finders) {
       const [program = '', scenario = ''] = finder.split(' ');
-      const run = await build(t, program as Program, { from, flags: ['-O0', '-w'] });
+      const run = built.get(program) ?? (await build(t, program as Program, { from, flags: ['-O0', '-w'] }));
+      built.set(program, run);
       const { status, stdout, stderr } = await {
-        litmus: () => run('check', folder(t), scenario, scenario === 'block' ? 5 : 12),
+        litmus: () => run('check', folder(t), scenario, loadsOf(scenario, 12)),
         steps: () => run(folder(t), 10, SEED),
         weave: () => run(boardPath(t), 97, SEED),
         torn: () => run(boardPath(t), 100_000, SEED, 4000),

@@ -377,6 +377,8 @@ export interface Seen {
   goodbye: boolean;
   seq: number;
   head: number;
+  /** Of the link by which its newest report came: the heartbeat, and since when it is listened to. */
+  link: { heartbeat: number; since: number };
   bySlot: State;
   byColumn: State;
 }
@@ -425,7 +427,7 @@ export class Sampler {
       const words = line.split(' ');
       const number = (i: number) => Number(words[i]);
       const nodes: Seen[] = [];
-      for (let i = 3; i < words.length - 1; i += 8)
+      for (let i = 3; i < words.length - 1; i += 10)
         nodes.push({
           name: words[i] as string,
           stamp: base + number(i + 1),
@@ -433,8 +435,9 @@ export class Sampler {
           goodbye: words[i + 3] === '1',
           seq: number(i + 4),
           head: number(i + 5),
-          bySlot: words[i + 6] as State,
-          byColumn: words[i + 7] as State,
+          link: { heartbeat: base + number(i + 6), since: base + number(i + 7) },
+          bySlot: words[i + 8] as State,
+          byColumn: words[i + 9] as State,
         });
       const time = (i: number) => base + number(i);
       samples.push({ now: time(0), heartbeat: time(1), since: time(2), end: time(words.length - 1), nodes });
@@ -465,7 +468,12 @@ export function stampsOf(sent: Sent, stepped: boolean): [number, number] {
   return [stepped ? sent.heartbeat : sent.after - SLACK, sent.before + SLACK];
 }
 
-function stateFrom(look: Sample, truth: Truth, stamp: number, last: { intervalMs: number; goodbye: boolean }): State {
+function stateFrom(
+  look: Sample,
+  truth: Truth,
+  stamp: number,
+  last: Pick<Seen, 'intervalMs' | 'goodbye' | 'link'>,
+): State {
   const ns = (value: number) => BigInt(Math.round(value));
   return judge(
     {
@@ -475,6 +483,7 @@ function stateFrom(look: Sample, truth: Truth, stamp: number, last: { intervalMs
       uncertainAfterNs: ns(truth.uncertainAfter),
       silentAfterNs: ns(truth.silentAfter),
       retired: false,
+      link: { heartbeatNs: ns(last.link.heartbeat), listeningSinceNs: ns(last.link.since) },
     },
     { ...last, stampNs: ns(stamp) },
   );
@@ -520,7 +529,7 @@ function* faultsOf(look: Sample, seen: Seen, node: Reporter, truth: Truth): Gene
   if (seen.bySlot !== read) yield `is ${seen.bySlot} for the sampler and ${read} for the reader`;
   const states = (sent: Sent) =>
     stampsOf(sent, truth.stepped === true).map(stamp =>
-      stateFrom(look, truth, stamp, { intervalMs: node.intervalMs, goodbye: sent.goodbye }),
+      stateFrom(look, truth, stamp, { intervalMs: node.intervalMs, goodbye: sent.goodbye, link: seen.link }),
     );
   if (!states(shown).includes(seen.bySlot)) yield `is ${seen.bySlot}, but truly ${states(shown).join(' or ')}`;
   // The column was read before the slots: its word may be of an earlier report.

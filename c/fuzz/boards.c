@@ -4,8 +4,11 @@
  * What must hold, whatever stands in the file:
  *   - a board that is opened is sound by a second reckoning, in 128 bits: every part within the file, and none on another;
  *   - no call gives a node, a state or a length beyond its bounds, and calls that tell of the same thing agree;
- *   - a report that is given stands in the file as it was given, in a slot that is whole;
- *   - a writer takes it over, replaces it or refuses it; then a report is laid on it, and read back. */
+ *   - a report that is given stands in the file as it was given, in a slot that is whole; an event or a refused sender likewise, in a block
+ *     that is; events in the order of their numbers, none before the one that was asked for, and none twice;
+ *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are laid on it, and
+ *     read back.
+ * But for takeovers the ring of events has few places: what is written for each input is a tenth of it, then. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -23,13 +26,20 @@ uint64_t fuzz_units;
 
 #define SECOND INT64_C(1000000000)
 #define CAPACITY 4u
-#define MOST_BYTES 65536u
+#define MOST_BYTES (1u << 20)
+#define REACH 65536u /* how far edits go */
+#define FEW_EVENTS 8u
 __extension__ typedef unsigned __int128 wide;
 
 static char path[128], taken[128];
 static int file;
-static uint8_t *good, now[MOST_BYTES];
-static size_t good_bytes, now_bytes;
+static uint8_t now[MOST_BYTES];
+static size_t now_bytes;
+/* The board as a writer made it, and one with few places for events. */
+static struct good {
+  uint8_t *map;
+  size_t bytes;
+} whole, small;
 
 static void make_report(struct bb_report *r, const char *name, uint32_t seq, bool goodbye) {
   memset(r, 0, sizeof *r);
@@ -55,8 +65,18 @@ static void make_report(struct bb_report *r, const char *name, uint32_t seq, boo
 
 static int lay(struct bb_writer *w, const char *name, uint32_t seq, bool goodbye, int64_t stamp_ns) {
   struct bb_report report;
-  const struct bb_arrival arrival = {.stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .port = 1};
+  struct bb_arrival arrival = {
+      .stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .port = 1, .interface = seq % 2 == 0 ? "eth0" : "eth1"};
   make_report(&report, name, seq, goodbye);
+  return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
+}
+
+/* What no receiver takes. */
+static int lay_junk(struct bb_writer *w, uint8_t who, int64_t stamp_ns) {
+  struct bb_report report;
+  struct bb_arrival arrival = {.stamp_ns = stamp_ns, .stamp_real_ns = 1700000000 * SECOND, .address = {[15] = who}, .link = BB_LINK_OTHERS};
+  make_report(&report, "stranger", 1, false);
+  report.magic = 0;
   return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
 }
 
@@ -80,8 +100,26 @@ static void end(void) {
   snprintf(lock, sizeof lock, "%s.lock", taken);
   unlink(lock);
   rmdir(fuzz_path(""));
-  free(good);
+  free(whole.map);
+  free(small.map);
   fprintf(stderr, "%" PRIu64 " %s\n", fuzz_units, fuzz_unit);
+}
+
+/* The same board with fewer places for events: what lies behind these moves up. */
+static struct good shrink(const struct good *from, uint32_t events) {
+  struct bb_board_header h;
+  memcpy(&h, from->map, sizeof h);
+  const size_t less = (size_t)(h.events - events) * h.events_stride, rest = (size_t)h.index_offset;
+  struct good to = {(uint8_t *)malloc(from->bytes), from->bytes - less};
+  memcpy(to.map, from->map, rest);
+  memcpy(to.map + rest - less, from->map + rest, from->bytes - rest);
+  h.events = events;
+  h.index_offset -= less;
+  h.column_offset -= less;
+  h.records_offset -= less;
+  h.file_bytes -= less;
+  memcpy(to.map, &h, sizeof h);
+  return to;
 }
 
 static void start(void) {
@@ -104,26 +142,33 @@ static void start(void) {
   for (uint32_t seq = 1; seq <= 3; seq++) MUST(lay(w, "node1", seq, false, SECOND * seq) == 0, "no report can be laid");
   MUST(lay(w, "node2", 1, false, SECOND) == 0 && lay(w, "left3", 1, false, SECOND) == 0 && lay(w, "left3", 2, true, 2 * SECOND) == 0,
        "no report can be laid");
-  good_bytes = (size_t)h->file_bytes;
-  good = (uint8_t *)malloc(good_bytes);
-  memcpy(good, h, good_bytes);
+  for (uint8_t who = 1; who <= 3; who++) MUST(lay_junk(w, who, SECOND) == BB_REASON_MAGIC, "junk was taken");
+  bb_writer_link_state(w, 1, 1, 0, false, SECOND);
+  bb_writer_link_state(w, 1, 1, BB_LINK_STATE_UP, false, 2 * SECOND);
+  MUST(h->links_used == 2 && h->event_last > 4 && h->event_last < FEW_EVENTS, "%" PRIu64 " links, %" PRIu64 " events", h->links_used, h->event_last);
+  whole = (struct good){(uint8_t *)malloc((size_t)h->file_bytes), (size_t)h->file_bytes};
+  memcpy(whole.map, h, whole.bytes);
   bb_writer_close(w);
+  small = shrink(&whole, FEW_EVENTS);
   snprintf(lock, sizeof lock, "%s.lock", path);
   unlink(lock);
   file = open(path, O_RDWR | O_CLOEXEC);
-  MUST(file >= 0 && good_bytes < MOST_BYTES / 2, "cannot open %s", path);
+  MUST(file >= 0 && whole.bytes < MOST_BYTES / 2 && small.bytes < REACH, "cannot open %s", path);
   atexit(end);
 }
 
-/* The good board, as if its receiver were at work. */
-static void refresh_good(void) {
+/* A good board, as if its receiver were at work. */
+static void refresh_good(const struct good *good) {
   struct bb_board_header *h = (struct bb_board_header *)now;
-  memcpy(now, good, good_bytes);
-  now_bytes = good_bytes;
+  memcpy(now, good->map, good->bytes);
+  now_bytes = good->bytes;
   const uint64_t ns = (uint64_t)bb_clock_ns(CLOCK_MONOTONIC);
   h->state = 0;
   h->heartbeat_ns = ns;
   h->listening_since_ns = ns - 60 * (uint64_t)SECOND;
+  for (uint32_t i = 0; i < BB_LINKS; i++)
+    if (i == BB_LINK_OTHERS || (i > 0 && i <= h->links_used))
+      h->evidence[i] = (struct bb_link_evidence){h->heartbeat_ns, h->listening_since_ns};
   for (uint32_t i = 0; i < CAPACITY; i++) {
     uint8_t *record = now + h->records_offset + (uint64_t)i * h->record_stride;
     for (uint32_t k = 0; k < 2; k++) {
@@ -131,7 +176,8 @@ static void refresh_good(void) {
       if (slot->head != 0) slot->stamp_ns = ns - (uint64_t)SECOND;
     }
     uint64_t *word = (uint64_t *)(now + h->column_offset + i * h->column_stride);
-    if (*word != 0) *word = (ns - (uint64_t)SECOND) / 1000000 << 21 | (*word & 0x1fffff);
+    if (*word != 0)
+      *word = BB_COLUMN((ns - (uint64_t)SECOND) / 1000000, BB_COLUMN_LINK(*word), BB_COLUMN_INTERVAL(*word), BB_COLUMN_GOODBYE(*word));
   }
 }
 
@@ -144,14 +190,14 @@ static void edit(struct input *in) {
   for (unsigned edits = 0; in->left > 0 && edits < 64; edits++) {
     const uint8_t op = (uint8_t)take(in, 1);
     if (op % 10 == 9) return;
-    size_t at = take(in, 2) % (MOST_BYTES / 2), width = 8;
+    size_t at = take(in, 2) % REACH, width = 8;
     uint64_t value = 0;
     switch (op % 10) {
       case 0: width = 1; value = take(in, 1); break;
       case 1: width = 4; value = take(in, 4); break;
       case 2: value = take(in, 8); break;
       case 3: /* a whole field of the header */
-        at = at % 96 * 4;
+        at = at % ((op & 0x40) != 0 ? BB_BOARD_HEADER_BYTES / 4 : 96) * 4;
         width = (op & 0x80) != 0 ? 4 : 8;
         value = telling[take(in, 1) % tellings];
         break;
@@ -167,12 +213,20 @@ static void edit(struct input *in) {
       }
       case 6: now_bytes = at; continue; /* shorter, or longer by what is there */
       case 7: { /* a piece from elsewhere */
-        const size_t from = take(in, 2) % (MOST_BYTES / 2), length = take(in, 2) % 4096;
+        const size_t from = take(in, 2) % REACH, length = take(in, 2) % 4096;
         memmove(now + at, now + from, length);
         continue;
       }
       default: { /* the head or tail of a slot, or its order block */
-        struct bb_board_header *h = (struct bb_board_header *)good;
+        const struct bb_board_header *h = (const struct bb_board_header *)(now_bytes == whole.bytes ? whole.map : small.map);
+        if ((op & 0x80) != 0) { /* or a word of one of the tables, among those that are used */
+          const size_t tables[] = {h->links_offset, h->links_offset + BB_LINK_OTHERS * sizeof(struct bb_link),
+                                   h->senders_offset + BB_REASON_MAGIC * BB_SENDERS_EACH * sizeof(struct bb_sender),
+                                   h->events_offset, offsetof(struct bb_board_header, evidence)};
+          at = tables[at / 128 % 5] + at % 128 * 8;
+          value = (op & 0x40) != 0 ? telling[take(in, 1) % tellings] : take(in, 1) % 32;
+          break;
+        }
         const size_t record = h->records_offset + at % CAPACITY * h->record_stride;
         static const size_t places[] = {0, 1248, 1280, 1280 + 1248};
         at = (at & 0x1000) != 0 ? record + ((at & 0x2000) != 0 ? 192 : 376) : record + h->slots_offset + places[at / 4 % 4];
@@ -197,16 +251,28 @@ static bool are_apart(wide a, wide a_bytes, wide b, wide b_bytes) { return a + a
 static bool is_sound(const struct bb_board_header *h) {
   const wide index = (wide)h->index_slots * h->index_stride, column = (wide)h->capacity * h->column_stride;
   const wide records = (wide)h->capacity * h->record_stride;
-  return h->magic == UINT64_C(0x4452414f424f4542) && h->version >> 16 == 1 && h->file_bytes <= now_bytes && h->header_bytes >= 1024 &&
+  const struct {
+    wide at, bytes;
+  } parts[] = {{0, h->header_bytes},
+               {h->links_offset, (wide)h->links * h->links_stride},
+               {h->senders_offset, (wide)h->senders * h->senders_stride},
+               {h->events_offset, (wide)h->events * h->events_stride},
+               {h->index_offset, index},
+               {h->column_offset, column},
+               {h->records_offset, records}};
+  const size_t count = sizeof parts / sizeof parts[0];
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i; k++)
+      if (!is_within(parts[i].at, parts[i].bytes) || !are_apart(parts[i].at, parts[i].bytes, parts[k].at, parts[k].bytes)) return false;
+  return h->magic == UINT64_C(0x4452414f424f4542) && h->version >> 16 == 2 && h->file_bytes <= now_bytes && h->header_bytes >= 1536 &&
+         h->links == 32 && h->senders == 256 && h->events > 0 && h->events <= 1u << 20 && h->links_stride >= 128 &&
+         h->links_stride % 8 == 0 && h->senders_stride >= 128 && h->senders_stride % 8 == 0 && h->events_stride >= 64 &&
+         h->events_stride % 8 == 0 &&
          h->capacity > 0 && h->capacity <= 1u << 24 && h->index_slots >= 2 * (wide)h->capacity &&
-         __builtin_popcount(h->index_slots) == 1 && is_within(h->index_offset, index) && is_within(h->column_offset, column) &&
-         is_within(h->records_offset, records) && h->index_stride >= 8 && h->index_stride % 8 == 0 && h->column_stride >= 8 &&
+         __builtin_popcount(h->index_slots) == 1 && h->index_stride >= 8 && h->index_stride % 8 == 0 && h->column_stride >= 8 &&
          h->column_stride % 8 == 0 && h->record_stride % 8 == 0 && h->slots == 2 && h->slot_stride >= 1280 && h->slot_stride % 8 == 0 &&
          h->slots_offset >= 384 && h->slots_offset % 8 == 0 && (wide)h->slots_offset + 2 * (wide)h->slot_stride <= h->record_stride &&
          h->report_offset == 32 && h->report_bytes == 1216 && h->count <= h->capacity &&
-         are_apart(0, h->header_bytes, h->index_offset, index) && are_apart(0, h->header_bytes, h->column_offset, column) &&
-         are_apart(0, h->header_bytes, h->records_offset, records) && are_apart(h->index_offset, index, h->column_offset, column) &&
-         are_apart(h->index_offset, index, h->records_offset, records) && are_apart(h->column_offset, column, h->records_offset, records) &&
          (h->state & BB_BOARD_STATE_RETIRED) == 0 && h->master_boot_id == bb_boot_id() && h->uncertain_after_ns > 0 && h->silent_after_ns > 0;
 }
 
@@ -291,21 +357,78 @@ static size_t bytes_of(const struct bb_board_header *h, uint64_t nodes) {
 }
 
 /* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are refused. */
-static void overview(const uint8_t *copy, size_t bytes, const struct bb_look *look) {
-  uint8_t states[64];
+static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
+  uint8_t states[64], known[64];
   uint32_t kernels[64];
   double ages[64], skews[64];
-  const struct bb_overview out = {states, ages, skews, kernels};
+  const struct bb_overview out = {ages, skews, kernels, states, known};
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
+    MUST(known[i] < BEOBOARD_UNKNOWN && (states[i] == BEOBOARD_UNKNOWN || states[i] == known[i]), "known as %d, and is %d", known[i], states[i]);
     MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g", states[i], ages[i]);
     MUST(states[i] == BEOBOARD_LIVE || (kernels[i] == 0 && skews[i] == 0), "of a node of state %d more is told", states[i]);
   }
-  const struct bb_look more = {look->now_ns, look->real_ns, UINT64_MAX / 2};
+  struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};
   MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states), "more nodes than there are");
   const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
   MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
+}
+
+/* Whether a block of so many bytes stands in the file at that place as it was given, and is whole there. */
+static bool stands_at(const void *block, uint64_t offset, size_t bytes) {
+  uint64_t head, tail;
+  memcpy(&head, now + offset, 8);
+  memcpy(&tail, now + offset + bytes - 8, 8);
+  return head != 0 && head % 2 == 0 && head == tail && memcmp(block, now + offset, bytes) == 0;
+}
+
+/* Events from number `from` on, a few at a time, up to the last. */
+static void look_at_events(const struct bb_board *b, const struct bb_board_header *h, uint64_t from) {
+  struct bb_event events[3];
+  uint64_t next = from, newest = 0, calls = 0;
+  for (int n = 3; n == 3; calls++) {
+    const uint64_t before = next;
+    n = bb_board_events(b, &next, events, 3);
+    MUST(n >= 0 && n <= 3, "%d events", n);
+    MUST(calls <= h->events, "events from %" PRIu64 " on have no end", from);
+    for (int i = 0; i < n; i++) {
+      const uint64_t number = events[i].head / 2;
+      MUST(number > newest && number < next && (number >= before || before > h->event_last + 1), "event %" PRIu64 " after %" PRIu64 ", of those from %" PRIu64 " on",
+           number, newest, before);
+      MUST(stands_at(&events[i], h->events_offset + number % h->events * h->events_stride, sizeof events[i]), "event %" PRIu64 " does not stand there", number);
+      newest = number;
+    }
+  }
+}
+
+/* Links, refused senders and events of a board whose geometry is `h`. */
+static void look_at_tables(const struct bb_board *b, const struct bb_board_header *h) {
+  static struct bb_sender senders[BB_SENDERS];
+  struct bb_link_copy links[BB_LINKS];
+  struct bb_board_header is; /* as it stands there by now */
+  memcpy(&is, now, sizeof is);
+  is.events = h->events;
+  is.events_offset = h->events_offset;
+  is.events_stride = h->events_stride;
+  uint32_t numbers[BB_LINKS];
+  const int n = bb_board_links(b, links, numbers);
+  MUST(n >= 1 && n < BB_LINKS && numbers[n - 1] == BB_LINK_OTHERS, "%d links", n);
+  for (int i = 0; i < n; i++) {
+    MUST(numbers[i] == (uint32_t)i + 1 || i == n - 1, "link %u after %d", numbers[i], i);
+    MUST(memcmp(&links[i].link, now + h->links_offset + (uint64_t)numbers[i] * h->links_stride, sizeof links[i].link) == 0 &&
+             memcmp(&links[i].evidence, &is.evidence[numbers[i]], sizeof links[i].evidence) == 0,
+         "link %u does not stand there", numbers[i]);
+  }
+  MUST(bb_board_senders(b, senders) == 0, "no senders");
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    static const struct bb_sender none;
+    MUST(memcmp(&senders[i], &none, sizeof none) == 0 ||
+             stands_at(&senders[i], h->senders_offset + (uint64_t)i * h->senders_stride, sizeof senders[i]),
+         "sender %u does not stand there", i);
+  }
+  const uint64_t from[] = {0, 1, 2, is.event_last - 1, is.event_last, is.event_last + 1, is.event_last - is.events, UINT64_MAX, INT64_MAX};
+  for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) look_at_events(b, &is, from[i]);
 }
 
 /* The same by board.h. */
@@ -317,6 +440,7 @@ static void look(const struct bb_board_header *h) {
     MUST(why[0] != 0 && strchr(why, '\n') == NULL, "the fault is not one line: %s", why);
     return;
   }
+  look_at_tables(&b, h);
   const size_t room = bb_board_snapshot_bytes(&b);
   MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride), "a snapshot of %zu", room);
   void *copy = malloc(room);
@@ -350,21 +474,70 @@ static void look(const struct bb_board_header *h) {
   bb_board_close(&b);
 }
 
+static struct bb_sender senders[BB_SENDERS];
+static uint64_t events_before, numbered;
+
+/* What else a receiver does: links come and go, strangers knock, it looks after links and says that it has heard everything. */
+static void receive_on(struct bb_writer *w, int64_t ns) {
+  const struct bb_board_header *h = bb_writer_header(w);
+  const uint32_t link = bb_writer_take_link(w, "eth9", 9, ns);
+  numbered = h->links_used;
+  MUST(link == BB_LINK_OTHERS || (link > 0 && link <= numbered && strcmp(bb_writer_link(w, link)->name, "eth9") == 0), "link %u", link);
+  events_before = h->event_last;
+  for (uint32_t i = 0; i <= BB_LINKS; i++) {
+    bb_writer_link_state(w, i, i, 0, false, ns);
+    bb_writer_link_state(w, i, i, BB_LINK_STATE_UP, true, ns);
+    bb_writer_link_missed(w, i, 3);
+  }
+  MUST(h->event_last > events_before, "no link went down or up");
+  for (uint8_t who = 1; who <= 2 * BB_SENDERS_EACH; who++) MUST(lay_junk(w, who, ns) == BB_REASON_MAGIC, "junk was taken");
+  bb_writer_overflowed(w, 1);
+  bb_writer_listening_since(w, ns);
+  bb_writer_survey(w);
+  bb_writer_heartbeat(w, ns + 1);
+  bb_writer_senders(w, senders);
+}
+
+/* And finds it on the board. */
+static void read_on(struct bb_writer *w) {
+  const struct bb_board_header *h = bb_writer_header(w);
+  struct bb_board b;
+  struct bb_link_copy links[BB_LINKS];
+  static struct bb_event events[BB_EVENTS];
+  uint32_t numbers[BB_LINKS];
+  uint64_t next = events_before + 1;
+  char why[256] = "";
+  MUST(bb_board_open(&b, taken, (uid_t)-1, why, sizeof why) == BB_READY, "%s", why);
+  const int n = bb_board_links(&b, links, numbers);
+  MUST((uint64_t)n == numbered + 1, "%d links", n);
+  for (int i = 0; i < n; i++)
+    MUST(links[i].link.state == BB_LINK_STATE_UP && links[i].evidence.heartbeat_ns == h->heartbeat_ns &&
+             links[i].evidence.listening_since_ns == h->listening_since_ns && links[i].evidence.heartbeat_ns != 0,
+         "link %u", numbers[i]);
+  const int count = bb_board_events(&b, &next, events, BB_EVENTS);
+  MUST((uint64_t)count == h->event_last - events_before && next == h->event_last + 1, "%d events", count);
+  bb_board_close(&b);
+}
+
 /* A receiver is started on it. */
 static void take_over(void) {
   static struct beoboard_slot newest;
   MUST(rename(path, taken) == 0, "cannot rename");
   struct bb_writer *w = open_writer(taken, NULL, 0);
   if (w != NULL) {
-    const int outcome = lay(w, "node1", 1000, false, bb_clock_ns(CLOCK_MONOTONIC));
+    const int64_t ns = bb_clock_ns(CLOCK_MONOTONIC);
+    const int outcome = lay(w, "node1", 1000, false, ns);
     MUST(outcome >= -1 && outcome < BB_REASON_COUNT, "outcome %d", outcome);
+    receive_on(w, ns);
     beoboard *b;
     const int opened = beoboard_open(&b, taken, 0);
     MUST(opened == 0, "what was taken over is not readable: %d", opened);
     const int index = beoboard_index(b, "node1");
     if (outcome == 0)
       MUST(index >= 0 && beoboard_reports(b, index, &newest, NULL, sizeof newest) > 0 && newest.report.seq == 1000, "the report is not there");
+    if (outcome == 0) MUST(beoboard_state(b, index) == BEOBOARD_LIVE, "the node is not live");
     beoboard_close(b);
+    read_on(w);
     bb_writer_close(w);
   }
   unlink(taken);
@@ -377,10 +550,11 @@ enum { TAKEN = 2, RAW = 5 };
 
 static uint8_t make_board(struct input *in) {
   const uint8_t flags = (uint8_t)take(in, 1);
-  memset(now, 0, sizeof now);
-  refresh_good();
+  memset(now, 0, now_bytes > REACH ? now_bytes : REACH);
+  refresh_good((flags & TAKEN) != 0 && (flags & RAW) != RAW ? &whole : &small);
   if ((flags & RAW) == RAW) {
-    now_bytes = in->left < MOST_BYTES / 2 ? in->left : MOST_BYTES / 2;
+    now_bytes = in->left < REACH ? in->left : REACH;
+    memset(now, 0, small.bytes);
     memcpy(now, in->at, now_bytes);
     in->left = 0;
   } else {
@@ -408,14 +582,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (now_bytes >= sizeof h) look(&h);
   if (opened == 0) {
     ask(b, &h);
+    struct bb_board mapped_board;
+    char why[256];
+    const bool is_open = in.left > 0 && bb_board_open(&mapped_board, path, (uid_t)-1, why, sizeof why) == BB_READY;
     if (in.left > 0) { /* and while it is mapped; cut short it must not be: that is SIGBUS, and only its owner can */
       const size_t mapped = now_bytes;
       edit(&in);
       now_bytes = mapped;
       store();
       ask(b, &h);
+      if (is_open) look_at_tables(&mapped_board, &h);
       MUST(beoboard_refresh(b) <= 1, "refreshing gives more than 1");
     }
+    if (is_open) bb_board_close(&mapped_board);
     beoboard_close(b);
   }
   if ((flags & TAKEN) != 0) take_over();

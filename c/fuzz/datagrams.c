@@ -6,8 +6,13 @@
  *   - the reason is the first of the ladder, or there is none;
  *   - nothing has changed on the board but what this outcome changes, to the byte;
  *   - what was accepted stands there as it came, and the report before it beside it, as the library reads them;
- *   - what had to be signed was signed by us; nothing signed is taken twice; a duplicate has come before;
+ *   - what had to be signed was signed by us; nothing signed is taken twice; a duplicate has come before; whoever goes on reporting is
+ *     taken once the reset limit has passed;
+ *   - a refusal is noted where it has to be, and pushes out nobody who is kept: who came again stays for a minute, whatever flood of
+ *     invented addresses comes; of what names no record ten events are told of in a second, of all else each kind once in a minute;
  *   - the counters add up to the number of datagrams. */
+#include <net/if.h>
+
 #include "../beoboard.h"
 #include "../board.h"
 #include "../board_writer.h"
@@ -50,7 +55,9 @@ struct place {
   struct bb_writer *writer;
   beoboard *reader;
   size_t bytes;
-  uint8_t *empty; /* the board as it began */
+  uint64_t inputs;
+  uint8_t *empty;  /* the board as it began */
+  uint8_t *before; /* the board as it was before the datagram under way; between datagrams the same as the board */
 };
 static struct place places[CONFIGURATIONS];
 
@@ -85,6 +92,17 @@ static void open_place(struct place *p, size_t number) {
   p->bytes = (size_t)bb_writer_header(p->writer)->file_bytes;
   p->empty = (uint8_t *)malloc(p->bytes);
   memcpy(p->empty, map_of(p), p->bytes);
+  p->before = (uint8_t *)malloc(p->bytes);
+  memcpy(p->before, p->empty, p->bytes);
+}
+
+/* The ring of events is most of a board, and a place of it changes at a time: it is compared where it may have changed, and all of it at
+ * the end of each input. */
+static bool differs(const struct place *p) {
+  const struct bb_board_header *h = bb_writer_header(p->writer);
+  const size_t ring = (size_t)h->events_offset, behind = (size_t)h->index_offset;
+  const uint8_t *after = map_of(p);
+  return memcmp(p->before, after, ring) != 0 || memcmp(p->before + behind, after + behind, p->bytes - behind) != 0;
 }
 
 static void close_places(void) {
@@ -93,6 +111,7 @@ static void close_places(void) {
     beoboard_close(places[i].reader);
     bb_writer_close(places[i].writer);
     free(places[i].empty);
+    free(places[i].before);
     unlink(places[i].path);
     snprintf(lock, sizeof lock, "%s.lock", places[i].path);
     unlink(lock);
@@ -103,11 +122,16 @@ static void close_places(void) {
 
 static void begin(struct place *p) {
   char why[256] = "";
-  memcpy(map_of(p), p->empty, p->bytes);
+  const struct bb_board_header *h = bb_writer_header(p->writer);
+  const size_t ring = (size_t)h->events_offset, behind = (size_t)h->index_offset;
+  const size_t used = (size_t)(h->event_last < BB_EVENTS ? h->event_last + 1 : BB_EVENTS) * sizeof(struct bb_event);
+  memcpy(map_of(p), p->empty, ring + used);
+  memcpy(map_of(p) + behind, p->empty + behind, p->bytes - behind);
   bb_writer_resumed(p->writer, 0);
   /* Records begin anew: what was derived for the names that they had is not theirs. */
   if (p->is->keys > 0) MUST(bb_writer_change(p->writer, &p->options, why, sizeof why), "%s", why);
   MUST(beoboard_refresh(p->reader) >= 0, "the library lost %s", p->path);
+  memcpy(p->before, map_of(p), p->bytes);
 }
 
 /* ---- the rules of a report alone ---- */
@@ -168,6 +192,17 @@ struct play {
   /* The last two accepted of each record. */
   struct bb_report newest[CAPACITY], before[CAPACITY];
   unsigned accepted[CAPACITY];
+  struct {
+    int64_t ns, real_ns;
+    enum bb_auth_alg proved;
+  } stamp[CAPACITY];
+  /* By which interface the next one comes, of so many that not all can have a link; and from where. */
+  char interface[IF_NAMESIZE];
+  uint8_t from[16];
+  /* The second in which events without a record are told of, by the first that was. */
+  bool told;
+  int64_t told_ns;
+  unsigned told_count;
 };
 
 static void fill(struct bb_report *r) {
@@ -233,15 +268,113 @@ static uint32_t find_record(uint8_t *map, const char *name) {
   return BB_NO_RECORD;
 }
 
+static struct bb_event *event_in(uint8_t *map, uint64_t number) {
+  const struct bb_board_header *h = (const struct bb_board_header *)map;
+  return (struct bb_event *)(map + h->events_offset + number % h->events * h->events_stride);
+}
+
+static struct bb_sender *senders_in(uint8_t *map, enum bb_reason reason) {
+  const struct bb_board_header *h = (const struct bb_board_header *)map;
+  return (struct bb_sender *)(map + h->senders_offset + 8 * (uint64_t)reason * h->senders_stride);
+}
+
+static struct bb_link *link_in(uint8_t *map, uint32_t link) {
+  const struct bb_board_header *h = (const struct bb_board_header *)map;
+  return (struct bb_link *)(map + h->links_offset + (uint64_t)link * h->links_stride);
+}
+
 #define ALLOW(field) (was->field = is->field)
 #define GROWS(field, by) MUST(is->field == was->field + (by), "it was %" PRIu64 ", and is %" PRIu64, (uint64_t)was->field, (uint64_t)is->field)
 
-/* What a refusal leaves in the record, beside counters. Taken over into the board as it was, so that all else must be equal. */
-static void allow_refusal(struct bb_record *was, const struct bb_record *is, enum bb_reason reason, const struct play *p) {
+/* The next event, which must be this one. */
+static void allow_event(uint8_t *before, uint8_t *after, const struct play *p, enum bb_event_kind kind, uint64_t subject, uint64_t detail) {
+  struct bb_board_header *was = (struct bb_board_header *)before;
+  const struct bb_board_header *is = (const struct bb_board_header *)after;
+  const uint64_t number = was->event_last + 1;
+  const struct bb_event *e = event_in(after, number);
+  MUST(is->event_last >= number, "event %d of %" PRIu64 " was not told", (int)kind, subject);
+  was->event_last = number;
+  MUST(e->head == 2 * number && e->tail == e->head && e->kind == (uint64_t)kind && e->subject == subject && e->detail == detail &&
+           e->stamp_ns == (uint64_t)p->now_ns && e->stamp_real_ns == (uint64_t)p->real_ns && e->reserved0 == 0,
+       "event %" PRIu64 " is of kind %" PRIu64 ", subject %" PRIu64 ", detail %" PRIu64 ", and not of %d, %" PRIu64 ", %" PRIu64, number, e->kind,
+       e->subject, e->detail, (int)kind, subject, detail);
+  memcpy(event_in(before, number), e, sizeof *e);
+}
+
+/* Until when an entry is kept, by "Refused senders" in proto/board-v2.md. */
+static int64_t kept_until(const struct bb_sender *s) {
+  return s->head == 0 ? INT64_MIN : (int64_t)s->last_ns + (s->count > 1 ? 60 : 10) * SECOND;
+}
+
+/* Where a refusal was noted, if anywhere. Whether that is news. */
+static bool allow_sender(uint8_t *before, uint8_t *after, const struct play *p, enum bb_reason reason, const char name[64]) {
+  struct bb_sender *was = senders_in(before, reason), *own = NULL, *changed = NULL;
+  const struct bb_sender *is = senders_in(after, reason);
+  bool may_be_taken = false, is_empty = false;
+  uint64_t stalest = UINT64_MAX;
+  for (int i = 0; i < 8; i++) {
+    if (was[i].head != 0 && memcmp(was[i].address, p->from, 16) == 0 && memcmp(was[i].name, name, 64) == 0) {
+      MUST(own == NULL, "one sender has two entries");
+      own = &was[i];
+    }
+    if (memcmp(&was[i], &is[i], sizeof was[i]) != 0) {
+      MUST(changed == NULL, "one refusal changed two entries");
+      changed = &was[i];
+    }
+    if (kept_until(&was[i]) > p->now_ns) continue;
+    may_be_taken = true;
+    is_empty = is_empty || was[i].head == 0;
+    if (was[i].head != 0 && was[i].last_ns < stalest) stalest = was[i].last_ns;
+  }
+  if (changed == NULL) {
+    MUST(own == NULL && !may_be_taken, "a refusal was not noted");
+    return false;
+  }
+  const struct bb_sender *now = &is[changed - was];
+  const bool is_new = own == NULL;
+  MUST(is_new || changed == own, "a sender got a second entry");
+  if (is_new) {
+    MUST(kept_until(changed) <= p->now_ns, "who came %" PRIu64 " times was pushed out after %" PRId64 " ns", changed->count,
+         p->now_ns - (int64_t)changed->last_ns);
+    MUST(is_empty ? changed->head == 0 : changed->last_ns == stalest, "another entry was taken than the one that was longest unheard");
+  }
+  MUST(now->head == changed->head + 2 && now->tail == now->head, "the sequence of the entry is wrong");
+  MUST(now->first_ns == (is_new ? (uint64_t)p->now_ns : own->first_ns) && now->last_ns == (uint64_t)p->now_ns &&
+           now->last_real_ns == (uint64_t)p->real_ns && now->count == (is_new ? 1 : own->count + 1) && memcmp(now->address, p->from, 16) == 0 &&
+           memcmp(now->name, name, 64) == 0,
+       "the entry tells another story");
+  memcpy(changed, now, sizeof *changed);
+  return is_new;
+}
+
+/* A refusal that names no record: whether an event may tell of it. */
+static bool may_be_told(struct play *p) {
+  if (!p->told || p->now_ns - p->told_ns >= SECOND) {
+    p->told = true;
+    p->told_ns = p->now_ns;
+    p->told_count = 0;
+  }
+  return p->told_count++ < 10;
+}
+
+/* Whether the record says what it was refused for: nothing but what the node itself made, as far as anybody can know. */
+static bool is_of_node(const struct play *p, enum bb_reason reason) {
+  if (p->place->is->keys > 0) return reason > BB_REASON_TAG;
+  return reason != BB_REASON_AUTH_MISSING && reason != BB_REASON_KEY_ID && reason != BB_REASON_TAG;
+}
+
+/* What a refusal leaves in the record, beside counters. Taken over into the board as it was, so that all else must be equal. Whether it is
+ * news of that node. */
+static bool allow_refusal(struct bb_record *was, const struct bb_record *is, enum bb_reason reason, const struct play *p) {
   GROWS(refused, 1);
   ALLOW(refused);
   GROWS(late, reason == BB_REASON_LATE);
   ALLOW(late);
+  if (!is_of_node(p, reason)) return false;
+  const uint64_t kind = UINT64_C(1) << reason;
+  const bool is_stale = p->now_ns - (int64_t)was->refusal_ns > 60 * SECOND, is_news = is_stale || (was->refused_kinds & kind) == 0;
+  MUST(is->refused_kinds == ((is_stale ? 0 : was->refused_kinds) | kind), "the kinds of refusals are wrong");
+  ALLOW(refused_kinds);
   GROWS(order_head, 2);
   GROWS(order_tail, is->order_head - was->order_tail);
   ALLOW(order_head);
@@ -253,14 +386,36 @@ static void allow_refusal(struct bb_record *was, const struct bb_record *is, enu
   ALLOW(refusal_ns);
   ALLOW(refusal_real_ns);
   ALLOW(refusal_offset_us);
-  if (reason != BB_REASON_LATE) return;
+  if (reason != BB_REASON_LATE) return is_news && reason > BB_REASON_TAG;
   MUST(is->lost == was->lost || is->lost + 1 == was->lost, "one late report took back more than one");
   ALLOW(lost);
   ALLOW(history);
   ALLOW(history_lost);
+  return is_news;
+}
+
+/* The link by which a report was accepted, which may be a new one. */
+static uint32_t allow_link(uint8_t *before, uint8_t *after, const struct play *p) {
+  struct bb_board_header *was = (struct bb_board_header *)before;
+  const struct bb_board_header *is = (const struct bb_board_header *)after;
+  uint32_t link = p->interface[0] == 0 ? BB_LINK_OTHERS : 1;
+  while (link <= was->links_used && strcmp(link_in(before, link)->name, p->interface) != 0) link++;
+  if (link > 30) link = BB_LINK_OTHERS;
+  MUST(is->links_used == (link > was->links_used && link != BB_LINK_OTHERS ? link : was->links_used), "%" PRIu64 " links are used", is->links_used);
+  if (is->links_used != was->links_used) {
+    struct bb_link made = {.index = 7, .state = BB_LINK_STATE_UP, .changed_ns = (uint64_t)p->now_ns};
+    strcpy(made.name, p->interface);
+    memcpy(link_in(before, link), &made, sizeof made);
+    MUST(was->evidence[link].heartbeat_ns == 0, "a link without an entry had a heartbeat");
+    was->evidence[link].listening_since_ns = (uint64_t)p->now_ns;
+  }
+  was->links_used = is->links_used;
+  link_in(before, link)->accepted++;
+  return link;
 }
 
 static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const struct bb_report *r, const struct play *p) {
+  const uint32_t link = allow_link(before, after, p);
   struct bb_record *was = record_in(before, i);
   const struct bb_record *is = record_in(after, i);
   GROWS(accepted, 1);
@@ -271,6 +426,11 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   const uint64_t begun = is->restarts - was->restarts + is->reboots - was->reboots + is->resets - was->resets;
   MUST(begun <= 1, "one report began %" PRIu64 " runs", begun);
   MUST(begun == 0 || (is->lost == was->lost && is->unheard == was->unheard), "a run began with losses");
+  /* It is told of; or else, that the node said goodbye. */
+  if (is->restarts != was->restarts) allow_event(before, after, p, BB_EVENT_KIND_RESTART, i, 0);
+  else if (is->reboots != was->reboots) allow_event(before, after, p, BB_EVENT_KIND_REBOOT, i, 0);
+  else if (is->resets != was->resets) allow_event(before, after, p, BB_EVENT_KIND_RESET, i, 0);
+  else if ((r->flags >> 1 & 1) != 0) allow_event(before, after, p, BB_EVENT_KIND_GOODBYE, i, 0);
   ALLOW(restarts);
   ALLOW(reboots);
   ALLOW(resets);
@@ -290,8 +450,9 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   MUST(new->head == number + 2 && new->tail == new->head, "the sequence of the slot is wrong");
   MUST(new->stamp_ns == (uint64_t)p->now_ns && new->stamp_real_ns == (uint64_t)p->real_ns, "the stamp is wrong");
   MUST(memcmp(&new->report, r, sizeof *r) == 0, "the report is another one than came");
+  MUST(new->link == link, "it came by link %u, and not by %" PRIu64, link, new->link);
   memcpy(old, new, sizeof *old);
-  *word_in(before, i) = (uint64_t)p->now_ns / 1000000 << 21 | (uint64_t)r->interval_ms << 1 | (r->flags >> 1 & 1);
+  *word_in(before, i) = BB_COLUMN((uint64_t)p->now_ns / 1000000, link, r->interval_ms, r->flags >> 1 & 1);
 }
 
 /* A name that came for the first time. */
@@ -332,6 +493,23 @@ static bool is_later(const struct play *p, const struct bb_report *r, uint32_t r
   return p->accepted[record] == 0 || r->t_real_ns > p->newest[record].t_real_ns;
 }
 
+static uint64_t between(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
+
+/* Whether a report of the boot that is held has to be taken because nothing else was for the reset limit, by "Order, and trust": in seconds of
+ * the shorter interval. Half of 4.5 and 10.5 is 7.5. A proved one has to be fresh, too; `as_proved`: the last one was as well. */
+static bool is_due(const struct play *p, const struct bb_report *r, uint32_t record, enum bb_auth_alg proof) {
+  const struct bb_report *held = &p->newest[record];
+  if (p->accepted[record] == 0 || r->boot_id != held->boot_id || memcmp(r, held, sizeof *r) == 0) return false;
+  const uint64_t shorter = r->interval_ms < held->interval_ms ? r->interval_ms : held->interval_ms;
+  const uint64_t limit = 7500 * UINT64_C(1000) * (shorter > 1000 ? shorter : 1000);
+  if ((uint64_t)(p->now_ns - p->stamp[record].ns) <= limit) return false;
+  if (proof == BB_AUTH_ALG_NONE) return r->start_boot_ns != held->start_boot_ns || r->seq != held->seq || r->t_boot_ns != held->t_boot_ns;
+  const uint64_t window = p->place->is->window_ns;
+  if (between(r->t_real_ns, (uint64_t)p->real_ns) > window || p->stamp[record].proved < proof) return false;
+  if (between(held->t_real_ns, (uint64_t)p->stamp[record].real_ns) <= window) return r->t_real_ns > held->t_real_ns;
+  return r->t_real_ns > (uint64_t)p->stamp[record].real_ns + window;
+}
+
 /* Rules of order that hold whatever came before. */
 static void check_order(const struct play *p, const struct bb_report *r, int outcome, const struct bb_record *is, uint32_t record,
                         enum bb_auth_alg proof, bool begun) {
@@ -351,6 +529,8 @@ static void check_order(const struct play *p, const struct bb_report *r, int out
   if (outcome == BB_OUTCOME_DUPLICATE) MUST(same_run, "a duplicate of what never came");
   const bool is_held = p->accepted[record] > 0 && memcmp(&p->newest[record], r, sizeof *r) == 0;
   if (is_held && (outcome <= 0 || outcome > BB_REASON_TAG)) MUST(outcome == BB_OUTCOME_DUPLICATE, "the very report that is held was no duplicate");
+  if ((outcome <= 0 || outcome > BB_REASON_TAG) && is_due(p, r, record, proof))
+    MUST(outcome == BB_OUTCOME_ACCEPTED, "%d, though nothing was accepted for longer than the reset limit", outcome);
   if (outcome != BB_OUTCOME_ACCEPTED) return;
   /* Of a boot that so many others have followed that it was forgotten, the window is all there is; after a reset, and of a boot without an
    * id, that it is later by the node's own clock. */
@@ -365,18 +545,17 @@ static void check_order(const struct play *p, const struct bb_report *r, int out
 }
 
 static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
-  static uint8_t *before;
-  static size_t room;
   struct place *place = p->place;
-  uint8_t *after = map_of(place);
-  if (room < place->bytes) before = (uint8_t *)realloc(before, room = place->bytes);
-  memcpy(before, after, place->bytes);
-  const struct bb_arrival arrival = {.stamp_ns = p->now_ns, .stamp_real_ns = p->real_ns, .port = 4711};
+  uint8_t *const before = place->before, *const after = map_of(place);
+  struct bb_arrival arrival = {.stamp_ns = p->now_ns, .stamp_real_ns = p->real_ns, .port = 4711, .interface_index = 7};
+  memcpy(arrival.address, p->from, sizeof arrival.address);
+  if (p->interface[0] == 0) arrival.link = BB_LINK_OTHERS;
+  else arrival.interface = p->interface;
   if (length >= BB_REPORT_BYTES) {
     const uint64_t expected = bb_writer_expect(place->writer, datagram);
     bb_writer_fetch(place->writer, expected);
     bb_writer_fetch_slot(place->writer, expected);
-    MUST(memcmp(before, after, place->bytes) == 0, "a look ahead changed the board");
+    MUST(!differs(place), "a look ahead changed the board");
   }
   const int outcome = bb_writer_deliver(place->writer, datagram, length, &arrival);
   fuzz_units++;
@@ -400,6 +579,8 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
     GROWS(duplicate, 1);
     ALLOW(duplicate);
   }
+  char name[64] = {0}; /* as it claims */
+  if (length == BB_REPORT_BYTES && is_name(datagram)) memcpy(name, datagram + 192, sizeof name);
   const bool is_named = invalid == BB_REASON_NONE || invalid == BB_REASON_INTERVAL || invalid == BB_REASON_RANGE;
   struct bb_report report;
   uint32_t record = BB_NO_RECORD;
@@ -427,7 +608,8 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
     const bool begun = has->restarts + has->reboots + has->resets != had->restarts + had->reboots + had->resets;
     if (invalid == BB_REASON_NONE) check_order(p, &report, outcome, has, record, proof, begun);
     if (outcome > 0) {
-      allow_refusal(had, has, (enum bb_reason)outcome, p);
+      if (allow_refusal(had, has, (enum bb_reason)outcome, p))
+        allow_event(before, after, p, BB_EVENT_KIND_REFUSAL, record, (uint64_t)outcome);
     } else if (outcome == BB_OUTCOME_DUPLICATE) {
       MUST(has->duplicate == had->duplicate + 1, "a duplicate was not counted");
       had->duplicate++;
@@ -437,8 +619,13 @@ static void deliver(struct play *p, const uint8_t *datagram, size_t length) {
   } else {
     MUST(outcome > 0, "accepted without a record");
   }
-  MUST(memcmp(before, after, place->bytes) == 0, "outcome %d changed what it must not", outcome);
+  if (outcome > 0 && allow_sender(before, after, p, (enum bb_reason)outcome, name) && outcome <= BB_REASON_TAG && may_be_told(p))
+    allow_event(before, after, p, BB_EVENT_KIND_REFUSAL, UINT32_MAX, (uint64_t)outcome);
+  MUST(!differs(place), "outcome %d changed what it must not", outcome);
   if (outcome == 0) {
+    p->stamp[record].ns = p->now_ns;
+    p->stamp[record].real_ns = p->real_ns;
+    p->stamp[record].proved = proof_of(p, &report);
     p->before[record] = p->newest[record];
     p->newest[record] = report;
     p->accepted[record]++;
@@ -473,8 +660,10 @@ static void close_up(struct play *p, const bool *stays, uint32_t count) {
     if (!stays[i]) continue;
     p->newest[kept] = p->newest[i];
     p->before[kept] = p->before[i];
+    p->stamp[kept] = p->stamp[i];
     p->accepted[kept++] = p->accepted[i];
   }
+  memcpy(p->place->before, map_of(p->place), p->place->bytes);
   for (; kept < CAPACITY; kept++) p->accepted[kept] = 0;
   MUST(beoboard_refresh(p->place->reader) >= 0, "the library lost the board");
   for (uint32_t i = 0; i < bb_writer_header(p->place->writer)->count; i++) check_reader(p, i);
@@ -494,6 +683,7 @@ static void take_over(struct play *p) {
   place->writer = bb_writer_open(&place->options, why, sizeof why);
   MUST(place->writer != NULL, "%s", why);
   bb_writer_resumed(place->writer, 0);
+  p->told = false; /* who counted them is gone */
   MUST(!all || memcmp(before + records, map_of(place) + records, place->bytes - records) == 0, "a good board was repaired");
   free(before);
   close_up(p, stays, count);
@@ -519,6 +709,27 @@ static void forget(struct play *p, uint8_t which) {
       if (strncmp(p->came[i].report.hostname, gone[k], 64) == 0) memset(&p->came[i].report, 0, sizeof p->came[i].report);
   MUST(bb_writer_forget(place->writer, gone, count, found, why, sizeof why), "%s", why);
   close_up(p, stays, records);
+}
+
+/* What comes next comes by another interface, or from another address; or at once so many datagrams do, each from one that nobody has. */
+static void come_from(struct play *p, struct input *in, uint8_t which) {
+  const uint8_t n = (uint8_t)take(in, 1);
+  if ((which & 0x60) == 0x20) {
+    memset(p->interface, 0, sizeof p->interface);
+    if (n % 40 != 39) snprintf(p->interface, sizeof p->interface, "eth%u", n % 40);
+  } else if ((which & 0x60) == 0x40) {
+    memset(p->from, 0, sizeof p->from);
+    p->from[15] = n % 16;
+  } else {
+    uint8_t from[16];
+    memcpy(from, p->from, sizeof from);
+    for (unsigned i = 0; i < n % 32u && p->delivered < MOST_DATAGRAMS; i++) {
+      p->from[0] = (uint8_t)(i + 1);
+      p->from[1] = which & 0x1f;
+      deliver_cut(p, (const uint8_t *)&p->report, (which & 1) != 0 ? BB_REPORT_BYTES : 100);
+    }
+    memcpy(p->from, from, sizeof from);
+  }
 }
 
 static void step(struct play *p, struct input *in) {
@@ -586,6 +797,10 @@ static void step(struct play *p, struct input *in) {
     }
     default: { /* system calls: seldom */
       const uint8_t which = (uint8_t)take(in, 1);
+      if ((which & 0x80) == 0 && (which & 0x60) != 0) {
+        come_from(p, in, which);
+        break;
+      }
       if (p->rebuilt++ > 0) break;
       if ((which & 0x80) != 0) take_over(p);
       else forget(p, which);
@@ -608,7 +823,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   play.came = came;
   play.signed_ = signatures;
   play.place = &places[take(&in, 1) % CONFIGURATIONS];
-  play.now_ns = 1000000 * SECOND;
+  /* Hours from the inputs before: the writer, which is the same, may have told of events in their seconds. */
+  play.now_ns = (1000000 + (int64_t)(play.place->inputs++ % 10000) * 20000) * SECOND;
   play.real_ns = 1700000000 * SECOND;
   fill(&play.report);
   for (unsigned i = 0; i < KEPT; i++) play.kept[i] = play.report;
@@ -617,6 +833,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   while (in.left > 0 && play.delivered < MOST_DATAGRAMS) step(&play, &in);
 
   const struct bb_board_header *h = bb_writer_header(play.place->writer);
+  MUST(memcmp(play.place->before, map_of(play.place), play.place->bytes) == 0, "an event changed that is not the next");
   uint64_t refused = 0, accepted = 0;
   for (size_t i = 0; i < 32; i++) refused += h->refused[i];
   for (uint32_t i = 0; i < h->count; i++) accepted += record_in(map_of(play.place), i)->accepted;

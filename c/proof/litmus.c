@@ -13,11 +13,12 @@
 
 #include "../board_writer.c"
 #include "../lib/internal.h"
+#include "../overview.h"
 #include "../test/reports.h"
 #include "rc11.h"
 
 #define MOST_VALUES 32
-#define MOST_WORDS 12
+#define MOST_WORDS 16
 #define MOST_LOADS 64
 
 /* A word that takes part, and every store to it: their numbers are the values of rc11.h and herd7. */
@@ -33,6 +34,12 @@ static int word_count;
 static struct bb_writer *w;
 static struct bb_board board;
 static beoboard *handle;
+
+/* The clock stands still, so that a look is never late, and each run is the same. */
+int clock_gettime(clockid_t clock, struct timespec *t) {
+  *t = (struct timespec){clock == CLOCK_REALTIME ? 1700000000 : 1000000, 0};
+  return 0;
+}
 
 /* The writer's events, then the reader's. */
 static struct rc11_event events[RC11_MOST];
@@ -173,9 +180,26 @@ static void remember(void) {
 
 static int64_t stamp(uint32_t seq) { return now + ((int64_t)seq << 20); }
 
+/* By which link reports come, or by which interface, which has to take one; and when, if their number is not to say it. */
+static uint32_t by_link;
+static const char *by_interface;
+static int64_t by_time;
+
 static void lay(unsigned node, uint32_t seq) {
-  if (deliver(w, node, seq, stamp(seq)) != BB_OUTCOME_ACCEPTED) die("not accepted");
+  struct bb_report report;
+  const int64_t stamp_ns = by_time != 0 ? by_time : stamp(seq);
+  struct bb_arrival arrival = make_arrival(seq, stamp_ns);
+  arrival.link = by_link;
+  arrival.interface = by_interface;
+  make_report(&report, node, seq, stamp_ns);
+  if (bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival) != BB_OUTCOME_ACCEPTED) die("not accepted");
   remember();
+}
+
+static void lay_by(uint32_t link, uint32_t seq, int64_t stamp_ns) {
+  by_link = link;
+  by_time = stamp_ns;
+  lay(0, seq);
 }
 
 static void lay_some(uint32_t from, uint32_t to) {
@@ -283,14 +307,23 @@ static void prepare_takeover(void) {
 static void take_over_records(void) {
   if (!repair_index(&w->board)) die("cannot take over");
   for (uint32_t i = 0; i < w->board.header->count; i++) repair(&w->board, i);
+  repair_links(&w->board);
   remember();
 }
-static void be_killed_laying(unsigned node, uint32_t seq) {
+static void be_killed_in(void (*act)(void)) {
   stores = 0;
   was_killed = false;
-  if (setjmp(killed) == 0) lay(node, seq);
+  if (setjmp(killed) == 0) act();
   last_store = 0;
   take_over_records();
+}
+static unsigned killed_node;
+static uint32_t killed_seq;
+static void lay_that(void) { lay(killed_node, killed_seq); }
+static void be_killed_laying(unsigned node, uint32_t seq) {
+  killed_node = node;
+  killed_seq = seq;
+  be_killed_in(lay_that);
 }
 static void write_and_go_on(void) {
   be_killed_laying(0, 3);
@@ -370,18 +403,27 @@ static bool column_is_wrong(void) {
   const struct bb_slot *slot = newest_of(&board, look_at_board(&seen));
   uint64_t word;
   memcpy(&word, copy + board.header.header_bytes, 8);
-  return slot == NULL || word >> 21 > slot->stamp_ns / 1000000;
+  return slot == NULL || BB_COLUMN_STAMP(word) > slot->stamp_ns / 1000000;
 }
 
 /* -- who sees a heartbeat sees the listening-since and the column words that were stored before it -- */
 
+#define HEARTBEAT(i) (HEADER(evidence[i]) + offsetof(struct bb_link_evidence, heartbeat_ns))
+#define LISTENING(i) (HEADER(evidence[i]) + offsetof(struct bb_link_evidence, listening_since_ns))
+static void take_link_words(uint32_t link, int which) {
+  char name[16];
+  snprintf(name, sizeof name, "heartbeat%u", link);
+  take_word(name, HEARTBEAT(link), ACQUIRED);
+  snprintf(name, sizeof name, "since%u", link);
+  take_word(name, LISTENING(link), which);
+}
 static void prepare_heartbeat(void) {
   lay(0, 1);
   bb_writer_listening_since(w, now);
   bb_writer_heartbeat(w, now + 1);
+  take_word("column", column_at(0), ALL);
   take_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
   take_word("since", HEADER(listening_since_ns), ONCE);
-  take_word("column", column_at(0), ALL);
 }
 static void write_heartbeat(void) {
   bb_writer_listening_since(w, now + 2);
@@ -394,31 +436,340 @@ static bool heartbeat_is_wrong(void) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
   uint64_t word;
   memcpy(&word, copy + board.header.header_bytes, 8);
-  return h->heartbeat_ns == (uint64_t)now + 3 && (h->listening_since_ns == (uint64_t)now || word == words[2].value[0]);
+  return h->heartbeat_ns == (uint64_t)now + 3 && (h->listening_since_ns == (uint64_t)now || word == words[0].value[0]);
 }
 
-/* -- nobody is called silent whose report came before the heartbeat, or for whom nobody listened -- */
+/* The same of each link; and who sees the receiver's heartbeat sees those of the links. */
+static void prepare_links(void) {
+  prepare_heartbeat();
+  word_count--; /* since when the receiver listens is not asked here */
+  take_link_words(1, ONCE);
+  take_link_words(BB_LINK_OTHERS, ONCE);
+}
+static bool links_are_wrong(void) {
+  struct bb_look seen;
+  look_at_board(&seen);
+  const struct bb_board_header *h = (const struct bb_board_header *)copy;
+  const uint64_t then = (uint64_t)now, heartbeat = then + 3;
+  uint64_t word;
+  memcpy(&word, copy + board.header.header_bytes, 8);
+  for (uint32_t i = 1;; i = BB_LINK_OTHERS) {
+    const struct bb_link_evidence *e = &h->evidence[i];
+    if (e->heartbeat_ns == heartbeat && (e->listening_since_ns == then || word == words[0].value[0])) return true;
+    if (h->heartbeat_ns == heartbeat && e->heartbeat_ns != heartbeat) return true;
+    if (i == BB_LINK_OTHERS) return false;
+  }
+}
+/* And by the table of links. */
+static void prepare_listed(void) {
+  prepare_heartbeat();
+  word_count -= 2;
+  take_link_words(1, ALL);
+}
+static bool listed_is_wrong(void) {
+  struct bb_link_copy links[BB_LINKS];
+  uint32_t numbers[BB_LINKS];
+  if (bb_board_links(&board, links, numbers) < 1 || numbers[0] != 1) return true;
+  const struct bb_link_evidence *e = &links[0].evidence;
+  const uint64_t word = bb_load((const uint64_t *)(board.map + column_at(0)));
+  return e->heartbeat_ns == (uint64_t)now + 3 && (e->listening_since_ns == (uint64_t)now || word == words[0].value[0]);
+}
+
+/* -- nobody is called silent whose report came before the heartbeat of its link, or to whose link nobody listened: whatever the reader, and
+ * whatever becomes of the node and its link between his loads -- */
 
 #define SECOND INT64_C(1000000000)
-static void prepare_silent(void) {
+#define AT(tenths) (now + (tenths) * (SECOND / 10))
+static void begin_silence(void) {
   now = bb_clock_ns(CLOCK_MONOTONIC) - 11 * SECOND;
-  bb_writer_listening_since(w, now - 100 * SECOND);
-  lay(0, 1);
-  bb_writer_heartbeat(w, now + 9 * SECOND);
-  take_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
-  take_word("since", HEADER(listening_since_ns), ALL);
+  bb_writer_listening_since(w, AT(-1000));
+  for (uint32_t i = 1; i < LINKS; i++) bb_writer_link_since(w, i, AT(-1000));
+  lay_by(1, 1, now);
+  bb_writer_heartbeat(w, now + 1);
+}
+/* What readers of the column load, and what those of the slots do. */
+static void prepare_by_column(void) {
+  begin_silence();
+  take_word("column", column_at(0), ALL);
+  take_link_words(1, ALL);
+  take_link_words(2, ALL);
+}
+static void prepare_by_slots(void) {
+  begin_silence();
+  take_link_words(1, ONCE);
+  take_link_words(2, ONCE);
+  take_slots(false);
+  for (size_t i = 0; i < 2; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "stamp%zu", i);
+    take_word(name, SLOT(i, stamp_ns), ALL);
+    snprintf(name, sizeof name, "link%zu", i);
+    take_word(name, SLOT(i, link), ALL);
+  }
+}
+/* Where all stamps are old, and nobody listens anew. */
+static void prepare_by_link(void) {
+  begin_silence();
+  take_word("column", column_at(0), ALL);
+  take_word("heartbeat1", HEARTBEAT(1), ACQUIRED);
+  take_word("heartbeat2", HEARTBEAT(2), ACQUIRED);
+  take_slots(false);
+  take_word("link0", SLOT(0, link), ALL);
+  take_word("link1", SLOT(1, link), ALL);
+}
+static void prepare_by_both(void) {
+  prepare_by_slots();
+  for (int i = 0; i < word_count; i++)
+    if (words[i].which == ONCE) words[i].which = ALL;
   take_word("column", column_at(0), ALL);
 }
+
 static void write_in_time(void) {
-  now += 10 * SECOND;
-  lay(0, 2);
-  bb_writer_heartbeat(w, now + SECOND);
+  lay_by(1, 2, AT(100));
+  bb_writer_heartbeat(w, AT(110));
 }
 static void write_after_a_pause(void) {
-  bb_writer_listening_since(w, now + 10 * SECOND);
-  bb_writer_heartbeat(w, now + 11 * SECOND);
+  bb_writer_listening_since(w, AT(100));
+  bb_writer_heartbeat(w, AT(110));
 }
-static bool silent_is_wrong(void) { return beoboard_state(handle, 0) == BEOBOARD_SILENT; }
+static void set_link(uint32_t link, bool up, int64_t at) { bb_writer_link_state(w, link, link, up ? BB_LINK_STATE_UP : 0, false, at); }
+static void write_down(void) {
+  set_link(1, false, AT(2));
+  bb_writer_heartbeat(w, AT(110));
+}
+static void write_down_and_up(void) {
+  set_link(1, false, AT(2));
+  bb_writer_heartbeat(w, AT(3));
+  set_link(1, true, AT(105));
+  bb_writer_heartbeat(w, AT(110));
+}
+/* Down for so short a time that nobody noticed before it was up. */
+static void write_blink(void) {
+  bb_writer_link_state(w, 1, 1, BB_LINK_STATE_UP, true, AT(100));
+  bb_writer_heartbeat(w, AT(110));
+}
+static void write_move(void) {
+  lay_by(2, 2, AT(100));
+  bb_writer_heartbeat(w, AT(110));
+}
+/* There and back, with a heartbeat each time by which what was before would be silent. */
+static void write_moves(void) {
+  lay_by(2, 2, AT(100));
+  bb_writer_heartbeat(w, AT(106));
+  lay_by(1, 3, AT(107));
+  bb_writer_heartbeat(w, AT(108));
+  lay_by(2, 4, AT(109));
+  bb_writer_heartbeat(w, AT(110));
+}
+/* Moves away from a link that goes down. */
+static void write_flight(void) {
+  set_link(1, false, AT(2));
+  lay_by(2, 2, AT(100));
+  bb_writer_heartbeat(w, AT(106));
+  set_link(1, true, AT(107));
+  bb_writer_heartbeat(w, AT(110));
+}
+/* Moves to a link that goes down, of which no heartbeat of the other one tells anything; and to it and back before that goes down. */
+static void write_leave(void) {
+  lay_by(2, 2, AT(1));
+  set_link(2, false, AT(2));
+  bb_writer_heartbeat(w, AT(110));
+}
+static void write_return(void) {
+  lay_by(2, 2, AT(1));
+  lay_by(1, 3, AT(2));
+  set_link(1, false, AT(3));
+  bb_writer_heartbeat(w, AT(110));
+}
+static void write_returns(void) {
+  lay_by(2, 2, AT(1));
+  lay_by(1, 3, AT(2));
+  lay_by(2, 4, AT(3));
+  set_link(2, false, AT(4));
+  bb_writer_heartbeat(w, AT(110));
+}
+static void move_and_beat(void) {
+  lay_by(2, 2, AT(100));
+  bb_writer_heartbeat(w, AT(106));
+}
+static void write_killed(void) {
+  be_killed_in(move_and_beat);
+  bb_writer_listening_since(w, AT(107));
+  bb_writer_heartbeat(w, AT(110));
+}
+
+static bool state_is_wrong(void) { return beoboard_state(handle, 0) == BEOBOARD_SILENT; }
+static bool read_is_wrong(void) {
+  struct beoboard_node node;
+  return beoboard_read(handle, 0, &node, sizeof node) == 0 && node.state == BEOBOARD_SILENT;
+}
+static bool tally_is_wrong(void) {
+  int counts[BEOBOARD_NSTATES];
+  return beoboard_tally(handle, counts) != 1 || counts[BEOBOARD_SILENT] > 0;
+}
+static bool check_is_wrong(void) {
+  static const char *const names[] = {"n0"};
+  int8_t state;
+  return beoboard_check(handle, names, 1, &state) < 0 || state == BEOBOARD_SILENT;
+}
+static bool roll_is_wrong(void) {
+  struct bb_look seen;
+  uint8_t state;
+  if (bb_board_roll(&board, copy, room, &seen) != 0 || seen.nodes != 1 || !bb_overview_states(copy, room, &seen, &state)) die("cannot look");
+  return state == BEOBOARD_SILENT;
+}
+static bool overview_is_wrong(void) {
+  static uint64_t memory[16];
+  struct bb_look seen;
+  const struct bb_overview out = bb_overview_at((uint8_t *)memory, 1);
+  look_at_board(&seen);
+  if (seen.nodes != 1 || bb_overview_bytes(1) > sizeof memory || !bb_overview(copy, room, &seen, &out)) die("cannot look");
+  return out.states[0] == BEOBOARD_SILENT;
+}
+
+/* -- the library's heartbeat comes with the listening-since that was stored before it -- */
+
+static void prepare_listened(void) {
+  begin_silence();
+  take_word("heartbeat", HEADER(heartbeat_ns), ACQUIRED);
+  take_word("since", HEADER(listening_since_ns), ALL);
+}
+static bool listened_is_wrong(void) {
+  struct beoboard_receiver receiver;
+  if (beoboard_receiver(handle, &receiver, sizeof receiver) != 0) return true;
+  return receiver.heartbeat_age_ns == 0 && receiver.listened_ns > SECOND;
+}
+
+/* -- who sees that a link is counted sees its name; who sees a word finds its link counted -- */
+
+static struct bb_link *third(void) { return link_at(&w->board, 3); }
+static size_t in_third(size_t field) { return board.header.links_offset + 3 * (size_t)board.header.links_stride + field; }
+static void prepare_link(void) {
+  lay(0, 1);
+  take_word("column", column_at(0), ACQUIRED);
+  take_word("links_used", HEADER(links_used), ACQUIRED);
+  take_word("name", in_third(offsetof(struct bb_link, name)), ALL);
+  take_word("state", in_third(offsetof(struct bb_link, state)), ALL);
+  by_link = BB_LINK_UNKNOWN;
+  by_interface = "eth2";
+}
+static void write_link(void) { lay(0, 2); }
+static void write_link_killed(void) {
+  be_killed_in(write_link);
+  lay(0, 3);
+}
+static bool link_is_wrong(void) {
+  struct bb_link_copy links[BB_LINKS];
+  uint32_t numbers[BB_LINKS];
+  struct bb_look seen;
+  uint64_t word;
+  look_at_board(&seen);
+  memcpy(&word, copy + board.header.header_bytes, 8);
+  const int n = bb_board_links(&board, links, numbers);
+  if (n != 3 && n != 4) return true;
+  const bool is_there = n == 4;
+  if (BB_COLUMN_LINK(word) == 3 && !is_there) return true;
+  return is_there && (numbers[2] != 3 || strcmp(links[2].link.name, "eth2") != 0 || links[2].link.state != third()->state);
+}
+
+/* -- an event that is given is whole, and of its number; who sees the number of the newest finds all up to it that were not overwritten -- */
+
+static uint64_t told[BB_EVENTS + 8]; /* the detail of the event of this number */
+static uint64_t oldest;              /* the number that is asked for: it lies in the place of which the words take part */
+static void add_events(uint64_t count) {
+  for (; count > 0; count--) {
+    const uint64_t number = w->board.header->event_last + 1;
+    add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, number << 8 | (phase == WRITING ? 1 : 0), NULL);
+    told[number] = event_at(&w->board, number)->detail;
+  }
+}
+static void take_event_words(uint64_t number) {
+  const size_t at = (size_t)(board.header.events_offset + number % BB_EVENTS * board.header.events_stride);
+  oldest = number;
+  take_word("event_last", HEADER(event_last), ACQUIRED);
+  take_word("head", at + offsetof(struct bb_event, head), ACQUIRED);
+  take_word("detail", at + offsetof(struct bb_event, detail), ALL);
+  take_word("tail", at + offsetof(struct bb_event, tail), ACQUIRED);
+}
+static void prepare_event(void) {
+  add_events(2);
+  take_event_words(3);
+}
+static void prepare_ring(void) {
+  add_events(BB_EVENTS);
+  take_event_words(1);
+}
+static void write_events(void) { add_events(2); }
+static void write_half_an_event(void) {
+  /* What nobody may see: the number is told after it. */
+  add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, UINT64_MAX, NULL);
+  told[w->board.header->event_last] = UINT64_MAX;
+}
+static void write_events_killed(void) {
+  be_killed_in(write_half_an_event);
+  add_events(2);
+}
+static bool event_is_wrong(void) {
+  uint64_t next = oldest;
+  struct bb_event event;
+  const int n = bb_board_events(&board, &next, &event, 1);
+  if (n == 1 && event.head != 2 * (next - 1)) return true;
+  /* The next one, or none: of a ring that went round it was overwritten, or is being. */
+  if (n == 0 || event.head != 2 * oldest) return next > oldest && words[0].value[0] < BB_EVENTS;
+  return event.detail != told[oldest];
+}
+
+/* -- a refused sender's entry that is given is whole -- */
+
+static struct {
+  uint64_t count, address;
+} refused[64]; /* by half of the head */
+static uint32_t place; /* of the entry that takes part */
+static struct bb_sender *entry(void) { return sender_at(&w->board, place); }
+static void remember_sender(void) {
+  const struct bb_sender *s = entry();
+  if (s->head >= 128 || (s->head & 1) != 0) return;
+  refused[s->head / 2].count = s->count;
+  memcpy(&refused[s->head / 2].address, s->address, 8);
+}
+static void refuse_one(uint32_t k, int times) {
+  if (deliver_refused(w, k, times) != BB_REASON_MAGIC) die("not refused");
+  remember_sender();
+}
+static void prepare_sender(void) {
+  refuse_one(1, 1);
+  for (int times = 2; times <= 9; times++) deliver_refused(w, 1, 2);
+  place = BB_REASON_MAGIC * BB_SENDERS_EACH;
+  while (entry()->head == 0) place++;
+  remember_sender();
+  for (uint32_t k = 2; k <= BB_SENDERS_EACH; k++) refuse_one(k, 1);
+  const size_t at = (size_t)((uint8_t *)entry() - w->board.map);
+  take_word("head", at + offsetof(struct bb_sender, head), ACQUIRED);
+  take_word("count", at + offsetof(struct bb_sender, count), ALL);
+  take_word("address", at + offsetof(struct bb_sender, address), ALL);
+  take_word("tail", at + offsetof(struct bb_sender, tail), ACQUIRED);
+}
+/* In place of the one that was longest unheard; and again. */
+static void write_sender(void) {
+  refuse_one(BB_SENDERS_EACH + 1, 1);
+  refuse_one(BB_SENDERS_EACH + 1, 2);
+}
+static void refuse_ninth(void) { refuse_one(BB_SENDERS_EACH + 1, 1); }
+static void write_sender_killed(void) {
+  be_killed_in(refuse_ninth);
+  remember_sender();
+  refuse_one(BB_SENDERS_EACH + 1, 2);
+}
+static bool sender_is_wrong(void) {
+  static struct bb_sender senders[BB_SENDERS];
+  if (bb_board_senders(&board, senders) != 0) return true;
+  const struct bb_sender *s = &senders[place];
+  uint64_t address;
+  memcpy(&address, s->address, 8);
+  /* Nobody was refused so often but the one before. */
+  const bool is_late = address == word_of(BB_SENDERS_EACH + 1, 1);
+  return s->head != 0 && (s->count != refused[s->head / 2].count || address != refused[s->head / 2].address || (is_late && s->count > 2));
+}
 
 /* -- who sees the count sees names and entries; who finds an entry sees the name that it leads to -- */
 
@@ -454,6 +805,20 @@ static bool library_name_is_wrong(void) {
   return beoboard_name(handle, 1, name, sizeof name) < 0 || strcmp(name, "n1") != 0 || beoboard_index(handle, "n1") != 1;
 }
 
+/* Everything that may befall a node, beside a reader of whom `words` are the words that take part. */
+#define SILENCE(reader, words)                                                                         \
+  {"silent_" #reader, prepare_by_##words, write_in_time, reader##_is_wrong, false},                   \
+      {"silent_" #reader "_pause", prepare_by_##words, write_after_a_pause, reader##_is_wrong, false}, \
+      {"silent_" #reader "_down", prepare_by_##words, write_down, reader##_is_wrong, false},           \
+      {"silent_" #reader "_up", prepare_by_##words, write_down_and_up, reader##_is_wrong, false},      \
+      {"silent_" #reader "_blink", prepare_by_##words, write_blink, reader##_is_wrong, false},         \
+      {"silent_" #reader "_move", prepare_by_##words, write_move, reader##_is_wrong, false},           \
+      {"silent_" #reader "_moves", prepare_by_##words, write_moves, reader##_is_wrong, false},         \
+      {"silent_" #reader "_flight", prepare_by_##words, write_flight, reader##_is_wrong, false},       \
+      {"silent_" #reader "_leave", prepare_by_##words, write_leave, reader##_is_wrong, false},         \
+      {"silent_" #reader "_return", prepare_by_##words, write_return, reader##_is_wrong, false},       \
+      {"silent_" #reader "_takeover", prepare_by_##words, write_killed, reader##_is_wrong, true}
+
 static const struct scenario {
   const char *name;
   void (*prepare)(void), (*write)(void);
@@ -480,8 +845,24 @@ static const struct scenario {
     {"column", prepare_column, write_third, column_is_wrong, false},
     {"column_takeover", prepare_column, be_killed_at_third, column_is_wrong, true},
     {"heartbeat", prepare_heartbeat, write_heartbeat, heartbeat_is_wrong, false},
-    {"silent", prepare_silent, write_in_time, silent_is_wrong, false},
-    {"silent_pause", prepare_silent, write_after_a_pause, silent_is_wrong, false},
+    {"links", prepare_links, write_heartbeat, links_are_wrong, false},
+    {"links_listed", prepare_listed, write_heartbeat, listed_is_wrong, false},
+    SILENCE(state, column),
+    SILENCE(tally, column),
+    SILENCE(check, column),
+    SILENCE(roll, column),
+    SILENCE(read, both),
+    {"silent_read_returns", prepare_by_link, write_returns, read_is_wrong, false},
+    SILENCE(overview, slots),
+    {"listened", prepare_listened, write_after_a_pause, listened_is_wrong, false},
+    {"link", prepare_link, write_link, link_is_wrong, false},
+    {"link_takeover", prepare_link, write_link_killed, link_is_wrong, true},
+    {"event", prepare_event, write_events, event_is_wrong, false},
+    {"event_takeover", prepare_event, write_events_killed, event_is_wrong, true},
+    {"event_ring", prepare_ring, write_events, event_is_wrong, false},
+    {"event_ring_takeover", prepare_ring, write_events_killed, event_is_wrong, true},
+    {"sender", prepare_sender, write_sender, sender_is_wrong, false},
+    {"sender_takeover", prepare_sender, write_sender_killed, sender_is_wrong, true},
     {"name", prepare_name, write_name, name_is_wrong, false},
     {"name_takeover", prepare_name, be_killed_at_name, name_is_wrong, true},
     {"index", prepare_name, write_name, index_is_wrong, false},
@@ -657,6 +1038,9 @@ static void set_up(const char *folder, const struct scenario *scenario) {
   if (w == NULL || bb_board_open(&board, path, (uid_t)-1, why, sizeof why) != BB_READY || beoboard_open(&handle, path, 0) < 0)
     die("no board");
   now = bb_clock_ns(CLOCK_MONOTONIC) - SECOND;
+  by_link = 1;
+  by_interface = NULL;
+  by_time = 0;
   word_count = event_count = 0;
   newest_before = 0;
   memset(choice, 0, sizeof choice);

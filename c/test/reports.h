@@ -11,9 +11,21 @@
 #include "../beoboard.h"
 #include "../board.h"
 #include "../board_writer.h"
+#include "../seqlock.h"
 
 #define CORE 4   /* nodes of which every round brings a report */
 #define NODES 40 /* with those of which only one ever comes */
+
+/* The links by which the reports come: two that have an entry, and all others. Each has a third of every millisecond, so that a word of the
+ * column that is later is greater, too. */
+#define LINKS 3
+#define FLAPPING 2 /* goes down and up */
+static const char *const link_names[] = {"", "eth0", "eth1"};
+static inline uint32_t link_for(int64_t stamp_ns) {
+  const uint32_t third = (uint32_t)(stamp_ns % 1000000 * LINKS / 1000000);
+  return third + 1 == LINKS ? BB_LINK_OTHERS : third + 1;
+}
+static inline bool is_link(uint64_t number) { return number == BB_LINK_OTHERS || (number > 0 && number < LINKS); }
 
 /* What the word at this offset holds. */
 static inline uint64_t word_of(uint32_t seq, size_t offset) { return (uint64_t)seq << 16 | offset; }
@@ -42,7 +54,8 @@ static inline void make_report(struct bb_report *r, unsigned node, uint32_t seq,
 }
 
 static inline struct bb_arrival make_arrival(uint32_t seq, int64_t stamp_ns) {
-  struct bb_arrival arrival = {.stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)word_of(seq, 0), .port = (uint16_t)seq};
+  struct bb_arrival arrival = {
+      .stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)word_of(seq, 0), .port = (uint16_t)seq, .link = link_for(stamp_ns)};
   const uint64_t address[2] = {word_of(seq, 1), word_of(seq, 2)};
   memcpy(arrival.address, address, sizeof address);
   return arrival;
@@ -50,10 +63,13 @@ static inline struct bb_arrival make_arrival(uint32_t seq, int64_t stamp_ns) {
 
 static inline int deliver(struct bb_writer *w, unsigned node, uint32_t seq, int64_t stamp_ns) {
   struct bb_report report;
-  const struct bb_arrival arrival = make_arrival(seq, stamp_ns);
+  struct bb_arrival arrival = make_arrival(seq, stamp_ns);
   make_report(&report, node, seq, stamp_ns);
   return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
 }
+
+/* Stamps and heartbeats are rounded, so that their low bits can say which instance of the writer they are of. */
+static inline int64_t rounded(int64_t ns) { return ns & ~INT64_C(0xffff); }
 
 static inline struct bb_writer *open_writer(const char *path, uint32_t capacity) {
   const struct bb_writer_options options = {.path = path,
@@ -64,12 +80,20 @@ static inline struct bb_writer *open_writer(const char *path, uint32_t capacity)
   char why[256];
   struct bb_writer *w = bb_writer_open(&options, why, sizeof why);
   if (w == NULL) fprintf(stderr, "%s\n", why);
+  /* As the receiver does when it begins: the links that it knows are up. */
+  for (uint32_t i = 1; w != NULL && i < LINKS; i++) {
+    const int64_t now_ns = rounded(bb_clock_ns(CLOCK_MONOTONIC)) | (int64_t)bb_writer_header(w)->instance;
+    if (bb_writer_take_link(w, link_names[i], i, now_ns) != i) abort();
+    bb_writer_link_state(w, i, i, BB_LINK_STATE_UP, false, now_ns);
+  }
   return w;
 }
 
 /* What a reader remembers of earlier looks. */
 struct memory {
-  uint64_t count, heartbeat, accepted;
+  uint64_t count, heartbeat, accepted, links[BB_LINKS];
+  uint64_t event_last, event_floor; /* up to the latter events may be missing: they are of the board before this one */
+  uint64_t sender[BB_SENDERS];      /* heads of the refused */
   unsigned place[NODES]; /* per record: 1 + its node; of this very board */
   struct seen {
     uint32_t seq, history_seq;
@@ -86,6 +110,7 @@ static inline const char *torn(const struct bb_slot *slot, unsigned node) {
   make_report(&made, node, r->seq, (int64_t)r->t_real_ns);
   if (memcmp(&made, r, sizeof made) != 0) return "torn: the words are not all of one report";
   if (slot->stamp_ns != r->t_real_ns || slot->stamp_real_ns != word_of(r->seq, 0)) return "torn: a stamp of another report";
+  if (slot->link != link_for((int64_t)slot->stamp_ns)) return "torn: a link of another report";
   return NULL;
 }
 
@@ -157,14 +182,14 @@ static inline const char *judge_record(const struct bb_board *b, const uint8_t *
   if (column < seen->column) return "backward: column";
   seen->column = column;
   if (column != 0) {
-    if ((column & 0x1fffff) != 1000 << 1) return "torn: column";
-    if (newest == NULL || column >> 21 > newest->stamp_ns / 1000000)
+    if (BB_COLUMN_INTERVAL(column) != 1000 || BB_COLUMN_GOODBYE(column) != 0 || !is_link(BB_COLUMN_LINK(column))) return "torn: column";
+    if (newest == NULL || BB_COLUMN_STAMP(column) > newest->stamp_ns / 1000000)
       return "backward: the column knows a later report than the slots";
   }
   /* A heartbeat says that all reports of its round are there: their stamps are no earlier than it. */
   if (heartbeat != 0 && node < CORE) {
     if (newest == NULL || newest->stamp_ns < heartbeat) return "backward: a heartbeat without the reports before it";
-    if (column >> 21 < heartbeat / 1000000) return "backward: a heartbeat without the column before it";
+    if (BB_COLUMN_STAMP(column) < heartbeat / 1000000) return "backward: a heartbeat without the column before it";
   }
   return NULL;
 }
@@ -181,6 +206,21 @@ static inline const char *judge_look(const struct bb_board *b, const uint8_t *co
   /* The writer marks both with the same number of its instance in the low bits. */
   if (heartbeat != 0 && (h->listening_since_ns & 0xffff) < (heartbeat & 0xffff))
     return "backward: a heartbeat without the listening-since before it";
+  /* Of each link that is up the same, and none is behind the receiver: it is stored first, and was loaded after. */
+  uint64_t latest = heartbeat;
+  for (uint32_t i = 0; i < BB_LINKS; i++) {
+    const struct bb_link_evidence *e = &h->evidence[i];
+    if (!is_link(i)) {
+      if (e->heartbeat_ns != 0 || e->listening_since_ns != 0) return "torn: evidence of a link that is not there";
+      continue;
+    }
+    if (e->heartbeat_ns < m->links[i]) return "backward: heartbeat of a link";
+    if (i != FLAPPING && e->heartbeat_ns < heartbeat) return "backward: a heartbeat without those of the links before it";
+    if (e->heartbeat_ns != 0 && (e->listening_since_ns & 0xffff) < (e->heartbeat_ns & 0xffff))
+      return "backward: a link's heartbeat without the listening-since before it";
+    m->links[i] = e->heartbeat_ns;
+    if (e->heartbeat_ns > latest) latest = e->heartbeat_ns;
+  }
   if (first + look->nodes > NODES) return "torn: count";
   for (unsigned node = 0; node < NODES; node++) m->node[node].is_here = false;
   const uint8_t *column = copy + b->header.header_bytes;
@@ -188,7 +228,7 @@ static inline const char *judge_look(const struct bb_board *b, const uint8_t *co
   for (uint64_t i = 0; i < look->nodes; i++, record += b->header.record_stride, column += b->header.column_stride) {
     uint64_t word;
     memcpy(&word, column, sizeof word);
-    const char *fault = judge_record(b, record, word, heartbeat, first + i, m);
+    const char *fault = judge_record(b, record, word, latest, first + i, m);
     if (fault != NULL) return fault;
   }
   if (!is_whole) return NULL;
@@ -197,7 +237,7 @@ static inline const char *judge_look(const struct bb_board *b, const uint8_t *co
   for (unsigned node = 0; node < NODES; node++) {
     if (m->node[node].is_here) continue;
     if (m->node[node].seq != 0) return "vanished: a record";
-    if (heartbeat != 0 && node < CORE) return "vanished: a heartbeat without the records before it";
+    if (latest != 0 && node < CORE) return "vanished: a heartbeat without the records before it";
   }
   return NULL;
 }
@@ -235,10 +275,129 @@ static inline const char *ask_library(const beoboard *b, struct memory *m) {
   return NULL;
 }
 
+/* -- what is refused, and noted in the tables: datagram number k comes from an address of its own, two times, each long enough after the
+ * one before that nobody keeps an entry from it -- */
+
+#define REFUSED_EVERY INT64_C(100000000000)
+#define AGAIN INT64_C(1000000000)
+
+static inline struct bb_arrival refused_arrival(uint32_t k, int times) {
+  struct bb_arrival arrival = make_arrival(k, (int64_t)k * REFUSED_EVERY + (times > 1 ? AGAIN : 0));
+  arrival.link = BB_LINK_OTHERS;
+  return arrival;
+}
+
+static inline void refused_name(char name[64], uint32_t k) {
+  memset(name, 0, 64);
+  snprintf(name, 64, "stranger%u", k);
+}
+
+static inline int deliver_refused(struct bb_writer *w, uint32_t k, int times) {
+  struct bb_report report;
+  struct bb_arrival arrival = refused_arrival(k, times);
+  make_report(&report, 0, k, arrival.stamp_ns);
+  refused_name(report.hostname, k);
+  report.magic = 0;
+  return bb_writer_deliver(w, (const uint8_t *)&report, sizeof report, &arrival);
+}
+
+/* Why this copy of an entry, which is given as whole, is not one of ours. NULL: it is. */
+static inline const char *torn_sender(const struct bb_sender *s) {
+  if (s->head != s->tail || (s->head & 1) != 0) return "torn: head and tail of a sender";
+  const uint32_t k = (uint32_t)(s->last_real_ns >> 16);
+  char name[64];
+  refused_name(name, k);
+  if (s->count < 1 || s->count > 2) return "torn: how often a sender was refused";
+  const struct bb_arrival first = refused_arrival(k, 1), last = refused_arrival(k, (int)s->count);
+  if (memcmp(s->address, last.address, sizeof s->address) != 0 || memcmp(s->name, name, sizeof name) != 0) return "torn: two senders in one entry";
+  if (s->first_ns != (uint64_t)first.stamp_ns || s->last_ns != (uint64_t)last.stamp_ns || s->last_real_ns != (uint64_t)last.stamp_real_ns)
+    return "torn: times of another sender";
+  return NULL;
+}
+
+/* Likewise of an event. Those of refusals say which they are of; all others are of now. */
+static inline const char *torn_event(const struct bb_event *e, uint64_t number) {
+  if (e->head != 2 * number || e->head != e->tail) return "torn: another event than was asked for";
+  const uint32_t k = (uint32_t)(e->stamp_real_ns >> 16);
+  switch (e->kind) {
+    case BB_EVENT_KIND_REFUSAL:
+      return e->subject != BB_NO_SUBJECT || e->detail != BB_REASON_MAGIC || e->stamp_real_ns != word_of(k, 0) ||
+                     e->stamp_ns != (uint64_t)refused_arrival(k, 1).stamp_ns
+                 ? "torn: a refusal"
+                 : NULL;
+    case BB_EVENT_KIND_LINK_DOWN:
+    case BB_EVENT_KIND_LINK_UP: return e->subject != FLAPPING || e->detail != 0 ? "torn: a link" : NULL;
+    case BB_EVENT_KIND_TAKEOVER: return e->subject != BB_NO_SUBJECT || e->detail < 2 ? "torn: a takeover" : NULL;
+    case BB_EVENT_KIND_FORGET: return e->subject != BB_NO_SUBJECT || e->detail == 0 ? "torn: a forgetting" : NULL;
+    default: return "torn: a kind of event that nobody wrote";
+  }
+}
+
+static inline uint64_t last_event(const struct bb_board *b) {
+  return bb_load_acquire(&((const struct bb_board_header *)b->map)->event_last);
+}
+
+/* Events from this number on: whole, in order, and none missing but for those that were overwritten. */
+static inline const char *judge_events(const struct bb_board *b, uint64_t from, uint64_t last, const struct memory *m) {
+  static struct bb_event events[BB_EVENTS];
+  uint64_t next = from, due = from;
+  const int n = bb_board_events(b, &next, events, BB_EVENTS);
+  if (n < 0) return "truncated";
+  if (next <= last) return "vanished: the newest event";
+  for (int i = 0; i <= n; i++) {
+    const uint64_t number = i < n ? events[i].head / 2 : last + 1;
+    if (i < n && number < due) return "torn: events in disorder";
+    /* That which is being written takes the place of one, before its number is told. */
+    if (due < number && number - 1 > m->event_floor && number - 1 + BB_EVENTS > last_event(b) + 1) return "vanished: an event";
+    if (i < n) due = number + 1;
+    const char *fault = i < n ? torn_event(&events[i], number) : NULL;
+    if (fault != NULL) return fault;
+  }
+  return NULL;
+}
+
+/* A look at links, refused senders and events. */
+static inline const char *judge_tables(const struct bb_board *b, struct memory *m) {
+  static struct bb_sender senders[BB_SENDERS];
+  struct bb_link_copy links[BB_LINKS];
+  uint32_t numbers[BB_LINKS], told = UINT32_C(1) << BB_LINK_OTHERS, used = 0;
+  const struct bb_board_header *h = (const struct bb_board_header *)b->map;
+  const uint64_t count = bb_load_acquire(&h->count);
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t word = bb_load_acquire((const uint64_t *)(b->map + b->header.column_offset + i * b->header.column_stride));
+    if (word != 0) used |= UINT32_C(1) << BB_COLUMN_LINK(word);
+  }
+  const int n = bb_board_links(b, links, numbers);
+  for (int i = 0; i < n; i++) {
+    told |= UINT32_C(1) << numbers[i];
+    if (numbers[i] != BB_LINK_OTHERS && (numbers[i] >= LINKS || strcmp(links[i].link.name, link_names[numbers[i]]) != 0))
+      return "torn: the name of a link";
+  }
+  if (n < 1 || (used & ~told) != 0) return "vanished: a link by which a report came";
+
+  if (bb_board_senders(b, senders) != 0) return "truncated";
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    const struct bb_sender *s = &senders[i];
+    if (s->head == 0) continue;
+    if (i / BB_SENDERS_EACH != BB_REASON_MAGIC) return "torn: a sender among those of another reason";
+    if (s->head < m->sender[i]) return "backward: a sender";
+    const char *fault = torn_sender(s);
+    if (fault != NULL) return fault;
+    m->sender[i] = s->head;
+  }
+
+  const uint64_t last = last_event(b);
+  if (last < m->event_last) return "backward: the number of the newest event";
+  m->event_last = last;
+  const char *fault = judge_events(b, last > BB_EVENTS ? last - BB_EVENTS + 1 : 1, last, m);
+  return fault != NULL ? fault : judge_events(b, last > 8 ? last - 8 : 1, last, m);
+}
+
 /* What is remembered of one very board, and not of its nodes. */
-static inline void forget_places(struct memory *m) {
+static inline void forget_places(struct memory *m, const struct bb_board *b) {
   memset(m->place, 0, sizeof m->place);
   m->count = 0;
+  m->event_floor = last_event(b);
 }
 
 /* Goes over to the board that has taken this one's place, if one has. A takeover makes a new one when the receiver before was
@@ -249,7 +408,7 @@ static inline void follow_board(struct bb_board *b, const char *path, struct mem
   if (bb_board_is_at(b, path) || bb_board_open(&next, path, (uid_t)-1, why, sizeof why) != BB_READY) return;
   bb_board_close(b);
   *b = next;
-  forget_places(m);
+  forget_places(m, b);
 }
 
 /* Room for every look at a board of these tests. */
@@ -259,9 +418,6 @@ static inline uint8_t *make_room(size_t *room) {
   if (copy == NULL) abort();
   return copy;
 }
-
-/* Stamps and heartbeats are rounded, so that their low bits can say which instance of the writer they are of. */
-static inline int64_t rounded(int64_t ns) { return ns & ~INT64_C(0xffff); }
 
 static inline uint64_t next_random(uint64_t *state) { /* xorshift64 */
   *state ^= *state << 13;

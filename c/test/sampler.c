@@ -2,9 +2,9 @@
  * written after proto/board-v2.md and sharing nothing with the other readers but the layout. For tests.
  *   sampler BOARD      until SIGTERM
  * First a line `base NS`; then one line a look, with all times less that base (CLOCK_MONOTONIC, ns):
- *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD BY_SLOT BY_COLUMN } END
- * NOW is when the look began, END when it was over. BY_SLOT and BY_COLUMN are the states by the newest report and by the
- * liveness column. */
+ *   NOW HEARTBEAT LISTENING_SINCE { NAME STAMP INTERVAL_MS GOODBYE SEQ HEAD LINK_HEARTBEAT LINK_SINCE BY_SLOT BY_COLUMN } END
+ * NOW is when the look began, END when it was over. LINK_… are what is known of the link by which the newest report came. BY_SLOT and
+ * BY_COLUMN are the states by the newest report and by the liveness column. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -34,17 +34,22 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
+#define LINKS 32
+
 /* What the header says at one look. */
 struct look {
   int64_t now, heartbeat, since, uncertain_after, silent_after;
   uint64_t state;
+  struct {
+    int64_t heartbeat, since;
+  } links[LINKS]; /* by number; of 0, and of one that is not there, nothing is known */
 };
 
 struct last {
   bool heard, goodbye;
   int64_t stamp;
   uint32_t interval_ms, seq;
-  uint64_t head;
+  uint64_t head, link;
 };
 
 /* The rows of the table under "Liveness", from the top. */
@@ -57,8 +62,8 @@ static const char *judge(const struct look *l, const struct last *n) {
   const int64_t scale_ms = n->interval_ms > 1000 ? n->interval_ms : 1000;
   const int64_t age = l->now > n->stamp ? l->now - n->stamp : 0;
   if (n->stamp - l->now <= SECOND && age <= l->uncertain_after / 1000 * scale_ms) return "live";
-  const int64_t from = n->stamp > l->since ? n->stamp : l->since;
-  if (l->heartbeat - from > l->silent_after / 1000 * scale_ms) return "silent";
+  const int64_t since = l->links[n->link].since, from = n->stamp > since ? n->stamp : since;
+  if (l->links[n->link].heartbeat - from > l->silent_after / 1000 * scale_ms) return "silent";
   return "uncertain";
 }
 
@@ -80,14 +85,16 @@ static struct last newest_of(const struct bb_board_header *h, const uint8_t *rec
                        .stamp = (int64_t)s->stamp_ns,
                        .interval_ms = s->report.interval_ms,
                        .seq = s->report.seq,
-                       .head = s->head};
+                       .head = s->head,
+                       .link = s->link % LINKS};
 }
 
 static struct last from_word(uint64_t word) {
   return (struct last){.heard = word != 0,
-                       .goodbye = (word & 1) != 0,
-                       .stamp = (int64_t)(word >> 21) * MS,
-                       .interval_ms = (uint32_t)(word >> 1 & 0xfffff)};
+                       .goodbye = BB_COLUMN_GOODBYE(word) != 0,
+                       .stamp = (int64_t)BB_COLUMN_STAMP(word) * MS,
+                       .interval_ms = (uint32_t)BB_COLUMN_INTERVAL(word),
+                       .link = BB_COLUMN_LINK(word)};
 }
 
 #define MOST_NODES 64
@@ -101,6 +108,11 @@ static void sample(const uint8_t *map, int64_t base) {
     l.now = now_ns();
     l.heartbeat = (int64_t)bb_load_acquire(&h->heartbeat_ns);
     l.since = (int64_t)bb_load(&h->listening_since_ns);
+    l.links[0].heartbeat = l.links[0].since = 0;
+    for (int i = 1; i < LINKS; i++) {
+      l.links[i].heartbeat = (int64_t)bb_load_acquire(&h->evidence[i].heartbeat_ns);
+      l.links[i].since = (int64_t)bb_load(&h->evidence[i].listening_since_ns);
+    }
     if (l.heartbeat - l.now <= SECOND) break;
   }
   l.state = bb_load(&h->state);
@@ -114,8 +126,9 @@ static void sample(const uint8_t *map, int64_t base) {
   for (uint64_t i = 0; i < count; i++) {
     const uint8_t *record = map + h->records_offset + i * h->record_stride;
     const struct last slot = newest_of(h, record), word = from_word(words[i]);
-    printf(" %.64s %" PRId64 " %u %d %u %" PRIu64 " %s %s", (const char *)record, slot.stamp - base, slot.interval_ms,
-           slot.goodbye, slot.seq, slot.head, judge(&l, &slot), judge(&l, &word));
+    printf(" %.64s %" PRId64 " %u %d %u %" PRIu64 " %" PRId64 " %" PRId64 " %s %s", (const char *)record, slot.stamp - base,
+           slot.interval_ms, slot.goodbye, slot.seq, slot.head, l.links[slot.link].heartbeat - base, l.links[slot.link].since - base,
+           judge(&l, &slot), judge(&l, &word));
   }
   /* When it was over: on a busy machine it may have lasted for longer than a node's interval. */
   printf(" %" PRId64 "\n", now_ns() - base);

@@ -40,10 +40,31 @@ static void tell(const char *scenario, const char *where, const char *fault) {
   exit(1);
 }
 
-static void store(const char *path, const uint8_t *bytes, size_t size) {
+/* What of a board can change here, but for the many entries of refused senders and of events that nothing is written to: the
+ * rest is zero. All of it is looked at after each instruction. */
+#define PARTS 4
+#define MOST_EVENTS 64
+struct part {
+  size_t from, bytes;
+};
+
+static void find_parts(const struct bb_board *b, struct part parts[PARTS]) {
+  const struct bb_board_header *h = &b->header;
+  parts[0] = (struct part){0, h->senders_offset};
+  parts[1] = (struct part){h->senders_offset + BB_REASON_MAGIC * BB_SENDERS_EACH * sizeof(struct bb_sender),
+                           BB_SENDERS_EACH * sizeof(struct bb_sender)};
+  parts[2] = (struct part){h->events_offset, MOST_EVENTS * sizeof(struct bb_event)};
+  parts[3] = (struct part){h->index_offset, b->bytes - h->index_offset};
+}
+
+static void store(const char *path, const struct bb_board *b) {
+  struct part parts[PARTS];
+  find_parts(b, parts);
   unlink(path);
   const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
-  if (fd < 0 || write(fd, bytes, size) != (ssize_t)size) die(path);
+  if (fd < 0 || ftruncate(fd, (off_t)b->bytes) != 0) die(path);
+  for (int i = 0; i < PARTS; i++)
+    if (pwrite(fd, b->map + parts[i].from, parts[i].bytes, (off_t)parts[i].from) != (ssize_t)parts[i].bytes) die(path);
   close(fd);
 }
 
@@ -57,12 +78,20 @@ static const char *is_marked(const struct bb_board *b) {
     for (int k = 0; k < 2; k++)
       if ((slot[k]->head & 1) == 0 && slot[k]->head != slot[k]->tail) return "unmarked: a slot";
   }
+  const struct bb_sender *sender = (const struct bb_sender *)(b->map + b->header.senders_offset);
+  for (uint64_t i = 0; i < b->header.senders; i++)
+    if ((sender[i].head & 1) == 0 && sender[i].head != sender[i].tail) return "unmarked: a sender";
+  const struct bb_event *event = (const struct bb_event *)(b->map + b->header.events_offset);
+  if (last_event(b) >= MOST_EVENTS) return "more events than are looked at";
+  for (uint64_t i = 0; i < MOST_EVENTS; i++)
+    if ((event[i].head & 1) == 0 && event[i].head != event[i].tail) return "unmarked: an event";
   return NULL;
 }
 
 /* A look at the board as it is: what was laid is there, the newest is whole, nothing went back. */
 static const char *inspect(const struct bb_board *b, const struct sent *sent, struct memory *m) {
   const char *fault = look_at(b, copy, room, m);
+  if (fault == NULL) fault = judge_tables(b, m);
   if (fault == NULL) fault = is_marked(b);
   if (fault != NULL) return fault;
   for (unsigned node = 0; node < 2; node++) {
@@ -88,7 +117,8 @@ static const char *is_settled(const struct bb_board *b) {
     uint64_t word;
     memcpy(&word, column, sizeof word);
     if (slot == NULL) continue;
-    if (word >> 21 != slot->stamp_ns / 1000000) return "the column is not that of the newest report";
+    if (word != BB_COLUMN(slot->stamp_ns / 1000000, slot->link, slot->report.interval_ms, 0))
+      return "the column is not that of the newest report";
     if (r->order_head == 0 || r->history_seq != slot->report.seq) return "the order block is not that of the newest report";
   }
   return NULL;
@@ -100,12 +130,15 @@ static const char *succeed(const char *path, const struct sent *sent, struct mem
   struct bb_board b;
   const char *fault = NULL;
   struct sent then = *sent;
-  /* The takeover may make another board, without a name of which no report had come. */
-  forget_places(&m);
   struct bb_writer *w = open_writer(path, CAPACITY);
   if (w == NULL) return "cannot be taken over";
   if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) fault = "cannot be read after the takeover";
-  else if ((fault = inspect(&b, &then, &m)) == NULL) fault = is_settled(&b);
+  else {
+    /* The takeover may have made another board, without a name of which no report had come. */
+    forget_places(&m, &b);
+    fault = inspect(&b, &then, &m);
+    if (fault == NULL) fault = is_settled(&b);
+  }
   for (int k = 0; k < 2; k++)
     for (unsigned node = 0; fault == NULL && node < 2; node++) {
       now += 0x10000;
@@ -114,9 +147,22 @@ static const char *succeed(const char *path, const struct sent *sent, struct mem
       then.laid[node] = then.begun[node];
       if (fault == NULL) fault = inspect(&b, &then, &m);
     }
+  /* And strangers, on whichever entries and events were left half-written. */
+  for (uint32_t k = BB_SENDERS_EACH + 2; fault == NULL && k < 2 * BB_SENDERS_EACH + 4; k++) {
+    deliver_refused(w, k, 1);
+    fault = judge_tables(&b, &m);
+  }
   bb_writer_close(w);
   bb_board_close(&b);
   return fault;
+}
+
+static bool has_changed(const struct bb_board *b, const uint8_t *last) {
+  struct part parts[PARTS];
+  find_parts(b, parts);
+  for (int i = 0; i < PARTS; i++)
+    if (memcmp(last + parts[i].from, b->map + parts[i].from, parts[i].bytes) != 0) return true;
+  return false;
 }
 
 /* Runs `child` until it stops itself, then step by step until it does so again; after each step that changed the board calls
@@ -154,7 +200,7 @@ static void trace(pid_t child, const char *path, void (*at)(const char *path, co
       if (bb_board_open(&b, path, (uid_t)-1, why, sizeof why) != BB_READY) tell("a takeover", "another board", why);
       last = (uint8_t *)realloc(last, b.bytes);
     }
-    if (!is_replaced && memcmp(last, b.map, b.bytes) == 0) continue;
+    if (!is_replaced && !has_changed(&b, last)) continue;
     memcpy(last, b.map, b.bytes);
     at(path, &b, more);
   }
@@ -174,7 +220,7 @@ struct scene {
 
 /* Looks at the board in the state that it is in now. */
 static const char *look_on(struct scene *scene, const struct bb_board *b) {
-  if (scene->inode != b->inode) forget_places(&scene->memory);
+  if (scene->inode != b->inode) forget_places(&scene->memory, b);
   scene->inode = b->inode;
   return inspect(b, scene->sent, &scene->memory);
 }
@@ -186,7 +232,7 @@ static void in_takeover(const char *path, const struct bb_board *b, void *more) 
   nested++;
   const char *fault = look_on(scene, b);
   if (fault != NULL) tell(scene->name, "killed in a takeover", fault);
-  store(retaken, b->map, b->bytes);
+  store(retaken, b);
   fault = succeed(retaken, scene->sent, scene->memory);
   if (fault != NULL) tell(scene->name, "after a second takeover", fault);
 }
@@ -198,11 +244,11 @@ static void in_delivery(const char *path, const struct bb_board *b, void *more) 
   states++;
   const char *fault = look_on(scene, b);
   if (fault != NULL) tell(scene->name, "killed", fault);
-  store(taken, b->map, b->bytes);
+  store(taken, b);
   fault = succeed(taken, scene->sent, scene->memory);
   if (fault != NULL) tell(scene->name, "after the takeover", fault);
   if (nested_every == 0 || next_random(&random_state) % nested_every != 0) return;
-  store(taken, b->map, b->bytes);
+  store(taken, b);
   const pid_t child = fork();
   if (child == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
@@ -215,8 +261,11 @@ static void in_delivery(const char *path, const struct bb_board *b, void *more) 
   trace(child, taken, in_takeover, &inner);
 }
 
-/* Lays `before` reports of each node, then one more of `node` step by step; `again`: its last one once more. */
-static void play(const char *name, int before, unsigned node, bool again) {
+/* What is done step by step. */
+enum act { REPORT, DUPLICATE, REFUSAL, REFUSED_AGAIN, LINK_DOWN };
+
+/* Lays `before` reports of each node, then does something with `node`: one more of it, say. */
+static void play(const char *name, int before, unsigned node, enum act act) {
   struct sent sent = {{0}, {0}};
   char why[256];
   unlink(live);
@@ -229,7 +278,8 @@ static void play(const char *name, int before, unsigned node, bool again) {
       deliver(w, k, (uint32_t)i, now);
       sent.laid[k] = sent.begun[k] = (uint32_t)i;
     }
-  if (!again) sent.begun[node]++;
+  if (act == REPORT) sent.begun[node]++;
+  for (uint32_t k = 1; act == REFUSED_AGAIN && k <= BB_SENDERS_EACH; k++) deliver_refused(w, k, 1);
   const uint32_t seq = sent.begun[node];
   now += 0x10000;
   const int64_t stamp = now;
@@ -242,7 +292,16 @@ static void play(const char *name, int before, unsigned node, bool again) {
   if (child == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     raise(SIGSTOP);
-    deliver(w, node, seq, stamp);
+    switch (act) {
+      case REPORT:
+      case DUPLICATE: deliver(w, node, seq, stamp); break;
+      case REFUSAL: deliver_refused(w, 1, 1); break;
+      /* The first time over an entry that was long unheard, the second time over its own. */
+      case REFUSED_AGAIN:
+        for (int times = 1; times <= 2; times++) deliver_refused(w, BB_SENDERS_EACH + 1, times);
+        break;
+      case LINK_DOWN: bb_writer_link_state(w, FLAPPING, FLAPPING, 0, false, stamp); break;
+    }
     raise(SIGSTOP);
     _exit(0);
   }
@@ -256,6 +315,12 @@ static void play(const char *name, int before, unsigned node, bool again) {
 
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
+  /* A copy by `rep movsb` is a step for each byte. */
+  if (getenv("GLIBC_TUNABLES") == NULL) {
+    setenv("GLIBC_TUNABLES", "glibc.cpu.x86_rep_movsb_threshold=1000000000:glibc.cpu.x86_rep_stosb_threshold=1000000000", 1);
+    execv("/proc/self/exe", argv);
+    die("steps: cannot begin anew");
+  }
   snprintf(live, sizeof live, "%s/live", argv[1]);
   snprintf(taken, sizeof taken, "%s/taken", argv[1]);
   snprintf(retaken, sizeof retaken, "%s/retaken", argv[1]);
@@ -263,12 +328,15 @@ int main(int argc, char **argv) {
   random_state = strtoull(argv[3], NULL, 10) * 2 + 1;
   for (int i = 0; i < 20; i++) next_random(&random_state);
   copy = make_room(&room);
-  play("the first name", 0, 0, false);
-  play("another name", 1, 1, false);
-  play("the second report", 1, 0, false);
-  play("the third report, over the first", 2, 0, false);
-  play("the fourth report, over the second", 3, 1, false);
-  play("a duplicate", 3, 0, true);
+  play("the first name", 0, 0, REPORT);
+  play("another name", 1, 1, REPORT);
+  play("the second report", 1, 0, REPORT);
+  play("the third report, over the first", 2, 0, REPORT);
+  play("the fourth report, over the second", 3, 1, REPORT);
+  play("a duplicate", 3, 0, DUPLICATE);
+  play("a stranger", 2, 0, REFUSAL);
+  play("one stranger after others", 2, 0, REFUSED_AGAIN);
+  play("a link that goes down", 2, 0, LINK_DOWN);
   printf("%lu instructions; killed and taken over in %lu states, and in %lu within a takeover\n", steps, states, nested);
   free(copy);
   return 0;

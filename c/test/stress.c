@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "stress: %s\n", why);
     return 1;
   }
-  struct bb_arrival arrival = {.stamp_ns = bb_clock_ns(CLOCK_MONOTONIC), .stamp_real_ns = bb_clock_ns(CLOCK_REALTIME)};
+  struct bb_arrival arrival = {.stamp_ns = bb_clock_ns(CLOCK_MONOTONIC), .stamp_real_ns = bb_clock_ns(CLOCK_REALTIME), .link = BB_LINK_OTHERS};
   struct bb_report report;
   uint64_t accepted = 0, spoiled = 0;
   pthread_t readers[READERS];

@@ -5,7 +5,8 @@
  *   state NAME FROM TO BEFORE BEGAN ENDED HEARTBEAT_THEN HEARTBEAT SINCE SEQ STAMP SENT
  *       BEFORE and HEARTBEAT_THEN are of the last look that said FROM: its beginning by the coarse clock, which is what the library goes
  *       by, and the heartbeat as it stood at that or earlier; BEGAN (likewise), SINCE, ENDED and HEARTBEAT of the look that says TO: since
- *       when the receiver listened as it stood at its beginning, and the heartbeat as it stood at its end.
+ *       when the receiver listened as it stood at its beginning, and the heartbeat as it stood at its end. Heartbeats and SINCE are
+ *       those of the link by which the newest report came.
  *       SEQ, STAMP and SENT are of the newest report, SENT by the node's own clock, which has to be this machine's CLOCK_BOOTTIME.
  *   gap NAME LOST SEQ
  *       LOST reports, at least MISSING, are missing after number SEQ, before the next one of that run that was laid down.
@@ -64,7 +65,7 @@ static void take(const beoboard *b, int i, struct known *k, const struct beoboar
 
 #define MOST_TRIES 1000
 
-static bool is_of(const struct beoboard_slot *s, uint64_t word) { return (uint64_t)s->stamp_ns / NS_PER_MS == word >> 21; }
+static bool is_of(const struct beoboard_slot *s, uint64_t word) { return (uint64_t)s->stamp_ns / NS_PER_MS == BB_COLUMN_STAMP(word); }
 
 /* The state of a node, and in `k` the very report by which it was judged. */
 static int look_at(const beoboard *b, int i, struct known *k) {
@@ -96,7 +97,6 @@ int main(int argc, char **argv) {
     fprintf(stderr, "watcher: %s: %s\n", argv[1], beoboard_strerror(error));
     return 1;
   }
-  const struct bb_board_header *h = header_of(b);
   const uint32_t capacity = b->board.header.capacity;
   struct known *nodes = (struct known *)calloc(capacity, sizeof *nodes);
   int *states = (int *)calloc(capacity, sizeof *states);
@@ -107,30 +107,33 @@ int main(int argc, char **argv) {
   puts("begun");
   fflush(stdout);
   uint64_t looks = 0;
-  int64_t before = 0, look_before = 0, heartbeat_then = 0, longest = 0;
+  int64_t before = 0, look_before = 0, longest = 0;
+  struct bb_link_evidence then[BB_LINKS] = {0}, by[BB_LINKS], after[BB_LINKS];
   /* The last look is whole, so that it shows what there was at the end. */
   for (bool last = false; !last; looks++) {
     last = ended != 0;
     const int64_t look = clock_ns(CLOCK_MONOTONIC), began = clock_ns(CLOCK_MONOTONIC_COARSE);
     if (look_before != 0 && look - look_before > longest) longest = look - look_before;
-    const int64_t heartbeat_before = (int64_t)bb_load_acquire(&h->heartbeat_ns), since = (int64_t)bb_load(&h->listening_since_ns);
+    load_links(b, by);
     const int count = beoboard_count(b);
     for (int i = 0; i < count; i++) states[i] = look_at(b, i, &nodes[i]);
     const int64_t done = clock_ns(CLOCK_MONOTONIC);
-    const int64_t heartbeat = (int64_t)bb_load_acquire(&h->heartbeat_ns);
+    load_links(b, after);
     for (int i = 0; i < count; i++) {
       struct known *k = &nodes[i];
       if (states[i] == k->state) continue;
       char name[BEOBOARD_NAME_MAX];
+      const unsigned link = link_of(k->word);
       if (beoboard_name(b, i, name, sizeof name) < 0) return 3;
-      printf("state %s %s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu32 " %" PRId64 " %" PRId64 "\n", name,
-             beoboard_state_name(k->state), beoboard_state_name(states[i]), before, began, done, heartbeat_then, heartbeat, since, k->seq,
+      printf("state %s %s %s %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRId64 " %" PRId64 "\n", name,
+             beoboard_state_name(k->state), beoboard_state_name(states[i]), before, began, done, then[link].heartbeat_ns,
+             after[link].heartbeat_ns, by[link].listening_since_ns, k->seq,
              k->stamp, k->sent);
       k->state = states[i];
     }
     before = began;
     look_before = look;
-    heartbeat_then = heartbeat_before;
+    memcpy(then, by, sizeof then);
     const int64_t now = clock_ns(CLOCK_MONOTONIC), rest = every - now % every;
     const struct timespec pause = {rest / SECOND, rest % SECOND};
     if (!last) nanosleep(&pause, NULL);
