@@ -95,20 +95,17 @@ for (const [what, addresses, options] of sockets)
       await nodes.stop('two');
       for (const address of addresses) {
         const before = watcher.count().unfitDrops;
-        const [began] = await nodes.order(`bad 200 far ${address} ${PORT}`);
+        const [began] = await nodes.order(`bad 1000 far ${address} ${PORT}`);
         await world.limits(3 / addresses.length, began);
-        await until('they are counted', () => watcher.count().unfitDrops > before + 100);
+        await until('they are counted', () => watcher.count().unfitDrops > before + 500);
       }
       await world.is('two', 'silent');
       const [, ended] = await nodes.order(`bad 0 far ${addresses[0]} ${PORT}`);
       await world.heard(ended);
       await world.judge();
       const { kernelDrops, unfitDrops, overflows, since: at } = watcher.count();
-      t.same(
-        { kernelDrops, overflows, since: at },
-        { kernelDrops: 0, overflows: 0, since },
-        'none was taken for an overflow',
-      );
+      t.same({ kernelDrops, overflows }, { kernelDrops: 0, overflows: 0 }, 'none was taken for an overflow');
+      if (world.steady) t.equal(at, since, 'it has listened all the time');
       t.comment(
         `${await nodes.bad()} sent, ${unfitDrops} counted, ${watcher.late} of ${watcher.looks} looks at an old heartbeat`,
       );
@@ -369,7 +366,8 @@ t.test(
       await until('number 31 begins anew', () => others() > at);
     }
     await world.judge();
-    t.same([watcher.link('v1')?.since, watcher.link('v1')?.downs], [before.since, before.downs], 'listens as before');
+    if (world.steady)
+      t.same([watcher.link('v1')?.since, watcher.link('v1')?.downs], [before.since, before.downs], 'listens as before');
   },
 );
 
@@ -721,7 +719,11 @@ t.test(
 // ---- dark ----
 
 t.test('a link whose nodes all stop at once is dark until one is heard', { skip, buffered: true }, async t => {
-  const world = await World.make(t, { more: ['--nodes', 'a[1-4],old,left,never[1-2],b[1-2]'], silentMs: 2500 });
+  const world = await World.make(t, {
+    more: ['--nodes', 'a[1-4],old,left,never[1-2],b[1-2]'],
+    uncertainMs: 1000,
+    silentMs: 2500,
+  });
   const { nodes, watcher } = world;
   const fallen = ['a1', 'a2', 'a3'];
   await world.begin(1, ...fallen, 'a4', 'old', 'left');
