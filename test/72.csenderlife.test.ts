@@ -5,11 +5,9 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { courseTests } from './course.js';
 import { Hearer, startIn } from './hanging.js';
 import { folder, ROOT, until } from './lib.js';
 import { Manager } from './manager.js';
-import { stopTests } from './stops.js';
 import { askC, askHere, compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -23,6 +21,9 @@ const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
 for (const [file, program] of [
   ['27.hang', dynamic],
   ['28.life', sender],
+  ['29.pace', sender],
+  ['29.steer', sender],
+  ['29.stops', sender],
   ['41.send', sender],
   ['43.roads', sender],
   ['47.keys', sender],
@@ -33,10 +34,6 @@ for (const [file, program] of [
     { env: { ...process.env, BEOBOARD_TEST_SENDER: program }, buffered: true },
     `${file}, over the sender in C`,
   );
-
-t.test('stopped again and again', { buffered: true, jobs: 5 }, async t => stopTests(t, sender));
-
-t.test('another interval, another name', { buffered: true, jobs: 3 }, async t => courseTests(t, sender));
 
 t.test('a pace file', { buffered: true }, async t => {
   const own = folder(t);
