@@ -311,6 +311,8 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
       out.Set("darkNodes", Count(env, l.dark_nodes));
       out.Set("accepted", Count(env, l.accepted));
       out.Set("missed", Count(env, l.missed));
+      static const uint8_t none[sizeof l.address] = {0};
+      out.Set("address", memcmp(l.address, none, sizeof none) == 0 ? std::string() : Address(l.address));
       out.Set("heartbeatNs", Nanoseconds(env, links[i].evidence.heartbeat_ns));
       out.Set("listeningSinceNs", Nanoseconds(env, links[i].evidence.listening_since_ns));
       list.Set(static_cast<uint32_t>(i), out);
@@ -686,6 +688,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("kernelDrops", status.kernel_drops);
     set("unfitDrops", status.unfit_drops);
     set("softnetDrops", status.softnet_drops);
+    set("missed", status.missed);
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);

@@ -968,6 +968,8 @@ static void keep_house(struct bb_receiver *r) {
   s->kernel_drops = h->kernel_drops;
   s->unfit_drops = h->unfit_drops;
   s->softnet_drops = h->softnet_drops;
+  s->missed = 0;
+  for (uint32_t i = 1; i <= h->links_used; i++) s->missed += bb_writer_link(r->writer, i)->missed;
   s->nodes = h->count;
   memcpy(s->refused, h->refused, sizeof s->refused);
   bb_writer_senders(r->writer, s->senders);

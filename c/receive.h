@@ -23,6 +23,7 @@ struct bb_receiver_status {
   uint64_t kernel_drops;     /* datagrams for which there was no room in a socket buffer */
   uint64_t unfit_drops;      /* that the kernel dropped for another reason: a wrong checksum, or our filter */
   uint64_t softnet_drops;    /* packets of any kind that the machine dropped before it looked at them */
+  uint64_t missed;           /* and that the interfaces dropped before that, all links together */
   uint64_t refused[32];
   struct bb_sender senders[BB_SENDERS]; /* who was refused; see the table in proto/board-v2.md */
   uint64_t receive_buffer;   /* granted, the smallest of the sockets */

@@ -17,7 +17,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['load', /^src\/load\//],
   ['receiver', /^src\/receiver\//],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
-  ['shm/reader', /^src\/shm\/(reader|rates|liveness)\.ts$/],
+  ['shm/reader', /^src\/shm\/(reader|rates|liveness|sentences)\.ts$/],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],

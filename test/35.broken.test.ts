@@ -149,9 +149,11 @@ const squeeze = (line: string) => line.trimEnd().replace(/ {2,}/g, '  ');
 /** How each verb's output is told in a few lines. */
 const DIGESTS: Record<string, (stdout: string) => string[]> = {
   status(stdout) {
-    const [headline = '', , ...rows] = stdout.trimEnd().split('\n');
+    // What is odd stands behind an empty line, and goes on where a line is indented.
+    const [table = '', odd = ''] = stdout.trimEnd().split('\n\n');
+    const [headline = '', , ...rows] = table.split('\n');
     const more = rows.length > 3 ? [`… ${rows.length - 3} more`] : [];
-    return [headline, ...rows.slice(0, 3).map(squeeze), ...more];
+    return [headline, ...rows.slice(0, 3).map(squeeze), ...more, ...odd.replaceAll('\n  ', ' ').split('\n')];
   },
   '--json'(stdout) {
     const { board, nodes } = JSON.parse(stdout);
@@ -185,7 +187,7 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
   look: stdout => [stdout.trimEnd().replaceAll('\n', '; ')],
 };
 
-const TIME = /\b\d+(?:ms|\.\ds|m\d\ds|h\d\dm|d\d+h)\b/g;
+const TIME = /\b(?:\d+(?:ms|\.\ds|m\d\ds|h\d\dm|d\d+h)|\d\d:\d\d:\d\d)\b/g;
 
 /** An answer as it stands in the golden text: the code, and what was said, without folders and times. */
 function digest(verb: string, answer: Answer, place: string): string[] {
@@ -437,7 +439,7 @@ const row = (board: BrokenBoard) => `${board.name.padEnd(NAME_WIDTH)}  ${board.a
 
 const PREFACE = `What beoboard says to broken boards, made by test/brokenboards.ts. Written by node dist/test/35.broken.test.js --write.
 
-Of each: who was asked, the exit code, and what was said, in short. DIR is a folder of its own, TIME any span of time.
+Of each: who was asked, the exit code, and what was said, in short. DIR is a folder of its own, TIME any span or time of day.
 Boards that get the same answers stand together, and so do those who give the same. \`look\` is c/test/look.c: a reader
 in C that judges by the liveness column, where the others judge by the slots. Of \`receive\` it is told what it did.
 `;

@@ -24,6 +24,8 @@ import { boardPath, makeReport, PROGRAM, ROOT, run, start, startReceiver, until 
 import { busy, EVERYTHING, type MadeNode, madeBoard } from './madeboard.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
+// Times of day are those of this place.
+process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 const PLAIN: Look = { width: 80, paint: painter('never') };
 
@@ -65,7 +67,7 @@ const mixed = cluster('01-10', ({ name }) => {
   if (name === 'rack03n07') return kernel('6.1.0-18-amd64');
   if (name === 'rack04n01') return { record: { offset_us: -3_725_000_000 } };
   if (/rack05n0[1-5]/.test(name)) return { record: { offset_us: 700_000 } };
-  if (name === 'rack06n48') return { age: 700, refusal: { reason: 'clock', age: 2 } };
+  if (name === 'rack06n48') return { age: 700, refusal: { reason: 'clock', age: 2, skew: 3600 } };
   return {};
 });
 const REFUSED = { header: { refused: enums.reason.map(reason => (reason === 'clock' ? 12 : 0)) } };
@@ -109,6 +111,125 @@ const scenes: [
     { grouping: { field: 'os_release' }, columns: ['mem', 'skew'] },
   ],
   ['all fell silent', cluster('01-02', () => ({ age: 60 }))],
+  [
+    'a link is down, from the first second',
+    cluster('01-10'),
+    { links: { 1: { state: [], changed: 1.2, heartbeat: 1.3, downs: 1 } } },
+  ],
+  [
+    'one of two links is down, and some of its nodes have been dead for long',
+    cluster('01-10', ({ name }) => {
+      if (/rack0[1-4]/.test(name)) return { age: 12, link: 2 };
+      return name.endsWith('48') ? { age: 86_400 } : {};
+    }),
+    { links: { 1: {}, 2: { name: 'enp129s0f0np0', state: [], changed: 12.3, heartbeat: 12.4 } } },
+  ],
+  [
+    'a link is gone, another has lost its address, and the third its only node',
+    [
+      ...cluster('01', () => ({ age: 30, link: 1 })),
+      ...cluster('02', () => ({ age: 40, link: 2 })),
+      { name: 'login1', age: 50, link: 3 },
+    ],
+    {
+      links: {
+        1: { state: ['gone'], changed: 29, heartbeat: 29.1 },
+        2: { state: ['no_address'], changed: 86_400 * 3, heartbeat: 39.1, address: '10.0.0.1' },
+        3: { state: [], changed: 49, heartbeat: 49.1 },
+        4: { state: [], changed: 49, heartbeat: 49.1 },
+      },
+    },
+  ],
+  [
+    'a link has just gone dark',
+    cluster('01-10', () => ({ age: 4.6 })),
+    { links: { 1: { dark: { since: 0.1, nodes: 480 } } } },
+  ],
+  [
+    'a link is dark, a few of its nodes were dead before, and others never came or left',
+    cluster('01-10', ({ name }) => {
+      if (name.endsWith('47')) return { age: 900, goodbye: true };
+      return name.endsWith('48') ? { age: 86_400 } : { age: 30 };
+    }),
+    { links: { 1: { dark: { since: 25.5, nodes: 460 } } } },
+  ],
+  [
+    'a dark link of which a node is heard again',
+    cluster('01', ({ name }) => ({ age: name.endsWith('07') ? 0.2 : 30 })),
+    { links: { 1: { dark: { since: 25.5, nodes: 48 } } } },
+  ],
+  [
+    'all that came by other interfaces is dark',
+    cluster('01', () => ({ age: 30, link: 31 })),
+    { links: { 31: { dark: { since: 25.5, nodes: 48 } } } },
+  ],
+  [
+    'a link began anew',
+    cluster('01', ({ name }) => ({ link: name.endsWith('07') ? 2 : 1, ...(name.endsWith('07') ? { age: 60 } : {}) })),
+    { links: { 1: {}, 2: { listened: 3.2 } } },
+  ],
+  [
+    'a name of an interface that steers the terminal',
+    cluster('01'),
+    { links: { 1: { name: '\u001b[2Jeth', state: [], changed: 1 } } },
+  ],
+  [
+    'refused, each for its own reason',
+    [
+      { name: 'n1', age: 700, refusal: { reason: 'clock', age: 0.4, skew: 3600 } },
+      { name: 'n2', age: 6, refusal: { reason: 'rival', age: 0.5 } },
+      { name: 'n3', refusal: { reason: 'clock', age: 0.6, skew: -86_400 } },
+      { name: 'n4', age: 700, refusal: { reason: 'clock', age: 900, skew: 5 } },
+      { name: 'n5', age: 0.5, refusal: { reason: 'clock', age: 0.1, skew: 5 } },
+      { name: 'n6', age: 50, refusal: { reason: 'late', age: 50.1 } },
+      { name: 'n7', age: 60, refusal: { reason: 'replay', age: 1 } },
+      { name: 'n8', age: 60, refusal: { reason: 'replay', age: 2 } },
+      { name: 'n9', age: 700, refusal: { reason: 'clock', age: 600, skew: 61 } },
+    ],
+    REFUSED,
+    { width: 120 },
+  ],
+  [
+    'who was refused',
+    dozen.slice(0, 2),
+    {
+      senders: [
+        { reason: 'tag', address: '10.0.0.9', last: 3600, count: 4711 },
+        { reason: 'late', address: '10.0.0.1', name: 'node01', last: 0.1, count: 3 },
+        { reason: 'cluster', address: '2001:db8::9', last: 12, count: 1 },
+        { reason: 'rival', address: '10.0.0.7', name: 'node01', first: 40, last: 0.3, count: 40 },
+        { reason: 'stranger', address: '10.0.0.8', name: 'nobody', first: 4000, last: 5, count: 12_345 },
+        { reason: 'size', address: '10.0.0.10', last: 50, count: 1 },
+        { reason: 'magic', address: '10.0.0.11', last: 51, count: 1 },
+      ],
+    },
+  ],
+  [
+    'who was refused, of some nodes',
+    dozen.slice(0, 3),
+    {
+      senders: [
+        { reason: 'rival', address: '10.0.0.7', name: 'node01', first: 40, last: 0.3, count: 40 },
+        { reason: 'rival', address: '10.0.0.7', name: 'node02', first: 40, last: 0.3, count: 40 },
+        { reason: 'size', address: '10.0.0.10', last: 50, count: 1 },
+      ],
+    },
+    {},
+    { among: ['node02'] },
+  ],
+  [
+    'drops of every kind',
+    dozen.slice(0, 1),
+    {
+      header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 },
+      links: { 1: { missed: 5 } },
+    },
+  ],
+  [
+    'as few drops as one in 10,000',
+    dozen.slice(0, 1),
+    { header: { kernel_drops: 1, unfit_drops: 1, softnet_drops: 1, received: 10_000 } },
+  ],
   ['one clock, five clocks, a kernel, a refusal', mixed, REFUSED],
   [
     "the master's clock",
@@ -124,7 +245,7 @@ const scenes: [
   ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
   ['the receiver is stalled', dozen.slice(0, 3), { heartbeat: 12 }],
   ['the receiver was ended', dozen.slice(0, 3), { heartbeat: 3600, state: ['closed'] }],
-  ['a flood', dozen.slice(0, 1), { state: ['filtering'], header: { kernel_drops: 77 } }],
+  ['a flood', dozen.slice(0, 1), { state: ['filtering'], header: { unfit_drops: 77 } }],
   [
     'a name that steers the terminal',
     [
@@ -291,7 +412,7 @@ t.test('the command: forms, choices, errors', async t => {
   }
   t.match(
     (await status('--plain', '-w', 'node01')).stdout,
-    /\nnode01 is live, last heard \S+ ago, reports lost 0; load /,
+    /\nnode01 is live, last heard \S+ ago, reports lost 0, by lo; load /,
   );
   const refused: [argv: string[], says: RegExp][] = [
     [['--where', 'lod > 1'], /--where: column 1: there is no field 'lod'; did you mean load\?/],

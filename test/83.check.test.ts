@@ -19,7 +19,15 @@ function census(live: number, others: readonly (readonly [name: string, state: S
   const kept: Counted[] = others.map(([name, state, leftMs]) => ({ name, state, leftMs }));
   const count = (state: State) => kept.filter(node => node.state === state).length;
   const counts = Object.fromEntries(STATES.map(state => [state, state === 'live' ? live : count(state)]));
-  return { counts: counts as Census['counts'], kept, strangers: [], stalled: false, closed: false, heartbeatAgeMs: 5 };
+  return {
+    counts: counts as Census['counts'],
+    kept,
+    strangers: [],
+    remarks: [],
+    stalled: false,
+    closed: false,
+    heartbeatAgeMs: 5,
+  };
 }
 
 t.test('the verdict', async t => {

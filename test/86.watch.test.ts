@@ -20,6 +20,8 @@ import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './ma
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
+// Times of day are those of this place.
+process.env.TZ = 'UTC';
 t.setTimeout(500_000);
 
 const START: View = {
@@ -191,6 +193,12 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['a filter is written', ['f', ...typed('load > 4'), 'left'], board(sixty)],
   ['a filter is wrong', ['f', ...typed('lod > 4'), 'enter'], board(sixty)],
   ['two racks fell silent, and clocks', [], board(racks)],
+  ['a link is down', [], board(sixty, { links: { 1: { state: [], changed: 12, heartbeat: 12.1, downs: 1 } } })],
+  [
+    'a node that is refused',
+    ['enter'],
+    board([{ name: 'n017', age: 700, link: 7, refusal: { reason: 'clock', age: 0.4, skew: 3600 } }]),
+  ],
   ['a node', ['enter'], board([full, ...sixty.slice(0, 3)])],
   ['the end of a node', ['enter', 'end'], board([full])],
   ['a node that never reported', ['enter'], board([{ name: 'never1' }])],

@@ -423,7 +423,11 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
         b => b.header({ state: 1n, heartbeat_ns: b.ago(60), listening_since_ns: 1n }),
         { beats: false },
       ],
-      ['good-no-nodes', 'nobody has reported yet', b => b.bytes.fill(0, b.index) && b.header({ count: 0 })],
+      [
+        'good-no-nodes',
+        'nobody has reported yet',
+        b => b.bytes.fill(0, b.events) && b.header({ count: 0, event_last: 0 }),
+      ],
       [
         'good-longer',
         'a page longer than it says',

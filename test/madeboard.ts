@@ -3,10 +3,12 @@
 
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
 import { bits, enums, structs } from '../src/layout/layout.gen.js';
-import { Snapshot } from '../src/shm/reader.js';
+import { type LinkEntry, type SenderEntry, Snapshot } from '../src/shm/reader.js';
 
 export const S = 1_000_000_000n;
 export const NOW = 500_000n * S;
+/** By the wall clock. */
+export const REAL = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33)) * 1_000_000n;
 const RECORD = structs.record.bytes + 2 * structs.slot.bytes;
 const SETS = Object.keys(bits.valid) as SetName[];
 
@@ -30,15 +32,37 @@ export interface MadeNode {
   goodbye?: boolean;
   /** The number of the link by which it reports; 1 if it is not said. */
   link?: number | bigint;
-  refusal?: { reason: (typeof enums.reason)[number]; age: number };
+  refusal?: { reason: (typeof enums.reason)[number]; age: Span /** Its clock, s ahead. */; skew?: number };
 }
 
-/** What is known of a link; what is not said is as the receiver says of itself. */
+/** What is known of a link; what is not said is as the receiver says of itself, of a link that has always been up. */
 export interface MadeLink {
+  /** eth0 for link 1 if it is not said, and so on. */
+  name?: string;
+  state?: (keyof typeof bits.link_state)[];
+  /** Since it is up or down. */
+  changed?: Span;
+  /** Since it is dark, and how many fell with it. */
+  dark?: { since: Span; nodes: number };
+  /** Those whose last report came by it if it is not said. */
+  nodes?: number;
+  address?: string;
+  downs?: number;
+  missed?: number;
   /** For how long it was listened to, up to its heartbeat. */
   listened?: Span;
   /** Since its heartbeat. */
   heartbeat?: Span;
+}
+
+/** Who was refused: since the first time and since the last. */
+export interface MadeSender {
+  reason: (typeof enums.reason)[number];
+  address: string;
+  name?: string;
+  first?: Span;
+  last: Span;
+  count: number;
 }
 
 export interface MadeBoard {
@@ -48,6 +72,7 @@ export interface MadeBoard {
   heartbeat?: Span;
   /** By their numbers; link 1 if it is not said. Of link 31 something is known always. */
   links?: Readonly<Record<number, MadeLink>>;
+  senders?: readonly MadeSender[];
   state?: (keyof typeof bits.board_state)[];
   header?: Encodable<'board_header'>;
 }
@@ -64,6 +89,44 @@ function evidenceOf({ heartbeat = 0.05, listened = 40_000, links = { 1: {} } }: 
     const heartbeat_ns = NOW - ns(link.heartbeat ?? heartbeat);
     return { heartbeat_ns, listening_since_ns: heartbeat_ns - ns(link.listened ?? listened) };
   });
+}
+
+/** The table of links, as the addon gives it. */
+function linksOf(nodes: readonly MadeNode[], made: MadeBoard): LinkEntry[] {
+  return evidenceOf(made).flatMap(({ heartbeat_ns, listening_since_ns }, number) => {
+    if (heartbeat_ns === undefined || listening_since_ns === undefined) return [];
+    const link = (made.links ?? { 1: {} })[number] ?? {};
+    const by = nodes.filter(node => node.age !== undefined && Number(node.link ?? 1) === number);
+    const { dark, state = ['up'] } = link;
+    return {
+      number,
+      name: link.name ?? (number === OTHERS ? '' : `eth${number - 1}`),
+      state: state.reduce((mask, bit) => mask | (1 << bits.link_state[bit]), 0),
+      changedNs: NOW - ns(link.changed ?? 40_000),
+      downs: link.downs ?? 0,
+      nodes: link.nodes ?? by.filter(({ goodbye }) => !goodbye).length,
+      darkSinceNs: dark === undefined ? 0n : NOW - ns(dark.since),
+      darkNodes: dark?.nodes ?? 0,
+      accepted: 1000 * by.length,
+      missed: link.missed ?? 0,
+      address: link.address ?? '',
+      heartbeatNs: heartbeat_ns,
+      listeningSinceNs: listening_since_ns,
+    };
+  });
+}
+
+/** The table of refused senders, likewise. */
+function sendersOf({ senders = [] }: MadeBoard): SenderEntry[] {
+  return senders.map(({ reason, address, name = '', first, last, count }) => ({
+    reason: enums.reason.indexOf(reason),
+    address,
+    name,
+    firstNs: NOW - ns(first ?? last),
+    lastNs: NOW - ns(last),
+    lastRealNs: REAL - ns(last),
+    count,
+  }));
 }
 
 /** A snapshot of a board with these nodes. */
@@ -103,7 +166,11 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
         accepted: 1000,
         order_head: 2,
         order_tail: 2,
-        ...(refusal ? { refusal_reason: enums.reason.indexOf(refusal.reason), refusal_ns: NOW - ns(refusal.age) } : {}),
+        ...(refusal && {
+          refusal_reason: enums.reason.indexOf(refusal.reason),
+          refusal_ns: NOW - ns(refusal.age),
+          refusal_offset_us: (refusal.skew ?? 0) * 1e6,
+        }),
         ...counters,
       });
       if (age === undefined) return;
@@ -125,7 +192,8 @@ export function madeBoard(nodes: readonly MadeNode[], made: MadeBoard = {}): Sna
       }
     },
   );
-  return new Snapshot('test', bytes, { nowNs: NOW, realNs: 0n, nodes: nodes.length });
+  const tables = { links: () => linksOf(nodes, made), senders: () => sendersOf(made) };
+  return new Snapshot('test', bytes, { nowNs: NOW, realNs: REAL, nodes: nodes.length }, tables);
 }
 
 /** Two reports of a node that is half busy, a second apart, in which everything of a usual node was measured. */

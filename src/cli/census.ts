@@ -1,7 +1,9 @@
 // Counts the nodes of a board by their state, and names those that are asked for: reads liveness and nothing else.
 
-import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
+import { type RefusedNode, refusedTexts } from './refusals.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -17,6 +19,8 @@ export interface Census {
   readonly kept: readonly Counted[];
   /** Names that were asked about and are not on the board. */
   readonly strangers: readonly string[];
+  /** Sentences about what is likelier at fault than the nodes that were asked about, and why some of the kept are not heard. */
+  readonly remarks: readonly string[];
   /** The monitor's own word at the end: nothing is known about nodes when it is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
@@ -40,6 +44,15 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   for (let i = 0; i < states.length; i++) if (wanted[states[i]!] && (asked === undefined || asked.has(i))) kept.push(i);
   const names = roll.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
+  const remarks = linkRemarks(roll, asked);
+  // Asks the reader for more, so that the roll is good no longer.
+  if (!stalled && !retired && Object.keys(roll.board.refused).length > 0)
+    remarks.push(
+      ...refusalRemarks(
+        reader,
+        kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : [])),
+      ),
+    );
   return {
     counts: countStates(asked === undefined ? states : Uint8Array.from(asked, index => states[index]!)),
     kept: kept.map((index, i) => {
@@ -47,10 +60,28 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
       return { name: names[i]!, state, leftMs: state === 'left' ? roll.ageMs(index) : undefined };
     }),
     strangers: [...strangers],
+    remarks,
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,
   };
+}
+
+/** What there is to say of links, where a node that was asked about is behind them. */
+function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string[] {
+  const news = linkNews(roll.board, roll);
+  if (news.length === 0 || asked === undefined) return news.map(({ text }) => text);
+  const behind = new Set([...asked].map(index => roll.linkOf(index)));
+  return news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
+}
+
+/** Why those of these nodes are not heard whose reports are refused. */
+function refusalRemarks(reader: BoardReader, names: readonly string[]): string[] {
+  const found: RefusedNode[] = [];
+  for (const name of names)
+    for (const { state, refusedSince: refusal } of reader.snapshotOf(name).nodes())
+      if (refusal !== undefined) found.push({ name, state, refusal });
+  return refusedTexts(found).map(({ text }) => text);
 }
 
 /** The numbers of the nodes of these names; names that the board has not go to `strangers`. */

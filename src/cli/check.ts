@@ -23,7 +23,8 @@ export const verb = defineVerb({
   ],
   notes: `One line, and behind the bar the figures. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are named
 with --nodes and not on the board. Warning: these, and nodes that are uncertain or never reported. A node that left less than
-10 minutes ago is no fault. When there is no board, or a stalled one, nothing is known about any node: that is 3, or with --fail open 0,
+10 minutes ago is no fault. Behind the nodes stands what is likelier at fault than they: an interface of this master that is down, or
+by which none is heard any more, and why reports are refused. When there is no board, or a stalled one, nothing is known about any node: that is 3, or with --fail open 0,
 with --fail closed 2. Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 
@@ -57,7 +58,7 @@ export function judgeCensus(
   census: Census,
   options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>,
 ): Verdict {
-  const { counts, kept, strangers } = census;
+  const { counts, kept, strangers, remarks } = census;
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
   const groups: [what: string, names: string[]][] = [
@@ -87,7 +88,9 @@ export function judgeCensus(
   ];
   return {
     code,
-    text: told.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${told.join(', ')}`,
+    text: [told.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${told.join(', ')}`, ...remarks].join(
+      '; ',
+    ),
     figures: figures.join(' '),
   };
 }

@@ -78,10 +78,12 @@ export const COLUMNS: readonly Column[] = [
   column('up', 'UP', 'up for', time),
   column('skew', 'SKEW', 'clock off by', signed),
   column('lost', 'LOST', 'reports lost', short, {}),
+  column('link', 'LINK', 'by', String, { left: true }),
+  column('why', 'WHY', 'its reports are', String, { left: true }),
 ];
 
 /** Which go first where there is no room for all. */
-const PRIORITY = 'name state age load cpu mem in out up disk pressure gpu swap skew lost cpus'.split(' ');
+const PRIORITY = 'name state age why load cpu mem in out up disk pressure gpu swap skew lost cpus link'.split(' ');
 
 /** A column for any field: its value as it is. */
 function ofField(field: Field): Column {

@@ -9,7 +9,7 @@ import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { MAGIC as REPORT_MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits, structs } from '../layout/layout.gen.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
 import { mapBoard } from '../native/index.js';
 import { NO_BOARD, NoBoard } from '../shm/reader.js';
 
@@ -88,6 +88,9 @@ function readFile(path: string, owner: number | string | undefined): Copy {
 function fits(header: Header, bytes: number): boolean {
   const { slots, slots_offset, slot_stride, record_stride } = header;
   const ends = [
+    Number(header.links_offset) + header.links * header.links_stride,
+    Number(header.senders_offset) + header.senders * header.senders_stride,
+    Number(header.events_offset) + header.events * header.events_stride,
     Number(header.index_offset) + header.index_slots * header.index_stride,
     Number(header.column_offset) + header.capacity * header.column_stride,
     Number(header.records_offset) + header.capacity * record_stride,
@@ -102,10 +105,31 @@ function hashOf(name: Uint8Array, seed: bigint): bigint {
   return h ^ (h >> 32n);
 }
 
-/** What a slot is, by its two sequences. */
-function slotState({ head, tail }: { head: bigint; tail: bigint }): 'empty' | 'whole' | 'half-written' {
+/** What a block is, by its two sequences. */
+function blockState({ head, tail }: { head: bigint; tail: bigint }): 'empty' | 'whole' | 'half-written' {
   if (head === 0n && tail === 0n) return 'empty';
   return head === tail && (head & 1n) === 0n ? 'whole' : 'half-written';
+}
+
+/** Links 1 to this one may have an entry; the one behind them stands for all others. */
+const LINKS_MOST = 30;
+const OTHER_LINKS = LINKS_MOST + 1;
+/** Entries of the table of refused senders for each reason. */
+const SENDERS_EACH = 8;
+/** The subject of an event that is of no record and of no link. */
+const NO_SUBJECT = 0xffffffffn;
+/** Kinds of events, by what their subject is. */
+const OF_RECORDS: readonly string[] = ['restart', 'reboot', 'reset', 'goodbye', 'refusal'];
+const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'];
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+
+/** An entry of one of the tables. */
+interface Entry<S extends StructName> {
+  /** Its place in the table. */
+  number: number;
+  offset: number;
+  entry: Decoded<S>;
 }
 
 interface DumpedRecord {
@@ -113,7 +137,7 @@ interface DumpedRecord {
   offset: number;
   column: bigint;
   record: Decoded<'record'>;
-  slots: { offset: number; state: ReturnType<typeof slotState>; slot: Decoded<'slot'> }[];
+  slots: { offset: number; state: ReturnType<typeof blockState>; slot: Decoded<'slot'> }[];
 }
 
 /** A board's file as its header says it lies; `wrong` is the first thing that does not agree with the contract. */
@@ -142,7 +166,94 @@ class Dump {
     const checked = opened.state === 'ready' || opened.state === 'retired';
     this.#readable = checked && this.header !== undefined && fits(this.header, view.byteLength);
     if (checked && !this.#readable) this.wrong = 'it changed while it was read; look again';
-    if (this.#readable) this.wrong ??= this.#checkIndex();
+    if (this.#readable)
+      this.wrong ??= this.#checkIndex() ?? this.#checkLinks() ?? this.#checkSenders() ?? this.#checkEvents();
+  }
+
+  /** The entries of a table that something was written into. */
+  *#entries<S extends 'link' | 'sender' | 'event'>(struct: S): Generator<Entry<S>> {
+    const { header, view } = this;
+    if (header === undefined || !this.#readable) return;
+    const table = `${struct}s` as const;
+    const { bytes } = structs[struct];
+    for (let number = 0; number < header[table]; number++) {
+      const offset = Number(header[`${table}_offset`]) + number * header[`${table}_stride`];
+      let empty = true;
+      for (let at = offset; at < offset + bytes && empty; at += 4) empty = view.getUint32(at, true) === 0;
+      if (!empty) yield { number, offset, entry: decode(struct, view, offset) };
+    }
+  }
+
+  /** Those that are in use; what lies behind them is nobody's. */
+  *links(): Generator<Entry<'link'>> {
+    const used = this.header?.links_used ?? 0;
+    for (const link of this.#entries('link'))
+      if ((link.number > 0 && link.number <= used) || link.number === OTHER_LINKS) yield link;
+  }
+
+  senders(): Generator<Entry<'sender'>> {
+    return this.#entries('sender');
+  }
+
+  /** From the oldest to the newest. */
+  events(): Entry<'event'>[] {
+    return [...this.#entries('event')].sort((a, b) => (a.entry.head < b.entry.head ? -1 : 1));
+  }
+
+  #checkLinks(): string | undefined {
+    const { links_used: used } = this.header as Header;
+    if (used === undefined || used > LINKS_MOST)
+      return `links_used is ${used ?? 'beyond 2^53'}, and ${LINKS_MOST} links may have an entry`;
+    const seen = new Map<string, number>();
+    const found = new Map([...this.links()].map(link => [link.number, link]));
+    for (let number = 1; number <= used; number++) {
+      const { offset = 0, entry: { name, state } = { name: '', state: 0n } } = found.get(number) ?? {};
+      if (name === '') return `link ${number} has no name`;
+      const bytes = new Uint8Array(this.view.buffer, this.view.byteOffset + offset, structs.link.fields.name.count);
+      if (!bytes.includes(0)) return `link ${number}: its name has no end`;
+      if (seen.has(name)) return `links ${seen.get(name)} and ${number} have the same name`;
+      seen.set(name, number);
+      const has = (bit: keyof typeof bits.link_state) => ((state >> BigInt(bits.link_state[bit])) & 1n) === 1n;
+      if (has('up') && (has('gone') || has('no_address')))
+        return `link ${number} (${oneLine(name)}) is up, and ${has('gone') ? 'gone' : 'without its address'}`;
+    }
+    return undefined;
+  }
+
+  #checkSenders(): string | undefined {
+    for (const { number, entry } of this.senders()) {
+      if (blockState(entry) !== 'whole') continue;
+      const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'none';
+      if (reason === 'none') return `refused sender ${number} is of no reason that there is`;
+      if (entry.name !== '' && !NAME.test(entry.name)) return `refused sender ${number}: its name is none`;
+      if (entry.count === 0) return `refused sender ${number} was refused not once`;
+    }
+    return undefined;
+  }
+
+  #checkEvents(): string | undefined {
+    const { events, event_last: last, links_used: used = 0 } = this.header as Header;
+    if (last === undefined) return 'event_last is beyond 2^53';
+    let newest = 0n;
+    let isWritten = true;
+    for (const { number, entry } of this.events()) {
+      if (blockState(entry) === 'half-written') isWritten = false;
+      if (blockState(entry) !== 'whole') continue;
+      const event = entry.head / 2n;
+      newest = event;
+      if (event % BigInt(events) !== BigInt(number)) return `event ${event} is not in its place in the ring`;
+      const kind = enums.event_kind[Number(entry.kind)] ?? 'none';
+      if (kind === 'none') return `event ${event} is of no kind that there is`;
+      const { subject } = entry;
+      if (OF_RECORDS.includes(kind) && subject !== NO_SUBJECT && subject >= BigInt(this.count))
+        return `event ${event} is of record ${subject}, and there are ${this.count}`;
+      if (OF_LINKS.includes(kind) && (subject === 0n || subject > BigInt(used)) && subject !== BigInt(OTHER_LINKS))
+        return `event ${event} is of link ${subject}, which has no entry`;
+    }
+    // An empty ring is that of a board that has taken another's place, and goes on with its numbers.
+    if (isWritten && newest > 0n && newest < BigInt(last))
+      return `event_last is ${last}, and the newest event in the ring is number ${newest}`;
+    return undefined;
   }
 
   get count(): number {
@@ -201,24 +312,26 @@ class Dump {
       const slots = Array.from({ length: header.slots }, (_, i) => {
         const at = offset + header.slots_offset + i * header.slot_stride;
         const slot = decode('slot', this.view, at);
-        return { offset: at, state: slotState(slot), slot };
+        return { offset: at, state: blockState(slot), slot };
       });
       const column = this.view.getBigUint64(Number(header.column_offset) + index * header.column_stride, true);
       const dumped = { index, offset, column, record: decode('record', this.view, offset), slots };
-      this.wrong ??= recordFault(dumped);
+      this.wrong ??= recordFault(dumped, header.links_used ?? 0);
       yield dumped;
     }
   }
 }
 
 /** What does not agree within one record. A report on its way while the file was read is no fault. */
-function recordFault({ index, column, record, slots }: DumpedRecord): string | undefined {
+function recordFault({ index, column, record, slots }: DumpedRecord, linksUsed: number): string | undefined {
   const at = `record ${index} (${oneLine(record.name)})`;
-  if (!/^[a-z0-9][a-z0-9._-]{0,62}$/.test(record.name)) return `${at}: its name is none`;
+  if (!NAME.test(record.name)) return `${at}: its name is none`;
   const whole = slots.filter(slot => slot.state === 'whole').map(({ slot }) => slot);
   if (whole.some(({ report }) => report.magic !== REPORT_MAGIC || report.version !== STAT_VERSION))
     return `${at}: holds what is no report`;
   if (whole.some(slot => slot.report.hostname !== record.name)) return `${at}: holds a report of another node`;
+  const strange = whole.find(({ link }) => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS))?.link;
+  if (strange !== undefined) return `${at}: its report came by link ${strange}, which has no entry`;
   if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
   if (whole.length === 2 && whole[0]?.head === whole[1]?.head) return `${at}: both slots have the same sequence`;
   const words = whole.map(slot => slot.stamp_ns / 1_000_000n);
@@ -252,8 +365,11 @@ function* lines(struct: StructName, values: object, base: number, prefix = ''): 
     if (Object.hasOwn(structs, field.type)) {
       const inner = field.type as StructName;
       const all: object[] = Array.isArray(value) ? value : [value];
-      for (const [i, one] of all.entries())
+      for (const [i, one] of all.entries()) {
+        // Of links without an entry nothing is known.
+        if (inner === 'link_evidence' && Object.values(one).every(ns => ns === 0n)) continue;
         yield* lines(inner, one, at + i * structs[inner].bytes, Array.isArray(value) ? `${label}[${i}].` : `${label}.`);
+      }
     } else {
       const shown = Array.isArray(value) ? value.map(one => text(one, field.unit)).join(' ') : text(value, field.unit);
       const unit = field.unit === 'id' || field.unit.includes(' ') ? '' : ` ${field.unit}`;
@@ -267,6 +383,19 @@ function* textPieces(dump: Dump): Generator<string> {
   if (dump.header === undefined) return;
   yield '\nheader\n';
   yield* lines('board_header', dump.header, 0);
+  for (const { number, offset, entry } of dump.links()) {
+    yield `\nlink ${number}\n`;
+    yield* lines('link', entry, offset);
+  }
+  for (const { number, offset, entry } of dump.senders()) {
+    yield `\nrefused sender ${number}: ${enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason'}, ${blockState(entry)}\n`;
+    yield* lines('sender', entry, offset);
+  }
+  for (const { number, offset, entry } of dump.events()) {
+    const kind = enums.event_kind[Number(entry.kind)] ?? 'no kind';
+    yield `\nevent ${entry.head / 2n} (entry ${number}): ${kind}, ${blockState(entry)}\n`;
+    yield* lines('event', entry, offset);
+  }
   yield '\nname index (slots in use)\n';
   for (const { slot, record, hash } of dump.index())
     yield `  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`;
@@ -284,7 +413,8 @@ function* textPieces(dump: Dump): Generator<string> {
 
 function* jsonPieces(dump: Dump): Generator<string> {
   const { path, state, header, bytes } = dump;
-  yield `{"schema":1,${json({ path, state, bytes, header, index: [...dump.index()] }).slice(1, -1)},"records":[`;
+  const tables = { links: [...dump.links()], senders: [...dump.senders()], events: dump.events() };
+  yield `{"schema":1,${json({ path, state, bytes, header, ...tables, index: [...dump.index()] }).slice(1, -1)},"records":[`;
   let separator = '\n';
   for (const record of dump.records()) {
     yield `${separator}${json(record)}`;

@@ -1,10 +1,13 @@
 // What can be said of a node by a name: the fields of its report, counters and rates, and a few sums that people want.
 // Reads no more of a report than is asked for.
 
+import { formatDuration } from '../common/durations.js';
 import { GPU_UNKNOWN, getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
+import { mayBeRefused } from '../shm/liveness.js';
 import { type CounterName, CPU_TIMES, counterOf, interfaceCounterOf, Pair } from '../shm/rates.js';
 import type { Node } from '../shm/reader.js';
+import { LATELY_MS, reasonText } from '../shm/sentences.js';
 
 export type Value = number | string | undefined;
 
@@ -132,10 +135,19 @@ const reported = (node: Node) => node.reportAt !== undefined;
 const diskRead = rate('disk_read_bytes') as (node: Node) => number | undefined;
 const diskWritten = rate('disk_write_bytes') as (node: Node) => number | undefined;
 
+/** Why nothing newer is heard of a node that reports. */
+function why(node: Node): string | undefined {
+  const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
+  if (refusal === undefined) return undefined;
+  const until = refusal.ageMs > LATELY_MS ? ` until ${formatDuration(refusal.ageMs)} ago` : '';
+  return `refused${until}, ${reasonText(refusal)}`;
+}
+
 const OWN: Field[] = [
   field('name', 'its name', node => node.name, { isText: true }),
   field('state', 'how it is', node => node.state, { isText: true }),
   field('address', 'where its last report came from', node => node.address || undefined, { isText: true }),
+  field('link', "the master's interface by which it reports", node => node.linkName, { isText: true }),
   field('age_ms', 'age of its last report, ms', node => node.ageMs),
   field('age', 'age of its last report, s', node => (node.ageMs === undefined ? undefined : node.ageMs / 1000)),
   field('reports', 'reports accepted', ofRecord('accepted')),
@@ -154,6 +166,7 @@ const OWN: Field[] = [
     pressures(node).reduce<number | undefined>((most, [, share]) => Math.max(most ?? 0, share), undefined),
   ),
   field('gpu', 'GPUs in use, %', gpus),
+  field('why', 'why it is not heard, though it reports', why, { isText: true }),
   field('up', 'time since it booted, s', node => {
     const ns = node.field('t_boot_ns') as bigint | undefined;
     return ns === undefined ? undefined : Number(ns) / 1e9;

@@ -3,7 +3,9 @@
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
+import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
+import { reasonText, refusalText } from '../shm/sentences.js';
 import { NOTHING } from './columns.js';
 import { COUNTERS } from './fields.js';
 import type { Painter } from './style.js';
@@ -66,7 +68,8 @@ function* recordLines(node: Node): Generator<Line> {
   const { record, lastRefusal } = node;
   for (const [name, field] of COUNTED) yield [name, String(record[field] ?? NOTHING), '', ''];
   yield ['offset_us', node.reportAt === undefined ? NOTHING : String(record.offset_us ?? NOTHING), 'us', ''];
-  const refusal = lastRefusal && `${lastRefusal.reason}, ${formatDuration(lastRefusal.ageMs)} ago`;
+  const refusal = lastRefusal && `${reasonText(lastRefusal)}, ${formatDuration(lastRefusal.ageMs)} ago`;
+  yield ['link', oneLine(node.linkName ?? NOTHING), '', ''];
   yield ['last_refusal', refusal ?? NOTHING, '', ''];
 }
 
@@ -74,10 +77,11 @@ const TITLES: Line = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
 
 /** The head of a node's page, the titles, and a line for each field, which may be more than there is room for. */
 export function nodePage(node: Node, paint: Painter): { head: string[]; lines: string[] } {
-  const { state, ageMs, address } = node;
+  const { state, ageMs, address, refusedSince } = node;
   const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
   const old = state === 'live' || ageMs === undefined ? '' : '; what follows is the last known';
-  const head = `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${old}`;
+  const why = refusedSince && mayBeRefused(state) ? `; ${refusalText(refusedSince)}` : '';
+  const head = `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
   const values = (node.report ?? {}) as Values;
   const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as Values, '')];
   const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));

@@ -4,8 +4,11 @@ import { compareNames, fold } from '../common/nodeset.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
+import { mayBeRefused } from '../shm/liveness.js';
 import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
 import { type Census, type Question, takeCensus } from './census.js';
+import { type RefusedNode, refusedTexts } from './refusals.js';
 
 export const verb = defineVerb({
   name: 'nodes',
@@ -20,7 +23,8 @@ export const verb = defineVerb({
     "beoboard nodes --where 'state == live && load < 1'",
   ],
   notes: `One host list, as Slurm and pdsh take it; nothing at all when there is no such node. --expand writes one name in each line. Names given
-with --nodes that are not on the board are told on stderr. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or
+with --nodes that are not on the board are told on stderr, and so is what is likelier at fault than the nodes: an interface of this
+master that is down, or by which none is heard any more, and why reports are refused. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or
 a stalled one: then nothing is known about any node, all of them are unknown, and none is silent.`,
 });
 
@@ -31,12 +35,23 @@ async function selected(reader: BoardReader, condition: string, { keep, among }:
   const snapshot = reader.snapshot();
   const missing = among && new Set(among);
   const kept: string[] = [];
+  const refused: RefusedNode[] = [];
+  const news = linkNews(snapshot);
+  const behind = new Set<number>();
   for (const node of snapshot.nodes()) {
-    if (missing && !missing.delete(node.name)) continue;
-    if (keep(node.state) && holds(node)) kept.push(node.name);
+    const { name, state } = node;
+    if (missing && !missing.delete(name)) continue;
+    if (news.length > 0) behind.add(node.link);
+    if (!keep(state) || !holds(node)) continue;
+    kept.push(name);
+    const refusal = mayBeRefused(state) ? node.refusedSince : undefined;
+    if (refusal !== undefined) refused.push({ name, state, refusal });
   }
-  const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
-  return { names: kept, strangers: [...(missing ?? [])], stalled: stalled || retired, closed, heartbeatAgeMs };
+  const { stalled, retired, closed } = snapshot;
+  const remarks = [...news.filter(({ number }) => behind.has(number)), ...refusedTexts(refused)].map(
+    ({ text }) => text,
+  );
+  return { names: kept, strangers: [...(missing ?? [])], remarks, stalled: stalled || retired, closed };
 }
 
 /** Those in the states alone: reads liveness. */
@@ -69,6 +84,7 @@ export async function main(argv: string[]): Promise<number> {
       process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
       return NO_BOARD;
     }
+    for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);
     if (strangers.length === 0) return 0;
     process.stderr.write(`beoboard nodes: not on the board: ${fold(strangers)}\n`);
     return 1;

@@ -1,25 +1,26 @@
-// Sentences about what is odd: nodes that fell silent together, clocks, kernels and intervals that differ from all others, a receiver
-// that tells nothing. Compares; knows no thresholds of hardware.
+// Sentences about what is odd: links that are down or dark, nodes that fell silent together, clocks, kernels and intervals that differ
+// from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
 
 import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/nodeset.js';
 import { oneLine } from '../common/text.js';
-import { structs } from '../layout/layout.gen.js';
-import { type Snapshot, stalledText } from '../shm/reader.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import { mayBeRefused } from '../shm/liveness.js';
+import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
+import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
+import { type RefusedNode, refusedTexts, shownNames } from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
 
 export interface Oddity {
-  readonly kind: 'receiver' | 'together' | 'refused' | 'clock' | 'kernel' | 'interval' | 'strangers';
+  readonly kind: 'receiver' | 'drops' | 'link' | 'together' | 'refused' | 'sender' | 'clock' | 'kernel' | 'interval' | 'strangers';
   readonly text: string;
   /** Whom it is about; nobody: the receiver, or this master. */
   readonly nodes: readonly Surveyed[];
 }
 
 /** A few parts of a host list, and how many more nodes there are. */
-function shown(nodes: readonly Surveyed[], most = 4): string {
-  const parts = foldParts(nodes.map(({ name }) => oneLine(name)));
-  const cut = parts.slice(0, most).map(part => (part.length > 60 ? `${part.slice(0, 59)}…` : part));
-  return parts.length > most ? `${cut.join(',')},…` : cut.join(',');
+function shown(nodes: readonly Surveyed[]): string {
+  return shownNames(nodes.map(({ name }) => name));
 }
 
 /** What racks are called where nodes have two numbers: rack17 of rack17n03. */
@@ -40,8 +41,9 @@ const TOGETHER_MS = 2000;
 const TOGETHER_LEAST = 3;
 const TOGETHER_SENTENCES = 3;
 
+/** Of silent nodes of which nothing else tells why they are. */
 function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  let silent = nodes.filter(({ state }) => state === 'silent');
+  let silent = nodes;
   const found: Oddity[] = [];
   while (found.length < TOGETHER_SENTENCES && silent.length >= TOGETHER_LEAST) {
     const ages = Float64Array.from(silent, ({ index }) => snapshot.overview.ages[index] as number);
@@ -57,14 +59,12 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     const inWindow = (i: number) => (ages[i] ?? 0) >= young && (ages[i] ?? 0) <= old;
     const fell = silent.filter((_, i) => inWindow(i));
     silent = silent.filter((_, i) => !inWindow(i));
-    const all = fell.length === snapshot.count;
-    const rack = all ? undefined : racks(fell);
-    const who = all ? `all ${most} nodes` : `${most} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
-    const what = all ? 'the network or this master' : 'a switch or a rack';
+    const rack = racks(fell);
+    const who = `${most} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
     found.push({
       kind: 'together',
       nodes: fell,
-      text: `${who} fell silent within 2 s: ${what} rather than ${most} nodes`,
+      text: `${who} fell silent within 2 s: a switch or a rack rather than ${most} nodes`,
     });
   }
   return found;
@@ -73,14 +73,6 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
 const EACH_MOST = 3;
-
-/** Seconds, with a sign in words: 2.1 s ahead. */
-function ahead(seconds: number, ofWhom = ''): string {
-  const far = Math.abs(seconds);
-  const size = far < 60 ? `${far.toFixed(1)} s` : formatDuration(far * 1000);
-  if (ofWhom === '') return `${size} ${seconds > 0 ? 'ahead' : 'behind'}`;
-  return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
-}
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const { skews: all } = snapshot.overview;
@@ -212,24 +204,111 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** A refusal this young may be why a node is not live. */
-const REFUSED_LATELY_MS = 60_000;
-
-/** Nodes that report, and are not believed: by the reason. */
+/** Nodes that report, and are not believed: why they are told to be what they are. */
 function refused(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
-  const reasons = new Map<string, Surveyed[]>();
+  const found: (RefusedNode & { node: Surveyed })[] = [];
   for (const node of nodes) {
-    if (node.state === 'live' || node.state === 'left') continue;
-    const last = snapshot.node(node.index).lastRefusal;
-    if (last === undefined || last.ageMs > REFUSED_LATELY_MS) continue;
-    reasons.set(last.reason, [...(reasons.get(last.reason) ?? []), node]);
+    const { name, state, index } = node;
+    const refusal = mayBeRefused(state) ? snapshot.node(index).refusedSince : undefined;
+    if (refusal !== undefined) found.push({ name, state, refusal, node });
   }
-  return [...reasons].map(([reason, some]) => ({
+  return refusedTexts(found).map(({ text, nodes }) => ({
     kind: 'refused',
-    nodes: some,
-    text: `${shown(some)} ${some.length === 1 ? 'reports and is' : 'report and are'} refused, for the reason: ${reason}`,
+    nodes: nodes.map(({ node }) => node),
+    text,
   }));
+}
+
+/** Since when, how often, and by whom something was sent that was refused. */
+function senderText(snapshot: Snapshot, { address, name, reason, count, firstNs, lastNs }: SenderEntry): string {
+  const who = name === '' ? address : `${address} (${oneLine(name)})`;
+  const last = `${formatDuration(sinceMs(snapshot, lastNs))} ago`;
+  const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
+  const often = count === 1 ? `once, ${last}` : `${count} times in ${span}, the last ${last}`;
+  return `refused ${who}: ${enums.reason[reason] ?? reason}, ${often}`;
+}
+
+/** Who was refused of late, the most recent first. A late report is no fault of who sent it: a newer one was there. */
+function senders(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const late = enums.reason.indexOf('late');
+  const lately = snapshot.senders.filter(
+    ({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS,
+  );
+  const found = lately.slice(0, EACH_MOST).map((sender): Oddity => {
+    const node = sender.name === '' ? undefined : nodes.find(({ name }) => name === sender.name);
+    return { kind: 'sender', nodes: node === undefined ? [] : [node], text: senderText(snapshot, sender) };
+  });
+  const more = lately.length - found.length;
+  if (more > 0)
+    found.push({
+      kind: 'sender',
+      nodes: [],
+      text: `refused ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
+    });
+  return found;
+}
+
+/** Links that are down or dark, and those that have not been listened to for long; each with its nodes. */
+function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Surveyed[]): Oddity[] {
+  const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
+  // While the receiver itself has just begun, that is said of all links at once.
+  const isNew = (link: LinkEntry) =>
+    snapshot.listenedMs >= silentAfter && link.nodes > 0 && linkState(link).up && listenedMs(link) < silentAfter;
+  const told = [
+    ...news,
+    ...snapshot.links.filter(isNew).map(link => ({
+      number: link.number,
+      text:
+        `${oneLine(linkName(link))} has been listened to for ${formatDuration(listenedMs(link))} only: ` +
+        `no node behind it is called silent before ${formatDuration(silentAfter)}`,
+    })),
+  ];
+  return told.map(({ number, text }) => ({
+    kind: 'link',
+    nodes: nodes.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number),
+    text,
+  }));
+}
+
+/** Fewer drops than one in so many are told in the headline alone: what was dropped once is counted for as long as a board lives. */
+const DROPS_SHARE = 10_000;
+
+/** Packets of any kind that this machine or its interfaces dropped before they reached a socket. */
+export function earlyDrops({ header, links }: Snapshot): number {
+  return links.reduce((sum, { missed }) => sum + missed, header.softnet_drops ?? 0);
+}
+
+/** What the kernel dropped, by what can be done about it. */
+function drops(snapshot: Snapshot): Oddity[] {
+  const { kernel_drops = 0, unfit_drops = 0, received = 0 } = snapshot.header;
+  const early = earlyDrops(snapshot);
+  const found: Oddity[] = [];
+  const tell = (count: number, text: string) => {
+    if (count > 0 && count * DROPS_SHARE > received) found.push({ kind: 'drops', nodes: [], text });
+  };
+  tell(
+    kernel_drops,
+    `the kernel dropped ${kernel_drops} datagrams because a socket buffer was full: see net.core.rmem_max`,
+  );
+  if (snapshot.filtering)
+    found.push({
+      kind: 'drops',
+      nodes: [],
+      text: 'a flood of junk is being filtered: it counts among the datagrams that the kernel dropped as unfit',
+    });
+  else
+    tell(
+      unfit_drops,
+      `the kernel dropped ${unfit_drops} datagrams as unfit, which had a wrong UDP checksum or were filtered as junk: ` +
+        'look for a node or a switch whose checksum offload is broken',
+    );
+  tell(
+    early,
+    `${early} packets were dropped before they reached any socket: see net.core.netdev_max_backlog, ` +
+      'and the rings of the interfaces (ethtool -g)',
+  );
+  return found;
 }
 
 function receiver(snapshot: Snapshot): Oddity[] {
@@ -238,15 +317,12 @@ function receiver(snapshot: Snapshot): Oddity[] {
   if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: nothing is said about nodes`)];
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
-  const found: Oddity[] = [];
-  if (listened < silentAfter)
-    found.push(
-      say(
-        `the receiver has listened for ${formatDuration(listened)} only: no node is called silent before ${formatDuration(silentAfter)}`,
-      ),
-    );
-  if (snapshot.filtering) found.push(say('a flood of junk is being filtered: kernel drops include it'));
-  return found;
+  if (listened >= silentAfter) return [];
+  return [
+    say(
+      `the receiver has listened for ${formatDuration(listened)} only: no node is called silent before ${formatDuration(silentAfter)}`,
+    ),
+  ];
 }
 
 /** What is odd, the receiver first: when it tells nothing, nothing else is said. Of the nodes that were chosen alone. */
@@ -257,9 +333,25 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     found.push({ kind: 'strangers', nodes: [], text: `not on the board: ${few}` });
   }
   if (snapshot.stalled || snapshot.retired) return found;
-  const parts = [together, refused, clocks, kernels, intervals];
-  const odd = parts.flatMap(look => look(snapshot, all));
+  found.push(...drops(snapshot));
+  const news = linkNews(snapshot);
+  // Of who fell with a link, or is refused, is told why it is silent.
+  const fallen = new Set(news.map(({ number }) => number));
+  const byReason = refused(snapshot, all);
+  const told = new Set(byReason.flatMap(({ nodes }) => nodes));
+  const unexplained = all.filter(
+    node =>
+      node.state === 'silent' && !told.has(node) && (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
+  );
+  const odd = [
+    ...links(snapshot, news, all),
+    ...together(snapshot, unexplained),
+    ...byReason,
+    ...[senders, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
+  ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);
-  return [...found, ...odd.filter(about => about.nodes.length === 0 || about.nodes.some(node => chosen.has(node)))];
+  const isOf = ({ kind, nodes }: Oddity) =>
+    nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
+  return [...found, ...odd.filter(isOf)];
 }

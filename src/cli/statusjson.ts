@@ -2,17 +2,23 @@
 
 import { fold } from '../common/nodeset.js';
 import { json } from '../common/output.js';
-import type { Node, Snapshot } from '../shm/reader.js';
+import { enums } from '../layout/layout.gen.js';
+import { mayBeRefused } from '../shm/liveness.js';
+import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot } from '../shm/reader.js';
+import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
 import type { Oddity } from './oddities.js';
 import type { Surveyed } from './survey.js';
 
 function nodeJson(node: Node) {
   const { record, report, lastRefusal } = node;
   const bootId = report?.boot_id.toString(16).padStart(16, '0');
+  const { state, refusedSince } = node;
   return {
     name: node.name,
-    state: node.state,
+    state,
+    why: refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined,
     age_ms: node.ageMs,
+    link: node.linkName,
     address: node.address === '' ? undefined : node.address,
     reports: record.accepted,
     lost: record.lost,
@@ -33,6 +39,35 @@ function nodeJson(node: Node) {
     // In place: it is decoded for us alone, and to copy two hundred keys took a tenth of the time.
     report: report && Object.assign(report, { boot_id: bootId }),
     rates: node.rates,
+  };
+}
+
+function linkJson(snapshot: Snapshot, link: LinkEntry) {
+  const { number, changedNs, nodes, heartbeatNs, darkSinceNs, darkNodes, downs, accepted, missed, address } = link;
+  return {
+    number,
+    name: linkName(link),
+    ...linkState(link),
+    since_ms: sinceMs(snapshot, changedNs),
+    nodes,
+    heartbeat_age_ms: sinceMs(snapshot, heartbeatNs),
+    listened_ms: listenedMs(link),
+    dark: darkSinceNs === 0n ? undefined : { since_ms: sinceMs(snapshot, darkSinceNs), nodes: darkNodes },
+    address: address === '' ? undefined : address,
+    downs,
+    accepted,
+    missed,
+  };
+}
+
+function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs, lastNs }: SenderEntry) {
+  return {
+    reason: enums.reason[reason] ?? String(reason),
+    address,
+    name: name === '' ? undefined : name,
+    count,
+    first_ms: sinceMs(snapshot, firstNs),
+    last_ms: sinceMs(snapshot, lastNs),
   };
 }
 
@@ -60,6 +95,8 @@ export function* jsonPieces(
     retired: snapshot.retired,
     filtering: snapshot.filtering,
     kernel_drops: header.kernel_drops,
+    unfit_drops: header.unfit_drops,
+    softnet_drops: header.softnet_drops,
     received: header.received,
     accepted: header.accepted,
     duplicate: header.duplicate,
@@ -68,6 +105,9 @@ export function* jsonPieces(
     uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
     silent_after_ms: Number(header.silent_after_ns) / 1e6,
     refused: snapshot.refused,
+    refused_senders: snapshot.senders.map(sender => senderJson(snapshot, sender)),
+    links: snapshot.links.map(link => linkJson(snapshot, link)),
+    event_last: header.event_last,
   };
   yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;

@@ -6,7 +6,8 @@ import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
-import { oddities } from './oddities.js';
+import { plural } from '../shm/sentences.js';
+import { earlyDrops, oddities } from './oddities.js';
 import { ordered } from './order.js';
 import type { Painter } from './style.js';
 import type { Survey, Surveyed } from './survey.js';
@@ -14,8 +15,16 @@ import type { Survey, Surveyed } from './survey.js';
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
 
-function plural(count: number): string {
-  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
+/** What was dropped, by where; nothing where nothing was. */
+function droppedText(snapshot: Snapshot): string[] {
+  const { kernel_drops = 0, unfit_drops = 0 } = snapshot.header;
+  const counts = [
+    [kernel_drops, 'at a full socket buffer'],
+    [unfit_drops, 'as unfit'],
+    [earlyDrops(snapshot), 'before any socket'],
+  ] as const;
+  const told = counts.filter(([count]) => count > 0).map(([count, where]) => `${count} ${where}`);
+  return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
 }
 
 /** What the receiver says of itself and the nodes, in one line. */
@@ -32,7 +41,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
     `heard everything for ${formatDuration(snapshot.listenedMs)}`,
     ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
-    ...(snapshot.header.kernel_drops ? [`the kernel dropped ${snapshot.header.kernel_drops}`] : []),
+    ...droppedText(snapshot),
   ].join('; ');
 }
 

@@ -23,7 +23,7 @@ export interface Start {
 }
 
 const PERIOD_MS = 1000;
-/** For how long what is odd is believed while no node's state changes. */
+/** For how long what is odd is believed while the state of no node and of no link changes. */
 const ODD_FOR_MS = 4500;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
@@ -68,7 +68,9 @@ class Session {
   #survey(snapshot: Snapshot): void {
     const found = survey(snapshot, choiceOf(this.#view.filter), this.#roster.names(snapshot));
     const { filter } = this.#view;
-    const [now, states] = [performance.now(), `${snapshot.filtering} ${Object.values(found.counts).join(' ')}`];
+    const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
+    const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
+    const now = performance.now();
     // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
     if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
       this.#odd = { at: now, states, filter, texts: oddTexts(found) };

@@ -2,13 +2,15 @@
 // from the boards. Pure but for the reading of those; asks no clock.
 
 import { hostname } from 'node:os';
+import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard, type Node, type Snapshot } from '../shm/reader.js';
+import { linkNews, refusalText } from '../shm/sentences.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';
 import { Page } from './page.js';
 import { EVERYTHING, type Query } from './query.js';
 import { NO_METRICS, Renderer, Summary } from './render.js';
-import { safe, UNSPECIFIED } from './safe.js';
+import { safe, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
 /** A board that is shown as a cluster. */
 export interface Source {
@@ -24,8 +26,10 @@ export interface Source {
 const PIECE_NODES = 16;
 /** Pages kept for the next document. */
 const PAGES = 4;
-/** What opens a document: the prologue and the tags around the first cluster. */
-const OPENING_MOST = 8192;
+/** What a comment takes at most. */
+const COMMENT_MOST = VALUE_MAX + 16;
+/** What opens a document: the prologue and the tags around the first cluster, and a comment for each of its links. */
+const OPENING_MOST = 8192 + 32 * COMMENT_MOST;
 
 /** The hosts of a source added together, as of a second of the board's clock. */
 interface Sums {
@@ -50,7 +54,12 @@ export class Documents {
     metrics: readonly Metric[] = METRICS,
   ) {
     this.#renderer = new Renderer(metrics);
-    this.#pageBytes = OPENING_MOST + Math.max(PIECE_NODES * this.#renderer.hostMost, this.#renderer.summaryMost);
+    this.#pageBytes = OPENING_MOST + Math.max(PIECE_NODES * this.#hostMost, this.#renderer.summaryMost);
+  }
+
+  /** Bytes that the longest HOST takes with what is said of it. */
+  get #hostMost(): number {
+    return this.#renderer.hostMost + COMMENT_MOST;
   }
 
   /** A gmond's document: every cluster with all its hosts. It must be sent to its end: gmetad takes half of one for a whole. */
@@ -162,7 +171,7 @@ export class Documents {
       }
       for (const node of snapshot.nodes()) {
         // Pieces that are ours fit; a snapshot of a whole board does not.
-        if (page.room < this.#renderer.hostMost) yield* this.#turn(page);
+        if (page.room < this.#hostMost) yield* this.#turn(page);
         this.#host(page, snapshot, node, query, localtime);
       }
       yield* this.#turn(page);
@@ -172,6 +181,8 @@ export class Documents {
   }
 
   #host(page: Page, snapshot: Snapshot, node: Node, { metric, summary }: Query, localtime: number): void {
+    const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
+    if (refusal !== undefined) page.text(comment(`${node.name} is ${node.state}: ${refusalText(refusal)}`));
     const has = summary ? NO_METRICS : metric === undefined ? undefined : ({ name }: Metric) => name === metric;
     this.#renderer.host(page, snapshot, node, localtime, has);
   }
@@ -186,6 +197,15 @@ function clusterOpen(name: string, localtime: number): string {
   return `<CLUSTER${attributes({ NAME: name, LOCALTIME: localtime, ...unset })}>\n`;
 }
 
-function noticeOf({ stalled, retired }: Snapshot): string {
-  return stalled || retired ? '<!-- The monitor has failed: hosts are shown as they last were. -->\n' : '';
+/** A text between hosts, without what would end a comment, and what gmetad does not survive. */
+function comment(text: string): string {
+  return `<!-- ${safe(text, 'value').replaceAll('--', '__')}. -->\n`;
+}
+
+/** What is to be known of a cluster before its hosts: that the monitor has failed, or what is likelier at fault than they. */
+function noticeOf(snapshot: Snapshot): string {
+  if (snapshot.stalled || snapshot.retired) return comment('The monitor has failed: hosts are shown as they last were');
+  return linkNews(snapshot)
+    .map(({ text }) => comment(text))
+    .join('');
 }

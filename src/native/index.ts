@@ -34,6 +34,8 @@ export interface LinkEntry {
   darkNodes: number;
   accepted: number;
   missed: number;
+  /** Of the master, to which its reports were last sent; empty: none was unicast. */
+  address: string;
   heartbeatNs: bigint;
   listeningSinceNs: bigint;
 }
@@ -158,6 +160,8 @@ export interface ReceiverStatus {
   unfitDrops: number;
   /** Packets of any kind that the machine dropped before it looked at them. */
   softnetDrops: number;
+  /** And that its interfaces dropped before that. */
+  missed: number;
   nodes: number;
   /** Granted by the kernel, bytes; the smallest of the sockets. */
   receiveBuffer: number;

@@ -1,8 +1,9 @@
 // Tells people what goes on in the receive thread: what was refused, dropped, and what goes wrong. Changes nothing.
 
+import { formatDuration } from '../common/durations.js';
 import type { Log } from '../common/log.js';
 import { enums } from '../layout/layout.gen.js';
-import type { ReceiverStatus } from '../native/index.js';
+import type { ReceiverStatus, SenderEntry } from '../native/index.js';
 
 /** What one report takes of a socket buffer as the kernel counts it, bytes: seen on x86-64. */
 const BUFFER_PER_REPORT = 2305;
@@ -16,21 +17,77 @@ export function bufferAdvice(granted: number): string | undefined {
   return `the kernel granted a socket buffer for ${reports} reports at once; for more set net.core.rmem_max=${WANTED_BUFFER}`;
 }
 
-/** Compares two looks at the thread and tells what is new, each kind at most once a minute. */
-export function tellChanges(before: ReceiverStatus, after: ReceiverStatus, log: Log): void {
+/** A sender is named at most once in this time. */
+const NAMED_EVERY_MS = 60_000;
+/** And so many of them: whoever invents addresses fills no log. */
+const NAMED_MOST = 20;
+
+/** Late reports are no fault of who sent them: newer ones were there. */
+const LATE = enums.reason.indexOf('late');
+
+/** When which senders were named, by what they are told apart by. */
+export type Named = Map<string, number>;
+
+const identityOf = ({ reason, address, name }: SenderEntry) => `${reason} ${address} ${name}`;
+
+/** Names who was refused since the look before. `now`: milliseconds that never go back. */
+function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, named: Named, now: number): void {
+  for (const [identity, at] of named) if (now - at >= NAMED_EVERY_MS) named.delete(identity);
+  const counts = new Map(before.senders.map(sender => [identityOf(sender), sender]));
+  for (const sender of after.senders) {
+    const { reason, address, name, count, firstNs, lastNs } = sender;
+    const identity = identityOf(sender);
+    if (reason === LATE || counts.get(identity)?.lastNs === lastNs) continue;
+    if (named.has(identity) || named.size >= NAMED_MOST) continue;
+    named.set(identity, now);
+    const who = name === '' ? address : `${address} (${name})`;
+    const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
+    const often = count === 1 ? 'once' : `${count} times in ${span}`;
+    log.warn(`refused ${who}: ${enums.reason[reason] ?? reason}, ${often}`);
+  }
+}
+
+/** Compares two looks at the thread and tells what is new, each kind at most once a minute, and of each sender likewise. */
+export function tellChanges(
+  before: ReceiverStatus,
+  after: ReceiverStatus,
+  log: Log,
+  named: Named,
+  now = performance.now(),
+): void {
   if (after.trouble !== '') log.seldom('trouble', after.trouble);
   if (after.publications > before.publications)
     log.warn('the board was deleted, replaced, cut or its mode changed, and was published again; see who does that');
-  const drops = after.kernelDrops - before.kernelDrops;
-  if (after.filtering)
-    log.seldom('flood', `a flood: the kernel drops what is no report, and counts it among its drops (${drops} more)`);
-  else if (drops > 0)
-    log.seldom('drops', `the kernel dropped ${drops} datagrams: the socket buffer was full; see net.core.rmem_max`);
+  tellDrops(before, after, log);
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);
     if (more > 0)
       log.seldom(reason, `refused ${more} ${more === 1 ? 'datagram' : 'datagrams'}: ${reason}${hint(reason)}`);
   });
+  tellSenders(before, after, log, named, now);
+}
+
+/** What was dropped, by what can be done about it. */
+function tellDrops(before: ReceiverStatus, after: ReceiverStatus, log: Log): void {
+  const full = after.kernelDrops - before.kernelDrops;
+  if (full > 0)
+    log.seldom('drops', `the kernel dropped ${full} datagrams: the socket buffer was full; see net.core.rmem_max`);
+  const unfit = after.unfitDrops - before.unfitDrops;
+  if (after.filtering)
+    log.seldom('flood', `a flood: the kernel drops what is no report, and counts it as unfit (${unfit} more)`);
+  else if (unfit > 0)
+    log.seldom(
+      'unfit',
+      `the kernel dropped ${unfit} datagrams as unfit: their UDP checksum was wrong, or they were filtered as junk; ` +
+        'look for a node or a switch whose checksum offload is broken',
+    );
+  const early = after.softnetDrops + after.missed - before.softnetDrops - before.missed;
+  if (early > 0)
+    log.seldom(
+      'early',
+      `${early} packets were dropped before they reached any socket; see net.core.netdev_max_backlog, ` +
+        'and the rings of the interfaces (ethtool -g)',
+    );
 }
 
 const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {

@@ -14,7 +14,7 @@ import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
 import { Control } from './control.js';
-import { bufferAdvice, tellChanges } from './housekeeping.js';
+import { bufferAdvice, type Named, tellChanges } from './housekeeping.js';
 import { readTrust, tellTrust } from './keys.js';
 
 export const verb = defineVerb({
@@ -155,6 +155,7 @@ export async function main(argv: string[]): Promise<number> {
     throw new Failure((error as Error).message, 1);
   }
   let last = receiver.status();
+  const named: Named = new Map();
   const advice = bufferAdvice(last.receiveBuffer);
   if (advice !== undefined) log.warn(advice);
   const control = new Control(options.board, names => receiver.forget(names), log);
@@ -170,7 +171,7 @@ export async function main(argv: string[]): Promise<number> {
   service.watch(heartbeats(receiver));
   const watch = setInterval(() => {
     const now = receiver.status();
-    tellChanges(last, now, log);
+    tellChanges(last, now, log, named);
     service.status(statusLine(bound, now));
     control.keep();
     last = now;

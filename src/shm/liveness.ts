@@ -10,6 +10,11 @@ export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'neve
 /** In the order of their numbers in beoboard.h. */
 export const NUMBERED: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
 
+/** Whether a node in that state may report all the same, and not be believed. */
+export function mayBeRefused(state: State): boolean {
+  return state === 'silent' || state === 'uncertain' || state === 'never';
+}
+
 /** How many nodes there are of each state, the worst first, by the numbers of all their states. */
 export function countStates(numbers: Uint8Array): Record<State, number> {
   // By number, not by name: thousands of nodes are counted in a short process, before anything is compiled.

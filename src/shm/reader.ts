@@ -27,7 +27,7 @@ import {
 import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
-export type { BoardState } from '../native/index.js';
+export type { BoardState, LinkEntry, SenderEntry } from '../native/index.js';
 
 /** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
 export interface Evidence {
@@ -77,6 +77,20 @@ export interface Overview {
   readonly known: Uint8Array;
 }
 
+/** The tables of a board beside its nodes. Each is read when it is asked for. */
+export interface Tables {
+  links(): readonly LinkEntry[];
+  senders(): readonly SenderEntry[];
+}
+
+/** The number of the link that stands for all that have no entry of their own. */
+const OTHER_LINKS = 31;
+
+/** What people call a link: its interface, as the kernel has it. */
+export function linkName({ number, name }: Pick<LinkEntry, 'number' | 'name'>): string {
+  return number === OTHER_LINKS ? 'other interfaces' : name;
+}
+
 /** When a copy was taken, and of how many nodes; whether its receiver was stalled then, where it is judged already. */
 export interface Taken {
   nowNs: bigint;
@@ -114,16 +128,20 @@ export class Snapshot {
   #overview: Overview | undefined;
   readonly #nowHigh: number;
   readonly #nowLow: number;
+  readonly #tables: Tables | undefined;
+  #links: readonly LinkEntry[] | undefined;
 
   /**
    * `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header, then what is `TOLD`
-   * of them, unless `stalled` is not said: then it is judged here.
+   * of them, unless `stalled` is not said: then it is judged here. `tables`: of the same board; without them it has no links.
    */
   constructor(
     readonly path: string,
     bytes: Uint8Array,
     taken: Taken,
+    tables?: Tables,
   ) {
+    this.#tables = tables;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
     const state = stateOf(this.#view, 0);
@@ -178,6 +196,31 @@ export class Snapshot {
   get refused(): Record<string, number> {
     const entries = enums.reason.map((reason, i) => [reason, this.header.refused[i] ?? 0] as const);
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
+  }
+
+  /** The links by which reports have come, as they are when this is first asked for. */
+  get links(): readonly LinkEntry[] {
+    this.#links ??= (this.#tables?.links() ?? []).filter(
+      ({ number, accepted }) => number !== OTHER_LINKS || accepted > 0,
+    );
+    return this.#links;
+  }
+
+  /** From where something came that was refused, likewise: the most recent first. */
+  get senders(): SenderEntry[] {
+    return [...(this.#tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
+  }
+
+  /** The number of the link by which the newest report of a node came; 0: not known, or there is none. */
+  linkOf(index: number): number {
+    const slot = this.newestSlot(this.recordWord(index));
+    return slot < 0 || this.words[slot + LINK + 1] !== 0 ? 0 : (this.words[slot + LINK] as number);
+  }
+
+  /** Whether a node is live by that link. */
+  isHeard(link: number): boolean {
+    const { states } = this.overview;
+    return states.some((state, index) => state === LIVE && this.linkOf(index) === link);
   }
 
   /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
@@ -272,6 +315,17 @@ export class Roll {
     return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
   }
 
+  /** The number of the link by which a node's last report came; 0: not known, or there is none. */
+  linkOf(index: number): number {
+    const { shift, bits } = words.column.link;
+    return ((this.#words[this.#column + index * this.#columnStride] ?? 0) >>> shift) & (2 ** bits - 1);
+  }
+
+  /** Whether a node is live by that link. */
+  isHeard(link: number): boolean {
+    return this.states.some((state, index) => state === LIVE && this.linkOf(index) === link);
+  }
+
   /** The number of the record of that name; -1 when there was none. As `names`, before the reader is asked for anything else. */
   find(name: string): number {
     const index = this.#mapping.find(name);
@@ -313,13 +367,17 @@ const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
 const silentAfterOf = getter('board_header', 'silent_after_ns');
 const nameOf = getter('record', 'name');
 const addressOf = getter('record', 'address');
+const refusalReasonOf = getter('record', 'refusal_reason');
+const refusalOf = getter('record', 'refusal_ns');
+const refusalOffsetOf = getter('record', 'refusal_offset_us');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
-const linkOf = getter('slot', 'link');
 
 // Places of what every node is judged by, in words of 32 bits.
 const HEAD = structs.slot.fields.head.offset / 4;
 const STAMP = structs.slot.fields.stamp_ns.offset / 4;
+const LINK = structs.slot.fields.link.offset / 4;
+const LIVE = NUMBERED.indexOf('live');
 const NAME_BYTES = structs.record.fields.name.count;
 const NS_PER_MS = 1_000_000n;
 
@@ -386,11 +444,16 @@ export class Node {
 
   /** Why, when and how far off a report of this node was last refused. */
   get lastRefusal(): Refusal | undefined {
-    const record = this.record;
-    const reason = enums.reason[record.refusal_reason ?? 0] ?? 'none';
+    const reason = enums.reason[refusalReasonOf(this.view, this.offset) ?? 0] ?? 'none';
     if (reason === 'none') return undefined;
-    const age = milliseconds(this.snapshot.evidence.nowNs - record.refusal_ns);
-    return { reason, ageMs: Math.max(0, age), offsetUs: record.refusal_offset_us ?? 0 };
+    const age = milliseconds(this.snapshot.evidence.nowNs - refusalOf(this.view, this.offset));
+    return { reason, ageMs: Math.max(0, age), offsetUs: refusalOffsetOf(this.view, this.offset) ?? 0 };
+  }
+
+  /** The same where that report came after the newest that was accepted: why nothing newer is heard of a node that reports. */
+  get refusedSince(): Refusal | undefined {
+    const refusal = this.lastRefusal;
+    return refusal === undefined || refusalOf(this.view, this.offset) <= (this.stampNs ?? -1n) ? undefined : refusal;
   }
 
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
@@ -405,7 +468,14 @@ export class Node {
 
   /** The number of the link by which the newest report came; 0: not known. */
   get link(): number {
-    return this.#newest === undefined ? 0 : Number(linkOf(this.view, this.#newest));
+    return this.snapshot.linkOf(this.index);
+  }
+
+  /** What people call it; undefined: not known, or it has no entry. */
+  get linkName(): string | undefined {
+    const number = this.link;
+    const link = this.snapshot.links.find(other => other.number === number);
+    return link && linkName(link);
   }
 
   /** CLOCK_REALTIME of the newest report's stamp in ns. */
@@ -507,7 +577,7 @@ export class BoardReader {
       this.#aim(mapping, into);
       if (!mapping.roll()) return undefined;
       const { taken, rest } = lookOf(into);
-      const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 });
+      const board = new Snapshot(this.path, rest, { ...taken, nodes: 0 }, this.#tablesOf(mapping));
       roll = new Roll(board, rest, taken.nodes, mapping, () => this.#cut());
       return board;
     });
@@ -563,9 +633,18 @@ export class BoardReader {
 
   #ask<T>(question: (mapping: BoardMapping) => T | undefined): T {
     this.#mapping ??= this.#open();
-    const answer = question(this.#mapping);
+    return this.#whole(question(this.#mapping));
+  }
+
+  /** What a mapping answered. Throws NoBoard when its file was cut short. */
+  #whole<T>(answer: T | undefined): T {
     if (answer === undefined) throw this.#cut();
     return answer;
+  }
+
+  /** The tables of the board that a snapshot is of, which need not be the one that is there now. */
+  #tablesOf(mapping: BoardMapping): Tables {
+    return { links: () => this.#whole(mapping.links()), senders: () => this.#whole(mapping.senders()) };
   }
 
   #lookAtSome(mapping: BoardMapping, first: number, nodes: number): Snapshot | undefined {
@@ -619,7 +698,7 @@ export class BoardReader {
     this.#aim(mapping, into);
     if (!mapping.snapshot(first)) return undefined;
     const { taken, rest } = lookOf(into);
-    return new Snapshot(this.path, rest, taken);
+    return new Snapshot(this.path, rest, taken, this.#tablesOf(mapping));
   }
 
   /** Has the mapping write there. */

@@ -1,0 +1,125 @@
+// What more than one program says to people of a board: links that are down or dark, and why a node that reports is not heard.
+// Pure.
+
+import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
+import { bits } from '../layout/layout.gen.js';
+import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
+
+/** What there is to say of a link. */
+export interface LinkNews {
+  readonly number: number;
+  readonly text: string;
+}
+
+const has = ({ state }: LinkEntry, bit: keyof typeof bits.link_state) => ((state >> bits.link_state[bit]) & 1) !== 0;
+
+/** The state of a link as words for programs. */
+export function linkState(link: LinkEntry): { up: boolean; gone: boolean; no_address: boolean } {
+  return { up: has(link, 'up'), gone: has(link, 'gone'), no_address: has(link, 'no_address') };
+}
+
+/** Seconds between two clocks, whichever is ahead: 2.1 s. */
+export function distanceText(seconds: number): string {
+  const far = Math.abs(seconds);
+  return far < 60 ? `${far.toFixed(1)} s` : formatDuration(far * 1000);
+}
+
+/** The same with a sign in words: 2.1 s ahead. */
+export function ahead(seconds: number, ofWhom = ''): string {
+  const size = distanceText(seconds);
+  if (ofWhom === '') return `${size} ${seconds > 0 ? 'ahead' : 'behind'}`;
+  return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
+}
+
+export function plural(count: number): string {
+  return `${count} ${count === 1 ? 'node' : 'nodes'}`;
+}
+
+/** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever a board says. */
+export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
+  return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
+}
+
+const DAY_MS = 86_400_000;
+
+/** A moment so many ms before the look, by the wall clock of this place, and how long ago that is: `14:03:21 (12.0s)`. */
+function moment({ realNs }: Snapshot, ageMs: number): string {
+  const at = new Date(Number(realNs / 1_000_000n) - ageMs);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
+  return `${ageMs < DAY_MS ? '' : day}${time} (${formatDuration(ageMs)})`;
+}
+
+/** Why nothing is heard by a link that is down. */
+function downText(board: Snapshot, link: LinkEntry): string {
+  const name = oneLine(linkName(link));
+  const since = `since ${moment(board, sinceMs(board, link.changedNs))}`;
+  const whose = link.nodes === 1 ? 'its one node' : `its ${plural(link.nodes)}`;
+  const ends = `what is heard of ${whose} ends there`;
+  const { gone, no_address } = linkState(link);
+  if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;
+  if (no_address)
+    return `this master no longer has ${link.address || 'the address'}, to which the nodes behind ${name} report, ${since}: ${ends}`;
+  return `${name} is down ${since}: ${ends}; see that interface of this master`;
+}
+
+/** That all nodes of a link fell together. They have been silent for longer than it is dark: none passed its first limit later. */
+function darkText(board: Snapshot, { number, name, darkSinceNs, darkNodes, nodes }: LinkEntry): string {
+  const { uncertainAfterNs } = board.evidence;
+  const forMs = sinceMs(board, darkSinceNs) + Number(uncertainAfterNs) / 1e6;
+  const fell = darkNodes >= nodes ? `all ${darkNodes}` : `${darkNodes}`;
+  return (
+    `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}, ${fell} at once: ` +
+    `a switch or this master is likelier at fault than ${plural(darkNodes)}`
+  );
+}
+
+/**
+ * A sentence of each link that is down and has nodes, or is dark. Of a board that tells nothing of nodes there is none. A
+ * receiver finds out once a second which links are dark: one by which a node is live is that no longer. `seen`: who has looked at all nodes.
+ */
+export function linkNews(board: Snapshot, seen: { isHeard(link: number): boolean } = board): LinkNews[] {
+  if (board.stalled || board.retired) return [];
+  const news: LinkNews[] = [];
+  for (const link of board.links) {
+    const { number, nodes, darkSinceNs } = link;
+    if (!has(link, 'up')) {
+      if (nodes > 0) news.push({ number, text: downText(board, link) });
+    } else if (darkSinceNs !== 0n && !seen.isHeard(number)) news.push({ number, text: darkText(board, link) });
+  }
+  return news;
+}
+
+/** For how long a link was listened to, up to its heartbeat, ms. */
+export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number {
+  return Math.max(0, Number(heartbeatNs - listeningSinceNs) / 1e6);
+}
+
+/** What reasons mean where the word alone does not tell. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  reserved: 'reserved bytes are set',
+  interval: 'an interval out of range',
+  range: 'a value out of range',
+  rival: 'another run or boot of that name is live',
+  replay: 'older than what was accepted before',
+  late: 'after a newer one of the same run',
+};
+
+/** Why reports are refused, in the contract's word and in ours. */
+export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
+  if (reason === 'clock') return `clock ${ahead(offsetUs / 1e6)}`;
+  const meaning = MEANINGS[reason];
+  return meaning === undefined ? reason : `${reason} (${meaning})`;
+}
+
+/** A refusal this young tells how it is now. */
+export const LATELY_MS = 60_000;
+
+/** Why nothing newer is heard of a node that reports. */
+export function refusalText(refusal: Refusal): string {
+  const { ageMs } = refusal;
+  const verb = ageMs <= LATELY_MS ? 'are' : 'were';
+  return `its reports ${verb} refused, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago`;
+}
