@@ -381,14 +381,14 @@ int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
   return 0;
 }
 
-#define MOST_EVENT (UINT64_C(1) << 61)
+/* No receiver counts so far, and from there on numbers and sequences would overflow: only a spoiled board says it. */
+#define MOST_EVENTS (UINT64_C(1) << 61)
 
 int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
   if (is_cut(b)) return -1;
   /* Acquire: an event was written before its number. */
   uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
-  /* No receiver counts that far: a spoiled file. Twice such a number, the sequence, is none, and there may be no next one. */
-  if (last >= MOST_EVENT) last = 0;
+  if (last >= MOST_EVENTS) last = 0;
   const uint64_t size = b->header.events;
   uint64_t n = *next > 0 ? *next : 1;
   /* A cursor from another board, beyond what this one has: from its beginning. */

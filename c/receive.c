@@ -980,6 +980,8 @@ void bb_receiver_stop(struct bb_receiver *r) {
     pthread_mutex_unlock(&r->mutex);
     wake(r);
     pthread_join(r->thread, NULL);
+    /* What the last drain found dropped and could not explain yet is counted, too; what is found only now, by the second look. */
+    for (int i = 0; i < 2; i++) count_drops(r, bb_clock_ns(CLOCK_MONOTONIC));
   }
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
   close(r->wake);
