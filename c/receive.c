@@ -918,9 +918,10 @@ static void *run(void *argument) {
       const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
       if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
     }
+    /* Only what was asked before a drain is done after it: what came before the question is on the board that it is about. */
+    const bool is_asked = bb_load(&r->asked) != 0;
     drain(r);
-    /* After a drain: what came before the question is on the board that it is about. */
-    stop = obey(r);
+    stop = is_asked && obey(r);
     if (r->last_began_ns - r->housekept_ns >= SECOND || stop) {
       keep_house(r);
       r->housekept_ns = r->last_began_ns;
