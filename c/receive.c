@@ -1021,9 +1021,10 @@ static void *run(void *argument) {
       const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
       if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
     }
+    /* Only what was asked before a drain is done after it: what came before the question is on the board that it is about. */
+    const bool is_asked = bb_load(&r->asked) != 0;
     drain(r);
-    /* After a drain: what came before the question is on the board that it is about. */
-    stop = obey(r);
+    stop = is_asked && obey(r);
     if (r->last_began_ns - r->housekept_ns >= SECOND || stop) {
       keep_house(r);
       r->housekept_ns = r->last_began_ns;
@@ -1083,6 +1084,8 @@ void bb_receiver_stop(struct bb_receiver *r) {
     pthread_mutex_unlock(&r->mutex);
     wake(r);
     pthread_join(r->thread, NULL);
+    /* What the last drain found dropped and could not explain yet is counted, too; what is found only now, by the second look. */
+    for (int i = 0; i < 2; i++) count_drops(r, bb_clock_ns(CLOCK_MONOTONIC));
   }
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);
   close(r->wake);

@@ -43,6 +43,6 @@ export function judge(board: Evidence, last: LastReport | undefined): State {
   if (age < -AHEAD_NS) return 'uncertain';
   if (age <= limit(board.uncertainAfterNs, last.intervalMs)) return 'live';
   const { heartbeatNs, listeningSinceNs } = board.link ?? board;
-  const isOver = (since: bigint) => heartbeatNs - since > limit(board.silentAfterNs, last.intervalMs);
-  return isOver(last.stampNs) && isOver(listeningSinceNs) ? 'silent' : 'uncertain';
+  const patience = limit(board.silentAfterNs, last.intervalMs);
+  return heartbeatNs - last.stampNs > patience && heartbeatNs - listeningSinceNs > patience ? 'silent' : 'uncertain';
 }

@@ -1,6 +1,6 @@
 /* A receiver's thread beside another that asks for its status and has it do jobs, while reports, junk and floods come over loopback. For the
  * sanitizers.
- *   drain BOARD ROUNDS SEED        prints how many datagrams were sent, taken and accepted */
+ *   drain BOARD ROUNDS SEED        prints how many datagrams were sent, taken, accepted, and dropped by the kernel: for want of room or as junk */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -58,15 +58,15 @@ int main(int argc, char **argv) {
   close(fd);
   /* The last drain takes what is still in the socket, and closes the board. */
   bb_receiver_stop(receiver);
-  beoboard *board;
-  struct beoboard_receiver seen;
-  if (beoboard_open(&board, argv[1], 0) != 0 || beoboard_receiver(board, &seen, sizeof seen) != 0) return fail("no board is left");
+  struct bb_board board;
+  if (bb_board_open(&board, argv[1], (uid_t)-1, why, sizeof why) != BB_READY) return fail("no board is left");
+  const struct bb_board_header *h = (const struct bb_board_header *)board.map;
   uint64_t refused = 0;
-  for (size_t i = 0; i < 32; i++) refused += seen.refused[i];
-  const bool adds_up = seen.received + seen.kernel_drops == sent && seen.accepted + seen.duplicate + refused == seen.received;
-  printf("%" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " accepted, %" PRIu64 " dropped\n", sent, seen.received, seen.accepted,
-         seen.kernel_drops);
-  if ((seen.flags & BEOBOARD_F_CLOSED) == 0) return fail("the board is not closed");
-  beoboard_close(board);
+  for (size_t i = 0; i < 32; i++) refused += h->refused[i];
+  const uint64_t dropped = h->kernel_drops + h->unfit_drops;
+  const bool adds_up = h->received + dropped == sent && h->accepted + h->duplicate + refused == h->received;
+  printf("%" PRIu64 " sent, %" PRIu64 " received, %" PRIu64 " accepted, %" PRIu64 " dropped\n", sent, h->received, h->accepted, dropped);
+  if ((h->state & BB_BOARD_STATE_CLOSED) == 0) return fail("the board is not closed");
+  bb_board_close(&board);
   return adds_up ? 0 : fail("the counters do not add up");
 }

@@ -37,15 +37,14 @@ static uint64_t limit_ms(uint64_t limit_ns, uint64_t interval_ms) {
 }
 
 static const char *state_of(const struct bb_board_header *h, const struct bb_look *look, uint64_t word) {
-  const uint64_t stamp = BB_COLUMN_STAMP(word), interval = BB_COLUMN_INTERVAL(word), now = (uint64_t)look->now_ns / 1000000;
+  const uint64_t stamp = word >> 26, link = word >> 21 & 31, interval = word >> 1 & 0xfffff, now = (uint64_t)look->now_ns / 1000000;
   if (is_stalled(h, look) || (h->state & BB_BOARD_STATE_RETIRED)) return "unknown";
   if (word == 0) return "never";
-  if (BB_COLUMN_GOODBYE(word)) return "left";
+  if (word & 1) return "left";
   if (stamp > now + (uint64_t)BB_AHEAD_NS / 1000000) return "uncertain";
   if (stamp >= now || now - stamp <= limit_ms(h->uncertain_after_ns, interval)) return "live";
-  if (BB_COLUMN_LINK(word) == BB_LINK_UNKNOWN) return "uncertain";
-  const struct bb_link_evidence *link = &h->evidence[BB_COLUMN_LINK(word)];
-  const uint64_t heartbeat = link->heartbeat_ns / 1000000, since = link->listening_since_ns / 1000000;
+  if (link == 0) return "uncertain";
+  const uint64_t heartbeat = h->evidence[link].heartbeat_ns / 1000000, since = h->evidence[link].listening_since_ns / 1000000;
   const uint64_t from = stamp > since ? stamp : since;
   return heartbeat > from && heartbeat - from > limit_ms(h->silent_after_ns, interval) ? "silent" : "uncertain";
 }
@@ -102,6 +101,21 @@ static bool tell(const struct bb_board *b, const uint8_t *copy, const struct bb_
   return stalled;
 }
 
+/* The tables beside the nodes: nothing of them is told, and all of it is looked at. */
+static void look_around(const struct bb_board *b) {
+  static struct bb_link_copy links[BB_LINKS];
+  static struct bb_sender senders[BB_SENDERS];
+  static struct bb_event events[64];
+  uint32_t numbers[BB_LINKS];
+  uint64_t first = 0;
+  const int n = bb_board_links(b, links, numbers);
+  for (int i = 0; i < n; i++) seen += strnlen(links[i].link.name, sizeof links[i].link.name) + numbers[i];
+  if (bb_board_senders(b, senders) == 0)
+    for (int i = 0; i < BB_SENDERS; i++) seen += senders[i].count + strnlen(senders[i].name, sizeof senders[i].name);
+  const int told = bb_board_events(b, &first, events, 64);
+  for (int i = 0; i < told; i++) seen += events[i].kind;
+}
+
 enum outcome { READ, STALLED, NOT_READ };
 
 /* One look at a path. */
@@ -118,6 +132,7 @@ static enum outcome look_at(const char *path, uid_t owner, bool show) {
   const size_t room = bb_board_snapshot_bytes(&board);
   uint8_t *copy = room <= MOST_BYTES ? (uint8_t *)aligned_alloc(64, (room + 63) / 64 * 64) : NULL;
   const bool taken = copy != NULL && bb_board_snapshot(&board, copy, room, 0, &look) == 0;
+  look_around(&board);
   if (taken) outcome = tell(&board, copy, &look, show) ? STALLED : READ;
   else if (show) printf("%s: %s; a copy needs %zu MiB\n", path, copy == NULL ? "too large" : "cut short", room >> 20);
   free(copy);
@@ -133,7 +148,7 @@ static uint64_t next(uint64_t *state) { /* xorshift64 */
 
 /* Where a byte is changed: every second time in the part of the header by which all else is found. */
 static size_t anywhere(uint64_t *seed, size_t bytes) {
-  return next(seed) % 2 == 0 ? next(seed) % 104 : next(seed) % bytes;
+  return next(seed) % 2 == 0 ? next(seed) % 256 : next(seed) % bytes;
 }
 
 static int spoil(const char *path, uint32_t rounds, uint64_t seed) {
