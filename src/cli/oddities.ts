@@ -12,7 +12,17 @@ import { type RefusedNode, refusedTexts, shownNames } from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
 
 export interface Oddity {
-  readonly kind: 'receiver' | 'drops' | 'link' | 'together' | 'refused' | 'sender' | 'clock' | 'kernel' | 'interval' | 'strangers';
+  readonly kind:
+    | 'receiver'
+    | 'drops'
+    | 'link'
+    | 'together'
+    | 'refused'
+    | 'sender'
+    | 'clock'
+    | 'kernel'
+    | 'interval'
+    | 'strangers';
   readonly text: string;
   /** Whom it is about; nobody: the receiver, or this master. */
   readonly nodes: readonly Surveyed[];
