@@ -1,0 +1,365 @@
+// What people are told besides states: by which link it is known, why a node that reports is silent, who was refused, and what was
+// dropped. By every command that tells of nodes, on boards that are written here; the sentences of status stand in
+// test/golden/status.txt.
+
+import { randomBytes } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { createLog } from '../src/common/log.js';
+import { Documents } from '../src/ganglia-xml/documents.js';
+import type { Encodable } from '../src/layout/codec.js';
+import { bits, enums } from '../src/layout/layout.gen.js';
+import { sign } from '../src/layout/tag.js';
+import type { ReceiverStatus, SenderEntry, Writer } from '../src/native/index.js';
+import { type Named, tellChanges } from '../src/receiver/housekeeping.js';
+import type { Snapshot } from '../src/shm/reader.js';
+import { openWriter } from '../src/shm/writer.js';
+import { now } from './brokenboards.js';
+import { clean, invalid, needsXmllint } from './ganglia.js';
+import { boardPath, makeReport, run } from './lib.js';
+import { madeBoard } from './madeboard.js';
+
+t.setTimeout(300_000);
+const S = 1_000_000_000n;
+const UP = 1 << bits.link_state.up;
+const KEY = { id: 1, node: undefined, secret: randomBytes(32) };
+
+/** A board that its receiver keeps alive, and what the program says of it. */
+function master(t: Test, trusting = false) {
+  const board = boardPath(t);
+  const trust = { keys: [KEY], required: 'none' as const, clockWindow: 60_000 };
+  const options = { path: board, cluster: '', capacity: 16, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
+  const writer: Writer = openWriter(trusting ? { ...options, trust } : options);
+  const began = now();
+  const ago = (seconds: number) => began.mono - BigInt(Math.round(seconds * 1e9));
+  /** A report that came so many seconds before we began, by an interface: 0, or the reason of its refusal. */
+  const report = (age: number, by: string, values: Encodable<'report'>, signed = trusting) => {
+    const made = makeReport({
+      t_real_ns: began.real - BigInt(Math.round(age * 1e9)),
+      auth_alg: signed ? 1 : 0,
+      key_id: signed ? 1 : 0,
+      ...values,
+    });
+    if (signed) sign(made, KEY);
+    return writer.deliver(made, ago(age), began.real - BigInt(Math.round(age * 1e9)), by);
+  };
+  const beat = () => writer.heartbeat(now().mono);
+  const heart = setInterval(beat, 100);
+  t.teardown(() => {
+    clearInterval(heart);
+    writer.close();
+  });
+  const ask = (...argv: string[]) => run([...argv, '--board', board]);
+  return { writer, ago, report, beat, ask };
+}
+
+const FOREVER = { interval_ms: 600_000 };
+const DOWN =
+  'eth0 is down since \\d\\d:\\d\\d:\\d\\d \\(\\d\\d\\.\\ds\\): what is heard of its 4 nodes ends there; see that interface of this master';
+
+t.test('a link that is down', async t => {
+  const { writer, ago, report, beat, ask } = master(t);
+  for (const hostname of ['n1', 'n2', 'n3', 'n4']) t.equal(report(12, 'eth0', { hostname }), 0);
+  for (const hostname of ['m1', 'm2']) t.equal(report(1, 'eth1', { hostname, ...FOREVER }), 0);
+  writer.listeningSince(ago(60));
+  writer.heartbeat(ago(11.5));
+  writer.linkState(1, 0, false, ago(11));
+  writer.survey();
+  beat();
+  const rows: [argv: string[], code: number, stdout: string, stderr: string][] = [
+    [['--state', 'uncertain'], 0, 'n\\[1-4\\]\n', `beoboard nodes: ${DOWN}\n`],
+    [['--state', 'live'], 0, 'm\\[1-2\\]\n', `beoboard nodes: ${DOWN}\n`],
+    [['--state', 'silent'], 0, '', `beoboard nodes: ${DOWN}\n`],
+    [['-w', 'm1'], 0, 'm1\n', ''],
+    [['-w', 'm1,n4'], 0, 'm1,n4\n', `beoboard nodes: ${DOWN}\n`],
+    [['--where', 'state == uncertain'], 0, 'n\\[1-4\\]\n', `beoboard nodes: ${DOWN}\n`],
+    [['--where', 'state == live', '-w', 'm[1-2]'], 0, 'm\\[1-2\\]\n', ''],
+    [['--where', 'link == "eth1"'], 0, 'm\\[1-2\\]\n', `beoboard nodes: ${DOWN}\n`],
+  ];
+  for (const [argv, code, stdout, stderr] of rows) {
+    const answer = await ask('nodes', ...argv);
+    t.equal(answer.code, code, argv.join(' '));
+    t.match(answer.stdout, new RegExp(`^${stdout}$`));
+    t.match(answer.stderr, new RegExp(`^${stderr}$`));
+  }
+  t.match(
+    (await ask('check')).stdout,
+    new RegExp(`^BEOBOARD WARNING: of 6 nodes 4 uncertain \\(n\\[1-4\\]\\); ${DOWN} \\| live=2;`),
+  );
+  t.match((await ask('check', '--nodes', 'm1')).stdout, /^BEOBOARD OK: 1 node, 1 live \| /);
+  t.match((await ask('status')).stdout.replaceAll('\n  ', ' '), new RegExp(`\n${DOWN}\n`));
+  t.match((await ask('status', '--plain')).stdout, new RegExp(`\nOdd: ${DOWN}\\.\n`));
+  t.match(
+    (await ask('xml')).stdout,
+    new RegExp(`\n<!-- ${DOWN}\\. -->\n<CLUSTER NAME="unspecified" `),
+    'in front of the hosts',
+  );
+  const { board, nodes, oddities } = JSON.parse((await ask('status', '--json')).stdout);
+  t.match(board.links, [
+    { number: 1, name: 'eth0', up: false, gone: false, no_address: false, nodes: 4, downs: 1, accepted: 4, missed: 0 },
+    { number: 2, name: 'eth1', up: true, nodes: 2, downs: 0, accepted: 2 },
+  ]);
+  t.equal(board.links.length, 2, 'no other');
+  t.ok(board.links[0].since_ms > 11_000 && board.links[0].heartbeat_age_ms > board.links[0].since_ms);
+  t.ok(board.links[1].heartbeat_age_ms < 5000 && board.links[1].listened_ms > 55_000);
+  t.notOk('dark' in board.links[0] || 'address' in board.links[0]);
+  t.same(
+    oddities.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
+    ['link n[1-4]'],
+  );
+  t.same(nodes.map(({ name, link }: { name: string; link: string }) => `${name} ${link}`).sort(), [
+    'm1 eth1',
+    'm2 eth1',
+    'n1 eth0',
+    'n2 eth0',
+    'n3 eth0',
+    'n4 eth0',
+  ]);
+  const grouped = JSON.parse((await ask('status', '--json', '--group', 'link')).stdout);
+  t.same(
+    grouped.groups.map(({ group, nodes }: { group: string; nodes: string }) => `${group} ${nodes}`),
+    ['eth0 n[1-4]', 'eth1 m[1-2]'],
+  );
+
+  // Up again, and all that it was before.
+  writer.linkState(1, UP, false, now().mono);
+  beat();
+  t.match((await ask('status')).stdout, /\neth0 has been listened to for \S+ only: no node behind it is called silent/);
+  t.equal((await ask('nodes', '--state', 'uncertain')).stderr, '');
+});
+
+const DARK =
+  'no node behind eth0 has reported for \\d\\d\\.\\ds, all 4 at once: a switch or this master is likelier at fault than 4 nodes';
+
+t.test('a link that is dark', async t => {
+  const { writer, ago, report, beat, ask } = master(t);
+  for (const hostname of ['n1', 'n2', 'n3', 'n4']) t.equal(report(20, 'eth0', { hostname }), 0);
+  for (const hostname of ['m1', 'm2']) t.equal(report(1, 'eth1', { hostname, ...FOREVER }), 0);
+  writer.listeningSince(ago(60));
+  beat();
+  writer.survey();
+  const nodes = await ask('nodes', '--state', 'silent');
+  t.equal(nodes.stdout, 'n[1-4]\n');
+  t.match(nodes.stderr, new RegExp(`^beoboard nodes: ${DARK}\n$`));
+  t.match(
+    (await ask('check')).stdout,
+    new RegExp(`^BEOBOARD CRITICAL: of 6 nodes 4 silent \\(n\\[1-4\\]\\); ${DARK} \\| `),
+  );
+  t.match((await ask('xml')).stdout, new RegExp(`\n<!-- ${DARK}\\. -->\n<CLUSTER `));
+  const { board, oddities } = JSON.parse((await ask('status', '--json')).stdout);
+  t.match(board.links[0], { name: 'eth0', up: true, dark: { nodes: 4 } });
+  t.ok(board.links[0].dark.since_ms > 15_000 && board.links[0].dark.since_ms < 60_000);
+  t.same(
+    oddities.map(({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`),
+    ['link n[1-4]'],
+    'and nothing of nodes that fell silent together',
+  );
+  t.ok(board.event_last > 0);
+
+  // The receiver finds out once a second that it is dark no longer; nobody is told so until then.
+  t.equal(
+    writer.deliver(
+      makeReport({ hostname: 'n3', seq: 1, t_boot_ns: 200n * S, ...FOREVER }),
+      now().mono,
+      now().real,
+      'eth0',
+    ),
+    0,
+  );
+  beat();
+  t.equal((await ask('nodes', '--state', 'live')).stderr, '');
+  t.notMatch((await ask('status')).stdout, /behind eth0/);
+  t.notMatch((await ask('xml')).stdout, /behind eth0/);
+});
+
+const CLOCK = 'its reports are refused, clock 1h00m ahead, the last \\S+ ago';
+
+t.test('a node that reports, and is refused for its clock', async t => {
+  const { writer, ago, report, beat, ask } = master(t, true);
+  const wrong = { boot_id: 2n, t_real_ns: now().real + 3600n * S };
+  t.equal(report(20, 'eth0', { hostname: 'n1' }), 0);
+  t.equal(report(1, 'eth0', { hostname: 'n2', ...FOREVER }), 0);
+  t.equal(enums.reason[report(5, 'eth0', { hostname: 'n1', ...wrong })], 'clock');
+  t.equal(enums.reason[report(0.5, 'eth0', { hostname: 'n1', ...wrong, seq: 1 })], 'clock');
+  // Somebody else in its name hides nothing.
+  t.equal(enums.reason[report(0.4, 'eth0', { hostname: 'n1', boot_id: 3n }, false)], 'auth_missing');
+  t.equal(enums.reason[report(0.3, 'eth0', { hostname: 'n1', boot_id: 4n }, false)], 'auth_missing');
+  writer.listeningSince(ago(60));
+  beat();
+  writer.survey();
+  const nodes = await ask('nodes', '--state', 'silent');
+  t.equal(nodes.stdout, 'n1\n');
+  t.match(nodes.stderr, new RegExp(`^beoboard nodes: n1 is silent: ${CLOCK}\n$`));
+  t.match((await ask('nodes', '--where', 'state == silent')).stderr, new RegExp(`: n1 is silent: ${CLOCK}\n$`));
+  t.equal((await ask('nodes', '--state', 'live')).stderr, '', 'of those that are told, and of no other');
+  t.match(
+    (await ask('check')).stdout,
+    new RegExp(`^BEOBOARD CRITICAL: of 2 nodes 1 silent \\(n1\\); n1 is silent: ${CLOCK} \\| `),
+  );
+  const text = (await ask('status', '--long')).stdout.replaceAll('\n  ', ' ');
+  t.match(text, /^n1 +silent .* refused, clock 1h00m ahead\b/m);
+  t.match(text, new RegExp(`\nn1 is silent: ${CLOCK}\n`));
+  t.match(
+    text,
+    /\nrefused :: \(n1\): auth_missing, 2 times in \d+ms, the last \S+ ago\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
+  );
+  t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent: ${CLOCK}\\. -->\n<HOST NAME="n1"`));
+  const { board, nodes: all } = JSON.parse((await ask('status', '--json')).stdout);
+  t.match(all[0], { name: 'n1', state: 'silent', last_refusal: { reason: 'clock' } });
+  t.match(all[0].why, new RegExp(`^${CLOCK}$`));
+  t.equal(all[1].why, undefined);
+  t.match(board.refused_senders, [
+    { reason: 'auth_missing', address: '::', name: 'n1', count: 2 },
+    { reason: 'clock', address: '::', name: 'n1', count: 2 },
+  ]);
+  t.ok(board.refused_senders[1].first_ms - board.refused_senders[1].last_ms > 4000);
+  const dump = await ask('dump');
+  t.match(dump.stdout, /\nlink 1\n +\d+ {2}name +eth0 ?\n/);
+  t.match(dump.stdout, /\nrefused sender \d+: clock, whole\n/);
+  t.match(dump.stdout, /\nevent \d+ \(entry \d+\): refusal, whole\n/);
+  t.match(dump.stdout, /\nnothing is wrong\n$/);
+  t.notMatch(dump.stdout, /link 2|evidence\[2\]/, 'nothing of what is not in use');
+  t.match(dump.stdout, /evidence\[1\]\.heartbeat_ns/);
+  const { links, senders, events, wrong: fault } = JSON.parse((await ask('dump', '--json')).stdout);
+  t.match(links, [{ number: 1, entry: { name: 'eth0' } }, { number: 31 }]);
+  t.equal(senders.length, 2);
+  t.ok(events.length > 0 && events.every(({ number }: { number: number }) => number > 0));
+  t.equal(fault, null);
+});
+
+// ---- Ganglia's document ----------------------------------------------------------------------------------------------
+
+function documentOf(snapshot: Snapshot): string {
+  const source = { pieces: () => [snapshot], one: () => snapshot };
+  let text = '';
+  // Each piece is valid until the next is asked for.
+  for (const piece of new Documents([source]).gmond(1_800_000_000)) text += Buffer.from(piece).toString('latin1');
+  return text;
+}
+
+t.test(
+  'comments are XML, whatever an interface is called, and hosts stay as they are to the byte',
+  needsXmllint,
+  async t => {
+    const nodes = Array.from({ length: 40 }, (_, i) => ({
+      name: `n${i}`,
+      age: 30,
+      refusal: { reason: 'rival', age: 1 } as const,
+    }));
+    const bare = documentOf(madeBoard(nodes.map(({ name, age }) => ({ name, age }))));
+    t.notMatch(bare, /<!--/);
+    for (const name of ['eth0', 'a--b', '---', '-->', "it's", '<a>&b', '\u001b[2J', 'ü', '%s', '']) {
+      const links = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [i + 1, { name, state: [], nodes: 1 }]));
+      const document = documentOf(madeBoard(nodes, { links }));
+      t.equal(invalid(document), '', JSON.stringify(name));
+      t.equal(clean(document), undefined);
+      t.equal(document.match(/<!-- /g)?.length, 70, 'one of each link, and of each host');
+      t.equal(document.replace(/<!-- .* -->\n/g, ''), bare.replace(/<!-- .* -->\n/g, ''));
+    }
+  },
+);
+
+// ---- the receiver's log ----------------------------------------------------------------------------------------------
+
+const QUIET: ReceiverStatus = {
+  received: 0,
+  accepted: 0,
+  duplicate: 0,
+  kernelDrops: 0,
+  unfitDrops: 0,
+  softnetDrops: 0,
+  missed: 0,
+  nodes: 0,
+  receiveBuffer: 0,
+  filtering: false,
+  publications: 0,
+  heartbeatNs: 0,
+  trouble: '',
+  refused: enums.reason.map(() => 0),
+  senders: [],
+};
+
+function sender(
+  reason: (typeof enums.reason)[number],
+  address: string,
+  name: string,
+  count: number,
+  last = 100,
+): SenderEntry {
+  const ns = (seconds: number) => BigInt(Math.round(seconds * 1e9));
+  return {
+    reason: enums.reason.indexOf(reason),
+    address,
+    name,
+    count,
+    firstNs: 65n * S,
+    lastNs: ns(last),
+    lastRealNs: ns(last),
+  };
+}
+
+/** Looks, one after the other, two seconds apart; the lines of each. */
+function looks(...statuses: Partial<ReceiverStatus>[]): string[][] {
+  const told: string[][] = [];
+  const named: Named = new Map();
+  let at = 0;
+  const log = createLog('receive', { write: line => told.at(-1)?.push(line.trimEnd()), now: () => at, env: {} });
+  let before = QUIET;
+  for (const status of statuses) {
+    const after = { ...QUIET, ...status };
+    told.push([]);
+    tellChanges(before, after, log, named, at);
+    before = after;
+    at += 2000;
+  }
+  return told;
+}
+
+t.test('the log names who is refused, each once a minute', async t => {
+  const clock = (count: number, last: number) => sender('clock', '10.1.2.3', 'n017', count, last);
+  const told = looks(
+    { senders: [clock(1, 65)] },
+    { senders: [clock(1, 65)] },
+    { senders: [clock(2, 66), sender('cluster', '10.1.2.4', '', 3), sender('late', '10.1.2.5', 'n018', 9)] },
+    ...Array.from({ length: 26 }, (_, i) => ({ senders: [clock(3 + i, 67 + i)] })),
+    { senders: [clock(30, 95)] },
+    { senders: [clock(31, 96)] },
+  );
+  t.same(told[0], ['beoboard receive: refused 10.1.2.3 (n017): clock, once']);
+  t.same(told[1], [], 'no news');
+  t.same(
+    told[2],
+    ['beoboard receive: refused 10.1.2.4: cluster, 3 times in 35.0s'],
+    'nor of who was told; late is no fault',
+  );
+  t.same(told.slice(3, 30).flat(), []);
+  t.same(told[30], ['beoboard receive: refused 10.1.2.3 (n017): clock, 31 times in 31.0s'], 'a minute later again');
+});
+
+t.test('whoever invents addresses fills neither the log nor the memory', async t => {
+  const flood = (round: number) => ({
+    senders: Array.from({ length: 152 }, (_, i) => sender('magic', `10.${round}.0.${i}`, '', 1, 100 + round)),
+  });
+  const told = looks(...Array.from({ length: 29 }, (_, round) => flood(round)));
+  t.equal(told.flat().length, 20);
+});
+
+t.test('the log tells what was dropped for what it is', async t => {
+  const line = (status: Partial<ReceiverStatus>) => looks({}, status).flat();
+  t.same(line({ kernelDrops: 7 }), [
+    'beoboard receive: the kernel dropped 7 datagrams: the socket buffer was full; see net.core.rmem_max',
+  ]);
+  const [unfit = '', ...more] = line({ unfitDrops: 7 });
+  t.match(
+    unfit,
+    /: the kernel dropped 7 datagrams as unfit: their UDP checksum was wrong, .*checksum offload is broken$/,
+  );
+  t.notMatch(unfit, /rmem_max/);
+  t.same(more, []);
+  t.match(line({ unfitDrops: 7, filtering: true }), [
+    /: a flood: the kernel drops what is no report, and counts it as unfit \(7 more\)$/,
+  ]);
+  for (const status of [{ softnetDrops: 7 }, { missed: 7 }, { softnetDrops: 3, missed: 4 }])
+    t.match(line(status), [
+      /: 7 packets were dropped before they reached any socket; see net\.core\.netdev_max_backlog, .*\(ethtool -g\)$/,
+    ]);
+});
