@@ -603,6 +603,10 @@ static bool read_is_wrong(void) {
   struct beoboard_node node;
   return beoboard_read(handle, 0, &node, sizeof node) == 0 && node.state == BEOBOARD_SILENT;
 }
+static bool read_all_is_wrong(void) {
+  struct beoboard_node node;
+  return beoboard_read_all(handle, &node, sizeof node, 0, 1) == 1 && node.state == BEOBOARD_SILENT;
+}
 static bool tally_is_wrong(void) {
   int counts[BEOBOARD_NSTATES];
   return beoboard_tally(handle, counts) != 1 || counts[BEOBOARD_SILENT] > 0;
@@ -852,6 +856,7 @@ static const struct scenario {
     SILENCE(check, column),
     SILENCE(roll, column),
     SILENCE(read, both),
+    SILENCE(read_all, both),
     {"silent_read_returns", prepare_by_link, write_returns, read_is_wrong, false},
     SILENCE(overview, slots),
     {"listened", prepare_listened, write_after_a_pause, listened_is_wrong, false},
