@@ -1,9 +1,11 @@
 // Evidence by link: the master's own interfaces go down, come back, are made anew and lose their addresses while nodes report, in
 // namespaces of our own with real datagrams. A program that asks libbeoboard all the time tells how each node was.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { random } from '../src/load/node.js';
-import { run, until } from './lib.js';
+import { ROOT, run, until } from './lib.js';
 import {
   lacksKind,
   linkWords,
@@ -509,7 +511,7 @@ t.test(
     await world.are('live', 'x1', 'x2', 'x3');
     t.same(world.table, ['br0']);
     const before = await world.isUp('br0');
-    nodes.stopped.set('x1', now());
+    nodes.mute('x1', now());
     master.ip('link set p1 down');
     await world.is('x1', 'silent');
     t.equal(watcher.node('x2')?.to !== 'silent' && watcher.link('br0')?.downs, before.downs, 'the link is up');
@@ -831,4 +833,9 @@ t.test('what is refused moves no node, and takes no entry', { skip, buffered: tr
   await world.is('a1', 'live');
   await world.judge();
   t.same(world.table, ['v1']);
+});
+
+t.test('a service may watch interfaces', async t => {
+  const unit = readFileSync(join(ROOT, 'packaging', 'systemd', 'beoboard-receive.service'), 'utf8');
+  t.match(unit, /^RestrictAddressFamilies=.*\bAF_NETLINK\b/m);
 });
