@@ -24,8 +24,8 @@ export const verb = defineVerb({
   notes: `One line, and behind the bar the figures. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are named
 with --nodes and not on the board. Warning: these, and nodes that are uncertain or never reported. A node that left less than
 10 minutes ago is no fault. Behind the nodes stands what is likelier at fault than they: an interface of this master that is down, or
-by which none is heard any more, and why reports are refused. When there is no board, or a stalled one, nothing is known about any node: that is 3, or with --fail open 0,
-with --fail closed 2. Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
+by which none is heard any more, and why reports are refused. When there is no board, or a stalled one, nothing is known about any
+node: that is 3, or with --fail open 0, with --fail closed 2. Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 
 /** A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */

@@ -34,7 +34,8 @@ export const verb = defineVerb({
 never (in the node list, no report yet); unknown (the receiver is stalled: nothing is known about nodes).
 Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
 are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
-waited for CPU, memory or I/O, SKEW the node's clock less the master's.
+waited for CPU, memory or I/O, SKEW the node's clock less the master's, LINK the interface of the master by which it reports, WHY why
+a node that reports is not heard.
 --watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
 terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,

@@ -61,7 +61,7 @@ function downText(board: Snapshot, link: LinkEntry): string {
   const { gone, no_address } = linkState(link);
   if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;
   if (no_address)
-    return `this master no longer has ${link.address || 'the address'}, to which the nodes behind ${name} report, ${since}: ${ends}`;
+    return `this master no longer listens at ${link.address || 'the address'}, to which the nodes behind ${name} report, ${since}: ${ends}`;
   return `${name} is down ${since}: ${ends}; see that interface of this master`;
 }
 
