@@ -1,15 +1,16 @@
 /* Looks at a board through libbeoboard as a scheduler would, fifty times a second until it is killed, and prints what it saw. For
  * the torture (test/torture/). One line a look, with times of CLOCK_MONOTONIC in ns:
- *   ready NOW TOOK HEARTBEAT LISTENING_SINCE STALLED { NAME:STATE:SEQ:WHOLE }
+ *   ready NOW TOOK HEARTBEAT LISTENING_SINCE STALLED { NAME:STATE:SEQ:WHOLE:LINK:HEARTBEAT:SINCE:SINCE_AFTER }
  *   -ERRNO NOW        there is no board to be read; `retired NOW`: only one whose successor has not been found yet
- * WHOLE: whether both reports that it has of the node match the checksums that lie in them in place of a tag. */
+ * WHOLE: whether both reports that it has of the node match the checksums that lie in them in place of a tag. Behind it the number of the
+ * node's link, and what is known of that: before the nodes were looked at, and since when it is listened to, after that once more. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "../beoboard.h"
+#include "../lib/internal.h"
 
 #define EVERY_NS 20000000
 #define MOST_NODES 64
@@ -30,15 +31,18 @@ static bool is_whole(const struct beoboard_slot *slot) {
   return told == h;
 }
 
-static void look(const beoboard *b) {
+static void tell(const beoboard *b) {
   static struct beoboard_node nodes[MOST_NODES];
   static struct beoboard_slot slots[MOST_NODES][2];
   struct beoboard_receiver receiver;
   /* By the coarse clock, as the library may have it: what that says before is no later than what the library goes by, however far
    * a busy machine lets it fall behind. */
   const int64_t before = clock_ns(CLOCK_MONOTONIC_COARSE);
+  struct bb_link_evidence by[BB_LINKS], after[BB_LINKS];
   beoboard_receiver(b, &receiver, sizeof receiver);
+  load_links(b, by);
   const int count = beoboard_read_all(b, nodes, sizeof nodes[0], 0, MOST_NODES);
+  load_links(b, after);
   memset(slots, 0, sizeof slots);
   for (int i = 0; i < count; i++)
     while (beoboard_reports(b, i, &slots[i][0], &slots[i][1], sizeof slots[i][0]) < 0) { /* overwritten in a burst: again */
@@ -53,7 +57,9 @@ static void look(const beoboard *b) {
   for (int i = 0; i < count; i++) {
     const struct beoboard_slot *s = slots[i];
     const int64_t seq = s[0].number == 0 ? -1 : (int64_t)s[0].report.seq;
-    printf(" %s:%s:%" PRId64 ":%d", nodes[i].name, beoboard_state_name((int)nodes[i].state), seq, is_whole(&s[0]) && is_whole(&s[1]));
+    const uint32_t link = nodes[i].link;
+    printf(" %s:%s:%" PRId64 ":%d:%u:%" PRIu64 ":%" PRIu64 ":%" PRIu64, nodes[i].name, beoboard_state_name((int)nodes[i].state), seq,
+           is_whole(&s[0]) && is_whole(&s[1]), link, by[link].heartbeat_ns, by[link].listening_since_ns, after[link].listening_since_ns);
   }
   putchar('\n');
 }
@@ -66,7 +72,7 @@ int main(int argc, char **argv) {
     if (b == NULL) error = beoboard_open(&b, argv[1], 0);
     else beoboard_refresh(b); /* where there is none to go over to, it answers from the one that it has */
     if (error < 0) printf("%d %" PRId64 "\n", error, clock_ns(CLOCK_MONOTONIC));
-    else look(b);
+    else tell(b);
     if (fflush(stdout) != 0) return 0; /* whoever started us is gone */
     const struct timespec pause = {0, EVERY_NS};
     nanosleep(&pause, NULL);

@@ -16,9 +16,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { until } from '../lib.js';
-import { goOn, MS, now, stop } from '../sampler.js';
+import { goOn, MS, now, pass, S, stop } from '../sampler.js';
 import { FAIR, type Weather } from './path.js';
-import { LINE, type Scene, SENDER_NAME, type Watcher } from './scene.js';
+import { makeSummed } from './report.js';
+import { Broken, LINE, OTHER, type Scene, SENDER_NAME, type Watcher } from './scene.js';
 
 /** A generator with a seed: chance() is from 0 to 1. */
 export type Chance = () => number;
@@ -124,6 +125,135 @@ const path: Fault[] = [
       },
     }),
   ),
+];
+
+// ---- links ----
+
+/** Waits until all readers show that each node was heard by this line. */
+async function areHeardBy(scene: Scene, line: Parameters<Scene['linkNumber']>[0]): Promise<void> {
+  await until('all nodes are heard by that line', () => {
+    scene.check();
+    const number = scene.linkNumber(line);
+    return number !== undefined && [...scene.path.truths.keys()].every(name => scene.linkOf(name) === number);
+  });
+}
+
+const links: Fault[] = [
+  {
+    name: 'the line is down for longer than it takes to be silent',
+    promise: 'nobody is called silent',
+    async inflict(scene, chance) {
+      scene.mayLose();
+      scene.blamesNobody();
+      scene.path.deafen(now() - 100 * MS);
+      scene.line(oneOf(chance, Object.values(LINE)), 'down');
+      // Beyond both limits, however short this is to be.
+      await pass(now() + between(chance, 2.6, 4) * S);
+      scene.check();
+      for (const end of Object.values(LINE)) scene.line(end, 'up');
+      await scene.isHeard();
+    },
+  },
+  {
+    name: 'the line goes down and up, again and again',
+    promise: 'nobody is called silent',
+    async inflict(scene, chance) {
+      scene.mayLose();
+      scene.blamesNobody();
+      scene.path.deafen(now() - 100 * MS);
+      for (let i = 0; i < 12; i++) {
+        const end = oneOf(chance, Object.values(LINE));
+        scene.line(end, 'down');
+        await pass(now() + chance() * 0.2 * S);
+        scene.line(end, 'up');
+        await pass(now() + chance() * 0.2 * S);
+        scene.check();
+      }
+      await scene.isHeard();
+    },
+  },
+  {
+    name: 'all nodes go over to another line, and theirs goes down',
+    promise: 'they are live all the time, and nothing is lost',
+    async inflict(scene, chance) {
+      scene.blamesNobody();
+      scene.path.turn({ ...FAIR, away: 1 }, 0);
+      await areHeardBy(scene, OTHER);
+      scene.line(oneOf(chance, Object.values(LINE)), 'down');
+      await scene.lasts(chance, 0.2, 4);
+      for (const end of Object.values(LINE)) scene.line(end, 'up');
+      await scene.beats(100);
+      scene.path.turn(FAIR, 0);
+      await areHeardBy(scene, LINE);
+    },
+  },
+  {
+    name: 'reports come now by one line, now by another, which goes down',
+    promise: 'they are live all the time, and nothing is lost',
+    async inflict(scene, chance) {
+      scene.blamesNobody();
+      scene.path.turn({ ...FAIR, away: 0.5 }, Math.floor(chance() * 2 ** 32));
+      await scene.lasts(chance, 0.5, 2);
+      scene.path.turn(FAIR, 0);
+      // The last report of some nodes came by the line that now goes down.
+      await scene.beats(50);
+      scene.line(oneOf(chance, Object.values(OTHER)), 'down');
+      await scene.lasts(chance, 0.2, 3);
+      for (const end of Object.values(OTHER)) scene.line(end, 'up');
+    },
+  },
+  {
+    name: 'somebody reports in the name of a node by another line, which goes down',
+    promise: 'he is refused, and the node stays live, and of its own line',
+    async inflict(scene, chance) {
+      scene.blamesNobody();
+      const node = oneOf(chance, scene.nodes);
+      const isOwn = () => {
+        scene.check();
+        const number = scene.linkNumber(LINE);
+        return number !== undefined && scene.linkOf(node.name) === number;
+      };
+      await until('the node is of its own line', isOwn);
+      for (let seq = 0; seq < 10; seq++) {
+        // Right behind its own: while it is live he is a rival.
+        node.send();
+        scene.path.stray(
+          node.name,
+          makeSummed({ hostname: node.name, seq, interval_ms: 200, boot_id: 99n, t_boot_ns: BigInt(seq + 1) }),
+        );
+        await pass(now() + 0.05 * S);
+        if (!isOwn()) throw new Broken(`${node.name} is of the line by which somebody else reports in its name`);
+      }
+      scene.line(OTHER.receiver, 'down');
+      await scene.lasts(chance, 0.2, 3);
+      scene.line(OTHER.receiver, 'up');
+    },
+  },
+  {
+    name: 'datagrams with wrong checksums, while some nodes are not heard',
+    promise: 'these are silent, and no other is; what was wrong is counted apart from what had no room',
+    async inflict(scene, chance) {
+      const all = scene.nodes.map(({ name }) => name);
+      const only = new Set(all.filter(() => chance() < 0.3).concat(oneOf(chance, all)));
+      scene.mayLose();
+      const before = scene.drops;
+      const end = await scene.badChecksums(Math.round(between(chance, 500, 20_000)));
+      scene.path.turn({ ...FAIR, loss: 1, only }, 0);
+      await until('they are silent', () => {
+        scene.check();
+        return scene.watchers.every(({ last }) =>
+          all.every(name => (last?.look?.nodes.get(name)?.state === 'silent') === only.has(name)),
+        );
+      });
+      scene.path.turn(FAIR, 0);
+      const sent = await end();
+      await scene.beats(300);
+      const { room, unfit } = scene.drops;
+      if (room !== before.room) throw new Broken(`${room - before.room} datagrams were dropped for want of room`);
+      if (unfit === before.unfit || unfit - before.unfit > sent)
+        throw new Broken(`of ${sent} datagrams with wrong checksums ${unfit - before.unfit} were counted`);
+    },
+  },
 ];
 
 // ---- processes ----
@@ -454,4 +584,4 @@ const surroundings: Fault[] = [
   },
 ];
 
-export const FAULTS: readonly Fault[] = [...path, ...processes, ...board, ...surroundings];
+export const FAULTS: readonly Fault[] = [...path, ...links, ...processes, ...board, ...surroundings];

@@ -20,6 +20,16 @@ export interface Seen {
   seq: number;
   /** Whether every report that it saw of it matches its own checksum. */
   whole: boolean;
+  /** Of the link by which its newest report came; not given: the receiver's own. */
+  link?: LinkSeen;
+}
+
+/** What a reader saw of a link: before it looked at the node, and since when it is listened to, after that once more. */
+export interface LinkSeen {
+  number: number;
+  heartbeat: number;
+  since: number;
+  sinceAfter: number;
 }
 
 /** One look of a reader at a board that it could read. */
@@ -33,6 +43,8 @@ export interface Look {
   /** The wall clock may have stepped: stamps may be as old as the drain before, rather old than young. */
   stepped: boolean;
   nodes: ReadonlyMap<string, Seen>;
+  /** What was done is no reason to call anybody silent: every node goes on reporting, or is sent to a link that is down. */
+  blameless?: boolean;
 }
 
 export interface Limits {
@@ -119,7 +131,7 @@ export function* faultsOfNode(
   before: number,
   { uncertainAfter, silentAfter, interval }: Limits,
 ): Generator<string> {
-  const { now, took, heartbeat, since } = look;
+  const { now, took, heartbeat } = look;
   const there = truth.latest(({ sure, to }) => sure && to + ROAD <= heartbeat);
   /** When it was stamped at the earliest. */
   const stamped = there && (look.stepped ? there.heartbeat : there.from);
@@ -144,12 +156,15 @@ export function* faultsOfNode(
   if (seen.state === 'live' && truth.latest(({ from }) => from >= now - uncertainAfter - interval) === undefined)
     yield 'is live, but nothing of it was passed on in time';
   if (seen.state === 'left' && truth.latest(({ goodbye }) => goodbye) === undefined) yield 'left without a goodbye';
+  // By what is known of its link: one that is down, or is listened to anew, tells of nobody's silence.
+  const link = seen.link ?? { number: 0, heartbeat, since: look.since, sinceAfter: look.since };
   if (
     seen.state === 'silent' &&
-    (look.since > heartbeat - silentAfter + interval ||
-      (stamped !== undefined && stamped >= heartbeat - silentAfter + interval))
+    (link.since > link.heartbeat + took - silentAfter + interval ||
+      (stamped !== undefined && stamped >= link.heartbeat + took - silentAfter + interval))
   )
     yield 'is silent, but it was heard, or nobody listened';
+  if (seen.state === 'silent' && look.blameless === true) yield 'is silent, though no node has fallen silent';
   if (took > LONG_LOOK) return;
   // And what it must be called, from one interval after on.
   if (there !== undefined && stamped !== undefined && stamped >= now + took - uncertainAfter + interval) {
@@ -157,9 +172,15 @@ export function* faultsOfNode(
     if (seen.state !== 'live' && !gone) yield `is ${seen.state}, but number ${there.seq} was there at its heartbeat`;
   }
   const last = truth.latest(() => true);
-  const silentFrom = heartbeat - silentAfter - interval;
-  if (last !== undefined && !last.goodbye && last.to < silentFrom && since < silentFrom && seen.state !== 'silent')
-    yield `is ${seen.state}, but nothing of it was passed on for ${Math.round((heartbeat - last.to) / MS)} ms`;
+  const silentFrom = link.heartbeat - silentAfter - interval;
+  if (
+    last !== undefined &&
+    !last.goodbye &&
+    last.to < silentFrom &&
+    link.sinceAfter < silentFrom &&
+    seen.state !== 'silent'
+  )
+    yield `is ${seen.state}, but nothing of it was passed on for ${Math.round((link.heartbeat - last.to) / MS)} ms`;
 }
 
 // ---- counters ----
@@ -198,6 +219,8 @@ export class Model {
   duplicate = 0;
   late = 0;
   replay = 0;
+  /** Of somebody else in its name, while it is live. */
+  rival = 0;
   /** Missing, and of these what came late. */
   missing = 0;
   found = 0;
@@ -284,8 +307,8 @@ export function* faultsOfCounts(before: Counts, after: Counts, account: Account)
     if (doubtful > 0 || drops > 0) continue;
     for (const counter of ['accepted', 'duplicate', 'late'] as const)
       if (more(counter) !== model[counter]) yield `${name}: ${more(counter)} ${counter}, but truly ${model[counter]}`;
-    if (more('refused') !== model.late + model.replay)
-      yield `${name}: ${more('refused')} refused, but truly ${model.late + model.replay}`;
+    const refused = model.late + model.replay + model.rival;
+    if (more('refused') !== refused) yield `${name}: ${more('refused')} refused, but truly ${refused}`;
     const missing = more('lost') + more('unheard');
     // What was unheard, since the receiver itself was kept from going on, is not taken back by a late one.
     const most = model.missing - (after.since === before.since ? model.found : 0);

@@ -21,11 +21,13 @@ export interface Weather {
   junk: number;
   /** Comes up to so many ms later. */
   delayMs: number;
+  /** Comes by the other line. */
+  away: number;
   /** The nodes that this befalls; all others have a good way. */
   only?: ReadonlySet<string>;
 }
 
-export const FAIR: Weather = { loss: 0, duplicate: 0, swap: 0, cut: 0, junk: 0, delayMs: 0 };
+export const FAIR: Weather = { loss: 0, duplicate: 0, swap: 0, cut: 0, junk: 0, delayMs: 0, away: 0 };
 
 /** An address that datagrams are passed on to. */
 export interface Road {
@@ -38,6 +40,8 @@ interface Datagram {
   name?: string;
   seq?: number;
   goodbye?: boolean;
+  /** It comes by the other line. */
+  away?: boolean;
 }
 
 const seqOf = getter('report', 'seq');
@@ -54,6 +58,7 @@ export function hashOf(text: string): number {
 export class Path {
   readonly truths = new Map<string, Truth>();
   readonly #roads: BulkSender[];
+  readonly #other: BulkSender;
   readonly #relay: Socket;
   readonly #mortal: ReadonlySet<string>;
   #weather = FAIR;
@@ -77,18 +82,19 @@ export class Path {
   /** In all, for the report: what was done to datagrams. */
   readonly done = { passed: 0, lost: 0, doubled: 0, swapped: 0, delayed: 0, cut: 0, junk: 0 };
 
-  private constructor(roads: readonly Road[], relay: Socket, mortal: readonly string[]) {
+  private constructor(roads: readonly Road[], other: Road, relay: Socket, mortal: readonly string[]) {
     this.#mortal = new Set(mortal);
     this.#roads = roads.map(({ host, port }) => new BulkSender(host, port));
+    this.#other = new BulkSender(other.host, other.port);
     this.#relay = relay;
     relay.on('message', bytes => this.take(bytes));
   }
 
-  /** `mortal`: nodes whose sender may start again. */
-  static async open(roads: readonly Road[], mortal: readonly string[]): Promise<Path> {
+  /** `other`: by another line. `mortal`: nodes whose sender may start again. */
+  static async open(roads: readonly Road[], other: Road, mortal: readonly string[]): Promise<Path> {
     const relay = createSocket('udp4');
     await new Promise<void>(resolve => relay.bind(0, '127.0.0.1', resolve));
-    return new Path(roads, relay, mortal);
+    return new Path(roads, other, relay, mortal);
   }
 
   /** Where senders in processes of their own report to. */
@@ -98,7 +104,7 @@ export class Path {
 
   close(): void {
     for (const { timer } of this.#delayed) clearTimeout(timer);
-    for (const road of this.#roads) road.close();
+    for (const road of [...this.#roads, this.#other]) road.close();
     this.#relay.close();
   }
 
@@ -148,6 +154,7 @@ export class Path {
       return;
     }
     const twice = befalls(weather.duplicate);
+    datagram.away = weather.away > 0 && befalls(weather.away);
     if (twice) this.done.doubled++;
     const copies = twice ? [datagram, datagram] : [datagram];
     const before = this.#held.get(name);
@@ -183,27 +190,41 @@ export class Path {
       this.#waiting.push(datagram);
       return;
     }
-    const { bytes, name, seq, goodbye = false } = datagram;
-    const road = this.#roads[name === undefined ? 0 : hashOf(name) % this.#roads.length] as BulkSender;
+    const { bytes, name, seq, goodbye = false, away = false } = datagram;
+    const own = this.#roads[name === undefined ? 0 : hashOf(name) % this.#roads.length] as BulkSender;
     const from = now();
-    try {
-      road.send(bytes, bytes.length, 0, 1);
-    } catch {
-      // There is no road at all.
-      this.done.lost++;
-      return;
-    }
+    if (!this.#send(away ? this.#other : own, bytes)) return;
     const to = now();
-    this.done.passed++;
-    this.#all++;
-    if (this.#state === 'deaf') this.#doubtful++;
-    else this.#times.push(to);
     if (name === undefined || seq === undefined) return;
     this.#byNode.set(name, (this.#byNode.get(name) ?? 0) + 1);
     const truth = this.truthOf(name);
     if (seq === 0 && truth.highest > 0) truth.restart();
     truth.add({ seq, goodbye, from, to, heartbeat: this.heartbeat, sure: this.#state === 'hearing' });
     this.#models.get(name)?.take(seq);
+  }
+
+  /** Whether it was passed on. */
+  #send(road: BulkSender, bytes: Uint8Array): boolean {
+    try {
+      road.send(bytes, bytes.length, 0, 1);
+    } catch {
+      // There is no road at all.
+      this.done.lost++;
+      return false;
+    }
+    this.done.passed++;
+    this.#all++;
+    if (this.#state === 'deaf') this.#doubtful++;
+    else this.#times.push(now());
+    return true;
+  }
+
+  /** Somebody else reports in the name of a node, which is live, by the other line. */
+  stray(name: string, bytes: Uint8Array): void {
+    if (!this.#send(this.#other, bytes)) return;
+    this.#byNode.set(name, (this.#byNode.get(name) ?? 0) + 1);
+    const model = this.#models.get(name);
+    if (model !== undefined) model.rival++;
   }
 
   truthOf(name: string): Truth {

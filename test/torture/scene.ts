@@ -31,6 +31,12 @@ const GROUP = '239.255.86.77';
 const PORT = 8677;
 /** The ends of the line between them. */
 export const LINE = { receiver: 'torture1', sender: 'torture0' } as const;
+/** Another line between them, with addresses of its own. */
+export const OTHER = { receiver: 'torture3', sender: 'torture2' } as const;
+const OTHER_RECEIVER = '10.86.78.1';
+const OTHER_SENDER = '10.86.78.2';
+type Line = typeof LINE | typeof OTHER;
+export type End = Line[keyof Line];
 /** What the receiver's socket buffer is granted, bytes: some hundred reports. */
 const BUFFER = 512 << 10;
 const CAPACITY = 64;
@@ -134,12 +140,14 @@ export class Watcher {
     const [took, heartbeat, since, stalled] = words.map(Number) as [number, number, number, number];
     const nodes = new Map(
       words.slice(4).map(word => {
-        const [name = '', state, seq, whole] = word.split(':');
-        return [name, { state: state as State, seq: Number(seq), whole: whole === '1' }];
+        const [name = '', state, seq, whole, ...by] = word.split(':');
+        const [number, heartbeat, since, sinceAfter] = by.map(Number) as [number, number, number, number];
+        const link = { number, heartbeat, since, sinceAfter };
+        return [name, { state: state as State, seq: Number(seq), whole: whole === '1', link }];
       }),
     );
-    const { stepped } = this.scene;
-    const look = { now: Number(at), took, heartbeat, since, stalled: stalled === 1, stepped, nodes };
+    const { stepped, blameless } = this.scene;
+    const look = { now: Number(at), took, heartbeat, since, stalled: stalled === 1, stepped, blameless, nodes };
     this.last = { at: Number(at), state, look };
     this.scene.judge(this.what, look, this.#shown);
   }
@@ -174,6 +182,8 @@ interface Since {
   blind: boolean;
   /** The receiver's wall clock has stepped. */
   stepped: boolean;
+  /** No node falls silent. */
+  blameless: boolean;
 }
 
 export class Scene {
@@ -190,10 +200,13 @@ export class Scene {
   readonly #ends: (() => void | Promise<void>)[] = [];
   #reader!: BoardReader;
   #before!: Counts;
-  #since: Since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
+  #since: Since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false, blameless: false };
   /** A process in the receiver's network, and what runs a program there. */
   #network = 0;
   #inside: string[] = [];
+  /** Programs that were compiled, and one of them. */
+  #built = '';
+  #badsums = '';
   readonly #t = { teardown: (end: () => void | Promise<void>) => void this.#ends.push(end) };
 
   private constructor(
@@ -220,6 +233,9 @@ export class Scene {
   async #set(): Promise<void> {
     const { shm } = this;
     this.#ends.push(() => rmSync(shm, { recursive: true, force: true }));
+    this.#built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
+    this.#ends.push(() => rmSync(this.#built, { recursive: true, force: true }));
+    chmodSync(this.#built, 0o755);
     // So small that it can be filled.
     command('mount', '-t', 'tmpfs', '-o', 'size=1m,mode=755', 'torture', shm);
     this.#ends.push(() => command('umount', '--lazy', shm));
@@ -227,7 +243,7 @@ export class Scene {
     this.standIn = new StandIn(this.#t, { buffer: BUFFER });
     await this.startReceiver();
     const roads = [RECEIVER, GROUP].map(host => ({ host, port: PORT }));
-    this.path = await Path.open(roads, [SENDER_NAME]);
+    this.path = await Path.open(roads, { host: OTHER_RECEIVER, port: PORT }, [SENDER_NAME]);
     this.#ends.push(() => this.path.close());
     for (let i = 0; i < NODES; i++) this.nodes.push(new Node(`node${String(i).padStart(2, '0')}`, this.path));
     this.#ends.push(() => {
@@ -262,6 +278,11 @@ export class Scene {
     ip('link set lo up');
     this.#network = holder.pid as number;
     this.makeLine();
+    ip(`link add ${OTHER.sender} type veth peer name ${OTHER.receiver} netns ${this.#network}`);
+    ip(`addr add ${OTHER_SENDER}/24 dev ${OTHER.sender}`);
+    ip(`addr add ${OTHER_RECEIVER}/24 dev ${OTHER.receiver}`, this.#inside);
+    this.line(OTHER.receiver, 'up');
+    this.line(OTHER.sender, 'up');
   }
 
   /** A line from us to the receiver's network. */
@@ -279,24 +300,28 @@ export class Scene {
   }
 
   /** Takes one end of the line down, or up again. */
-  line(end: (typeof LINE)[keyof typeof LINE], state: 'up' | 'down'): void {
-    ip(`link set ${end} ${state}`, end === LINE.receiver ? this.#inside : []);
+  line(end: End, state: 'up' | 'down'): void {
+    ip(`link set ${end} ${state}`, end === LINE.receiver || end === OTHER.receiver ? this.#inside : []);
     // Routes of an interface go with it; its address stays.
     if (end === LINE.sender && state === 'up') ip(`route replace ${GROUP}/32 dev ${end}`);
   }
 
+  /** Compiles a program out of c/test. */
+  #compile(name: string, sources: readonly string[]): string {
+    const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
+    const program = join(this.#built, name);
+    execFileSync('cc', [...flags, '-o', program, ...sources], { cwd: join(ROOT, 'c') });
+    return program;
+  }
+
   #watch(): void {
-    const built = mkdtempSync(join(tmpdir(), `beoboard-torture.${process.pid}.`));
-    const program = join(built, 'watch');
-    this.#ends.push(() => rmSync(built, { recursive: true, force: true }));
     const sources = [
       'test/watch.c',
       'board.c',
       ...['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
     ];
-    const flags = '-std=c11 -D_GNU_SOURCE -O2 -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
-    execFileSync('cc', [...flags, '-o', program, ...sources], { cwd: join(ROOT, 'c') });
-    chmodSync(built, 0o755);
+    const program = this.#compile('watch', sources);
+    this.#badsums = this.#compile('badsums', ['test/badsums.c']);
     const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
     // Where we are root in our namespace only there may be nobody else.
     const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
@@ -321,7 +346,7 @@ export class Scene {
   async startReceiver(): Promise<void> {
     const { uncertainAfter, silentAfter } = LIMITS;
     const limits = `--uncertain-after ${uncertainAfter / MS}ms --silent-after ${silentAfter / MS}ms`;
-    const listen = `--listen ${RECEIVER}:${PORT} --group ${GROUP}:${PORT} --interface ${LINE.receiver}`;
+    const listen = `--listen ${RECEIVER}:${PORT} --listen ${OTHER_RECEIVER}:${PORT} --group ${GROUP}:${PORT} --interface ${LINE.receiver}`;
     this.receiver = startIn(
       this.#t,
       { prefix: ['setpriv', '--pdeathsig', 'KILL', ...this.#inside], env: this.standIn.env },
@@ -383,6 +408,54 @@ export class Scene {
   /** From now on reports may be lost for good, and be called so. */
   mayLose(): void {
     this.#since.lossy = true;
+  }
+
+  /** From now on no node may be called silent, whatever is heard: until all is healed. */
+  blamesNobody(): void {
+    this.#since.blameless = true;
+  }
+
+  /** Whether no node may be called silent. */
+  get blameless(): boolean {
+    return this.#since.blameless;
+  }
+
+  /** By which link each node was last heard, for all readers: one number, or none when they differ. */
+  linkOf(name: string): number | undefined {
+    const links = new Set(this.watchers.map(({ last }) => last?.look?.nodes.get(name)?.link?.number));
+    return links.size === 1 ? [...links][0] : undefined;
+  }
+
+  /** The number of a line's link; undefined: it has none yet. */
+  linkNumber({ receiver }: Line): number | undefined {
+    return this.#reader.links().find(({ name }) => name === receiver)?.number;
+  }
+
+  /** What the kernel has dropped: for want of room, and for another cause. */
+  get drops(): { room: number; unfit: number } {
+    const { header } = this.#reader.snapshot();
+    return { room: header.kernel_drops ?? 0, unfit: header.unfit_drops ?? 0 };
+  }
+
+  /** Datagrams with wrong checksums come, one every so many us, until what this gives is called: how many were sent. */
+  async badChecksums(everyUs: number): Promise<() => Promise<number>> {
+    const words = ['--pdeathsig', 'KILL', this.#badsums, SENDER, RECEIVER, String(PORT), String(everyUs)];
+    const child = spawn('setpriv', words, { stdio: ['ignore', 'pipe', 'inherit'] });
+    let told = '';
+    child.stdout.on('data', (data: Buffer) => {
+      told += data.toString();
+    });
+    const exit = once(child, 'close');
+    this.#ends.push(() => void child.kill('SIGKILL'));
+    await until('wrong checksums come', () => {
+      if (child.exitCode !== null) throw new Error('no datagrams with wrong checksums can be sent');
+      return told.startsWith('ready');
+    });
+    return async () => {
+      child.kill('SIGTERM');
+      await exit;
+      return Number(told.split('\n')[1]);
+    };
   }
 
   /** Steps the receiver's wall clock by so many ns. */
@@ -638,6 +711,6 @@ export class Scene {
   #begin(): void {
     const lasting = [...this.#before.nodes].filter(([name]) => name !== SENDER_NAME);
     this.path.begin(new Map(lasting));
-    this.#since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false };
+    this.#since = { kills: 0, lossy: false, fresh: false, blind: false, stepped: false, blameless: false };
   }
 }

@@ -2,7 +2,8 @@
 // it is killed, and prints what it saw, in the words of c/test/watch.c.
 
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
-import { BoardReader, NoBoard, type Node } from '../../src/shm/reader.js';
+import { structs } from '../../src/layout/layout.gen.js';
+import { BoardReader, NoBoard, type Node, type Snapshot } from '../../src/shm/reader.js';
 import { now } from '../sampler.js';
 import { isWhole } from './report.js';
 
@@ -18,6 +19,15 @@ function isTorn({ view, reportAt, previousAt }: Node): boolean {
   );
 }
 
+const { board_header, link_evidence } = structs;
+
+/** A time out of what the snapshot knows of a link; nothing is known of number 0. */
+function time({ words }: Snapshot, link: number, field: keyof typeof link_evidence.fields): number {
+  if (link === 0) return 0;
+  const at = board_header.fields.evidence.offset + link * link_evidence.bytes + link_evidence.fields[field].offset;
+  return (words[at / 4] as number) + (words[at / 4 + 1] as number) * 2 ** 32;
+}
+
 function look(): string {
   const before = now();
   try {
@@ -26,7 +36,10 @@ function look(): string {
     const { nowNs, heartbeatNs, listeningSinceNs } = snapshot.evidence;
     const nodes = [...snapshot.nodes()].map(node => {
       const seq = node.reportAt === undefined ? -1 : seqOf(node.view, node.reportAt);
-      return `${node.name}:${node.state}:${seq}:${isTorn(node) ? 0 : 1}`;
+      const { link } = node;
+      const since = time(snapshot, link, 'listening_since_ns');
+      const by = [link, time(snapshot, link, 'heartbeat_ns'), since, since].join(':');
+      return `${node.name}:${node.state}:${seq}:${isTorn(node) ? 0 : 1}:${by}`;
     });
     const stalled = snapshot.stalled ? 1 : 0;
     return ['ready', nowNs, now() - Number(nowNs), heartbeatNs, listeningSinceNs, stalled, ...nodes].join(' ');
