@@ -670,7 +670,8 @@ static void hear_address(const uint8_t address[16], bool gone, void *context) {
 static void hear_interfaces(struct bb_receiver *r) {
   if (r->interfaces == NULL) return;
   struct hearing h = {.receiver = r};
-  /* Messages were lost, or none can be had: anything may have happened, to addresses too. */
+  /* Messages were lost, or none can be had: anything may have happened, to addresses too. Of what was lost every interface has been told
+   * of by now; while none can be had, each link begins anew in each drain, and no more is made of that. */
   const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
   const bool lost = result != 0;
   r->unwatched = result < 0 ? -result : 0;
@@ -678,7 +679,8 @@ static void hear_interfaces(struct bb_receiver *r) {
     struct road *road = &r->roads[i];
     if (!road->stirred && !lost) continue;
     road->lacks = lacks_address(r, road);
-    renew_link(r, i, road->went || lost);
+    renew_link(r, i, road->went);
+    if (lost) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
     road->stirred = road->went = false;
   }
   if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
