@@ -125,7 +125,6 @@ const LARGEST = '100000 nodes for 600 s';
 /** What the README says: in which words, of which benchmark, which figure in which unit. */
 const HEADLINES = [
   ['a node reports once a second, `beoboard-send`: CPU', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
-  ['the same, memory', 'peers', 'beoboard-send: memory (PSS)', 'KiB'],
   ['gmond takes of the node', 'peers', 'gmond, every second / beoboard-send: CPU on the node', 'ratio'],
   ['collectd', 'peers', 'collectd / beoboard-send: CPU on the node', 'ratio'],
   ['node_exporter, asked once a second', 'peers', 'node_exporter / beoboard-send: CPU on the node', 'ratio'],
