@@ -278,24 +278,23 @@ t.test(
       [() => world.down(1), () => world.up(1)],
       [() => world.unwire(1), () => world.wire(1)],
     ] as const;
-    let times = 0;
+    let [times, longest, up] = [0, 0, began];
     for (; now() < began + 3 * world.silentAfter; times++) {
-      const [down, up] = kinds[next() < 0.5 ? 0 : 1];
-      down();
+      const [down, back] = kinds[next() < 0.5 ? 0 : 1];
+      longest = Math.max(longest, down()[1] - up);
       await pass(now() + (50 + 250 * next()) * MS);
-      up();
+      [up] = back();
       await pass(now() + (50 + 350 * next()) * MS);
     }
-    const ended = now();
-    const before = watcher.changes.filter(({ name, to }) => name === 'dying' && to === 'silent');
-    t.comment(`SEED=${SEED}: ${times} times down; ${watcher.link('v1')?.downs} were found`);
     await world.is('a1', 'live');
     const { since } = await world.isUp('v1');
-    const silent = await world.is('dying', 'silent');
-    if (before.length === 0) t.ok(silent.heartbeat[1] - world.silentAfter >= since);
-    t.ok(silent.ended > ended);
+    await world.is('dying', 'silent');
     await world.judge();
-    if (world.steady) t.equal(before.length, 0, 'not before it stayed up');
+    t.comment(`SEED=${SEED}: ${times} times down; ${watcher.link('v1')?.downs} were found`);
+    // On a busy machine it may have stayed up for longer than was meant.
+    const silent = watcher.changes.find(({ name, to }) => name === 'dying' && to === 'silent');
+    if (longest < world.silentAfter)
+      t.ok((silent?.heartbeat[1] ?? 0) - world.silentAfter >= since, 'not before it stayed up');
   },
 );
 
@@ -546,6 +545,8 @@ t.test(
     await nodes.order(`road x1 far 10.86.100.1 ${PORT}`);
     for (const name of ['x2', 'x3']) await nodes.order(`road ${name} other 10.86.100.1 ${PORT}`);
     await world.are('live', 'x1', 'x2', 'x3');
+    // The first report of all may have come before it was known that there is a bridge.
+    for (const name of ['x1', 'x2', 'x3']) await world.reportsBy(name, 'br0');
     t.same(world.table, ['br0']);
     const before = await world.isUp('br0');
     nodes.mute('x1', now());
