@@ -566,6 +566,42 @@ t.test(
   },
 );
 
+for (const { what, kind, name, master: made, far: there } of [
+  {
+    what: 'a bond, never its slave',
+    kind: ['bond'],
+    name: 'b0',
+    master: ['link add b0 type bond mode active-backup miimon 20', 'link set p1 master b0', 'link set b0 up'],
+    far: [],
+  },
+  {
+    what: 'a VLAN, never what lies below it',
+    kind: ['vlan', 'id', '5'],
+    name: 'p1.5',
+    master: ['link set p1 up', 'link add link p1 name p1.5 type vlan id 5', 'link set p1.5 up'],
+    far: ['link set q up', 'link add link q name q.5 type vlan id 5'],
+  },
+])
+  t.test(`the link is ${what}`, { skip: skip || lacksKind(...kind), buffered: true }, async t => {
+    const world = await World.make(t);
+    const { nodes, watcher, master, far } = world;
+    master.ip(`link add p1 type veth peer name q netns ${far.pid}`, ...made, `addr add 10.86.100.1/24 dev ${name}`);
+    const its = kind[0] === 'vlan' ? 'q.5' : 'q';
+    far.ip(...there, `addr add 10.86.100.2/24 dev ${its}`, `link set ${its} up`);
+    for (const node of ['x1', 'x2']) await nodes.order(`road ${node} far 10.86.100.1 ${PORT}`);
+    await world.are('live', 'x1', 'x2');
+    for (const node of ['x1', 'x2']) await world.reportsBy(node, name);
+    t.same(world.table, [name]);
+    nodes.mute('x1', now());
+    await world.is('x1', 'silent');
+    const [, down] = master.ip(`link set ${name} down`);
+    world.downs.push({ name, from: down, to: Number.POSITIVE_INFINITY });
+    await world.isDown(name);
+    await world.limits(2.2, down);
+    t.notOk(watcher.statesOf('x2').includes('silent'), 'while it is down nobody becomes silent');
+    await world.judge();
+  });
+
 for (const [kind, group] of [
   ['IPv4', '239.255.86.77'],
   ['IPv6, of link scope', 'ff12::8677'],

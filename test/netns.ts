@@ -30,7 +30,10 @@ export function noNamespaces(): string | false {
 
 /** Whether this kernel has interfaces of that kind, too. */
 export function lacksKind(...words: string[]): string | false {
-  const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', 'x0', 'type', ...words], { encoding: 'utf8' });
+  const below = words[0] === 'vlan' ? ['link', 'lo'] : [];
+  const tried = spawnSync('unshare', ['-n', 'ip', 'link', 'add', ...below, 'x0', 'type', ...words], {
+    encoding: 'utf8',
+  });
   return tried.status !== 0 && `this kernel has no interfaces of type ${words[0]}: ${tried.stderr.trim()}`;
 }
 
