@@ -254,6 +254,7 @@ t.test('an ordinary user', { buffered: true, skip: needsRoot }, async t => {
   ] as const) {
     const refused = begin(t, ['--to', hearer.address, '--user', user], as, { sender: program });
     t.equal(await refused.exit, 2, user);
+    await refused.closed;
     t.match(refused.lines(), [why]);
   }
 });

@@ -110,11 +110,13 @@ export function startIn(
     stderr += data.toString();
   });
   const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  // Later than its end: the last of what it wrote may still be on its way.
+  const closed = once(child, 'close');
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await exit;
   });
-  return { child, exit, pid: child.pid as number, lines: () => stderr.trimEnd().split('\n') };
+  return { child, exit, closed, pid: child.pid as number, lines: () => stderr.trimEnd().split('\n') };
 }
 
 /** The children of a process. */
