@@ -114,8 +114,11 @@ static void keep(void) {
   now_then = now;
 }
 
+/* Nobody is refused here, and nothing happens that is told of: of the tables of that, which are most of a board, nothing changes. */
 static void restore(void) {
-  memcpy(w->board.map, image, w->board.bytes);
+  const size_t from = (size_t)w->board.header->senders_offset, to = (size_t)w->board.header->index_offset;
+  memcpy(w->board.map, image, from);
+  memcpy(w->board.map + to, image + to, w->board.bytes - to);
   memcpy(seq, seq_then, sizeof seq);
   now = now_then;
 }
@@ -222,6 +225,8 @@ int main(int argc, char **argv) {
     weave_all(cuts);
     asks_library = true;
     weave_all(cuts);
+    restore();
+    if (memcmp(w->board.map, image, w->board.bytes) != 0) tell("a refusal or an event");
     beoboard_close(handle);
     bb_board_close(&board);
     bb_writer_close(w);
