@@ -176,7 +176,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
       row(kind, 'bytes', unit, of('bytes'));
       if (kind.partly) continue;
       const pids = treeOf(whole[i].nodes[0].pid);
-      row(kind, 'memory (PSS)', 'KiB', [sum(pids, pssOf)], tight ? { bound: 160 } : {});
+      row(kind, 'memory (PSS)', 'KiB', [sum(pids, pssOf)], tight ? { bound: 300 } : {});
       row(kind, 'threads', 'threads', [sum(pids, pid => threadsOf(pid).threads)]);
       row(kind, 'context switches', unit, of('switches'));
       if (calls[i] !== undefined) row(kind, 'system calls', unit, [calls[i] / traced], tight ? { bound: 40 } : {});

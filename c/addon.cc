@@ -605,6 +605,8 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
   void End() {
     if (receiver_ != nullptr) bb_receiver_stop(receiver_);
     receiver_ = nullptr;
+    if (started_) displaced_.Release();
+    started_ = false;
   }
 
   struct bb_receiver* Get(Napi::Env env) const {
@@ -646,14 +648,20 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     return Napi::Number::New(info.Env(), port);
   }
 
-  // start(writer): takes the writer.
+  static void Displaced(void* self) {
+    static_cast<Receiver*>(self)->displaced_.NonBlockingCall();
+  }
+
+  // start(writer, displaced): takes the writer; calls `displaced` when another receiver has taken the board.
   void Start(const Napi::CallbackInfo& info) {
     struct bb_receiver* receiver = Get(info.Env());
     if (started_) throw Napi::Error::New(info.Env(), "the receiver runs already");
     struct bb_writer* writer = Napi::ObjectWrap<Writer>::Unwrap(info[0].As<Napi::Object>())->Take();
     if (writer == nullptr) throw Napi::Error::New(info.Env(), "the board is closed");
     started_ = true;
-    const int error = bb_receiver_start(receiver, writer);
+    displaced_ = Napi::ThreadSafeFunction::New(info.Env(), info[1].As<Napi::Function>(), "displaced", 0, 1);
+    displaced_.Unref(info.Env()); // it keeps no process alive
+    const int error = bb_receiver_start(receiver, writer, &Receiver::Displaced, this);
     if (error != 0) throw Napi::Error::New(info.Env(), std::string("cannot start a thread: ") + strerror(-error));
   }
 
@@ -694,6 +702,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("publications", status.publications);
     set("heartbeatNs", status.heartbeat_ns);
     out.Set("filtering", Napi::Boolean::New(env, status.filtering));
+    out.Set("displaced", Napi::Boolean::New(env, status.displaced));
     out.Set("trouble", status.trouble);
     auto refused = Napi::Array::New(env, 32);
     for (uint32_t i = 0; i < 32; i++) refused.Set(i, Napi::Number::New(env, static_cast<double>(status.refused[i])));
@@ -710,6 +719,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
 
   napi_env env_;
   bool started_ = false;
+  Napi::ThreadSafeFunction displaced_;
   struct bb_receiver* receiver_ = nullptr;
 };
 

@@ -164,7 +164,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   b->inode = st.st_ino;
   const struct bb_board_header *shared = (const struct bb_board_header *)map;
   /* The version is stored last (release) when a board is made: whoever sees it sees the header. */
-  uint32_t version = __atomic_load_n(&shared->version, __ATOMIC_ACQUIRE);
+  uint32_t version = bb_load32_acquire(&shared->version);
   bb_copy_out(&b->header, shared, sizeof b->header);
   if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished; if that lasts, start beoboard receive");
   if (b->header.magic != BB_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");

@@ -128,8 +128,12 @@ void bb_writer_filtering(struct bb_writer *writer, bool on);
 /* The smallest socket buffer. */
 void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 
-/* If the path no longer names our board, or that was cut or has another mode than it was made with, publishes it again; takes a lock
- * that is gone. 0: it is there; 1: published; -1: cannot, see `why`. What lay behind a cut is gone: SIGBUS. */
+/* What bb_writer_check_path() gives when another process holds the lock of the path: the board is that one's, and what we write nobody
+ * reads. The writer must be closed then. */
+#define BB_PATH_TAKEN (-2)
+
+/* If the path no longer names our board, or that was cut or has another mode or owner than it was made with, publishes it again; takes a lock
+ * that is gone. 0: it is there; 1: published; -1: cannot, or BB_PATH_TAKEN; see `why`. What lay behind a cut is gone: SIGBUS. */
 int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
 
 /* What is known of the receiver before us, until the first heartbeat of ours: its last heartbeat, and by how much CLOCK_REALTIME was

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x0b3bc65b270f813b)
+#define BB_HASH_BOARD_V2 UINT64_C(0xd06c6b731408dba2)
 
 enum bb_auth_alg {
   BB_AUTH_ALG_NONE = 0,
@@ -695,7 +695,8 @@ struct bb_board_header {
   uint64_t receive_buffer;
   uint64_t links_used;
   uint64_t event_last;
-  uint64_t reserved2[2];
+  uint64_t lock_inode;
+  uint64_t reserved2;
   uint64_t received;
   uint64_t accepted;
   uint64_t duplicate;
@@ -759,7 +760,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, drains) == 336, "board_header.
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, receive_buffer) == 344, "board_header.receive_buffer");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, links_used) == 352, "board_header.links_used");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, event_last) == 360, "board_header.event_last");
-BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved2) == 368, "board_header.reserved2");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, lock_inode) == 368, "board_header.lock_inode");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved2) == 376, "board_header.reserved2");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, received) == 384, "board_header.received");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, accepted) == 392, "board_header.accepted");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, duplicate) == 400, "board_header.duplicate");

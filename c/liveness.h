@@ -8,6 +8,7 @@
 
 #include "beoboard.h"
 #include "board.h"
+#include "interval.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -33,17 +34,6 @@ static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
   return age > 0 ? age : 0;
 }
 
-/* A limit for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
- * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. */
-static inline int64_t limit_for(uint64_t limit, uint32_t interval_ms) {
-  uint64_t whole;
-  if (interval_ms > 1000) {
-    if (__builtin_mul_overflow(limit / 1000, interval_ms, &whole)) return INT64_MAX;
-    if (__builtin_add_overflow(whole, limit % 1000 * interval_ms / 1000, &limit)) return INT64_MAX;
-  }
-  return limit < INT64_MAX ? (int64_t)limit : INT64_MAX;
-}
-
 /* What is known of no link: of number 0, and of one without an entry. Nobody is silent by it. */
 static const struct bb_link_evidence no_evidence = {0, 0};
 
@@ -56,9 +46,9 @@ static inline int judge(const struct evidence *e, const struct bb_link_evidence 
     *is_ahead = true;
     return BEOBOARD_UNCERTAIN;
   }
-  if (age_of(e, stamp) <= limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
+  if (age_of(e, stamp) <= bb_limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
   /* Never measured to now: silence is evidence only up to the heartbeat of the link, and only while somebody listened there. */
-  const int64_t patience = limit_for(e->silent_after, interval_ms);
+  const int64_t patience = bb_limit_for(e->silent_after, interval_ms);
   const bool unheard = from_to(stamp, by->heartbeat_ns) > patience;
   const bool listened = from_to(by->listening_since_ns, by->heartbeat_ns) > patience;
   return unheard && listened ? BEOBOARD_SILENT : BEOBOARD_UNCERTAIN;

@@ -1,3 +1,9 @@
+/* Why the symbols of another program's library are safe to call:
+ *   - node is linked with OpenSSL and exports its functions for addons; all that are called here came with OpenSSL 3.0, which promises that
+ *     they stay as they are as long as its major version does. Node 20 to 26 have 3.x (`npm run test:long -- nodes` shows it on each).
+ *   - Another major version is not used: OPENSSL_version_major() is asked first. Nor is a library in which one of them is missing, as
+ *     BoringSSL is: they are weak, and then NULL.
+ *   - Before the first use it has to make one tag just as our own code does. If it does not, our own code makes them all. */
 #include "mac.h"
 
 #include <pthread.h>
@@ -19,6 +25,7 @@ struct ossl_param_st {
 #define OSSL_PARAM_UTF8_STRING 4
 #define OSSL_PARAM_UNMODIFIED SIZE_MAX
 #define WEAK __attribute__((weak))
+WEAK unsigned int OPENSSL_version_major(void);
 WEAK EVP_MAC *EVP_MAC_fetch(void *library, const char *algorithm, const char *properties);
 WEAK EVP_MAC_CTX *EVP_MAC_CTX_new(EVP_MAC *mac);
 WEAK void EVP_MAC_CTX_free(EVP_MAC_CTX *context);
@@ -31,18 +38,12 @@ struct bb_mac {
   struct bb_hmac own[]; /* none beside a context */
 };
 
-static EVP_MAC *hmac; /* kept for as long as the process lives */
+#define KNOWN_MAJOR 3
 
-static void fetch(void) {
-  if (EVP_MAC_fetch != NULL && EVP_MAC_CTX_new != NULL && EVP_MAC_CTX_free != NULL && EVP_MAC_init != NULL &&
-      EVP_MAC_update != NULL && EVP_MAC_final != NULL)
-    hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
-}
+static EVP_MAC *hmac; /* kept for as long as the process lives; NULL: there is none that may be used */
 
-/* OpenSSL's, with this key. NULL: there is none, or it will not (a policy of the machine, no memory). */
-static EVP_MAC_CTX *new_context(const uint8_t secret[BB_SECRET_BYTES]) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, fetch);
+/* A context of OpenSSL's with this key. NULL: it will not (a policy of the machine, no memory). */
+static EVP_MAC_CTX *make_context(const uint8_t secret[BB_SECRET_BYTES]) {
   EVP_MAC_CTX *context = hmac == NULL ? NULL : EVP_MAC_CTX_new(hmac);
   if (context == NULL) return NULL;
   static char digest[] = "SHA256";
@@ -53,6 +54,40 @@ static EVP_MAC_CTX *new_context(const uint8_t secret[BB_SECRET_BYTES]) {
   if (EVP_MAC_init(context, secret, BB_SECRET_BYTES, parameters) == 1) return context;
   EVP_MAC_CTX_free(context);
   return NULL;
+}
+
+static bool make_tag(EVP_MAC_CTX *context, const void *data, size_t length, uint8_t out[BB_MAC_BYTES]) {
+  size_t made = 0;
+  /* Without a key: begins again with the one that it has. */
+  return EVP_MAC_init(context, NULL, 0, NULL) == 1 && EVP_MAC_update(context, (const unsigned char *)data, length) == 1 &&
+         EVP_MAC_final(context, out, &made, BB_MAC_BYTES) == 1 && made == BB_MAC_BYTES;
+}
+
+/* Whether it makes the tags that our own code makes. */
+static bool agrees(void) {
+  static const uint8_t secret[BB_SECRET_BYTES] = {1, 2, 3}, message[1200] = {4, 5, 6};
+  uint8_t theirs[BB_MAC_BYTES], ours[BB_MAC_BYTES];
+  struct bb_hmac own;
+  bb_hmac_key(&own, secret, sizeof secret);
+  bb_hmac(&own, message, sizeof message, ours);
+  EVP_MAC_CTX *context = make_context(secret);
+  const bool made = context != NULL && make_tag(context, message, sizeof message, theirs);
+  if (context != NULL) EVP_MAC_CTX_free(context);
+  return made && memcmp(theirs, ours, sizeof ours) == 0;
+}
+
+static void fetch(void) {
+  const bool has_all = OPENSSL_version_major != NULL && EVP_MAC_fetch != NULL && EVP_MAC_CTX_new != NULL && EVP_MAC_CTX_free != NULL &&
+                       EVP_MAC_init != NULL && EVP_MAC_update != NULL && EVP_MAC_final != NULL;
+  if (has_all && OPENSSL_version_major() == KNOWN_MAJOR) hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+  if (hmac != NULL && !agrees()) hmac = NULL;
+}
+
+/* OpenSSL's, with this key. NULL: there is none that may be used, or it will not. */
+static EVP_MAC_CTX *new_context(const uint8_t secret[BB_SECRET_BYTES]) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fetch);
+  return make_context(secret);
 }
 
 static size_t size_of(const EVP_MAC_CTX *context) {
@@ -79,11 +114,7 @@ bool bb_mac_make(struct bb_mac *mac, const void *data, size_t length, uint8_t ou
     bb_hmac(mac->own, data, length, out);
     return true;
   }
-  size_t made = 0;
-  /* Without a key: begins again with the one that it has. */
-  return EVP_MAC_init(mac->context, NULL, 0, NULL) == 1 &&
-         EVP_MAC_update(mac->context, (const unsigned char *)data, length) == 1 &&
-         EVP_MAC_final(mac->context, out, &made, BB_MAC_BYTES) == 1 && made == BB_MAC_BYTES;
+  return make_tag(mac->context, data, length, out);
 }
 
 void bb_mac_free(struct bb_mac *mac) {

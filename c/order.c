@@ -2,15 +2,10 @@
 
 #include <string.h>
 
-#define HISTORY 64u
+#include "interval.h"
+#include "invariant.h"
 
-/* A limit for a node of this interval: in its own intervals when these are longer than a second. One of more than five months is for
- * ever with an interval of ten minutes: no int64_t holds it. */
-static int64_t limit(int64_t limit_ns, uint32_t interval_ms) {
-  if (interval_ms <= 1000) return limit_ns;
-  int64_t scaled;
-  return __builtin_mul_overflow(limit_ns / 1000, (int64_t)interval_ms, &scaled) ? INT64_MAX : scaled;
-}
+#define HISTORY 64u
 
 /* How long nothing may have been accepted before a report counts that is not beyond what was: the mean of both limits.
  * Late enough that the run which has its place has missed more than a rival waits for, and that what was merely overtaken on its way has
@@ -108,7 +103,7 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
  * must not keep the node's own sender out for an hour. */
 static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
   const uint32_t shorter = j->report->interval_ms < o->interval_ms ? j->report->interval_ms : o->interval_ms;
-  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > limit(limit_ns, shorter);
+  return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > bb_limit_for((uint64_t)limit_ns, shorter);
 }
 
 /* Whether the current run still has its place: another has to wait. */
@@ -202,8 +197,34 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }
 
+/* What holds after every judgement. */
+static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j, const struct bb_judgement *judgement) {
+  const enum bb_verdict verdict = judgement->verdict;
+  const bool accepted = verdict != BB_DUPLICATE && verdict != BB_REFUSED;
+  (void)before, (void)o, (void)j, (void)accepted;
+  BB_INVARIANT((verdict == BB_REFUSED) == (judgement->reason != BB_REASON_NONE));
+  BB_INVARIANT(judgement->lost == 0 || judgement->unheard == 0);
+  BB_INVARIANT(judgement->found == 0 || judgement->reason == BB_REASON_LATE);
+  /* What came is not among what was lost. */
+  BB_INVARIANT((o->history & o->history_lost) == 0);
+  if (accepted) {
+    BB_INVARIANT(o->heard && o->stamp_ns == j->stamp.ns && o->seq == j->report->seq);
+    BB_INVARIANT(o->known[0].boot_id == j->report->boot_id && o->start_boot_ns == j->report->start_boot_ns);
+    /* No later report of the same time is beyond this one. */
+    BB_INVARIANT(o->known[0].highest_boot_ns >= j->report->t_boot_ns);
+    BB_INVARIANT((o->history & 1) != 0 && o->history_seq == j->report->seq);
+  } else {
+    /* What is refused moves nothing by which the next report is judged but the history. */
+    BB_INVARIANT(o->heard == before->heard && o->stamp_ns == before->stamp_ns && o->start_boot_ns == before->start_boot_ns);
+    BB_INVARIANT(memcmp(o->known, before->known, sizeof o->known) == 0 && o->proved == before->proved);
+  }
+}
+
 struct bb_judgement bb_order_judge(struct bb_order *o, const struct bb_report *r, enum bb_auth_alg proved, struct bb_stamp stamp,
                                    const struct bb_limits *limits) {
   const struct judged j = {r, proved, stamp, limits};
-  return proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
+  const struct bb_order before = *o;
+  const struct bb_judgement judgement = proved == BB_AUTH_ALG_NONE ? judge_unproved(o, &j) : judge_proved(o, &j);
+  check(&before, o, &j, &judgement);
+  return judgement;
 }

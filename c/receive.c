@@ -41,13 +41,28 @@
 /* For how long a drain takes what comes. More is left to the next: a flood must not keep us from saying that we live. */
 #define MOST_DRAIN_NS (SECOND / 20)
 
+/* A socket. The kernel stamps what comes by the wall clock, and the board wants the monotonic one: so of each socket it is known up to when
+ * it was heard, and how far the clocks were apart by then. A datagram's stamp is the kernel's, by that distance, if that lies behind
+ * `heard_ns` and the clocks have not moved against each other since; else there is only the bound.
+ *
+ *   the socket                                      heard_ns                 heard_offset        inherited  the bound
+ *   ----------------------------------------------  -----------------------  ------------------  ---------  ---------------------------
+ *   bound by us                                     before it was bound      then                no         heard_ns
+ *   passed to us, and never one of ours: emptied    when it was empty        then                no         heard_ns
+ *   passed, and drained by a receiver before us     his last heartbeat       at his last report  yes        none: what needs it is left out
+ *   the same, without a board that tells of him: it is emptied, as in the second row
+ *   drained until it was empty                      the drain's beginning    then                no         heard_ns
+ *   not emptied by a drain, in a flood              what was last taken      before heard_ns     as before  as before
+ *
+ * In the last row the distance must be one from before `heard_ns`: it is sampled at the beginning of a drain, waits in `sampled_*` until all
+ * from before then has been taken, and is `heard_offset` only then. */
 struct listener {
   int fd;
   struct sockaddr_storage address; /* as bound */
   uint32_t drops;         /* as the kernel last told */
   int64_t heard_ns;       /* what arrived before has been taken, or was dropped */
-  int64_t heard_offset;   /* a distance of the clocks from before then */
-  int64_t sampled_ns, sampled_offset; /* a later one, and when it was taken: the next, once all from before then has been taken */
+  int64_t heard_offset;   /* CLOCK_REALTIME less CLOCK_MONOTONIC, from no later than then */
+  int64_t sampled_ns, sampled_offset; /* a later one, and when it was taken */
   int64_t latest_ns;      /* stamp of what was last taken */
   bool empty;             /* in the drain under way */
   bool inherited;         /* what waits in it came while another receiver drained it, or none */
@@ -122,6 +137,8 @@ struct bb_receiver {
   int wake;       /* eventfd, which tells a thread that waits for reports */
   bool started;
   pthread_t thread;
+  void (*displaced)(void *);
+  void *displaced_context;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
   uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
   bool again; /* the last drain wants another at once */
@@ -134,6 +151,7 @@ struct bb_receiver {
   pthread_cond_t done;
   struct bb_receiver_status status;
   bool stop;
+  bool ended; /* the thread is done with the writer, by itself */
   void (*job)(struct bb_writer *, void *);
   void *job_context;
   struct mmsghdr messages[BATCH];
@@ -196,6 +214,13 @@ static const uint8_t v4_prefix[12] = {[10] = 0xff, [11] = 0xff};
 static void map_v4(uint8_t address[16], const struct in_addr *v4) {
   memcpy(address, v4_prefix, sizeof v4_prefix);
   memcpy(address + sizeof v4_prefix, v4, 4);
+}
+
+/* That of a socket's address, of either family. */
+static void map_address(uint8_t address[16], const void *socket_address) {
+  const struct sockaddr *a = (const struct sockaddr *)socket_address;
+  if (a->sa_family == AF_INET6) memcpy(address, &((const struct sockaddr_in6 *)socket_address)->sin6_addr, 16);
+  else map_v4(address, &((const struct sockaddr_in *)socket_address)->sin_addr);
 }
 
 static bool is_v4(const uint8_t address[16]) { return memcmp(address, v4_prefix, sizeof v4_prefix) == 0; }
@@ -615,8 +640,7 @@ static bool listens_at(const struct bb_receiver *r, const uint8_t address[16]) {
   for (int i = 0; i < r->count; i++) {
     const struct sockaddr_storage *a = &r->listeners[i].address;
     uint8_t bound[16];
-    if (a->ss_family == AF_INET6) memcpy(bound, &((const struct sockaddr_in6 *)a)->sin6_addr, sizeof bound);
-    else map_v4(bound, &((const struct sockaddr_in *)a)->sin_addr);
+    map_address(bound, a);
     if (memcmp(bound, address, sizeof bound) == 0) return true;
     /* A socket of IPv6 for all addresses may take IPv4, too. */
     if (takes_all(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(address))) return true;
@@ -851,13 +875,8 @@ static void note_heard(struct listener *l, int64_t began_ns, int64_t distance) {
 }
 
 static void set_address(struct bb_arrival *arrival, const struct about *about) {
-  if (about->from.family == AF_INET6) {
-    memcpy(arrival->address, &about->from.v6.sin6_addr, 16);
-    arrival->port = ntohs(about->from.v6.sin6_port);
-  } else {
-    map_v4(arrival->address, &about->from.v4.sin_addr);
-    arrival->port = ntohs(about->from.v4.sin_port);
-  }
+  map_address(arrival->address, &about->from);
+  arrival->port = ntohs(about->from.family == AF_INET6 ? about->from.v6.sin6_port : about->from.v4.sin_port);
 }
 
 /* ---- the drain ---- */
@@ -948,6 +967,24 @@ static void drain(struct bb_receiver *r) {
 
 /* ---- the thread ---- */
 
+/* Looks whether our board is still at its path; what bb_writer_check_path() gives. If it is another receiver's by now, that is told, and the
+ * thread is to end. */
+static int keep_path(struct bb_receiver *r, char *why, size_t size) {
+  const int result = bb_writer_check_path(r->writer, why, size);
+  if (result != BB_PATH_TAKEN) return result;
+  pthread_mutex_lock(&r->mutex);
+  r->status.displaced = true;
+  snprintf(r->status.trouble, sizeof r->status.trouble, "%s", why);
+  pthread_mutex_unlock(&r->mutex);
+  return result;
+}
+
+/* Whether we have stood still for so long that another receiver may have taken the board, and one has. Looked at before anything is written. */
+static bool was_displaced(struct bb_receiver *r) {
+  char why[sizeof r->status.trouble];
+  return bb_clock_ns(CLOCK_BOOTTIME) - r->last_end_boot_ns > PAUSE_NS && keep_path(r, why, sizeof why) == BB_PATH_TAKEN;
+}
+
 /* Once a second: is our board still at its path, and do we hear our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
@@ -955,7 +992,8 @@ static void keep_house(struct bb_receiver *r) {
   if (r->unwatched != 0)
     snprintf(trouble, sizeof trouble, "cannot watch the interfaces (rtnetlink): %s; nodes may be called silent for one that is down",
              strerror(r->unwatched));
-  const int published = bb_writer_check_path(r->writer, trouble, sizeof trouble);
+  const int published = keep_path(r, trouble, sizeof trouble);
+  if (published == BB_PATH_TAKEN) return;
   keep_bindings(r, trouble, sizeof trouble);
   keep_memberships(r, trouble, sizeof trouble);
   doubt_addresses(r);
@@ -1008,13 +1046,24 @@ static bool obey(struct bb_receiver *r) {
   return stop;
 }
 
+/* The thread ends by itself: what was asked for is done here, and from now on by whoever asks. */
+static void leave(struct bb_receiver *r) {
+  pthread_mutex_lock(&r->mutex);
+  r->ended = true;
+  if (r->job != NULL) r->job(r->writer, r->job_context);
+  r->job = NULL;
+  pthread_cond_signal(&r->done);
+  pthread_mutex_unlock(&r->mutex);
+  if (r->displaced != NULL) r->displaced(r->displaced_context);
+}
+
 static void *run(void *argument) {
   struct bb_receiver *r = (struct bb_receiver *)argument;
   struct pollfd fds[1 + BB_MOST_SOCKETS] = {{.fd = r->wake, .events = POLLIN}};
   for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
   const struct timespec heartbeat = {HEARTBEAT_NS / SECOND, HEARTBEAT_NS % SECOND};
   bool stop = false;
-  while (!stop) {
+  while (!stop && !r->status.displaced) { /* which this thread alone sets */
     if (!r->again) {
       /* Blocks for the first report, and then until the tick; while they keep coming, until the tick at once. Wake-ups are what costs,
        * not copies; a sleep costs less than a wait for what is asked of us, which has time until the tick. */
@@ -1023,6 +1072,7 @@ static void *run(void *argument) {
       const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
       if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
     }
+    if (was_displaced(r)) break;
     /* Only what was asked before a drain is done after it: what came before the question is on the board that it is about. */
     const bool is_asked = bb_load(&r->asked) != 0;
     drain(r);
@@ -1032,12 +1082,15 @@ static void *run(void *argument) {
       r->housekept_ns = r->last_began_ns;
     }
   }
+  if (!stop) leave(r);
   return NULL;
 }
 
-int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer) {
+int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer, void (*displaced)(void *), void *context) {
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   r->writer = writer;
+  r->displaced = displaced;
+  r->displaced_context = context;
   look_back(r);
   bb_writer_receive_buffer(r->writer, r->buffer);
   r->last_began_ns = now_ns - r->drain_ns;
@@ -1068,6 +1121,11 @@ void bb_receiver_run(struct bb_receiver *r, void (*job)(struct bb_writer *, void
   r->job = job;
   r->job_context = context;
   wake(r);
+  /* A thread that has ended leaves the writer to us. */
+  if (r->ended && r->job != NULL) {
+    job(r->writer, context);
+    r->job = NULL;
+  }
   while (r->job != NULL) pthread_cond_wait(&r->done, &r->mutex);
   pthread_mutex_unlock(&r->mutex);
 }

@@ -31,6 +31,7 @@ struct bb_receiver_status {
   uint64_t heartbeat_ns;     /* of this very moment, not of a second ago: a thread that hangs shows by it */
   uint64_t publications;     /* times that the board was not at its path as it was made, and was published again */
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
+  bool displaced;            /* another receiver has the board, as `trouble` says: the thread has ended */
 };
 
 /* Junk, that is datagrams of another size or magic, that comes in a second before the kernel is asked to drop it. */
@@ -53,8 +54,9 @@ int bb_receiver_join(struct bb_receiver *receiver, const char *group, uint16_t p
                      size_t why_size);
 
 /* Takes over the writer, drains once, and starts the thread: 0, or -errno. Sockets are bound before a board is made or taken over, so that a receiver
- * that cannot listen has changed nothing. */
-int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer);
+ * that cannot listen has changed nothing. `displaced` (NULL: nothing) is called in the thread, as the last that it does, when another receiver has
+ * taken the board: the status says so, and only bb_receiver_stop() is of use then. */
+int bb_receiver_start(struct bb_receiver *receiver, struct bb_writer *writer, void (*displaced)(void *context), void *context);
 
 /* Calls `job` in the receive thread between two drains, where alone the board may be changed, and waits until it is done. A long job
  * (a new board of 100,000 nodes) is bridged by the socket buffers. */

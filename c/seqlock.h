@@ -1,5 +1,6 @@
-/* The board's memory ordering, all of it: single words, and blocks of words under a sequence. Nothing else in the
- * project orders memory. No locks, no waiting, no allocation.
+/* The board's memory ordering, all of it: single words, and blocks of words under a sequence. Threads of one process (the receive thread and
+ * JavaScript's, the sender's slow sources) order what they share by mutexes and by C11's atomics, where they share it. No locks, no waiting,
+ * no allocation.
  *
  *   writer (one)                                  reader (any number)
  *   ------------                                  -------------------
@@ -39,6 +40,8 @@ static inline uint64_t bb_load(const uint64_t *word) { return __atomic_load_n(wo
 static inline uint64_t bb_load_acquire(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 static inline void bb_store(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELAXED); }
 static inline void bb_store_release(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
+static inline uint32_t bb_load32_acquire(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline void bb_store32_release(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_RELEASE); }
 
 /* One writer: a counter needs no read-modify-write, only a store that is whole. */
 static inline void bb_add(uint64_t *word, uint64_t more) { bb_store(word, bb_load(word) + more); }

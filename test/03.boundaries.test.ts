@@ -1,4 +1,4 @@
-// Who may know whom: the table of the design as data, and every import under src/ held against it.
+// Who may know whom: the tables of the design as data, and every import under src/ and every include under c/ held against them.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -48,8 +48,49 @@ const MAINS = /^src\/([a-z-]+\/main|cli\/[a-z-]+|receiver\/forget|ganglia-xml\/x
 /** The one file outside of src/ that may be loaded. */
 const ADDON = 'build/beoboard.node';
 
-/** What schedulers link, and what of ours it may include. */
-const BOARD = ['c/board.h', 'c/seqlock.h', 'c/layout.gen.h'];
+/** The parts of the C code, likewise; what only tests and benchmarks are made of may include all. */
+const C_PARTS: [part: string, files: RegExp][] = [
+  ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
+  ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
+  ['api', /^c\/beoboard\.h$/],
+  ['reader', /^c\/(board\.[ch]|liveness\.h)$/],
+  ['library', /^c\/lib\//],
+  ['overview', /^c\/overview\.[ch]$/],
+  ['hashes', /^c\/(sha256|mac)\.[ch]$/],
+  ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
+  ['writer', /^c\/board_writer\.h$/],
+  ['inside the writer', /^c\/board_(file|internal|links|refused|repair|writer)\.[ch]$/],
+  ['kernel', /^c\/(interfaces|kerneldrops|bulk_send|notify)\.[ch]$/],
+  ['receive', /^c\/receive\.[ch]$/],
+  ['addon', /^c\/addon\.cc$/],
+  ['sender', /^c\/sender\//],
+  ['gpu', /^c\/gpu\//],
+  ['examples', /^c\/examples\//],
+];
+
+/** What a part of the C code may include besides itself and what is not ours. */
+const C_MAY: Record<string, string[]> = {
+  contract: [],
+  // What a scheduler's programmer gets: nothing of ours lies behind it.
+  api: [],
+  reader: ['contract', 'api'],
+  // What schedulers link knows nothing of the writer.
+  library: ['contract', 'api', 'reader'],
+  overview: ['contract', 'api', 'reader'],
+  hashes: [],
+  rules: ['contract', 'hashes'],
+  writer: ['contract', 'rules'],
+  'inside the writer': ['contract', 'reader', 'rules', 'writer'],
+  kernel: [],
+  receive: ['contract', 'reader', 'writer', 'kernel'],
+  addon: ['reader', 'overview', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
+  // What runs on a node has nothing of the board, nor of OpenSSL.
+  sender: ['contract', 'hashes', 'kernel'],
+  gpu: ['contract'],
+  examples: ['api'],
+};
+
+const cPartOf = (path: string) => C_PARTS.find(([, files]) => files.test(path))?.[0];
 
 const partOf = (path: string) => PARTS.find(([, files]) => files.test(path))?.[0];
 
@@ -113,15 +154,21 @@ function breaches(files: Record<string, string>): string[] {
   });
 }
 
-/** Every include of ours that the scheduler's half of the C code may not have. */
+/** Every breach of the table of the C code, as above. */
 function foreignIncludes(files: Record<string, string>): string[] {
-  return Object.entries(files).flatMap(([path, text]) =>
-    text.split('\n').flatMap((line, i) => {
+  return Object.entries(files).flatMap(([path, text]) => {
+    const from = cPartOf(path);
+    if (from === undefined) return [`${path}:1: belongs to no part; give it a row in this test's tables`];
+    if (from === 'tests') return [];
+    return text.split('\n').flatMap((line, i) => {
       const included = /^\s*#\s*include\s*"([^"]+)"/.exec(line)?.[1];
-      if (included === undefined || BOARD.includes(posix.join('c', included))) return [];
-      return [`${path}:${i + 1}: includes ${included}; it may include ${BOARD.join(', ')}`];
-    }),
-  );
+      if (included === undefined) return [];
+      const to = cPartOf(posix.join(posix.dirname(path), included)) ?? 'no part';
+      const may = C_MAY[from] ?? [];
+      if (to === from || may.includes(to)) return [];
+      return [`${path}:${i + 1}: includes ${included}: ${from} may not include ${to}; it may include ${may.join(', ') || 'nothing of ours'}`];
+    });
+  });
 }
 
 const read = (paths: string[]) => Object.fromEntries(paths.map(path => [path, readFileSync(join(ROOT, path), 'utf8')]));
@@ -143,8 +190,20 @@ t.test('every import under src/ keeps to the table', async t => {
   t.strictSame(PARTS.map(([part]) => part).sort(), Object.keys(MAY).sort(), 'both tables have the same parts');
 });
 
-t.test('what schedulers link knows nothing of the writer', async t => {
-  t.strictSame(foreignIncludes(read(['c/board.c', ...BOARD])), []);
+t.test('every include under c/ keeps to the table', async t => {
+  const paths = readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.(c|h|cc)$/.test(path))
+    .map(path => `c/${path}`)
+    .sort();
+  t.strictSame(foreignIncludes(read(paths)), []);
+  t.ok(paths.length > 100, `${paths.length} files`);
+  for (const [part, pattern] of C_PARTS)
+    t.ok(
+      paths.some(path => pattern.test(path)),
+      `${part} is there`,
+    );
+  const parts = C_PARTS.map(([part]) => part).filter(part => part !== 'tests');
+  t.strictSame(parts.sort(), Object.keys(C_MAY).sort(), 'both tables have the same parts');
 });
 
 t.test('a breach is found, and named with file and line', async t => {
@@ -230,8 +289,32 @@ t.test('a breach is found, and named with file and line', async t => {
   ];
   for (const [path, text, found] of invented)
     t.strictSame(breaches({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);
-  t.strictSame(
-    foreignIncludes({ 'c/board.c': '#include "board.h"\n#include <fcntl.h>\n# include "board_writer.h" /* why */\n' }),
-    ['c/board.c:3: includes board_writer.h; it may include c/board.h, c/seqlock.h, c/layout.gen.h'],
-  );
+  const includes: [path: string, text: string, found: string | undefined][] = [
+    [
+      'c/board.c',
+      '#include "board.h"\n#include <fcntl.h>\n# include "board_writer.h" /* why */\n',
+      'c/board.c:3: includes board_writer.h: reader may not include writer; it may include contract, api',
+    ],
+    [
+      'c/lib/node.c',
+      '#include "internal.h"\n#include "../order.h"\n',
+      'c/lib/node.c:2: includes ../order.h: library may not include rules; it may include contract, api, reader',
+    ],
+    [
+      'c/receive.c',
+      '#include "board_internal.h"\n',
+      'c/receive.c:1: includes board_internal.h: receive may not include inside the writer; it may include contract, reader, writer, kernel',
+    ],
+    [
+      'c/sender/slow/edac.c',
+      '#include "../../board.h"\n',
+      'c/sender/slow/edac.c:1: includes ../../board.h: sender may not include reader; it may include contract, hashes, kernel',
+    ],
+    ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../layout.gen.h"\n', undefined],
+    ['c/fuzz/boards.c', '#include "../board_internal.h"\n', undefined],
+    ['c/extra.c', '', "c/extra.c:1: belongs to no part; give it a row in this test's tables"],
+    ['c/board.c', '#include "extra.h"\n', 'c/board.c:1: includes extra.h: reader may not include no part; it may include contract, api'],
+  ];
+  for (const [path, text, found] of includes)
+    t.strictSame(foreignIncludes({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);
 });

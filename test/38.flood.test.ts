@@ -26,6 +26,7 @@ for (const host of ['127.0.0.1', '::1'])
     const port = receiver.listen(host, 0);
     receiver.start(
       openWriter({ path, cluster: '', capacity: 4, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] }),
+      () => {},
     );
     const reader = new BoardReader(path);
     t.teardown(() => reader.close());

@@ -88,10 +88,10 @@ type Finder = Exclude<Program, 'litmus' | 'classics'> | `litmus ${string}`;
 const NAME = '  memcpy(r->name, name, strlen(name));\n';
 const ENTRY = '  bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));\n';
 const COUNT = '  bb_store_release(&b->header->count, record + 1);\n';
-const PUBLISH = '  if (!publish(w, &new, why, size)) return false;\n';
-const RETIRE = '  bb_store_release(&w->board.header->state, w->board.header->state | BB_BOARD_STATE_RETIRED);\n';
+const PUBLISH = '  if (!bb_file_publish(&w->place, &new, why, size)) return false;\n';
+const RETIRE = '  bb_file_retire(&w->board);\n';
 const REPORT = '  store_report(b, record, newest, report, arrival);\n';
-const ORDER = '  store_order(b, record, &order, NULL, arrival);\n';
+const ORDER = '  bb_store_order(b, record, &order, NULL, arrival);\n';
 const COLUMN = `  bb_store_release(column_word(b, record),
                    BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
 `;
@@ -110,7 +110,7 @@ const LINK_NAME = '  snprintf(l->name, sizeof l->name, "%s", name);\n';
 const EVENT_BEGIN = '  bb_write_begin(&e->head, &e->tail, 2 * number);\n';
 const EVENT_NUMBER = '  bb_store_release(&b->header->event_last, number);\n';
 const SENDER_BEGIN = '  bb_write_begin(&s->head, &s->tail, sequence);\n';
-const COPIES = '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) copy_record(';
+const COPIES = '  for (uint32_t i = 0; i < w->board.header->count; i++)\n    if (keep == NULL || keep[i]) bb_copy_record(';
 
 /** A store or load that gives up its order. */
 const relaxed = (file: string, what: string): Edit[] => [[file, what, what.replace(/_(acquire|release)\(/, '(')]];
@@ -331,7 +331,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   [
     'a link that comes up is listened to anew',
     without(
-      'board_writer.c',
+      'board_links.c',
       '  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */\n' +
         '  bb_writer_link_since(w, link, now_ns);\n',
     ),
@@ -345,7 +345,7 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
     ),
     ['litmus silent_state_pause', 'litmus silent_state_takeover', 'litmus silent_roll_pause'],
   ],
-  ['release of the count of links', relaxed('board_writer.c', LINK_COUNT), ['litmus link']],
+  ['release of the count of links', relaxed('board_links.c', LINK_COUNT), ['litmus link']],
   [
     'acquire of the count of links',
     relaxed('board.c', 'used = bb_load_acquire(&shared->links_used)'),
@@ -354,8 +354,8 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   [
     "a link's name before it is counted",
     [
-      ['board_writer.c', LINK_NAME, ''],
-      ['board_writer.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
+      ['board_links.c', LINK_NAME, ''],
+      ['board_links.c', LINK_COUNT, LINK_COUNT + LINK_NAME],
     ],
     ['litmus link'],
   ],
@@ -386,12 +386,12 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   ],
   [
     "the mark of a refused sender's entry that is being written",
-    [['board_writer.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
+    [['board_refused.c', SENDER_BEGIN, '  bb_store(&s->tail, sequence);\n']],
     ['litmus sender', 'steps'],
   ],
   [
     "a refused sender's entry that was left half-written begins anew",
-    [['board_writer.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
+    [['board_refused.c', '!is_of(s, r) || (s->head & 1) != 0', '!is_of(s, r)']],
     ['litmus sender_takeover'],
   ],
   // Names.
@@ -425,30 +425,30 @@ const mutants: [what: string, edits: Edit[], found: Finder[]][] = [
   // Taking over.
   [
     'a half-written slot stays',
-    [['board_writer.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
+    [['board_repair.c', '(slot->head & 1) != 0 || slot->head <= ', 'slot->head <= ']],
     ['weave'],
   ],
   [
     'the repair of a torn order block',
-    [['board_writer.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
+    [['board_repair.c', '(r->order_head & 1) != 0 || r->order_head != r->order_tail', 'false']],
     ['steps'],
   ],
   [
     'the repair of an order block that lags behind',
-    [['board_writer.c', '  if (!agrees) {', '  if (!agrees && false) {']],
+    [['board_repair.c', '  if (!agrees) {', '  if (!agrees && false) {']],
     ['steps'],
   ],
   [
     'the repair of the column',
-    [['board_writer.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
+    [['board_repair.c', '  bb_store_release(column_word(b, record), BB_COLUMN(slot', '  (void)(BB_COLUMN(slot']],
     ['steps'],
   ],
   [
     'the repair of the count',
-    [['board_writer.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
+    [['board_repair.c', 'if (record == h->count) bb_store_release(&h->count, h->count + 1);', '']],
     ['steps'],
   ],
-  ['release of the repaired count', relaxed('board_writer.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
+  ['release of the repaired count', relaxed('board_repair.c', 'bb_store_release(&h->count'), ['litmus name_takeover']],
   [
     'a new board has all records before its name',
     [

@@ -26,7 +26,7 @@ import { NUMBERED, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { type Evidence, judge, type LastReport } from './judging.js';
-import { boardPath, folder, makeReport, ROOT, ratesOf } from './lib.js';
+import { boardPath, folder, makeReport, ratesOf, ROOT, writerSources } from './lib.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from './linkboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);
@@ -36,7 +36,7 @@ const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
 const LIBRARY = ['about', 'links', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
-const WRITER = ['board_writer.c', 'keyring.c', 'mac.c', 'order.c', 'sha256.c', 'validate.c'];
+const WRITER = writerSources();
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 type Message = [] | [string];

@@ -9,7 +9,7 @@ import { bits } from '../src/layout/layout.gen.js';
 import { random } from '../src/load/node.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, ROOT, start, startReceiver, until } from './lib.js';
+import { boardPath, folder, makeReport, ROOT, start, startReceiver, until, writerSources } from './lib.js';
 import { beat, makeLinkBoard, monotonicNs } from './linkboard.js';
 
 const OUT = folder(t);
@@ -377,12 +377,7 @@ t.test('a writer at full speed tears nothing', async t => {
     'lib/test/threads.c',
     ...['about', 'links', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
     'board.c',
-    'board_writer.c',
-    'keyring.c',
-    'mac.c',
-    'order.c',
-    'sha256.c',
-    'validate.c',
+    ...writerSources(),
   ];
   const built = run('gcc', [
     '-std=c11',

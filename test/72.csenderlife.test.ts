@@ -265,6 +265,17 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
     'Éa',
     'İ',
   ]);
+  for (const pace of ['--pace-min', '--pace-max'])
+    await values(pace, ['', '1', '1s', '99ms', '100ms', '250ms', '60s', '600s', '601s', '1h', 'x', '-1s', '1.5s']);
+  await values('--pace-file', ['', '/a', 'a', join(root, 'no such folder', 'pace'), 'x'.repeat(300)]);
+  for (const limits of [
+    ['--pace-min', '10s', '--pace-max', '5s'],
+    ['--pace-min', '10s'],
+    ['--pace-max', '100ms'],
+    ['--pace-min', '5s', '--pace-max', '5s'],
+    ['--pace-min', '1s', '--pace-min', '2s'],
+  ])
+    await same([...good, ...limits, '--pace-file', join(root, 'pace')]);
   await values('--cluster', ['', 'a', 'A', '.a', 'a'.repeat(63), 'a'.repeat(64), 'é', 'a b']);
   await values('--interval', [
     ...[

@@ -274,6 +274,7 @@ const QUIET: ReceiverStatus = {
   publications: 0,
   heartbeatNs: 0,
   trouble: '',
+  displaced: false,
   refused: enums.reason.map(() => 0),
   senders: [],
 };

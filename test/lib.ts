@@ -2,7 +2,7 @@
 
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,12 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const PROGRAM = join(ROOT, 'dist', 'bin', 'beoboard.cjs');
 /** A program that stands for `beoboard send` in the tests of a process: the sender in C. Empty: none does. */
 export const SENDER = process.env.BEOBOARD_TEST_SENDER ?? '';
+
+/** The C files of the board's writer, in c/: as they are listed for make. */
+export function writerSources(): string[] {
+  const [, names = ''] = /^WRITER = (.*)$/m.exec(readFileSync(join(ROOT, 'c', 'writer.mk'), 'utf8')) ?? [];
+  return names.split(' ').map(name => `${name}.c`);
+}
 
 /** The words that run `beoboard argv`. */
 export function commandOf(

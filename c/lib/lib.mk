@@ -65,7 +65,7 @@ $(EXAMPLES:%=$(OUT)/%): $(OUT)/%: examples/%.c beoboard.h $(OUT)/libbeoboard.so
 
 lib-bench: $(OUT)/lib-bench
 $(OUT)/lib-bench: lib/bench.c $(OUT)/libbeoboard.so $(OBJECTS)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) -I. -o $@ $< $(patsubst %,$(OUT)/%.o,board board_writer keyring mac order sha256 validate) \
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 $(WARN) -I. -o $@ $< $(patsubst %,$(OUT)/%.o,board $(WRITER)) \
 	  -L$(OUT) -Wl,-rpath,'$$ORIGIN' -lbeoboard
 
 FORCE:

@@ -249,7 +249,7 @@ static bool slot_is_wrong(void) {
 
 static void prepare_none(void) {
   /* A record without a report, as of a name of a list. */
-  insert(&w->board, "n0");
+  bb_insert(&w->board, "n0");
   take_slots(false);
 }
 static void prepare_one(void) {
@@ -305,9 +305,9 @@ static void prepare_takeover(void) {
   take_slots(true);
 }
 static void take_over_records(void) {
-  if (!repair_index(&w->board)) die("cannot take over");
-  for (uint32_t i = 0; i < w->board.header->count; i++) repair(&w->board, i);
-  repair_links(&w->board);
+  if (!bb_repair_index(&w->board)) die("cannot take over");
+  for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
+  bb_repair_links(&w->board);
   remember();
 }
 static void be_killed_in(void (*act)(void)) {
@@ -683,7 +683,7 @@ static uint64_t oldest;              /* the number that is asked for: it lies in
 static void add_events(uint64_t count) {
   for (; count > 0; count--) {
     const uint64_t number = w->board.header->event_last + 1;
-    add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, number << 8 | (phase == WRITING ? 1 : 0), NULL);
+    bb_add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, number << 8 | (phase == WRITING ? 1 : 0), NULL);
     told[number] = event_at(&w->board, number)->detail;
   }
 }
@@ -706,7 +706,7 @@ static void prepare_ring(void) {
 static void write_events(void) { add_events(2); }
 static void write_half_an_event(void) {
   /* What nobody may see: the number is told after it. */
-  add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, UINT64_MAX, NULL);
+  bb_add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, UINT64_MAX, NULL);
   told[w->board.header->event_last] = UINT64_MAX;
 }
 static void write_events_killed(void) {

@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
   struct bb_receiver *receiver = bb_receiver_new(1000000, 200); /* filters soon */
   const int port = receiver == NULL ? -1 : bb_receiver_listen(receiver, "127.0.0.1", 0, why, sizeof why);
   struct bb_writer *writer = port < 0 ? NULL : open_writer(argv[1], NODES);
-  if (writer == NULL || bb_receiver_start(receiver, writer) != 0) return fail(why);
+  if (writer == NULL || bb_receiver_start(receiver, writer, NULL, NULL) != 0) return fail(why);
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   if (fd < 0 || connect(fd, (const struct sockaddr *)&to, sizeof to) != 0) return fail("no socket");

@@ -72,8 +72,8 @@ static void follow(long at) {
   stores = 0;
   last_store = at;
   if (setjmp(killed) == 0) {
-    if (!repair_index(&w->board)) fault = "a board that cannot be taken over";
-    for (uint32_t i = 0; i < w->board.header->count; i++) repair(&w->board, i);
+    if (!bb_repair_index(&w->board)) fault = "a board that cannot be taken over";
+    for (uint32_t i = 0; i < w->board.header->count; i++) bb_repair(&w->board, i);
   }
   last_store = 0;
 }

@@ -173,6 +173,8 @@ export interface ReceiverStatus {
   heartbeatNs: number;
   /** One line about what goes wrong now; empty: nothing. */
   trouble: string;
+  /** Another receiver has taken the board, as `trouble` says: nothing is received any more. */
+  displaced: boolean;
   /** By the number of the reason. */
   refused: number[];
   senders: SenderEntry[];
@@ -189,8 +191,11 @@ export interface Receiver extends Changes {
   adopt(fd: number): { host: string; port: number };
   /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
   join(group: string, port: number, interfaceName?: string): number;
-  /** Takes the writer, drains once, and starts the thread. */
-  start(writer: Writer): void;
+  /**
+   * Takes the writer, drains once, and starts the thread. `displaced` is called when that has ended because another receiver
+   * has taken the board; `trouble` says which one.
+   */
+  start(writer: Writer, displaced: () => void): void;
   status(): ReceiverStatus;
   /** Ends the thread after a last drain and closes the board in good order. */
   stop(): void;

@@ -27,14 +27,32 @@ const SOCKET_BACK_MS = 3000;
 /** Names said one by one. */
 const SAID = 10;
 
+/** Root acts as the owner of the board: what it makes there, the owner's receiver must be able to take. */
+function asOwner<T>(board: string, act: () => T): T {
+  const { geteuid, getegid, seteuid, setegid } = process;
+  const { uid, gid } = lstatSync(board);
+  if (geteuid?.() !== 0 || uid === 0 || !getegid || !seteuid || !setegid) return act();
+  const group = getegid();
+  setegid(gid);
+  seteuid(uid);
+  try {
+    return act();
+  } finally {
+    seteuid(0);
+    setegid(group);
+  }
+}
+
 /** Without a receiver we are the board's writer for a moment. */
 function edit(board: string, names: readonly string[]): Forgotten {
-  const writer = editBoard(board);
-  try {
-    return sortOut(names, writer.forget(names));
-  } finally {
-    writer.close();
-  }
+  return asOwner(board, () => {
+    const writer = editBoard(board);
+    try {
+      return sortOut(names, writer.forget(names));
+    } finally {
+      writer.close();
+    }
+  });
 }
 
 async function forget(board: string, names: readonly string[]): Promise<Forgotten> {

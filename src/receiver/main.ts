@@ -13,7 +13,7 @@ import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
-import { Control } from './control.js';
+import { Control, controlPath } from './control.js';
 import { bufferAdvice, type Named, tellChanges } from './housekeeping.js';
 import { readTrust, tellTrust } from './keys.js';
 
@@ -96,9 +96,17 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     bound.push(formatAddress({ host, port: receiver.join(host, port, options.interface) }));
 }
 
+/** The longest path that a Unix socket may have, bytes: unix(7), less the zero behind it. */
+const MOST_SOCKET_PATH = 107;
+
 /** Reads the command line and the file; refuses what makes no sense together. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
+  if (Buffer.byteLength(controlPath(options.board)) > MOST_SOCKET_PATH)
+    throw new UsageError(
+      verb.name,
+      `--board is too long for a socket beside it (${controlPath('PATH')}); choose a path of at most ${MOST_SOCKET_PATH - controlPath('').length} bytes`,
+    );
   if (options.uncertainAfter >= options.silentAfter)
     throw new UsageError(
       verb.name,
@@ -146,10 +154,14 @@ export async function main(argv: string[]): Promise<number> {
   const stopped = once(stop, 'abort');
   const receiver = new Receiver(BigInt(Math.round(options.drain * 1e6)));
   const bound: string[] = [];
+  let displace = () => {};
+  const displaced = new Promise<void>(resolve => {
+    displace = resolve;
+  });
   try {
     await Promise.race([listen(receiver, options, bound), stopped]);
     if (stop.aborted) return 0;
-    receiver.start(openWriter(board));
+    receiver.start(openWriter(board), displace);
   } catch (error) {
     receiver.stop();
     throw new Failure((error as Error).message, 1);
@@ -176,10 +188,12 @@ export async function main(argv: string[]): Promise<number> {
     control.keep();
     last = now;
   }, LOOK_MS);
-  await stopped;
+  await Promise.race([stopped, displaced]);
   clearInterval(watch);
   control.close();
+  const { displaced: isDisplaced, trouble } = receiver.status();
   receiver.stop();
+  if (isDisplaced) throw new Failure(`${trouble}; it took the board when the lock was gone, and so this one ended`, 1);
   log.info(`ended in good order; the board stays at ${options.board}`);
   return 0;
 }

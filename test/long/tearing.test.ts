@@ -53,7 +53,7 @@ const kept: [what: string, edits: Edit[]][] = [
     'release of the column',
     [
       ['board_writer.c', 'bb_store_release(column_word(b, record),\n', 'bb_store(column_word(b, record),\n'],
-      ['board_writer.c', 'bb_store_release(column_word(b, record), BB_', 'bb_store(column_word(b, record), BB_'],
+      ['board_repair.c', 'bb_store_release(column_word(b, record), BB_', 'bb_store(column_word(b, record), BB_'],
     ],
   ],
 ];

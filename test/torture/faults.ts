@@ -468,6 +468,25 @@ const board: Fault[] = [
     },
   },
   {
+    name: 'the lock is deleted, and another receiver comes at once',
+    promise: 'it is refused',
+    async inflict(scene) {
+      rmSync(`${scene.board}.lock`);
+      await scene.cannotStart(/another receiver/);
+      await until('there is a lock again', () => existsSync(`${scene.board}.lock`));
+    },
+  },
+  {
+    name: 'the receiver is killed, and the lock is deleted',
+    promise: 'the next one goes on with a copy of the board',
+    async inflict(scene) {
+      scene.mayMiss();
+      await scene.endReceiver('SIGKILL');
+      rmSync(`${scene.board}.lock`);
+      await scene.reviveReceiver();
+    },
+  },
+  {
     name: 'the control socket is deleted',
     promise: 'nodes can be forgotten again',
     async inflict(scene, chance) {

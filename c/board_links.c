@@ -1,0 +1,134 @@
+/* The links of a board: which interface has which number, whether it is up, since when it is listened to, and whether it is dark. What orders
+ * these words for readers is said where they are stored. */
+#include <stdio.h>
+
+#include "board.h"
+#include "board_internal.h"
+#include "liveness.h"
+#include "seqlock.h"
+
+static bool is_entry(const struct bb_writer *w, uint32_t link) {
+  return link == BB_LINK_OTHERS || (link != BB_LINK_UNKNOWN && link <= w->board.header->links_used);
+}
+
+uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name) {
+  for (uint32_t i = 1; i <= w->board.header->links_used; i++)
+    if (strcmp(link_at(&w->board, i)->name, name) == 0) return i;
+  return BB_LINK_UNKNOWN;
+}
+
+uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t since_ns) {
+  struct bb_mapped *b = &w->board;
+  uint32_t link = bb_writer_find_link(w, name);
+  if (link != BB_LINK_UNKNOWN) return link;
+  link = (uint32_t)b->header->links_used + 1;
+  if (link >= BB_LINK_OTHERS) return BB_LINK_OTHERS;
+  struct bb_link *l = link_at(b, link);
+  memset(l, 0, sizeof *l);
+  snprintf(l->name, sizeof l->name, "%s", name);
+  l->index = index;
+  l->state = BB_LINK_STATE_UP;
+  l->changed_ns = (uint64_t)since_ns;
+  /* No heartbeat yet: whoever judges by this link before the next one calls nobody silent. */
+  bb_store(&b->header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+  w->up |= UINT32_C(1) << link;
+  /* Release: who sees the number finds the entry. */
+  bb_store_release(&b->header->links_used, link);
+  return link;
+}
+
+void bb_writer_link_since(struct bb_writer *w, uint32_t link, int64_t since_ns) {
+  if (is_entry(w, link)) bb_store(&w->board.header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+}
+
+void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns) {
+  if (!is_entry(w, link)) return;
+  struct bb_link *l = link_at(&w->board, link);
+  const bool up = (state & BB_LINK_STATE_UP) != 0, before = (l->state & BB_LINK_STATE_UP) != 0;
+  bb_store(&l->index, index);
+  bb_store(&l->state, state);
+  if (up) w->up |= UINT32_C(1) << link;
+  else w->up &= ~(UINT32_C(1) << link);
+  if (up == before && !(up && was_down)) return;
+  /* Before any heartbeat that follows: what was sent to it while it was down has not been heard. */
+  bb_writer_link_since(w, link, now_ns);
+  if (before) {
+    bb_add(&l->downs, 1);
+    bb_add_event(&w->board, BB_EVENT_KIND_LINK_DOWN, link, 0, NULL);
+  }
+  if (up) bb_add_event(&w->board, BB_EVENT_KIND_LINK_UP, link, 0, NULL);
+  bb_store(&l->changed_ns, (uint64_t)now_ns);
+}
+
+void bb_writer_link_address(struct bb_writer *w, uint32_t link, const uint8_t address[16]) {
+  if (!is_entry(w, link)) return;
+  uint64_t words[2];
+  memcpy(words, address, sizeof words);
+  bb_copy_in(link_at(&w->board, link)->address, words, sizeof words);
+}
+
+void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets) {
+  if (is_entry(w, link)) bb_add(&link_at(&w->board, link)->missed, packets);
+}
+
+const struct bb_link *bb_writer_link(const struct bb_writer *w, uint32_t link) { return is_entry(w, link) ? link_at(&w->board, link) : NULL; }
+
+/* What the column tells of a link: its nodes that did not leave, and when the last of them passed, or will pass, its first limit. */
+struct roster {
+  uint64_t nodes, newest_ns, dark_ns, fallen;
+};
+
+static void count_nodes(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
+  const struct bb_board_header *h = b->header;
+  for (uint32_t i = 0; i < h->count; i++) {
+    const uint64_t word = *column_word(b, i);
+    if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
+    struct roster *r = &rosters[link_of(word)];
+    const uint64_t since = h->evidence[link_of(word)].listening_since_ns, stamp = stamp_of(word);
+    const uint64_t passes = (stamp > since ? stamp : since) + (uint64_t)bb_limit_for(h->uncertain_after_ns, interval_of(word));
+    r->nodes++;
+    if (stamp > r->newest_ns) r->newest_ns = stamp;
+    if (passes > r->dark_ns) r->dark_ns = passes;
+  }
+}
+
+/* How many nodes of each link had been heard within their second limit when it went dark. */
+static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
+  const struct bb_board_header *h = b->header;
+  for (uint32_t i = 0; i < h->count; i++) {
+    const uint64_t word = *column_word(b, i);
+    if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
+    struct roster *r = &rosters[link_of(word)];
+    r->fallen += from_to(stamp_of(word), r->dark_ns) <= bb_limit_for(h->silent_after_ns, interval_of(word));
+  }
+}
+
+/* Whether every node of a link of two or more is past its first limit, and the receiver has heard everything by it until after that. */
+static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) { return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns; }
+
+/* A dark link stays dark until a node of it is heard, though the receiver may begin anew meanwhile: by then it would know of no fall. */
+static bool stays_dark(const struct bb_link *l, const struct roster *r) {
+  return l->dark_since_ns != 0 && r->nodes >= 2 && r->newest_ns < l->dark_since_ns;
+}
+
+void bb_writer_survey(struct bb_writer *w) {
+  struct bb_mapped *b = &w->board;
+  const struct bb_link_evidence *evidence = b->header->evidence;
+  struct roster rosters[BB_LINKS] = {0};
+  count_nodes(b, rosters);
+  bool any = false;
+  for (uint32_t i = 1; i < BB_LINKS; i++) any = any || (is_entry(w, i) && has_fallen(&evidence[i], &rosters[i]));
+  if (any) count_fallen(b, rosters);
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    if (!is_entry(w, i)) continue;
+    const struct roster *r = &rosters[i];
+    struct bb_link *l = link_at(b, i);
+    bb_store(&l->nodes, r->nodes);
+    if (stays_dark(l, r)) continue;
+    const bool dark = has_fallen(&evidence[i], r) && r->fallen >= 2, was_dark = l->dark_since_ns != 0;
+    bb_store(&l->dark_nodes, dark ? r->fallen : 0);
+    bb_store(&l->dark_since_ns, dark ? r->dark_ns : 0);
+    if (dark) bb_add_event(b, BB_EVENT_KIND_DARK, i, r->fallen, NULL);
+    else if (was_dark) bb_add_event(b, BB_EVENT_KIND_LIT, i, 0, NULL);
+  }
+}

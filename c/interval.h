@@ -1,0 +1,17 @@
+/* How a limit counts for nodes that report seldom. Pure. */
+#ifndef BB_INTERVAL_H
+#define BB_INTERVAL_H
+#include <stdint.h>
+
+/* A limit, ns, for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
+ * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. Beyond what there is: INT64_MAX, for ever. */
+static inline int64_t bb_limit_for(uint64_t limit_ns, uint32_t interval_ms) {
+  uint64_t whole;
+  if (interval_ms > 1000) {
+    if (__builtin_mul_overflow(limit_ns / 1000, interval_ms, &whole)) return INT64_MAX;
+    if (__builtin_add_overflow(whole, limit_ns % 1000 * interval_ms / 1000, &limit_ns)) return INT64_MAX;
+  }
+  return limit_ns < INT64_MAX ? (int64_t)limit_ns : INT64_MAX;
+}
+
+#endif

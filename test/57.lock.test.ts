@@ -1,0 +1,250 @@
+// Who may write a board: one at a time, whatever becomes of the lock, of the directory and of the owner. Two receivers never write one file.
+
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import t, { type Test } from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { boardPath, folder, makeReport, PROGRAM, run, start, startReceiver, until } from './lib.js';
+
+const SECOND = 1_000_000_000n;
+
+function reading(t: Test, board: string): BoardReader {
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  return reader;
+}
+
+function seqOf(reader: BoardReader, name: string): number | undefined {
+  return [...reader.snapshot().nodes()].find(node => node.name === name)?.report?.seq;
+}
+
+/** Sends a report of a node until it is on the board. */
+async function report(port: number, reader: BoardReader, hostname: string, seq: number): Promise<void> {
+  const socket = createSocket('udp4');
+  socket.send(makeReport({ hostname, seq, t_boot_ns: BigInt(100 + seq) * SECOND }), port, '127.0.0.1');
+  await until(`report ${seq} of ${hostname} is on the board`, () => seqOf(reader, hostname) === seq);
+  socket.close();
+}
+
+const lockOf = (board: string) => statSync(`${board}.lock`, { throwIfNoEntry: false });
+const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
+
+t.test('a lock that somebody removes lets nobody in', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await report(first.port, reader, 'n1', 1);
+  const before = inodeOf(board);
+  for (let i = 0; i < 5; i++) {
+    rmSync(`${board}.lock`, { force: true });
+    // Each at another moment of the second in which the first looks.
+    await new Promise(resolve => setTimeout(resolve, i * 190));
+    const { code, stderr } = await run(['receive', '--board', board, '--listen', '127.0.0.1:0']);
+    t.equal(code, 1);
+    t.match(stderr, new RegExp(`another receiver \\(pid ${first.child.pid}\\) writes ${board}`));
+  }
+  await until('there is a lock again', () => (lockOf(board)?.size ?? 0) > 0);
+  t.equal(inodeOf(board), before, 'the board is the same');
+  await report(first.port, reader, 'n1', 2);
+  t.notMatch(first.output().stderr, /another/);
+});
+
+t.test('who was stopped while another took the board ends, and says so', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await report(first.port, reader, 'n1', 1);
+  const before = inodeOf(board);
+  first.child.kill('SIGSTOP');
+  rmSync(`${board}.lock`);
+  const second = await startReceiver(t, board);
+  t.not(inodeOf(board), before, 'it does not write what the other may go on writing');
+  const fresh = reading(t, board);
+  t.equal(seqOf(fresh, 'n1'), 1, 'nothing is lost');
+  t.equal(fresh.snapshot().header.instance, 2);
+  const mine = inodeOf(board);
+  // What the first finds waiting was sent to it; nobody may see that on the board.
+  const socket = createSocket('udp4');
+  socket.send(makeReport({ hostname: 'n1', seq: 9, t_boot_ns: 900n * SECOND }), first.port, '127.0.0.1');
+  first.child.kill('SIGCONT');
+  t.equal(await first.exit, 1);
+  socket.close();
+  t.match(
+    first.output().stderr,
+    new RegExp(`another receiver \\(pid ${second.child.pid}\\) writes ${board}.*so this one ended\n`),
+  );
+  t.equal(inodeOf(board), mine, 'the board stays that of the second');
+  t.equal(seqOf(fresh, 'n1'), 1);
+  await report(second.port, fresh, 'n1', 2);
+  t.equal(seqOf(reader, 'n1'), 2, 'a reader from before follows');
+  await until('it can be asked to forget', () => existsSync(`${board}.ctl`));
+  t.match(await run(['forget', '--board', board, 'n1']), { code: 0, stdout: 'forgot n1\n' });
+});
+
+t.test('a board of a receiver that was killed is taken over in place, and without its lock in a copy', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await report(first.port, reader, 'n1', 1);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  const before = inodeOf(board);
+  const second = await startReceiver(t, board);
+  t.equal(inodeOf(board), before, 'in place');
+  second.child.kill('SIGKILL');
+  await second.exit;
+  rmSync(`${board}.lock`);
+  const third = await startReceiver(t, board);
+  t.not(inodeOf(board), before, 'in a copy');
+  t.equal(seqOf(reader, 'n1'), 1);
+  await report(third.port, reader, 'n1', 2);
+  third.child.kill('SIGTERM');
+  t.equal(await third.exit, 0);
+  // A lock that was put there by hand is none that a writer held.
+  unlinkSync(`${board}.lock`);
+  writeFileSync(`${board}.lock`, '1', { mode: 0o600 });
+  const fourth = await startReceiver(t, board);
+  await report(fourth.port, reader, 'n1', 3);
+  t.equal(reader.snapshot().header.instance, 4);
+});
+
+t.test('a node is forgotten without a receiver and without a lock', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const reader = reading(t, board);
+  for (const name of ['n1', 'n2']) await report(first.port, reader, name, 1);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  rmSync(`${board}.lock`);
+  t.same(await run(['forget', '--board', board, 'n1']), { code: 0, stdout: 'forgot n1\n', stderr: '' });
+  t.same(
+    [...reader.snapshot().nodes()].map(({ name }) => name),
+    ['n2'],
+  );
+});
+
+t.test('a board beside which no socket can lie is refused', async t => {
+  const place = folder(t);
+  const fits = join(place, 'b'.repeat(107 - '.ctl'.length - place.length - 1));
+  const { child, exit } = await startReceiver(t, fits);
+  t.ok(statSync(`${fits}.ctl`).isSocket());
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  const { code, stderr } = await run(['receive', '--board', `${fits}b`, '--listen', '127.0.0.1:0']);
+  t.equal(code, 2);
+  t.match(stderr, /^beoboard receive: --board is too long .*at most 103 bytes/);
+  t.notOk(existsSync(`${fits}b`));
+});
+
+// ---- as another user ----
+
+const NOBODY = 65534;
+const skip = process.getuid?.() !== 0 && 'only root can be another user';
+
+/** A receiver of another user, on a board in a folder of his; the port. It may read what root may, so that the program can lie anywhere. */
+async function startAs(t: Test, uid: number, board: string) {
+  const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+  const reads = ['--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'];
+  const argv = [process.execPath, PROGRAM, 'receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'];
+  const child = spawn('setpriv', [...user, ...reads, ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const exit = once(child, 'close');
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  const port = await until('it listens', () => /ready: listening on 127\.0\.0\.1:(\d+)/.exec(stderr)?.[1]);
+  return { child, exit, port: Number(port), stderr: () => stderr };
+}
+
+/** A board's path in a folder of this user's, within one of root's that all may enter. */
+function placeOf(t: Test, uid: number): string {
+  const place = join(folder(t), 'place');
+  chmodSync(dirname(place), 0o755);
+  mkdirSync(place);
+  chmodSync(place, 0o755);
+  chownSync(place, uid, uid);
+  return join(place, 'board');
+}
+
+t.test('root forgets as the owner of the board', { skip }, async t => {
+  const board = placeOf(t, NOBODY);
+  const first = await startAs(t, NOBODY, board);
+  const reader = new BoardReader(board, NOBODY);
+  t.teardown(() => reader.close());
+  for (const name of ['n1', 'n2']) await report(first.port, reader, name, 1);
+  first.child.kill('SIGKILL');
+  await first.exit;
+  for (const lock of ['there', 'gone']) {
+    if (lock === 'gone') rmSync(`${board}.lock`);
+    const name = lock === 'there' ? 'n1' : 'n2';
+    t.same(await run(['forget', '--board', board, name]), { code: 0, stdout: `forgot ${name}\n`, stderr: '' }, lock);
+    for (const file of [board, `${board}.lock`])
+      t.match(statSync(file), { uid: NOBODY, gid: NOBODY }, `${file} is the owner's`);
+  }
+  const again = await startAs(t, NOBODY, board);
+  await report(again.port, reader, 'n3', 1);
+  // What lies in the way is not followed with root's rights.
+  again.child.kill('SIGKILL');
+  await again.exit;
+  const target = join(folder(t), 'target');
+  writeFileSync(target, 'precious');
+  rmSync(board);
+  symlinkSync(target, board);
+  t.equal((await run(['forget', '--board', board, 'n3'])).code, 1);
+  t.equal(readFileSync(target, 'utf8'), 'precious');
+});
+
+t.test('a directory that was away comes back, in a parent that the receiver cannot write', { skip }, async t => {
+  const board = placeOf(t, NOBODY);
+  const { port, stderr } = await startAs(t, NOBODY, board);
+  const reader = new BoardReader(board, NOBODY);
+  t.teardown(() => reader.close());
+  await report(port, reader, 'n1', 1);
+  renameSync(dirname(board), `${dirname(board)}.away`);
+  await until('it says so', () => /cannot use the directory/.test(stderr()));
+  renameSync(`${dirname(board)}.away`, dirname(board));
+  await report(port, reader, 'n1', 2);
+  const before = inodeOf(board);
+  // Whatever needs the directory works again: another board takes this one's place.
+  await until('the node is forgotten', async () => (await run(['forget', '--board', board, 'n1'])).code === 0, 100);
+  t.not(inodeOf(board), before);
+  await report(port, reader, 'n2', 1);
+});
+
+t.test('a board that was given to another user is published again', { skip }, async t => {
+  const board = boardPath(t);
+  const { port, output } = await startReceiver(t, board);
+  const reader = reading(t, board);
+  await report(port, reader, 'n1', 1);
+  chownSync(board, NOBODY, NOBODY);
+  await until('it is ours again', () => statSync(board, { throwIfNoEntry: false })?.uid === process.getuid?.());
+  await report(port, reader, 'n1', 2);
+  await until('it is told', () => /published again/.test(output().stderr));
+});
+
+t.test('a receiver that was made to wait for a lock says who has it', async t => {
+  const board = boardPath(t);
+  const first = await startReceiver(t, board);
+  const second = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  t.equal(await second.exit, 1);
+  t.match(second.output().stderr, new RegExp(`another receiver \\(pid ${first.child.pid}\\) writes`));
+});
