@@ -108,13 +108,13 @@ static inline int newest_slot(const struct bb_mapped *b, uint32_t record) {
 void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject, uint64_t detail, const struct bb_arrival *arrival);
 
 /* The record of a name of which the hash is known; NONE: it has none. */
-uint32_t bb_find(const struct bb_mapped *b, const char *name, uint64_t hash);
+uint32_t bb_record_of(const struct bb_mapped *b, const char *name, uint64_t hash);
 
 /* The name's hash on this board. */
 uint64_t bb_hash_of(const struct bb_mapped *b, const char *name);
 
 /* A new record for a name that has none. NONE when the board is full. */
-uint32_t bb_insert(struct bb_mapped *b, const char *name);
+uint32_t bb_new_record(struct bb_mapped *b, const char *name);
 
 /* A refusal as the order block keeps it. */
 struct bb_refusal {

@@ -71,14 +71,14 @@ bool bb_repair_index(struct bb_mapped *b) {
     if (entry == 0) continue;
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (record >= h->capacity || !bb_is_name(record_at(b, (uint32_t)record)->name)) return false;
-    /* Release, as in bb_insert(). */
+    /* Release, as in bb_new_record(). */
     if (record == h->count) bb_store_release(&h->count, h->count + 1);
     used++;
   }
   /* At most half of the entries are used, so that a search ends. */
   if (used != h->count) return false;
   for (uint32_t i = 0; i < h->count; i++)
-    if (!bb_is_name(record_at(b, i)->name) || bb_find(b, record_at(b, i)->name, bb_hash_of(b, record_at(b, i)->name)) != i) return false;
+    if (!bb_is_name(record_at(b, i)->name) || bb_record_of(b, record_at(b, i)->name, bb_hash_of(b, record_at(b, i)->name)) != i) return false;
   return true;
 }
 

@@ -34,7 +34,7 @@ void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject
 
 uint64_t bb_hash_of(const struct bb_mapped *b, const char *name) { return bb_name_hash(name, b->header->index_seed); }
 
-uint32_t bb_find(const struct bb_mapped *b, const char *name, uint64_t hash) {
+uint32_t bb_record_of(const struct bb_mapped *b, const char *name, uint64_t hash) {
   const uint64_t mask = b->header->index_slots - 1;
   for (uint64_t i = hash & mask;; i = (i + 1) & mask) {
     const uint64_t entry = *index_entry(b, i);
@@ -44,7 +44,7 @@ uint32_t bb_find(const struct bb_mapped *b, const char *name, uint64_t hash) {
   }
 }
 
-uint32_t bb_insert(struct bb_mapped *b, const char *name) {
+uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
   const uint32_t record = (uint32_t)b->header->count;
   if (record >= b->header->capacity) return NONE;
   struct bb_record *r = record_at(b, record);
@@ -54,7 +54,7 @@ uint32_t bb_insert(struct bb_mapped *b, const char *name) {
   memcpy(r->name, name, strlen(name));
   const uint64_t hash = bb_hash_of(b, name);
   const uint64_t mask = b->header->index_slots - 1;
-  BB_INVARIANT(bb_find(b, name, hash) == NONE);
+  BB_INVARIANT(bb_record_of(b, name, hash) == NONE);
   uint64_t i = hash & mask;
   while (*index_entry(b, i) != 0) i = (i + 1) & mask;
   /* Release: who finds the entry finds the name, and who sees the count finds the record. */
@@ -68,8 +68,8 @@ uint32_t bb_insert(struct bb_mapped *b, const char *name) {
 /* Sees to it that these names have a record. There must be room for all. */
 static void insert_listed(struct bb_mapped *b, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    const uint32_t found = bb_find(b, names[i], bb_hash_of(b, names[i]));
-    bb_store(&record_at(b, found != NONE ? found : bb_insert(b, names[i]))->flags, BB_RECORD_FLAGS_LISTED);
+    const uint32_t found = bb_record_of(b, names[i], bb_hash_of(b, names[i]));
+    bb_store(&record_at(b, found != NONE ? found : bb_new_record(b, names[i]))->flags, BB_RECORD_FLAGS_LISTED);
   }
 }
 
@@ -94,7 +94,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   memcpy(sender_at(&new, 0), sender_at(&w->board, 0), (size_t)header.senders * header.senders_stride);
   uint64_t forgotten = 0;
   for (uint32_t i = 0; i < w->board.header->count; i++)
-    if (keep == NULL || keep[i]) bb_copy_record(&new, bb_insert(&new, record_at(&w->board, i)->name), &w->board, i);
+    if (keep == NULL || keep[i]) bb_copy_record(&new, bb_new_record(&new, record_at(&w->board, i)->name), &w->board, i);
     else forgotten++;
   insert_listed(&new, listed, listed_count);
   if (!bb_file_publish(&w->place, &new, why, size)) return false;
@@ -340,7 +340,7 @@ bool bb_writer_forget(struct bb_writer *w, const char *const *names, size_t coun
   size_t forgotten = 0, listed_count = 0;
   if (ok) memset(keep, true, records);
   for (size_t i = 0; ok && i < count; i++) {
-    const uint32_t record = bb_find(&w->board, names[i], bb_hash_of(&w->board, names[i]));
+    const uint32_t record = bb_record_of(&w->board, names[i], bb_hash_of(&w->board, names[i]));
     found[i] = record != NONE;
     if (record == NONE || !keep[record]) continue;
     keep[record] = false;
@@ -489,7 +489,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     return bb_count_refusal(w, invalid, datagram, length, arrival);
   const struct bb_report *report = (const struct bb_report *)datagram;
   const uint64_t hash = arrival->expected != 0 ? arrival->expected : bb_hash_of(b, report->hostname);
-  uint32_t record = bb_find(b, report->hostname, hash);
+  uint32_t record = bb_record_of(b, report->hostname, hash);
   enum bb_auth_alg proved = BB_AUTH_ALG_NONE;
   if (invalid == BB_REASON_NONE) invalid = prove(w, record, datagram, &proved);
   const int newest = record == NONE ? -1 : newest_slot(b, record);
@@ -499,7 +499,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     return record == NONE ? bb_count_refusal(w, invalid, datagram, length, arrival) : bb_refuse(w, record, &order, report, invalid, arrival);
   if (record == NONE) {
     if (w->listed_only) return bb_count_refusal(w, BB_REASON_STRANGER, datagram, length, arrival);
-    record = bb_insert(b, report->hostname);
+    record = bb_new_record(b, report->hostname);
     if (record == NONE) return bb_count_refusal(w, BB_REASON_FULL, datagram, length, arrival);
     if (w->keys != NULL) bb_keyring_adopt(w->keys, record);
   }

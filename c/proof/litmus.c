@@ -249,7 +249,7 @@ static bool slot_is_wrong(void) {
 
 static void prepare_none(void) {
   /* A record without a report, as of a name of a list. */
-  bb_insert(&w->board, "n0");
+  bb_new_record(&w->board, "n0");
   take_slots(false);
 }
 static void prepare_one(void) {
