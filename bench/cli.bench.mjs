@@ -63,7 +63,7 @@ export async function bench({ quick, say }) {
   /** What is measured: its command line, its bound in ms, and how it ends. */
   const commands = {
     'status of 10,000 nodes': { argv: ['status', ...at], bound: 90 },
-    'status --group': { argv: ['status', '--group', '/^node../', ...at] },
+    'status --by': { argv: ['status', '--by', '/^node../', ...at] },
     'status --json': { argv: ['status', '--json', ...at], seldom: true },
     'nodes --state silent': { argv: ['nodes', '--state', 'silent', ...at], bound: 30 },
     'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },

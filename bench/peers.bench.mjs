@@ -200,7 +200,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
 
 /** Who reports to a master: many nodes of ours, which `beoboard load` simulates. `per` datagrams are a report. */
 function simulated({ nodes }, { space }) {
-  const argv = [MAIN, 'load', '--to', '127.0.0.1', '--count', String(nodes), '--rate', String(nodes)];
+  const argv = [MAIN, 'load', '--to', '127.0.0.1', '--size', String(nodes), '--rate', String(nodes)];
   return { per: 1, begin: () => space.run(process.execPath, argv) };
 }
 

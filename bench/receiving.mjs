@@ -177,6 +177,6 @@ export async function fill(port, nodes, intervalMs = () => 600_000) {
 
 /** `beoboard load`. */
 export function openLoad(port, nodes, rate, ...more) {
-  const argv = ['--to', `127.0.0.1:${port}`, '--count', String(nodes), '--rate', String(rate), '--for', '500h'];
+  const argv = ['--to', `127.0.0.1:${port}`, '--size', String(nodes), '--rate', String(rate), '--for', '500h'];
   return spawn(process.execPath, [MAIN, 'load', ...argv, ...more], { stdio: 'ignore' });
 }

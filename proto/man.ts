@@ -1,5 +1,9 @@
-// Makes the manual pages: from the contracts' Markdown, from the comments of c/beoboard.h, and from what the program says
-// of itself at --help. Pure: texts in, roff out. It knows as much of Markdown and of C as these documents use.
+// Makes the manual pages: from the contracts' Markdown, from the comments of c/beoboard.h, and from the verbs and the table of their
+// options. Pure: texts and data in, roff out. It knows as much of Markdown and of C as these documents use.
+
+import { termsOf, usageOf } from '../src/common/options/help.js';
+import type { Verb } from '../src/common/options.js';
+import { ABOUT, EXIT_CODES } from '../src/common/verbs.js';
 
 /** Of the library's first version: pages that only were made anew are not newer. */
 const DATE = '2026-11-21';
@@ -268,47 +272,30 @@ export function fromHeader(header: string, pages: string[]): string {
 
 // ---- the program ----
 
-/** A list in a help text: term and what it means, over as many lines as that takes. */
-function terms(lines: string[]): string[] {
-  const out: [string, string][] = [];
-  for (const line of lines) {
-    const item = /^ {2}(\S.*?)(?: {2,}(\S.*))?$/.exec(line);
-    if (item !== null) out.push([item[1] ?? '', item[2] ?? '']);
-    else {
-      const last = out.at(-1);
-      if (last !== undefined) last[1] = `${last[1]} ${line.trim()}`.trim();
-    }
-  }
-  return out.flatMap(([term, text]) => ['.TP', bold(term), guard(roff(text))]);
+/** A verb: its usage, what it does, its options, notes and examples. */
+function fromVerb(verb: Verb): string[] {
+  const prose = (text: string) => ['.PP', guard(roff(text.split(/\s+/).join(' ')))];
+  return [
+    `.SH ${roff(verb.name.toUpperCase(), true)}`,
+    ...['.nf', bold(usageOf(verb)), '.fi'],
+    ...prose(verb.summary),
+    ...termsOf(verb).flatMap(([term, about]) => ['.TP', bold(term), guard(roff(about))]),
+    ...(verb.notes === undefined ? [] : verb.notes.trim().split(/\n\n+/).flatMap(prose)),
+    ...['.PP', 'Examples:', ...verbatim([...verb.examples])],
+  ];
 }
 
-/** A help text: usage, paragraphs, and lists under a word with a colon. */
-function fromHelp(text: string): string[] {
-  const out: string[] = [];
-  for (const block of text.trim().split(/\n\n+/)) {
-    const [head = '', ...rest] = block.split('\n');
-    const usage = /^Usage: (.*)$/.exec(head);
-    if (usage !== null) out.push('.nf', bold(usage[1] ?? ''), '.fi');
-    else if (head === 'Examples:') out.push('.PP', 'Examples:', ...verbatim(rest.map(line => line.slice(2))));
-    else if (/^[A-Z][a-z]+:$/.test(head)) out.push(...terms(rest));
-    else out.push('.PP', guard(roff([head, ...rest].map(line => line.trim()).join(' '))));
-  }
-  return out;
-}
-
-/** What `beoboard --help` and each of its verbs say, as beoboard(1). */
-export function fromProgram(help: string, verbs: [verb: string, help: string][], pages: string[]): string {
-  const blocks = help.trim().split(/\n\n+/);
-  const exits = /Exit codes: (.*)/.exec(help)?.[1] ?? '';
+/** The program and its verbs, as beoboard(1). */
+export function fromProgram(verbs: readonly Verb[], pages: string[]): string {
   const out = [
     ...title('beoboard', 1, 'a cluster scoreboard: how every node is, once a second'),
     '.SH SYNOPSIS',
     `${bold('beoboard')} \\fIVERB\\fR [\\fIoptions\\fR]`,
     '.SH DESCRIPTION',
-    guard(roff(blocks.find(block => !/^\w+:/.test(block)) ?? '')),
-    ...verbs.flatMap(([verb, text]) => [`.SH ${roff(verb.toUpperCase(), true)}`, ...fromHelp(text)]),
+    guard(roff(ABOUT)),
+    ...verbs.flatMap(fromVerb),
     '.SH EXIT STATUS',
-    guard(roff(exits)),
+    guard(roff(EXIT_CODES)),
     '.SH ENVIRONMENT',
     '.TP',
     bold('BEOBOARD_OWNER'),
@@ -321,10 +308,4 @@ export function fromProgram(help: string, verbs: [verb: string, help: string][],
     ...seeAlso(pages),
   ];
   return out.join('\n');
-}
-
-/** The verbs that a help text lists. */
-export function verbsOf(help: string): string[] {
-  const [, list = ''] = /^Verbs:\n((?: .*\n)*)/m.exec(help) ?? [];
-  return [...list.matchAll(/^ {2}(\w+)/gm)].map(match => match[1] ?? '');
 }

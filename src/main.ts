@@ -5,35 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
-import { VERBS } from './common/verbs.js';
-
-interface Part {
-  main(argv: string[]): Promise<number>;
-}
-
-const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
-  demo: () => import('./demo/main.js'),
-  send: () => import('./sender/main.js'),
-  receive: () => import('./receiver/main.js'),
-  status: () => import('./cli/status.js'),
-  nodes: () => import('./cli/nodes.js'),
-  check: () => import('./cli/check.js'),
-  xml: () => import('./ganglia-xml/xml.js'),
-  ganglia: () => import('./ganglia-xml/main.js'),
-  dump: () => import('./cli/dump.js'),
-  describe: () => import('./cli/describe.js'),
-  nodeset: () => import('./cli/nodeset.js'),
-  forget: () => import('./receiver/forget.js'),
-  pace: () => import('./cli/pace.js'),
-  keygen: () => import('./cli/keygen.js'),
-  load: () => import('./load/main.js'),
-};
+import { ABOUT, EXIT_CODES, VERBS } from './common/verbs.js';
+import { parts } from './parts.js';
 
 function help(): string {
   return [
     'Usage: beoboard VERB [options]',
     '',
-    'A cluster scoreboard: every node reports once a second, one shared-memory board says how each of them is.',
+    ABOUT,
     '',
     'Verbs:',
     ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(10)}${summary}`),
@@ -44,7 +23,7 @@ function help(): string {
     '  beoboard send --to MASTER            on every node',
     '  beoboard status                      how are they?',
     '',
-    'beoboard VERB --help tells more. Exit codes: 0 done, 1 not so, 2 usage, 4 no board or stalled.',
+    `beoboard VERB --help tells more. Exit codes: ${EXIT_CODES}`,
     '',
   ].join('\n');
 }
@@ -86,7 +65,7 @@ const NEVER_DONE = 13;
 function withoutAddon(error: unknown): string | undefined {
   if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
   const { code, message } = error as NodeJS.ErrnoException;
-  // It is compiled for the machine that it runs on: nothing of ours runs when a package is installed.
+  // Installing the package does not compile the addon, because no install script runs then: it is built on demand, on each machine.
   if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
   return code === 'ERR_DLOPEN_FAILED'
     ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
@@ -106,7 +85,7 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
       process.stderr.write(`${error.message}\n`);
       process.exitCode = error.exitCode;
     } else if (error instanceof Failure) {
-      // It may repeat what stands in a file.
+      // The message may repeat what stands in a file, which could have several lines.
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       process.exitCode = error.exitCode;
     } else if (addon !== undefined) {
@@ -115,7 +94,7 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
       process.exitCode = NOT_BUILT;
     } else throw error;
   }
-  // A daemon's end waits for nobody who has stopped reading it; what was asked for waits for as long as it takes.
+  // The sender ends even when nobody reads its output any more; all other verbs wait until their output has been read.
   exitWhenWritten(name !== 'send');
 }
 

@@ -8,8 +8,11 @@ import t from 'tap';
 import { formatAddress, parseAddress } from '../src/common/addresses.js';
 import { formatDuration, parseDuration } from '../src/common/durations.js';
 import { createLog, type LogWorld } from '../src/common/log.js';
+import { forms, OPTION_NAMES, options } from '../src/common/options/table.js';
+import { letterOf, optionOf, type Verb } from '../src/common/options/verb.js';
 import { defineVerb, HelpShown, parseVerb, UsageError } from '../src/common/options.js';
 import { nearest, quote } from '../src/common/text.js';
+import { parts } from '../src/parts.js';
 
 function refusal(run: () => unknown): string {
   try {
@@ -165,7 +168,7 @@ const every = defineVerb({
     'json',
     'owner',
     'rate',
-    'count',
+    'size',
     'prefix',
     'for',
   ],
@@ -206,7 +209,7 @@ t.test('defaults', async t => {
     json: false,
     owner: undefined,
     rate: undefined,
-    count: 1_000,
+    size: 1_000,
     prefix: 'node',
     for: undefined,
   });
@@ -255,6 +258,7 @@ t.test('what is wrong, and what to write instead', async t => {
     [['--bord=x'], "unknown option '--bord'; did you mean --board?"],
     [['--uncertain', '5s'], "unknown option '--uncertain'; did you mean --uncertain-after?"],
     [['--xyzzy'], "unknown option '--xyzzy'; see beoboard every --help"],
+    [['--count', '5'], "unknown option '--count'; did you mean --size?"],
     [['-x'], "unknown option '-x'; see beoboard every --help"],
     [['-board'], "unknown option '-board'; write --board PATH"],
     [['--once=yes'], '--once takes no value; write --once'],
@@ -300,6 +304,7 @@ t.test('what is wrong, and what to write instead', async t => {
     [[], 'the argument NODE is missing; see beoboard few --help'],
     [['a', 'b', 'c', 'd'], "'c' is one argument too many; see beoboard few --help"],
     [['a', '--listen', 'x'], '--listen is an option of other verbs; see beoboard few --help'],
+    [['a', '--count'], '--count is an option of other verbs; see beoboard few --help'],
   ];
   for (const [argv, says] of others)
     t.equal(
@@ -404,6 +409,7 @@ t.test('config files that are refused', async t => {
     ['\nboard = "x"\nintervall = "1s"\n', ":3: unknown name 'intervall'; did you mean interval?"],
     ['[receiver]\nboard = "x"\n', ":1: unknown name 'receiver'; known are board, "],
     ['a.b = 1\n', ":1: unknown name 'a'; known are board, "],
+    ['once = true\ncount = 5\n', ":2: unknown name 'count'; did you mean size?"],
     ['config = "x"\n', ':1: config is an option that this verb takes from no file; remove it'],
     ['"a\\u001b" = 1\n', ":1: unknown name 'a\\u{1b}'; known are board, "],
     ['proc = [\n"a",\n"b"]\n# c\n\ninterval = 1\n', ":6: interval: '1' has no unit; write 1s or 1ms"],
@@ -439,6 +445,79 @@ t.test('config files that are refused', async t => {
     refusal(() => parseVerb(one, ['--config', file])),
     `beoboard one: ${file}:2: capacity is an option that this verb takes from no file; remove it`,
   );
+});
+
+/** What is not as it must be with the options of these verbs, where a name means one thing; a line for each. */
+function ambiguities(verbs: readonly Verb[]): string[] {
+  const wrong: string[] = [];
+  for (const name of OPTION_NAMES)
+    if (name.endsWith('s') && OPTION_NAMES.some(other => `${other}s` === name))
+      wrong.push(`--${name} and --${name.slice(0, -1)} are one word`);
+  for (const verb of verbs) {
+    for (const name of Object.keys(verb.forms ?? {}) as (keyof typeof options)[]) {
+      const [here, elsewhere] = [optionOf(verb, name), options[name]];
+      if (!verb.options.includes(name)) wrong.push(`${verb.name} has a form of --${name} and does not take it`);
+      if (here.value?.kind !== elsewhere.value?.kind)
+        wrong.push(
+          `--${name} takes ${here.value?.kind ?? 'nothing'} in ${verb.name}, and ${elsewhere.value?.kind ?? 'nothing'} elsewhere`,
+        );
+    }
+    for (const name of verb.options)
+      for (const word of optionOf(verb, name).mistaken ?? [])
+        if (verb.options.some(other => other === word))
+          wrong.push(`${verb.name} has --${word}, which is told to be --${name}`);
+  }
+  return wrong;
+}
+
+t.test('an option of one name means one thing in every verb', async t => {
+  const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => verb);
+  t.same(ambiguities(verbs), []);
+  const taken = new Set<string>(verbs.flatMap(verb => verb.options));
+  t.same(
+    OPTION_NAMES.filter(name => !taken.has(name)),
+    [],
+    'every option is one of some verb',
+  );
+  t.same(
+    Object.keys(forms).filter(name => verbs.find(verb => verb.name === name)?.forms === undefined),
+    [],
+    'a form is called after the verb that takes it',
+  );
+  const shell = defineVerb({
+    name: 'shell',
+    summary: '',
+    options: ['nodes', 'size', 'count'],
+    forms: { nodes: options.count, board: options.board },
+    examples: [],
+  });
+  t.same(
+    ambiguities([shell]),
+    [
+      '--nodes takes nothing in shell, and nodes elsewhere',
+      'shell has a form of --board and does not take it',
+      'shell has --count, which is told to be --size',
+    ],
+    'what breaks the rule is found',
+  );
+});
+
+t.test('a letter means one thing, but where a verb is called as another program is', async t => {
+  const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => verb);
+  const meanings = new Map<string, Set<string>>();
+  for (const verb of verbs)
+    for (const name of verb.options) {
+      const letter = letterOf(verb, name);
+      if (letter !== undefined) meanings.set(letter, (meanings.get(letter) ?? new Set()).add(name));
+    }
+  const several = [...meanings].filter(([, names]) => names.size > 1);
+  t.same(Object.fromEntries(several.map(([letter, names]) => [letter, [...names].sort()])), {
+    // Plugins of Nagios have -w and -c, pdsh has -w for nodes, and nodeset of ClusterShell has -c to count.
+    w: ['nodes', 'warning'],
+    c: ['count', 'critical'],
+    // zpool status has -x for what is not well, and nodeset of ClusterShell has it to exclude.
+    x: ['exceptions', 'exclude'],
+  });
 });
 
 /** A log into an array, on a clock that stands still until it is moved. */

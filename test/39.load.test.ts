@@ -13,7 +13,7 @@ t.test('what is left out is lost, what restarts is counted, what falls silent is
   const { port } = await startReceiver(t, board);
   const load = await run([
     'load',
-    ...['--to', `127.0.0.1:${port}`, '--count', '20', '--interval', '100ms', '--for', '4s', '--seed', '7'],
+    ...['--to', `127.0.0.1:${port}`, '--size', '20', '--interval', '100ms', '--for', '4s', '--seed', '7'],
     ...['--loss', '30%', '--restart-every', '2s', '--json'],
     ...['--silent', 'node[05-06]', '--silent-from', '1s', '--silent-for', '1h'],
   ]);
@@ -37,7 +37,7 @@ t.test('with a key file each node signs with its own key', async t => {
   const [board, key] = [boardPath(t), join(folder(t), 'cluster.key')];
   writeFileSync(key, `7 cluster ${'5a'.repeat(32)}\n`, { mode: 0o600 });
   const { port } = await startReceiver(t, board, ['--key-file', key, '--require', 'node']);
-  const argv = ['load', '--to', `127.0.0.1:${port}`, '--count', '12', '--interval', '100ms', '--for', '500ms'];
+  const argv = ['load', '--to', `127.0.0.1:${port}`, '--size', '12', '--interval', '100ms', '--for', '500ms'];
   const unsigned = await run([...argv, '--prefix', 'stranger']);
   t.equal(unsigned.code, 0, unsigned.stderr);
   const signed = await run([...argv, '--key-file', key, '--json']);
@@ -96,7 +96,7 @@ t.test('what cannot be simulated', async t => {
   for (const [argv, why] of [
     [['--loss', '101%'], /no share in per cent/],
     [['--loss', 'some'], /no share in per cent/],
-    [['--silent', 'node[1-5]', '--count', '10'], /--silent: node1 is none of the nodes, node01 to node10/],
+    [['--silent', 'node[1-5]', '--size', '10'], /--silent: node1 is none of the nodes, node01 to node10/],
     [['--seed', '-1'], /no whole number/],
     [['--restart-every', '1ms'], /out of bounds/],
   ] as const) {

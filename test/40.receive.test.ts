@@ -350,7 +350,7 @@ t.test('what the kernel drops is counted, and ends the listened stretch', async 
     'load',
     '--to',
     `127.0.0.1:${port}`,
-    '--count',
+    '--size',
     String(sent),
     '--rate',
     String(sent * 5),

@@ -47,7 +47,7 @@ function loaded(t: Test, program: string, argv: string[]): string[] {
 
 t.test('a command loads what it needs, for it is to start quickly', async t => {
   const modules = (...argv: string[]) =>
-    loaded(t, MODULES, argv).filter(path => !/^src\/(main\.js|common\/)/.test(path));
+    loaded(t, MODULES, argv).filter(path => !/^src\/((main|parts)\.js|common\/)/.test(path));
   t.strictSame(modules('--help'), []);
   t.strictSame(modules('nodeset', '--fold', 'n1', 'n2'), ['src/cli/nodeset.js']);
   const parts = loaded(t, PROGRAM, ['--help']).map(path => path.replace(/-[\w-]{8}\.js$/, ''));
@@ -79,6 +79,9 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['status', '--bord', 'x'], /did you mean --board\?/],
     [['status', '--listen', '::1'], /--listen is an option of other verbs/],
     [['status', '--watch', '--json'], /do not go together/],
+    [['status', '--group', 'cpus'], /unknown option '--group'; did you mean --by\?/],
+    [['load', '--to', '127.0.0.1', '--count', '10'], /unknown option '--count'; did you mean --size\?/],
+    [['keygen', '--node', 'node1', '-'], /unknown option '--node'; did you mean --nodes\?/],
     [['send'], /write --to ADDR/],
     [['send', '--to', '10.0.0.1:99999'], /is no port/],
     [['send', '--to', '10.0.0.1', '--interval', '10ms'], /write 100ms to 600s/],
@@ -88,7 +91,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['receive', '--capacity', '0'], /.+;.+/],
     [['receive', '--uncertain-after', '20s'], /--uncertain-after is not below --silent-after/],
     [['receive', '--config', '/nowhere/x.toml'], /x\.toml/],
-    [['load', '--to', '127.0.0.1', '--count', '10', '--rate', '1M'], /change --count or --rate/],
+    [['load', '--to', '127.0.0.1', '--size', '10', '--rate', '1M'], /change --size or --rate/],
     [['describe', 'cpu_bussy_pm'], /did you mean cpu_busy_pm\?/],
   ];
   for (const [argv, message] of rows) {
@@ -135,7 +138,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
     'load',
     '--to',
     `127.0.0.1:${port}`,
-    '--count',
+    '--size',
     '1000',
     '--interval',
     '200ms',
@@ -178,7 +181,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
 t.test('who reads us may leave early', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
-  await run(['load', '--to', `127.0.0.1:${port}`, '--count', '500', '--for', '1s']);
+  await run(['load', '--to', `127.0.0.1:${port}`, '--size', '500', '--for', '1s']);
   for (const verb of [
     ['status', '--long'],
     ['status', '--json'],

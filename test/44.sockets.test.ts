@@ -789,7 +789,7 @@ function inside(): void {
       await Promise.all(senders.map(({ ready }) => ready));
       // As many a second as the buffer holds for a second, on the slowest machine.
       const rate = Math.min(1000, Math.floor((reader.snapshot().header.receive_buffer ?? 0) / 2305));
-      const load = start(t, ['load', '--to', address, '--count', '200', '--rate', String(rate), '--json']);
+      const load = start(t, ['load', '--to', address, '--size', '200', '--rate', String(rate), '--json']);
       await until('the load is there', () => reader.snapshot().count === 203);
       const heard = async (count: number) => {
         const before = names.map(name => find(reader, name)?.record.accepted ?? 0);

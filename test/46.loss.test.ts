@@ -180,7 +180,7 @@ function fair(): void {
     const steady = master.node('steady', 1000, 1).begin(t, 50);
     await until('it is there', () => steady.find() !== undefined);
     const sampler = await Sampler.start(t, master.board);
-    const flood = ['--count', '2000', '--rate', '20k', '--for', '2s', '--json'];
+    const flood = ['--size', '2000', '--rate', '20k', '--for', '2s', '--json'];
     const load = start(t, ['load', '--to', `127.0.0.1:${master.port}`, ...flood]);
     t.equal(await load.exit, 0, load.output().stderr);
     const { reports } = JSON.parse(load.output().stdout);
@@ -208,7 +208,7 @@ function fair(): void {
 function cluster(): void {
   t.test('a simulated cluster: all that is sent is accepted', { buffered: true }, async t => {
     const { reader, port } = await startMaster(t, {}, ['--capacity', '1000']);
-    const size = ['--count', '500', '--rate', String(safeRate({ reader })), '--for', '3s', '--json'];
+    const size = ['--size', '500', '--rate', String(safeRate({ reader })), '--for', '3s', '--json'];
     const load = await run(['load', '--to', `127.0.0.1:${port}`, ...size]);
     t.equal(load.code, 0, load.stderr);
     const { reports } = JSON.parse(load.stdout);
@@ -272,7 +272,7 @@ function inside(): void {
     const reader = new BoardReader(board);
     t.teardown(() => reader.close());
     const rate = String(Math.min(1000, safeRate({ reader })));
-    const load = start(t, ['load', '--to', '127.0.0.1:9000', '--count', '100', '--rate', rate, '--json']);
+    const load = start(t, ['load', '--to', '127.0.0.1:9000', '--size', '100', '--rate', rate, '--json']);
     const counts = () => [...reader.snapshot().nodes()].map(countsOf);
     const total = (name: keyof ReturnType<typeof countsOf>) =>
       counts().reduce((total, count) => total + (count[name] ?? 0), 0);

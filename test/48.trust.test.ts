@@ -269,7 +269,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   const at = folder(t);
   const file = (name: string) => join(at, name);
   t.match(await run(['keygen', file('cluster.key')]), { code: 0, stderr: '' });
-  t.match(await run(['keygen', '--key-file', file('cluster.key'), '--node', 'node[1-2]', file('keys/')]), { code: 0 });
+  t.match(await run(['keygen', '--key-file', file('cluster.key'), '--nodes', 'node[1-2]', file('keys/')]), { code: 0 });
   const board = join(folder(t), 'board');
   const receiver = await startReceiver(t, board, ['--key-file', file('cluster.key'), '--require', 'node']);
   t.match(receiver.output().stderr, /verifies with key 1: a report needs the tag of a node key/);
@@ -297,7 +297,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
     await until(`it says ${text}`, () => text.test(child.output().stderr.slice(seen)));
   };
   await run(['keygen', '--key-id', '2', file('next.key')]);
-  await run(['keygen', '--key-file', file('next.key'), '--node', 'node1', file('node1.next')]);
+  await run(['keygen', '--key-file', file('next.key'), '--nodes', 'node1', file('node1.next')]);
   const next = readFileSync(file('next.key'), 'utf8');
   writeFileSync(file('cluster.key'), readFileSync(file('cluster.key'), 'utf8') + next);
   await hangup(receiver, /verifies with keys 1 and 2/);
@@ -391,5 +391,5 @@ t.test('what a receiver cannot take, each in one line', async t => {
   ] as const)
     t.match(await run(['receive', '--clock-window', window]), { code: 2, stderr: what });
   const wrong = await run(['receive', '--board', join(at, 'board'), '--require', 'all']);
-  t.match(wrong, { code: 2, stderr: /--require: 'all' is no word for it; write none, cluster or node/ });
+  t.match(wrong, { code: 2, stderr: /--require: 'all' is none of its words; write none, cluster or node/ });
 });

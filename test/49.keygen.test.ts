@@ -39,7 +39,7 @@ t.test("nodes' own keys, one by one or many at once", async t => {
         return keyLine({ id: key?.id ?? -1, node, secret });
       })
       .join('');
-  const derive = (nodes: string, to: string) => run(['keygen', '--key-file', cluster, '--node', nodes, to]);
+  const derive = (nodes: string, to: string) => run(['keygen', '--key-file', cluster, '--nodes', nodes, to]);
   const single = join(at, 'n1.key');
   t.strictSame(await derive('n1', single), { code: 0, stdout: `made ${single}, the key of n1\n`, stderr: '' });
   t.equal(readFileSync(single, 'utf8'), lines('n1'));
@@ -64,14 +64,14 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
   const path = (name: string) => join(at, name);
   await run(['keygen', path('c.key')]);
   const kept = readFileSync(path('c.key'), 'utf8');
-  writeFileSync(path('own.key'), (await run(['keygen', '--key-file', path('c.key'), '--node', 'n1', '-'])).stdout, {
+  writeFileSync(path('own.key'), (await run(['keygen', '--key-file', path('c.key'), '--nodes', 'n1', '-'])).stdout, {
     mode: 0o600,
   });
   writeFileSync(path('open.key'), kept, { mode: 0o644 });
   mkdirSync(path('keys'));
   writeFileSync(path('keys/n2.key'), 'mine');
   symlinkSync(path('nowhere'), path('link'));
-  const derive = ['--key-file', path('c.key'), '--node'];
+  const derive = ['--key-file', path('c.key'), '--nodes'];
   const table: [argv: string[], code: number, what: RegExp][] = [
     [[path('c.key')], 1, /c\.key: is there already, and no key is overwritten; remove it or name another file/],
     [[path('link')], 1, /link: is there already/],
@@ -81,14 +81,18 @@ t.test('nothing is overwritten, and what is wrong is one line', async t => {
     [[...derive, 'n1', path('no/where/')], 1, /ENOENT: the directory cannot be made/],
     [[...derive, 'n[1-3]', path('file')], 2, /3 nodes need a directory to put their keys into; write .*file\//],
     [[...derive, 'n[1-3]', '-'], 2, /3 nodes need a directory/],
-    [[...derive, 'n[1-', path('file')], 2, /--node: /],
-    [['--node', 'n1', path('file')], 2, /--node needs the cluster key; give --key-file/],
-    [['--key-file', path('c.key'), path('file')], 2, /give --node, too/],
+    [[...derive, 'n[1-', path('file')], 2, /--nodes: /],
+    [['--nodes', 'n1', path('file')], 2, /--nodes needs the cluster key; give --key-file/],
+    [['--key-file', path('c.key'), path('file')], 2, /give --nodes, too/],
     [[...derive, 'n1', '--key-id', '2', path('file')], 2, /--key-id is for a new cluster key/],
     [['--key-id', '65536', path('file')], 2, /--key-id: '65536' is out of bounds/],
-    [['--key-file', path('own.key'), '--node', 'n2', path('file')], 2, /line 1 is the key of n1; give the cluster key/],
-    [['--key-file', path('open.key'), '--node', 'n2', path('file')], 2, /can be read by others; chmod 600 it/],
-    [['--key-file', path('none'), '--node', 'n2', path('file')], 2, /none: ENOENT: cannot be read/],
+    [
+      ['--key-file', path('own.key'), '--nodes', 'n2', path('file')],
+      2,
+      /line 1 is the key of n1; give the cluster key/,
+    ],
+    [['--key-file', path('open.key'), '--nodes', 'n2', path('file')], 2, /can be read by others; chmod 600 it/],
+    [['--key-file', path('none'), '--nodes', 'n2', path('file')], 2, /none: ENOENT: cannot be read/],
     [[], 2, /the argument FILE is missing/],
     [[''], 2, /the file has no name; write a path/],
   ];

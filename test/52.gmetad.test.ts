@@ -227,7 +227,7 @@ function inside(): void {
       start(t, [
         'load',
         ...['--to', `127.0.0.1:${receiver.port}`, '--cluster', 'big', '--interval', '500ms'],
-        ...['--prefix', prefix, '--count', String(count)],
+        ...['--prefix', prefix, '--size', String(count)],
       ]);
     load('stays', 600);
     let goes = load('goes', 300);

@@ -138,7 +138,7 @@ const prototypes = [...header.matchAll(/^(?:const )?[a-z][\w ]*?[ *]+(beoboard_[
   .sort();
 
 t.test('generated files are those of the documents and of the program', async t => {
-  for (const [path, text] of generateLibrary(ROOT))
+  for (const [path, text] of await generateLibrary(ROOT))
     t.ok(readFileSync(join(ROOT, path), 'utf8') === text, `${path}; if not: node dist/proto/library.js`);
 });
 

@@ -247,7 +247,7 @@ t.test('a receiver and a simulated cluster', async t => {
 
   const receiver = await startReceiver(t, path, ['--uncertain-after', '2s', '--silent-after', '4s']);
   const to = `127.0.0.1:${receiver.port}`;
-  const load = start(t, ['load', '--to', to, '--count', String(NODES), '--prefix', 'n', '--interval', '500ms']);
+  const load = start(t, ['load', '--to', to, '--size', String(NODES), '--prefix', 'n', '--interval', '500ms']);
   const reader = new BoardReader(path);
   t.teardown(() => reader.close());
   const look = () => {
@@ -319,7 +319,7 @@ t.test('a receiver and a simulated cluster', async t => {
 
   await t.test('a node comes back', async t => {
     await until('it has said that the node is not there', () => told.includes('back1: not on the board'));
-    start(t, ['load', '--to', to, '--count', '1', '--prefix', 'back', '--interval', '500ms']);
+    start(t, ['load', '--to', to, '--size', '1', '--prefix', 'back', '--interval', '500ms']);
     t.equal(await ended, 0);
     t.match(told, /^back1: no such board.*\n(back1: the board is.*\n)*back1: not on the board\nback1: live\n$/);
   });

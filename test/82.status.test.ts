@@ -398,7 +398,7 @@ t.test('the command: forms, choices, errors', async t => {
   const chosen = JSON.parse((await status('--json', '--where', 'load > 20 && state == live')).stdout);
   t.ok(chosen.nodes.length > 0 && chosen.nodes.length < 60);
   t.ok(chosen.nodes.every(({ report }: { report: { load1_c: number } }) => report.load1_c > 2000));
-  const { groups, nodes } = JSON.parse((await status('--json', '--group', 'cpus', '-o', 'load,arch')).stdout);
+  const { groups, nodes } = JSON.parse((await status('--json', '--by', 'cpus', '-o', 'load,arch')).stdout);
   const each = new Map<number, number[]>();
   for (const { report } of nodes)
     each.set(report.cpus_online, [...(each.get(report.cpus_online) ?? []), report.load1_c / 100]);
@@ -420,11 +420,11 @@ t.test('the command: forms, choices, errors', async t => {
     [['-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
     [['--csv', '--json'], /--json and --csv do not go together/],
     [['--csv', '--watch'], /--watch and --csv do not go together/],
-    [['--group', 'lod'], /there is no field 'lod'; did you mean load\?/],
-    [['--group', '/(/'], /--group: '\/\(\/' is no regular expression; write /],
-    [['--group', 'load', '--csv'], /--group and --csv do not go together/],
-    [['--group', 'load', '--watch'], /--group and --watch do not go together/],
-    [['--color', 'blue'], /write auto or always or never/],
+    [['--by', 'lod'], /there is no field 'lod'; did you mean load\?/],
+    [['--by', '/(/'], /--by: '\/\(\/' is no regular expression; write /],
+    [['--by', 'load', '--csv'], /--by and --csv do not go together/],
+    [['--by', 'load', '--watch'], /--by and --watch do not go together/],
+    [['--color', 'blue'], /write auto, always or never/],
     [['-w', 'n[3-1]'], /--nodes: host list, column 3/],
     [['-q'], /unknown option '-q'/],
   ];

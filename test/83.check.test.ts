@@ -187,7 +187,7 @@ t.test('check', async t => {
 t.test('a census in parts is that of the whole, whatever their size', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);
-  await run(['load', '--to', `127.0.0.1:${port}`, '--count', '1500', '--interval', '200ms', '--for', '300ms']);
+  await run(['load', '--to', `127.0.0.1:${port}`, '--size', '1500', '--interval', '200ms', '--for', '300ms']);
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
   await until('all have reported', () => reader.snapshot().count === 1500);

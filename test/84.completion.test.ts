@@ -1,9 +1,10 @@
-// The completions that are generated from the help: the shells themselves say what they would offer.
+// The completions that are generated from the table of options: the shells themselves say what they would offer.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parts } from '../src/parts.js';
 import { boardPath, folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 
 t.setTimeout(300_000);
@@ -29,13 +30,44 @@ function bash(...words: string[]): string[] {
   return stdout.trim().split('\n').filter(Boolean);
 }
 
+/** Options of each kind that can be offered, and what. */
+const WORDS: [verb: string, option: string, words: string[]][] = [
+  ['check', '--fail', ['open', 'closed']],
+  ['receive', '--require', ['none', 'cluster', 'node']],
+  ['receive', '--clock-window', ['off']],
+  ['ganglia', '--metrics', ['all', 'gmond']],
+  ['xml', '--metrics', ['all', 'gmond']],
+  ['status', '--color', ['auto', 'always', 'never']],
+  ['nodes', '--state', ['live', 'uncertain', 'silent', 'left', 'never', 'unknown']],
+  ['nodes', '-s', ['live', 'uncertain', 'silent', 'left', 'never', 'unknown']],
+];
+const FILES: [verb: string, option: string][] = [
+  ['ganglia', '--board'],
+  ['status', '--board'],
+  ['receive', '--config'],
+  ['send', '--key-file'],
+  ['pace', '--pace-file'],
+];
+const files = t.testdir({ one: '', folder: {} });
+
+/** The verbs with all that begins with - and is theirs. */
+const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => ({
+  name: verb.name,
+  letters: ['-h', ...Object.keys(verb.letters ?? {}).map(letter => `-${letter}`)],
+  options: ['--help', ...verb.options.map(name => `--${name}`)],
+}));
+
 t.test('bash', async t => {
   const board = boardPath(t);
   await startReceiver(t, board, ['--nodes', 'node[01-12],login']);
   t.same(bash('beoboard', 'no'), ['nodes', 'nodeset']);
   t.same(bash('beoboard', 'status', '--wh'), ['--where']);
   t.same(bash('beoboard', 'nodes', '--state', 'un'), ['uncertain', 'unknown']);
-  t.same(bash('beoboard', 'check', '--fail', ''), ['open', 'closed']);
+  t.same(bash('beoboard', 'nodes', '-s', 'live,un'), ['live,uncertain', 'live,unknown'], 'the last of a list');
+  for (const { name, letters, options } of verbs)
+    t.same(bash('beoboard', name, '-').sort(), [...letters, ...options].sort(), name);
+  for (const [verb, option, words] of WORDS) t.same(bash('beoboard', verb, option, ''), words, option);
+  t.same(bash('beoboard', 'load', '--by', 'lo'), [], 'an option of another verb');
   t.same(bash('beoboard', 'nodes', '--board', board, '--nodes', 'node1'), ['node10', 'node11', 'node12']);
   t.same(bash('beoboard', 'status', '--board', board, '-w', 'log'), ['login']);
   t.same(bash('beoboard', 'forget', '--board', board, 'node0').length, 9);
@@ -45,7 +77,12 @@ t.test('bash', async t => {
     'no board, no names, and no word about it',
   );
   t.same(bash('beoboard', 'status', '--sort', 'lo'), [], 'a value that cannot be listed');
-  t.ok(bash('beoboard', 'status', '--board', '/dev/sh').includes('/dev/shm'));
+  for (const [verb, option] of FILES) t.same(bash('beoboard', verb, option, `${files}/o`), [`${files}/one`], option);
+  t.same(bash('beoboard', 'keygen', `${files}/o`), [`${files}/one`], 'an argument');
+  t.same(bash('beoboard', 'send', '--scratch', `${files}/`), [`${files}/folder`], 'folders alone');
+  t.ok(bash('beoboard', 'receive', '--interface', 'l').includes('lo'));
+  t.ok(bash('beoboard', 'status', '--owner', 'roo').includes('root'));
+  t.ok(bash('beoboard', 'pace', '--via', 'en').includes('env'));
 });
 
 t.test('fish', { skip: missing('fish') }, async t => {
@@ -67,15 +104,43 @@ t.test('fish', { skip: missing('fish') }, async t => {
   t.same(fish('beoboard nod').sort(), ['nodes', 'nodeset']);
   t.same(fish('beoboard status --wh'), ['--where']);
   t.same(fish('beoboard nodes --state un').sort(), ['uncertain', 'unknown']);
+  t.same(fish('beoboard nodes -s live,un').sort(), ['live,uncertain', 'live,unknown'], 'the last of a list');
+  for (const { name, options } of verbs) t.same(fish(`beoboard ${name} --`).sort(), [...options].sort(), name);
+  for (const [verb, option, words] of WORDS)
+    if (option.startsWith('--')) t.same(fish(`beoboard ${verb} ${option} `).sort(), [...words].sort(), option);
+  for (const [verb, option] of FILES)
+    t.same(fish(`beoboard ${verb} ${option} ${files}/o`), [`${files}/one`], `${verb} ${option}`);
+  t.same(fish(`beoboard keygen ${files}/o`), [`${files}/one`], 'an argument');
+  t.same(fish(`beoboard send --scratch ${files}/`), [`${files}/folder/`], 'folders alone');
+  t.ok(fish('beoboard receive --interface l').includes('lo'));
 });
 
 t.test('zsh', { skip: missing('zsh') }, async t => {
   const { stderr, status } = spawnSync('zsh', ['-f', '-n', join(SCRIPTS, '_beoboard')], { encoding: 'utf8' });
   t.same([stderr, status], ['', 0], 'reads it');
   // Completes only in a terminal; what it is asked to offer can be seen all the same.
-  const script = `compdef() { :; }; _arguments() { printf '%s\\n' "$@"; }; source '${SCRIPTS}/_beoboard'
-    words=(beoboard nodes --st); CURRENT=3; _beoboard`;
-  const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8', env });
-  t.match(stdout, /^\*--state\[nodes in these states\\: .*\]:STATES:\(live uncertain silent left never unknown\)$/m);
-  t.match(stdout, /^\*-w\[.*\]:LIST:_beoboard_nodes$/m);
+  const offered = (verb: string) => {
+    const script = `compdef() { :; }; _arguments() { printf '%s\\n' "$@"; }; source '${SCRIPTS}/_beoboard'
+      words=(beoboard ${verb} --st); CURRENT=3; _beoboard`;
+    return spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8', env }).stdout.split('\n');
+  };
+  for (const [verb, option, words] of WORDS) {
+    const spec = offered(verb).find(line => line.startsWith(`*${option}[`)) ?? '';
+    const one = `:(${words.join(' ')})`;
+    t.ok(
+      spec.endsWith(verb === 'nodes' ? `:_values -s , STATES ${words.join(' ')}` : one),
+      `${verb} ${option}: ${spec}`,
+    );
+  }
+  for (const { name, letters, options } of verbs)
+    t.same(
+      offered(name)
+        .flatMap(line => /^\*(-[^[]+)\[/.exec(line)?.[1] ?? [])
+        .sort(),
+      [...letters, ...options].sort(),
+      name,
+    );
+  t.ok(offered('nodes').some(line => /^\*-w\[.*\]:LIST:_beoboard_nodes$/.test(line)));
+  t.ok(offered('send').some(line => /^\*--scratch\[.*\]:DIR:_files -\/$/.test(line)));
+  t.ok(offered('forget').includes('*:LIST:_beoboard_nodes'));
 });

@@ -114,7 +114,7 @@ t.test('a link that is down', async t => {
     'n3 eth0',
     'n4 eth0',
   ]);
-  const grouped = JSON.parse((await ask('status', '--json', '--group', 'link')).stdout);
+  const grouped = JSON.parse((await ask('status', '--json', '--by', 'link')).stdout);
   t.same(
     grouped.groups.map(({ group, nodes }: { group: string; nodes: string }) => `${group} ${nodes}`),
     ['eth0 n[1-4]', 'eth1 m[1-2]'],

@@ -340,7 +340,7 @@ export class Scene {
     const [first, last] = [1, dying].map(i => String(i).padStart(digits, '0'));
     for (const [i, surroundings] of nodes.entries()) {
       const prefix = String.fromCharCode(97 + i);
-      const argv = ['load', '--to', address, '--count', String(each), '--prefix', prefix, '--json', ...load];
+      const argv = ['load', '--to', address, '--size', String(each), '--prefix', prefix, '--json', ...load];
       argv.push('--interval', `${limits.intervalMs}ms`);
       if (dying > 0) argv.push('--silent', `${prefix}[${first}-${last}]`, '--silent-from', ms(dieAfter));
       for (let n = 1; n <= dying; n++) this.dead.add(`${prefix}${String(n).padStart(digits, '0')}`);

@@ -3,7 +3,7 @@
 
 import { Failure } from '../common/failure.js';
 import { foldParts } from '../common/nodeset.js';
-import { defineVerb, type Portion, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, type Portion, parseVerb, UsageError, type Values, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
 import type { State } from '../shm/liveness.js';
@@ -101,7 +101,7 @@ function ignorance(why: string, fail: 'open' | 'closed' | undefined): Verdict {
   return { code, text: `${why}${fail === undefined ? '' : `; fails ${fail}`}` };
 }
 
-function lookAtBoard(values: Values<(typeof verb.options)[number]>): Verdict {
+function lookAtBoard(values: ValuesOf<typeof verb>): Verdict {
   const reader = new BoardReader(values.board, values.owner);
   try {
     const census = takeCensus(reader, { keep: state => state !== 'live', among: values.nodes });

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { Failure, usable } from '../common/failure.js';
 import { type Key, keyLine, nodeKey, readClusterKeys } from '../common/keys.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -24,16 +24,17 @@ import { VERBS } from '../common/verbs.js';
 export const verb = defineVerb({
   name: 'keygen',
   summary: VERBS.keygen,
-  options: ['key-id', 'key-file', 'node'],
+  options: ['key-id', 'key-file', 'nodes'],
+  forms: forms.keygen,
   arguments: ['<file>'],
   examples: [
     'beoboard keygen /etc/beoboard/cluster.key',
-    'beoboard keygen --key-file cluster.key --node node001 node001.key',
-    "beoboard keygen --key-file cluster.key --node 'node[001-128]' keys/",
+    'beoboard keygen --key-file cluster.key --nodes node001 node001.key',
+    "beoboard keygen --key-file cluster.key --nodes 'node[001-128]' keys/",
     'beoboard keygen --key-id 2 next.key',
   ],
   notes:
-    "Files are made with mode 0600, and none is ever overwritten. With --node, a directory takes a file NODE.key for each node; several nodes need one, and it is made if it is not there. - writes to stdout. Who has the cluster key can speak for every node: with nodes' own keys it stays on the master, and receivers derive the nodes' keys from it themselves. Exit codes: 0 made, 1 not made.",
+    "Files are made with mode 0600, and none is ever overwritten. With --nodes, a directory takes a file NODE.key for each node; several nodes need one, and it is made if it is not there. - writes to stdout. Who has the cluster key can speak for every node: with nodes' own keys it stays on the master, and receivers derive the nodes' keys from it themselves. Exit codes: 0 made, 1 not made.",
 });
 
 const SECRET_BYTES = 32;
@@ -75,16 +76,16 @@ function makeAll(files: readonly (readonly [path: string, text: string])[]): voi
 /** What is asked for: the keys, each with the lines of its file. */
 function read(argv: string[]) {
   const { values, args } = parseVerb(verb, argv);
-  const { keyFile, keyId, node } = values;
+  const { keyFile, keyId } = values;
   const file = args[0] ?? '';
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
-  if (node === undefined) {
-    if (keyFile !== undefined) throw usage("--key-file is what nodes' own keys are made out of; give --node, too");
+  if (values.nodes === undefined) {
+    if (keyFile !== undefined) throw usage("--key-file is what nodes' own keys are made out of; give --nodes, too");
     return { file, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
   }
-  if (keyFile === undefined) throw usage('--node needs the cluster key; give --key-file');
+  if (keyFile === undefined) throw usage('--nodes needs the cluster key; give --key-file');
   if (keyId !== undefined) throw usage("--key-id is for a new cluster key; a node's key has the number of that");
-  const nodes = [...new Set(node)];
+  const nodes = [...new Set(values.nodes)];
   if (nodes.length > 1 && !isDirectory(file))
     throw usage(`${nodes.length} nodes need a directory to put their keys into; write ${oneLine(file)}/`);
   return { file, nodes, keys: usable(verb.name, () => readClusterKeys(keyFile)) };

@@ -13,8 +13,8 @@ import { type RefusedNode, refusedTexts } from './refusals.js';
 export const verb = defineVerb({
   name: 'nodes',
   summary: VERBS.nodes,
-  options: ['state', 'nodes', 'where', 'fold', 'expand', 'counted', 'board', 'owner', 'config'],
-  letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'counted' },
+  options: ['state', 'nodes', 'where', 'fold', 'expand', 'count', 'board', 'owner', 'config'],
+  letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'count' },
   examples: [
     'beoboard nodes --state live',
     'sbatch --exclude=$(beoboard nodes --state silent,uncertain) job.sh',
@@ -77,7 +77,7 @@ export async function main(argv: string[]): Promise<number> {
       ? counted(reader, question)
       : selected(reader, values.where, question));
     const { names, strangers } = found;
-    if (values.counted) await print([`${names.length}\n`]);
+    if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));
     else if (names.length > 0) await print([`${fold(names)}\n`]);
     if (found.stalled) {

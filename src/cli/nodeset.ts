@@ -10,8 +10,8 @@ import { VERBS } from '../common/verbs.js';
 export const verb = defineVerb({
   name: 'nodeset',
   summary: VERBS.nodeset,
-  options: ['expand', 'fold', 'counted', 'exclude'],
-  letters: { e: 'expand', f: 'fold', c: 'counted', x: 'exclude' },
+  options: ['expand', 'fold', 'count', 'exclude'],
+  letters: { e: 'expand', f: 'fold', c: 'count', x: 'exclude' },
   arguments: ['[lists...]'],
   examples: [
     'beoboard nodeset --expand node[001-128],login1',
@@ -36,12 +36,12 @@ async function namesOf(lists: readonly string[]): Promise<string[]> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const ways = [values.expand, values.fold, values.counted].filter(Boolean).length;
+  const ways = [values.expand, values.fold, values.count].filter(Boolean).length;
   if (ways !== 1) throw new UsageError(verb.name, 'write one of --expand, --fold and --count');
   try {
     const without = new Set(values.exclude);
     const names = (await namesOf(args)).filter(name => !without.has(name));
-    if (values.counted) await print([`${names.length}\n`]);
+    if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.map(name => `${name}\n`));
     else if (names.length > 0) await print([`${fold(names)}\n`]);
     return 0;

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { fold } from '../common/nodeset.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -14,7 +14,8 @@ import { VERBS } from '../common/verbs.js';
 export const verb = defineVerb({
   name: 'pace',
   summary: VERBS.pace,
-  options: ['nodes', 'paced-interval', 'paced-for', 'off', 'via', 'paced-file', 'dry-run'],
+  options: ['nodes', 'interval', 'for', 'off', 'via', 'pace-file', 'dry-run'],
+  forms: forms.pace,
   letters: { w: 'nodes' },
   examples: [
     "beoboard pace -w 'node[001-128]' --interval 10s --for 1h",
@@ -48,7 +49,7 @@ function typed(words: readonly string[]): string {
 /** How a command ended: its exit code, or what is said in its place. */
 function run([program = '', ...args]: readonly string[]): Promise<number | string> {
   return new Promise(resolve => {
-    // What it says belongs to whoever asked; it has nothing to ask for.
+    // The command writes to the same stdout and stderr as we do, and has nothing to read.
     const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
     child.once('error', error => resolve(`cannot be run: ${(error as NodeJS.ErrnoException).code ?? error.message}`));
     child.once('close', (code, signal) => resolve(code ?? `was ended by ${signal}`));
@@ -67,15 +68,15 @@ async function runAll(lines: readonly (readonly string[])[]): Promise<(number | 
 }
 
 export async function main(argv: string[]): Promise<number> {
-  const { nodes, pacedInterval, pacedFor, off, via, pacedFile, dryRun } = parseVerb(verb, argv).values;
+  const { nodes, interval, for: duration, off, via, paceFile, dryRun } = parseVerb(verb, argv).values;
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
   if (nodes === undefined) throw usage('no nodes are named; write -w LIST');
-  if (off && (pacedInterval !== undefined || pacedFor !== undefined))
+  if (off && (interval !== undefined || duration !== undefined))
     throw usage('--off removes the file; leave --interval and --for out');
-  if (!off && pacedInterval === undefined) throw usage('no interval; write --interval TIME, or --off');
-  if (!off && pacedFor === undefined) throw usage('for how long? write --for TIME');
-  const line = off ? undefined : `interval ${writeDuration(pacedInterval ?? 0)} for ${writeDuration(pacedFor ?? 0)}`;
-  const script = scriptFor(pacedFile, line);
+  if (!off && interval === undefined) throw usage('no interval; write --interval TIME, or --off');
+  if (!off && duration === undefined) throw usage('for how long? write --for TIME');
+  const line = off ? undefined : `interval ${writeDuration(interval ?? 0)} for ${writeDuration(duration ?? 0)}`;
+  const script = scriptFor(paceFile, line);
   // ssh knows no lists.
   const groups = basename(via[0] ?? '') === 'ssh' ? [...new Set(nodes)] : [fold(nodes)];
   const lines = groups.map(group => [...via, group, script]);

@@ -2,7 +2,7 @@
 // (or every second) and judges nothing that the board does not say.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -17,7 +17,7 @@ export const verb = defineVerb({
   name: 'status',
   summary: VERBS.status,
   options: [
-    ...(['nodes', 'where', 'grouping', 'sort', 'columns', 'exceptions', 'long'] as const),
+    ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long'] as const),
     ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
@@ -26,7 +26,7 @@ export const verb = defineVerb({
     'beoboard status -x',
     'beoboard status -w rack17n[01-48] -o load,mem,mem_avail_mib',
     "beoboard status --where 'mem_avail_mib < 1024 && state == live' --sort load",
-    "beoboard status --group '/^rack[0-9]+/'",
+    "beoboard status --by '/^rack[0-9]+/'",
     'beoboard status --watch',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
   ],
@@ -40,11 +40,11 @@ a node that reports is not heard.
 terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
 words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
---group counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
+--by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
 NO_COLOR turns colours off. Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
 });
 
-type Options = Values<(typeof verb.options)[number]>;
+type Options = ValuesOf<typeof verb>;
 
 /** Columns of the terminal: 80 unless it is wider, or is known to be less. */
 function terminalWidth(): number {
@@ -79,9 +79,9 @@ function disagreement(options: Options): string | undefined {
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
   const machine = forms.find(name => name !== 'plain');
   if (options.watch && machine) return `--watch and --${machine} do not go together; leave one out`;
-  if (options.grouping !== undefined) {
+  if (options.by !== undefined) {
     const alone = (['csv', 'plain', 'watch'] as const).find(name => options[name]);
-    if (alone) return `--group and --${alone} do not go together; leave one out`;
+    if (alone) return `--by and --${alone} do not go together; leave one out`;
   } else if (options.json && options.columns) return '--json and --columns do not go together; choose keys with jq';
   return undefined;
 }
@@ -96,20 +96,20 @@ async function answer(snapshot: Snapshot, choice: Choice, options: Options): Pro
   const found = survey(snapshot, choice);
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
-    const { grouping, sort, columns } = options;
-    const shown = await ordered(exceptions(found, options.exceptions), grouping ? undefined : sort);
-    if (grouping === undefined) return jsonPieces(snapshot, shown, oddities(found));
+    const { by, sort, columns } = options;
+    const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
+    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found));
     const { groups, groupsJson } = await import('./groups.js');
-    return jsonPieces(snapshot, shown, oddities(found), groupsJson(snapshot, groups(found, grouping, sort), columns));
+    return jsonPieces(snapshot, shown, oddities(found), groupsJson(snapshot, groups(found, by, sort), columns));
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');
     const nodes = await ordered(exceptions(found, options.exceptions), options.sort);
     return csvLines(found, nodes, options.columns);
   }
-  const { columns, sort, long, grouping, exceptions: only } = options;
+  const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);
-  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping, long, exceptions: only };
+  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping: by, long, exceptions: only };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 

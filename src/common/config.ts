@@ -46,11 +46,13 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
  * Throws an InputError that begins with `file:line`.
  * @param shapes the keys that are known, and what each may hold
  * @param elsewhere keys that exist, but not here; only to say so
+ * @param mistaken what people may write for a key that is known by another name
  */
 export function readConfig(
   file: string,
   shapes: Readonly<Record<string, Shape>>,
   elsewhere: readonly string[] = [],
+  mistaken: ReadonlyMap<string, string> = new Map(),
 ): Map<string, Setting> {
   const { parse, TomlError } = require('smol-toml') as typeof import('smol-toml');
   const { z } = require('zod') as typeof import('zod');
@@ -90,9 +92,9 @@ export function readConfig(
       throw new InputError(`${where(key)}: not a value for it; ${INSTEAD[shapes[key] ?? 'one']}`);
     }
     const key = String(issue.keys[0]);
-    if (elsewhere.includes(key))
+    if (elsewhere.includes(key) && !mistaken.has(key))
       throw new InputError(`${where(key)} is an option that this verb takes from no file; remove it`);
-    const meant = nearest(key, Object.keys(shapes));
+    const meant = mistaken.get(key) ?? nearest(key, Object.keys(shapes));
     const advice = meant ? `did you mean ${meant}?` : `known are ${Object.keys(shapes).join(', ')}`;
     throw new InputError(`${at(key)}: unknown name ${quote(key)}; ${advice}`);
   }

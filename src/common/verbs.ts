@@ -1,4 +1,10 @@
-// The verbs, and what each does, in one line: apart from them, so that the list can be shown without loading any.
+// What the program is, and its verbs, each in one line: apart from them, so that the list can be shown without loading any.
+
+/** What the program is. */
+export const ABOUT =
+  'A cluster scoreboard: every node reports once a second, one shared-memory board says how each of them is.';
+
+export const EXIT_CODES = '0 done, 1 not so, 2 usage, 4 no board or stalled.';
 
 export const VERBS = {
   demo: 'receiver, sender and live status of this machine, in one terminal',

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../common/addresses.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
@@ -17,7 +17,8 @@ import { type Client, Ports, type Serve } from './server.js';
 export const verb = defineVerb({
   name: 'ganglia',
   summary: VERBS.ganglia,
-  options: ['boards', 'owner', 'serve', 'gzip-listen', 'gmetad-listen', 'grid', 'trusted-hosts', 'metrics', 'config'],
+  options: ['board', 'owner', 'listen', 'gzip-listen', 'gmetad-listen', 'grid', 'trusted-hosts', 'metrics', 'config'],
+  forms: forms.ganglia,
   examples: [
     'beoboard ganglia',
     'beoboard ganglia --listen 127.0.0.1 --metrics gmond',
@@ -29,7 +30,7 @@ While a receiver is stalled, its hosts are shown as they last were for a minute;
 SIGTERM, SIGINT and SIGHUP end it.`,
 });
 
-type Options = Values<(typeof verb.options)[number]>;
+type Options = ValuesOf<typeof verb>;
 
 /** How long a stalled board is shown as it last was, ms: the time in which a receiver is restarted. */
 const STALLED_MOST_MS = 60_000;
@@ -39,7 +40,7 @@ class BoardSource implements Source {
   readonly name: string | undefined;
   readonly #reader: BoardReader;
 
-  constructor({ name, path }: Options['boards'][number], owner: Options['owner']) {
+  constructor({ name, path }: Options['board'][number], owner: Options['owner']) {
     this.name = name;
     this.#reader = new BoardReader(path, owner);
   }
@@ -140,13 +141,13 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
 }
 
 /** What `/status` tells. */
-function statusOf({ counts, clients }: Ports, { boards }: Options): Buffer {
-  return Buffer.from(`${JSON.stringify({ schema: 1, boards: boards.map(({ path }) => path), clients, ...counts })}\n`);
+function statusOf({ counts, clients }: Ports, { board }: Options): Buffer {
+  return Buffer.from(`${JSON.stringify({ schema: 1, boards: board.map(({ path }) => path), clients, ...counts })}\n`);
 }
 
 /** Opens every port; where it listens, in the order of the options. */
 async function open(ports: Ports, options: Options, log: Log): Promise<string[]> {
-  const sources = options.boards.map(board => new BoardSource(board, options.owner));
+  const sources = options.board.map(board => new BoardSource(board, options.owner));
   const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics]);
   const now = clock();
   const bound: Address[] = [];
@@ -165,7 +166,7 @@ async function open(ports: Ports, options: Options, log: Log): Promise<string[]>
     const pieces = query.status ? [statusOf(ports, options)] : told(documents.gmetad(query, now()), log);
     return query.http ? overHttp(pieces, query.status ? 'application/json' : 'application/xml') : pieces;
   };
-  for (const address of options.serve) await listen(address, async () => told(documents.gmond(now()), log));
+  for (const address of options.listen) await listen(address, async () => told(documents.gmond(now()), log));
   for (const address of options.gzipListen) await listen(address, shared(documents, now, log));
   for (const address of options.gmetadListen) {
     const { port } = await listen(address, async () => told(documents.gmetad(EVERYTHING, now()), log));
@@ -193,7 +194,7 @@ function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
-  const names = options.boards.flatMap(({ name }) => name ?? []);
+  const names = options.board.flatMap(({ name }) => name ?? []);
   const twice = names.find((name, i) => names.indexOf(name) < i);
   if (twice !== undefined)
     throw new UsageError(

@@ -7,7 +7,7 @@ import { formatAddress } from '../common/addresses.js';
 import { Failure, usable } from '../common/failure.js';
 import { nodeKey, readClusterKeys } from '../common/keys.js';
 import { createLog } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
@@ -20,7 +20,7 @@ export const verb = defineVerb({
   summary: VERBS.load,
   options: [
     'to',
-    'count',
+    'size',
     'prefix',
     'cluster',
     'key-file',
@@ -37,16 +37,16 @@ export const verb = defineVerb({
     'config',
   ],
   examples: [
-    'beoboard load --to 127.0.0.1 --count 1000',
-    'beoboard load --to 127.0.0.1 --count 100k --rate 100k --for 60s',
-    'beoboard load --to 127.0.0.1 --count 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
+    'beoboard load --to 127.0.0.1 --size 1000',
+    'beoboard load --to 127.0.0.1 --size 100k --rate 100k --for 60s',
+    'beoboard load --to 127.0.0.1 --size 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
   ],
   notes: `Every node reports once per --interval; with --rate, reports a second in all, the interval follows from it. The nodes are called
 PREFIX0001 and so on; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
-by the master as lost. With --key-file, the cluster's key, each signs with its own key, as --require node demands. Send it only to a master of your own: what it costs there, at which count, is what it is for.`,
+by the master as lost. With --key-file, the cluster's key, each signs with its own key, as --require node demands. Send it only to a master of your own: what it costs there, at which size, is what it is for.`,
 });
 
-type Options = Values<(typeof verb.options)[number]>;
+type Options = ValuesOf<typeof verb>;
 
 /** The shortest pause between two calls, ms: what falls due meanwhile goes out together, cut apart by the kernel. */
 const TICK_MS = 1;
@@ -57,11 +57,11 @@ const PROGRESS_MS = 10_000;
 /** The nodes' interval in ms: what is asked for, or what the rate leaves. */
 function intervalOf(options: Options): number {
   if (options.rate === undefined) return options.interval;
-  const ms = Math.round((1000 * options.count) / options.rate);
+  const ms = Math.round((1000 * options.size) / options.rate);
   if (ms < 100 || ms > 600_000)
     throw new UsageError(
       verb.name,
-      `${options.rate} reports a second of ${options.count} nodes are one per node every ${ms} ms, which must be 100 to 600000; change --count or --rate`,
+      `${options.rate} reports a second of ${options.size} nodes are one per node every ${ms} ms, which must be 100 to 600000; change --size or --rate`,
     );
   return ms;
 }
@@ -77,7 +77,7 @@ export async function main(argv: string[]): Promise<number> {
   if (to === undefined || to === '-' || more.length > 0)
     throw new UsageError(verb.name, 'one master is needed; write --to ADDR once');
   const intervalMs = intervalOf(options);
-  const rate = (1000 * options.count) / intervalMs;
+  const rate = (1000 * options.size) / intervalMs;
   const log = createLog(verb.name);
   const { address } = await lookup(to.host).catch(() => {
     throw new Failure(`cannot find ${to.host}: the name is not known`, 1);
@@ -86,12 +86,12 @@ export async function main(argv: string[]): Promise<number> {
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort());
   const sender = new BulkSender(address, to.port);
   const time = new BigUint64Array(3);
-  const digits = String(options.count).length;
+  const digits = String(options.size).length;
   const nameOf = (i: number) => `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const { keyFile } = options;
   const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
   const cluster = new Cluster(
-    options.count,
+    options.size,
     i => ({
       name: nameOf(i),
       cluster: options.cluster,
@@ -104,7 +104,7 @@ export async function main(argv: string[]): Promise<number> {
   );
   const mishaps = new Mishaps(options, intervalMs, nameOf);
   log.info(
-    `ready: ${options.count} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
+    `ready: ${options.size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
   );
   const { sent, leftOut, restarts, seconds } = await run(
     cluster,
@@ -118,7 +118,7 @@ export async function main(argv: string[]): Promise<number> {
   );
   sender.close();
   const summary = {
-    nodes: options.count,
+    nodes: options.size,
     reports: sent,
     left_out: leftOut,
     restarts,
@@ -147,13 +147,13 @@ class Mishaps {
     intervalMs: number,
     nameOf: (i: number) => string,
   ) {
-    const { silent, count, seed, loss, restartEvery } = options;
-    const places = new Map(silent === undefined ? [] : Array.from({ length: count }, (_, i) => [nameOf(i), i]));
+    const { silent, size, seed, loss, restartEvery } = options;
+    const places = new Map(silent === undefined ? [] : Array.from({ length: size }, (_, i) => [nameOf(i), i]));
     const strangers = silent?.filter(name => !places.has(name)) ?? [];
     if (strangers.length > 0)
       throw new UsageError(
         verb.name,
-        `--silent: ${strangers[0]} is none of the nodes, ${nameOf(0)} to ${nameOf(count - 1)}`,
+        `--silent: ${strangers[0]} is none of the nodes, ${nameOf(0)} to ${nameOf(size - 1)}`,
       );
     this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
     this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);

@@ -6,7 +6,7 @@ import { formatAddress } from '../common/addresses.js';
 import { Failure } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
@@ -47,7 +47,7 @@ export const verb = defineVerb({
     'Sockets that systemd passes take the place of --listen. Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
 });
 
-type Options = Values<(typeof verb.options)[number]>;
+type Options = ValuesOf<typeof verb>;
 
 /** What is done so seldom runs as cold code, and a millisecond of it each second is a twentieth of what 10,000 reports cost. */
 const LOOK_MS = 2000;

@@ -4,7 +4,7 @@ import { formatDuration } from '../common/durations.js';
 import { usable } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';
 import { createLog } from '../common/log.js';
-import { defineVerb, parseVerb, UsageError, type Values } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStdoutGone, onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
@@ -56,7 +56,7 @@ export const verb = defineVerb({
     'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced by twelve reports at the old one; the old name of a node that takes another one says goodbye. A pace file holds one line, interval TIME for TIME; it is believed when it belongs to root or to the user of the sender and nobody else can write it: docs/operations.md.',
 });
 
-type Options = Values<(typeof verb.options)[number]>;
+type Options = ValuesOf<typeof verb>;
 
 /** What of the course follows from the options, and may change while the sender runs. */
 function courseOf(options: Options, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {

@@ -55,7 +55,7 @@ else {
         t.teardown(() => reader.close());
         const softnet = softnetDrops();
         const to = ['--to', `127.0.0.1:${receiver.port}`];
-        const honest = start(t, ['load', ...to, '--count', String(NODES), '--key-file', key, '--json']);
+        const honest = start(t, ['load', ...to, '--size', String(NODES), '--key-file', key, '--json']);
         const states = () => takeCensus(reader, { keep: () => false }).counts;
         await until('all nodes are live', () => states().live === NODES);
         const memory = privateBytes(pid);

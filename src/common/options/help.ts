@@ -1,0 +1,62 @@
+// What a verb says of itself at --help, and the rows of it that its manual page and its completions have, too. Prints nothing.
+
+import type { Option } from './option.js';
+import { letterOf, optionOf, spelled, type Verb } from './verb.js';
+
+/** What every verb takes besides its options. */
+export const HELP = { letter: 'h', long: 'help', about: 'show this help' } as const;
+
+/** What an option is about, without its default. */
+export function aboutOf({ about, most, value }: Option<unknown>): string {
+  return value !== undefined && most > 2 ? `${about}; may be repeated` : about;
+}
+
+function describe(option: Option<unknown>): string {
+  const { fallback, env } = option;
+  return `${aboutOf(option)}${fallback.shown && ` (default: ${fallback.shown})`}${env ? ` (env: ${env})` : ''}`;
+}
+
+/** The command line in general. */
+export function usageOf(verb: Verb): string {
+  return ['beoboard', verb.name, '[options]', ...(verb.arguments ?? [])].join(' ');
+}
+
+/** The options, `-w, --nodes LIST`, and what is said of each. */
+export function termsOf(verb: Verb): (readonly [term: string, about: string])[] {
+  const terms = verb.options.map(name => {
+    const letter = letterOf(verb, name);
+    const long = spelled(verb, name);
+    return [letter === undefined ? long : `-${letter}, ${long}`, describe(optionOf(verb, name))] as const;
+  });
+  return [...terms, [`-${HELP.letter}, --${HELP.long}`, HELP.about]];
+}
+
+/** The text in lines of so many characters, each but the first indented. */
+function wrapped(text: string, width: number, indent: number): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join(`\n${' '.repeat(indent)}`);
+}
+
+/** The help, for a terminal of so many columns. */
+export function helpOf(verb: Verb, columns: number): string {
+  const rows = termsOf(verb);
+  const indent = Math.max(...rows.map(([term]) => term.length)) + 4;
+  const width = Math.max(40, columns - indent);
+  return [
+    `Usage: ${usageOf(verb)}`,
+    `\n${verb.summary}`,
+    '\nOptions:',
+    ...rows.map(([term, about]) => `  ${term.padEnd(indent - 2)}${wrapped(about, width, indent)}`),
+    ...(verb.notes ? [`\n${verb.notes.trim()}`] : []),
+    '\nExamples:',
+    ...verb.examples.map(line => `  ${line}`),
+    '',
+  ].join('\n');
+}

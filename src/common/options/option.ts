@@ -1,0 +1,67 @@
+// What an option is, and the shapes that it may have: a flag, one value, several. Reads no command line, and knows no option by name.
+
+import type { Setting } from '../config.js';
+import { InputError } from '../text.js';
+import type { Value } from './values.js';
+
+export interface Option<T> {
+  /** What stands for the value in help and errors; empty for a flag. */
+  readonly shown: string;
+  readonly about: string;
+  /** What it takes; undefined for a flag. */
+  readonly value?: Value<unknown>;
+  /** How many times it may be given. */
+  readonly most: number;
+  readonly env?: string;
+  readonly fallback: Fallback;
+  /** What people may write who mean it, because other programs or other verbs call it so; they are told its name. */
+  readonly mistaken?: readonly string[];
+  /** Makes the value from the texts given; InputErrors are told with `where`. */
+  readonly read: (given: Setting) => T;
+}
+
+/** The default as somebody would write it, so that it is read by the same parser, and how help shows it. */
+export interface Fallback {
+  readonly texts: () => readonly string[];
+  readonly shown: string;
+}
+
+const NOTHING: Fallback = { texts: () => [], shown: '' };
+
+/** A default that is shown as it is written. */
+export const standard = (...texts: string[]): Fallback => ({ texts: () => texts, shown: texts.join(', ') });
+
+/** No default of the table's own: whoever uses the value decides what stands for it, and help shows that. */
+export const later = (shown: string): Fallback => ({ texts: () => [], shown });
+
+function at<T>({ where }: Setting, { parse }: Value<T>, text: string): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw error instanceof InputError ? new InputError(`${where}: ${error.message}`) : error;
+  }
+}
+
+export function flag(about: string): Option<boolean> {
+  return { shown: '', about, most: Number.POSITIVE_INFINITY, fallback: NOTHING, read: ({ texts }) => texts.length > 0 };
+}
+
+/** An option with a default always has a value. */
+export function one<T>(shown: string, about: string, value: Value<T>, fallback: Fallback): Option<T> {
+  return { shown, about, value, most: 1, fallback, read: given => at(given, value, given.texts[0] ?? '') };
+}
+
+export function optional<T>(shown: string, about: string, value: Value<T>, fallback = NOTHING): Option<T | undefined> {
+  const read = (given: Setting) => (given.texts[0] === undefined ? undefined : at(given, value, given.texts[0]));
+  return { shown, about, value, most: 1, fallback, read };
+}
+
+export function many<T>(
+  shown: string,
+  about: string,
+  value: Value<T>,
+  fallback = NOTHING,
+  most = Number.POSITIVE_INFINITY,
+): Option<T[]> {
+  return { shown, about, value, most, fallback, read: given => given.texts.map(text => at(given, value, text)) };
+}

@@ -1,0 +1,224 @@
+// The one table of options: what each means wherever it is taken, and the forms that some verbs give to it. Reads nothing.
+
+import { hostname } from 'node:os';
+import { flag, later, many, type Option, one, optional, standard } from './option.js';
+import * as values from './values.js';
+
+const { count, file, folder, oneOf, time } = values;
+
+/** Ganglia's own ports. */
+const GMOND_PORT = 8649;
+const GMETAD_PORT = 8651;
+
+const BOARD = standard('/dev/shm/beoboard/board');
+const INTERVAL = time('100ms', '600s');
+
+/** Every option, by its name on the command line and in a config file. */
+export const options = {
+  board: one('PATH', "the board's file", file, BOARD),
+  to: many(
+    'ADDR[:PORT]',
+    'where reports go: names, [V6]:PORT, port 8677; - writes the datagram to stdout',
+    values.destination,
+  ),
+  listen: many(
+    'ADDR[:PORT]',
+    'where to listen, IPv4 or IPv6, [::] hears IPv6 alone; port 0 picks one and prints it',
+    values.address(),
+    standard('0.0.0.0:8677'),
+  ),
+  'gzip-listen': many(
+    'ADDR:PORT',
+    'where to serve the same compressed; port 0 picks one and prints it',
+    values.addressWithPort,
+  ),
+  'gmetad-listen': many(
+    'ADDR[:PORT]',
+    'where to serve what a gmetad serves: the whole tree at PORT, 8651, and queries at the port behind it; port 0 picks both',
+    values.address(GMETAD_PORT),
+  ),
+  'trusted-hosts': many(
+    'LIST',
+    'who may ask, besides this machine: addresses and networks, 10.0.0.1,10.1.0.0/16',
+    values.networks,
+  ),
+  grid: one('NAME', "the grid's name", values.clusterName, standard('unspecified')),
+  metrics: one(
+    'WHICH',
+    'gmond: those of a default gmond alone; all: ours as well',
+    oneOf('all', 'gmond'),
+    standard('all'),
+  ),
+  group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', values.multicastGroup),
+  interface: optional('IF', 'the interface for multicasts, by name', values.networkInterface),
+  ttl: one('N', 'routers that multicasts may pass, plus one, 0 to 255', count(0, 255), standard('1')),
+  name: one('NAME', "the node's name", values.nodeName, {
+    texts: () => [hostname().split('.', 1)[0]?.toLowerCase() ?? ''],
+    shown: 'the host name up to its first dot, in lower case',
+  }),
+  cluster: optional('NAME', "the cluster's name", values.clusterName),
+  'key-file': optional('FILE', 'the key, in a file that only its owner can read', file),
+  require: optional(
+    'WHAT',
+    'what a report must at least have proved: none, cluster, or node',
+    oneOf('none', 'cluster', 'node'),
+    later('cluster with --key-file, else none'),
+  ),
+  'clock-window': one(
+    'TIME',
+    "how far a node's wall clock may be off when it starts to report with a key, 100ms to 24h, or off",
+    values.timeOrOff('100ms', '24h'),
+    standard('60s'),
+  ),
+  'key-id': optional('N', 'the number of the key, 0 to 65535', count(0, 65_535), later('1')),
+  interval: one('TIME', 'from one report to the next, 100ms to 600s', INTERVAL, standard('1s')),
+  'pace-file': optional('PATH', 'another interval for a time, in a file that root writes: interval 10s for 1h', file),
+  'pace-min': one('TIME', 'the shortest interval that such a file may ask for', INTERVAL, standard('250ms')),
+  'pace-max': one('TIME', 'the longest', INTERVAL, standard('60s')),
+  off: flag('remove the file: each node goes back to its own interval'),
+  via: one(
+    'COMMAND',
+    'what runs a command on nodes: words, behind which the nodes come as one host list; ssh is called for each node',
+    values.command,
+    standard('clush -S -w'),
+  ),
+  'dry-run': flag('print the command lines, and run nothing'),
+  once: flag('send one report, flagged as the last, and end'),
+  aligned: flag('send on the wall clock, all nodes at once, instead of spread over the interval'),
+  nodes: optional(
+    'LIST',
+    'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line',
+    values.nodes,
+  ),
+  capacity: one('N', 'records on the board, 1 to 1000000', count(1, 1_000_000), standard('10240')),
+  'uncertain-after': one('TIME', 'no longer live after', time('100ms', '24h'), standard('4.5s')),
+  'silent-after': one('TIME', 'silent after', time('100ms', '24h'), standard('10.5s')),
+  drain: one(
+    'TIME',
+    'from one emptying of the sockets to the next, 0ms to 100ms',
+    time('0ms', '100ms'),
+    standard('5ms'),
+  ),
+  proc: many('DIR', 'another /proc; given twice: the tick before, and the report', folder, standard('/proc'), 2),
+  sys: many('DIR', 'another /sys; given twice: the tick before, and the report', folder, standard('/sys'), 2),
+  scratch: one(
+    'DIR',
+    'the local scratch of which space is reported; never a network file system',
+    folder,
+    standard('/tmp'),
+  ),
+  pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', file),
+  config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
+  json: flag('one JSON object instead of text'),
+  watch: flag('again every second, until it is ended'),
+  owner: {
+    ...optional('USER', 'believe a board of this user too, by name or id', values.user),
+    env: 'BEOBOARD_OWNER',
+  },
+  rate: optional('N', 'reports a second, as in 1000 or 100k', count(1, 100_000_000)),
+  size: { ...one('N', 'how many nodes', count(1, 1_000_000), standard('1000')), mistaken: ['count'] },
+  prefix: one('NAME', 'what the names of the nodes begin with', values.namePrefix, standard('node')),
+  loss: one('PERCENT', 'of all reports, as many are left out by chance', values.percent, standard('0')),
+  'restart-every': optional('TIME', 'each node restarts its sender about as often, 1s to 500h', time('1s', '500h')),
+  silent: optional(
+    'LIST',
+    'nodes that fall silent, as behind a switch that fails: a host list, or @FILE',
+    values.nodes,
+  ),
+  'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
+  'silent-for': optional('TIME', 'for how long, 1ms to 500h; without it for good', time('1ms', '500h')),
+  seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
+  columns: optional(
+    'NAMES',
+    'columns of the table: name, state, age, load … or fields as beoboard describe has them',
+    values.fields,
+  ),
+  sort: optional('FIELD', 'rows by a field or column, the largest first; -FIELD the smallest first', values.field),
+  by: {
+    ...optional(
+      'RULE',
+      "a line for each group of nodes: by a field, or by a part of the name as in '/^rack[0-9]+/'",
+      values.grouping,
+    ),
+    mistaken: ['group', 'groups', 'group-by'],
+  },
+  exceptions: flag('only nodes that are not live; one line when all is well'),
+  long: flag('a row for every node, and lists in full'),
+  csv: flag('comma-separated values: names of columns, then a line for each node'),
+  plain: flag('sentences instead of a table'),
+  color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
+  fail: optional(
+    'WAY',
+    'open or closed: what to say of nodes when there is no board, or a stalled one',
+    oneOf('open', 'closed'),
+  ),
+  warning: one('N[%]', 'more nodes than this that are not live are a warning', values.portion, standard('0')),
+  critical: one(
+    'N[%]',
+    'more nodes than this that are silent, or left for long, are critical',
+    values.portion,
+    standard('0'),
+  ),
+  expand: flag('one name in each line'),
+  fold: flag('one host list, as in node[001-128],login1'),
+  count: flag('only how many there are'),
+  state: optional(
+    'STATES',
+    'nodes in these states: live, uncertain, silent, left, never, unknown',
+    values.someOf('state', 'live', 'uncertain', 'silent', 'left', 'never', 'unknown'),
+  ),
+  where: optional(
+    'CONDITION',
+    "nodes for which it holds, as in 'mem_avail_mib < 1024 && state == live'",
+    values.condition,
+  ),
+  exclude: optional('LIST', 'a host list, or @FILE, to be left out', values.anyNodes),
+  // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
+  for: optional('TIME', 'for how long, 1ms to 500h; without it until it is ended', time('1ms', '500h')),
+};
+
+export type OptionName = keyof typeof options;
+
+export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
+
+/** Options in forms of a verb's own. */
+export type Forms = { readonly [N in OptionName]?: Option<unknown> };
+
+/**
+ * What some verbs give to an option of the table: another default, other bounds, several values, words of their own in its help. It
+ * means the same all the same, and takes the same kind of value.
+ */
+export const forms = {
+  ganglia: {
+    board: many(
+      '[NAME=]PATH',
+      "a board's file, and the name of the cluster that it is shown as",
+      values.namedBoard,
+      BOARD,
+    ),
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve what a gmond serves, port 8649; port 0 picks one and prints it',
+      values.address(GMOND_PORT),
+      standard(`0.0.0.0:${GMOND_PORT}`),
+    ),
+  },
+  /** What the senders are to believe: the interval without a default, and the file as they see it. */
+  pace: {
+    interval: optional('TIME', 'from one report to the next, 100ms to 600s', INTERVAL),
+    for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
+    'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
+  },
+  keygen: {
+    nodes: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', values.nodes),
+  },
+} satisfies Record<string, Forms>;
+
+/** What verbs take besides options, by the word that stands for it in their help. */
+export const argumentKinds = {
+  file: 'file',
+  list: 'nodes',
+  lists: 'nodes',
+  node: 'nodes',
+  field: 'field',
+} as const satisfies Record<string, values.Kind>;

@@ -1,0 +1,259 @@
+// What a value of an option may be: how each is read from text, and what it is, so that completions can offer some. Knows no option.
+
+import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
+import { parseDuration } from '../durations.js';
+import { parseNodeName, readNodes } from '../nodeset.js';
+import { InputError, nearest, quote } from '../text.js';
+
+/** What kind of thing a value is. */
+export type Kind =
+  /** One of its words. */
+  | 'word'
+  /** Some of its words, separated by commas. */
+  | 'words'
+  | 'file'
+  | 'folder'
+  /** A host list, or @FILE. */
+  | 'nodes'
+  /** A host by name or address, and a port. */
+  | 'address'
+  /** A network interface of this machine. */
+  | 'interface'
+  | 'user'
+  | 'command'
+  | 'time'
+  | 'number'
+  /** What a node reports, as `beoboard describe` lists it, or a column of `status`. */
+  | 'field'
+  /** Several of them, separated by commas. */
+  | 'fields'
+  /** What nobody can offer: a name that is given, a condition. */
+  | 'text';
+
+export interface Value<T> {
+  readonly kind: Kind;
+  /** All that it may be, or what it may be besides things of its kind. */
+  readonly words?: readonly string[];
+  /** Throws an InputError that says what to write. */
+  readonly parse: (text: string) => T;
+}
+
+function value<T>(kind: Kind, parse: (text: string) => T): Value<T> {
+  return { kind, parse };
+}
+
+function path(text: string): string {
+  if (text === '' || text.includes('\0')) throw new InputError(`${quote(text)} names no file; write a path`);
+  return text;
+}
+
+export const file = value('file', path);
+export const folder = value('folder', path);
+
+/**
+ * The path of a file on other machines. It passes through up to three shells and through programs that replace what follows a %,
+ * so only what none of them knows is taken.
+ */
+export const remoteFile = value('file', (text): string => {
+  if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
+  throw new InputError(`${quote(text)} is no path for this; write one from / on, of letters, digits, . _ - alone`);
+});
+
+/** A command in words; there is no shell that would take quotes away. */
+export const command = value('command', (text): string[] => {
+  const words = text.split(/[ \t]+/).filter(word => word !== '');
+  if (words.length > 0 && !/["'\\\n\0]/.test(text)) return words;
+  throw new InputError(`${quote(text)} is no command; write words, without quotes, as in 'pdsh -S -w'`);
+});
+
+/** A whole number from `low` to `high`; `10k` is 10000, `2M` is 2000000. */
+export function count(low: number, high: number): Value<number> {
+  return value('number', text => {
+    const [, digits, unit = ''] = /^(\d{1,15})([kM]?)$/.exec(text) ?? [];
+    if (digits === undefined) throw new InputError(`${quote(text)} is no whole number; write it as 10000 or 10k`);
+    const number = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1);
+    if (number < low || number > high) throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
+    return number;
+  });
+}
+
+/** A share from 0 to 1, written in per cent: `2%`, `0.5`. */
+export const percent = value('number', (text): number => {
+  const [, digits] = /^(\d{1,3}(?:\.\d{1,6})?)%?$/.exec(text) ?? [];
+  if (digits === undefined || Number(digits) > 100)
+    throw new InputError(`${quote(text)} is no share in per cent; write 0 to 100, as in 2% or 0.5`);
+  return Number(digits) / 100;
+});
+
+/** So many, or so many in a hundred. */
+export interface Portion {
+  readonly number: number;
+  readonly percent: boolean;
+}
+
+export const portion = value('number', (text): Portion => {
+  const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  return { number: Number(digits), percent: percent === '%' };
+});
+
+/** Milliseconds, from `low` to `high`. */
+export function time(low: string, high: string): Value<number> {
+  return value('time', text => {
+    const ms = parseDuration(text);
+    if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
+    throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
+  });
+}
+
+/** The same, or `off`. */
+export function timeOrOff(low: string, high: string): Value<number | 'off'> {
+  const { parse } = time(low, high);
+  return {
+    kind: 'time',
+    words: ['off'],
+    parse: text => {
+      try {
+        return text === 'off' ? 'off' : parse(text);
+      } catch (error) {
+        throw error instanceof InputError ? new InputError(`${error.message}, or off`) : error;
+      }
+    },
+  };
+}
+
+/** `a, b or c` */
+function alternatives(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
+}
+
+/** One of these words. */
+export function oneOf<const T extends string>(...words: readonly T[]): Value<T> {
+  const parse = (text: string) => {
+    const found = words.find(word => word === text);
+    if (found === undefined) throw new InputError(`${quote(text)} is none of its words; write ${alternatives(words)}`);
+    return found;
+  };
+  return { kind: 'word', words, parse };
+}
+
+/** Some of these words, separated by commas; `what` one of them is called. */
+export function someOf<const T extends string>(what: string, ...words: readonly T[]): Value<T[]> {
+  const parse = (text: string) =>
+    text.split(',').map(part => {
+      const found = words.find(word => word === part);
+      if (found !== undefined) return found;
+      const meant = nearest(part, words);
+      throw new InputError(
+        `${quote(part)} is no ${what}; ${meant ? `did you mean ${meant}?` : `write ${words.join(', ')}`}`,
+      );
+    });
+  return { kind: 'words', words, parse };
+}
+
+export const nodes = value('nodes', text => readNodes(text));
+
+/** Names as other programs have them, too. */
+export const anyNodes = value('nodes', text => readNodes(text, 'any'));
+
+/** An address; one without a port has this one. */
+export function address(port?: number): Value<Address> {
+  return value('address', text => parseAddress(text, port));
+}
+
+/** An address for which there is no port that everybody would expect. */
+export const addressWithPort = value('address', (text): Address => {
+  const address = parseAddress(text, -1);
+  if (address.port === -1) throw new InputError(`${quote(text)} has no port; write ADDR:PORT`);
+  return address;
+});
+
+export const destination: Value<Address | '-'> = {
+  kind: 'address',
+  words: ['-'],
+  parse: text => {
+    if (text === '-') return '-';
+    const address = parseAddress(text);
+    if (address.port === 0)
+      throw new InputError(`${quote(text)} has port 0; write the port that the receiver listens on`);
+    return address;
+  },
+};
+
+export const multicastGroup = value('text', (text): Address => {
+  const address = parseAddress(text);
+  if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
+  throw new InputError(`${quote(text)} is no multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`);
+});
+
+/** Addresses and networks, separated by commas. */
+export const networks = value('text', (text): Network[] => text.split(',').map(part => parseNetwork(part.trim())));
+
+/** A network interface, named as the kernel names them. */
+export const networkInterface = value('interface', (text): string => {
+  if (/^[^\s/:]+$/.test(text) && Buffer.byteLength(text) <= 15 && text !== '.' && text !== '..') return text;
+  throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
+});
+
+export const nodeName = value('text', parseNodeName);
+
+/** The name becomes a file name and an XML value at Ganglia's, which takes no more than this. */
+export const clusterName = value('text', (text): string => {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
+  throw new InputError(
+    `${quote(text)} is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first`,
+  );
+});
+
+export const namePrefix = value('text', (text): string => {
+  if (/^[a-z0-9][a-z0-9._-]{0,49}$/.test(text)) return text;
+  throw new InputError(`${quote(text)} begins no node name; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`);
+});
+
+/** A board, and the name of the cluster that it is shown as. */
+export interface NamedBoard {
+  readonly name?: string;
+  readonly path: string;
+}
+
+export const namedBoard = value('file', (text): NamedBoard => {
+  const [, name, rest] = /^([^=/]*)=(.*)$/s.exec(text) ?? [];
+  return name === undefined ? { path: path(text) } : { name: clusterName.parse(name), path: path(rest ?? '') };
+});
+
+function fieldName(text: string): string {
+  if (/^-?[A-Za-z_][\w.]*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
+}
+
+export const field = value('field', fieldName);
+
+/** Names separated by commas. */
+export const fields = value('fields', text => text.split(',').map(fieldName));
+
+/** What groups nodes: equal values of a field, or what a pattern finds in their names. */
+export type Grouping = { readonly field: string } | { readonly pattern: RegExp };
+
+/** A field, or a regular expression between slashes. */
+export const grouping = value('field', (text): Grouping => {
+  const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
+  if (pattern === undefined) return { field: fieldName(text) };
+  try {
+    return { pattern: new RegExp(pattern, 'u') };
+  } catch {
+    throw new InputError(`${quote(text)} is no regular expression; write '/^rack[0-9]+/', say`);
+  }
+});
+
+/** A condition is only looked at for being there: which fields there are is known to who evaluates it. */
+export const condition = value('text', (text): string => {
+  if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
+  return text;
+});
+
+/** A user id as number, a user name as text. */
+export const user = value('user', (text): number | string => {
+  if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
+  if (/^[A-Za-z_][\w.@-]*\$?$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is no user; write a user name or a user id`);
+});

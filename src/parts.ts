@@ -1,0 +1,28 @@
+// Which part of the program a verb leads to. Loads none by itself.
+
+import type { Verb } from './common/options.js';
+import type { VERBS } from './common/verbs.js';
+
+export interface Part {
+  readonly verb: Verb;
+  main(argv: string[]): Promise<number>;
+}
+
+/** Loads a part only when its verb is asked for. */
+export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
+  demo: () => import('./demo/main.js'),
+  send: () => import('./sender/main.js'),
+  receive: () => import('./receiver/main.js'),
+  status: () => import('./cli/status.js'),
+  nodes: () => import('./cli/nodes.js'),
+  check: () => import('./cli/check.js'),
+  xml: () => import('./ganglia-xml/xml.js'),
+  ganglia: () => import('./ganglia-xml/main.js'),
+  dump: () => import('./cli/dump.js'),
+  describe: () => import('./cli/describe.js'),
+  nodeset: () => import('./cli/nodeset.js'),
+  forget: () => import('./receiver/forget.js'),
+  pace: () => import('./cli/pace.js'),
+  keygen: () => import('./cli/keygen.js'),
+  load: () => import('./load/main.js'),
+};
