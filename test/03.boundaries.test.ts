@@ -166,7 +166,9 @@ function foreignIncludes(files: Record<string, string>): string[] {
       const to = cPartOf(posix.join(posix.dirname(path), included)) ?? 'no part';
       const may = C_MAY[from] ?? [];
       if (to === from || may.includes(to)) return [];
-      return [`${path}:${i + 1}: includes ${included}: ${from} may not include ${to}; it may include ${may.join(', ') || 'nothing of ours'}`];
+      return [
+        `${path}:${i + 1}: includes ${included}: ${from} may not include ${to}; it may include ${may.join(', ') || 'nothing of ours'}`,
+      ];
     });
   });
 }
@@ -313,7 +315,11 @@ t.test('a breach is found, and named with file and line', async t => {
     ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../layout.gen.h"\n', undefined],
     ['c/fuzz/boards.c', '#include "../board_internal.h"\n', undefined],
     ['c/extra.c', '', "c/extra.c:1: belongs to no part; give it a row in this test's tables"],
-    ['c/board.c', '#include "extra.h"\n', 'c/board.c:1: includes extra.h: reader may not include no part; it may include contract, api'],
+    [
+      'c/board.c',
+      '#include "extra.h"\n',
+      'c/board.c:1: includes extra.h: reader may not include no part; it may include contract, api',
+    ],
   ];
   for (const [path, text, found] of includes)
     t.strictSame(foreignIncludes({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);

@@ -35,6 +35,7 @@ import {
   beat,
   CAPACITY,
   groups,
+  lockUp,
   make,
   NEWEST,
   NOBODY,
@@ -373,6 +374,7 @@ class Receivers {
 
 /** What a receiver does that is started on it, in a line as if it had said so. */
 async function askReceiver(board: BrokenBoard, path: string, place: string, receivers: Receivers): Promise<Answer> {
+  lockUp(path, board.ordinary ? NOBODY : undefined);
   const before = inventory(place);
   const passwd = readFileSync('/etc/passwd', 'utf8');
   const inode = inodeOf(path);

@@ -26,7 +26,7 @@ import { NUMBERED, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { type Evidence, judge, type LastReport } from './judging.js';
-import { boardPath, folder, makeReport, ratesOf, ROOT, writerSources } from './lib.js';
+import { boardPath, folder, makeReport, ROOT, ratesOf, writerSources } from './lib.js';
 import { beat, makeLinkBoard, poke as pokeBoard } from './linkboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);

@@ -8,6 +8,9 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
+  fchownSync,
+  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -1312,6 +1315,25 @@ function forget(path: string, name: string): void {
   editor.close();
 }
 
+/**
+ * Says on a board that it was written under the lock beside it, which is made, as this user's: so its writer has gone, whatever else is
+ * wrong with it.
+ */
+export function lockUp(path: string, user?: number): void {
+  if (!existsSync(path)) return;
+  const stat = lstatSync(path);
+  if (!stat.isFile() || stat.size < structs.board_header.bytes) return;
+  if (existsSync(`${path}.lock`) && !lstatSync(`${path}.lock`).isFile()) return;
+  const lock = openSync(`${path}.lock`, 'w', 0o600);
+  if (user !== undefined) fchownSync(lock, user, user);
+  const inode = Buffer.alloc(8);
+  inode.writeBigUInt64LE(BigInt(fstatSync(lock).ino));
+  closeSync(lock);
+  const file = openSync(path, 'r+');
+  writeSync(file, inode, 0, inode.length, structs.board_header.fields.lock_inode.offset);
+  closeSync(file);
+}
+
 /** Takes over spoiled boards, one after the other, as a receiver does, and lays reports on each. */
 function takeOver(path: string, rounds: number, seed: number): void {
   const next = random(seed);
@@ -1319,6 +1341,8 @@ function takeOver(path: string, rounds: number, seed: number): void {
   const options = { cluster: '', capacity: CAPACITY, uncertainAfter: 4500, silentAfter: 10_500, nodes: [] };
   for (let round = 0; round < rounds; round++) {
     writeFileSync(path, spoil(new Sheet(true).bytes, next));
+    // Without it, it is taken over by a copy, after a look whether its writer lives.
+    if (round % 50 > 0) lockUp(path);
     let writer: ReturnType<typeof openWriter>;
     try {
       if (next(2) === 0) forget(path, 'node2');

@@ -24,7 +24,9 @@ const PROGRAMS = {
 };
 export type Program = keyof typeof PROGRAMS;
 
-const FLAGS = '-std=c11 -D_GNU_SOURCE -DBB_INVARIANTS -g -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(' ');
+const FLAGS = '-std=c11 -D_GNU_SOURCE -DBB_INVARIANTS -g -fno-strict-aliasing -Wall -Wextra -Wpedantic -Werror'.split(
+  ' ',
+);
 export const SANITIZED = ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
 export interface Build {

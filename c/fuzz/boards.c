@@ -519,9 +519,26 @@ static void read_on(struct bb_writer *w) {
   bb_board_close(&b);
 }
 
+/* Has the board say that its writer has gone: by the lock under which it was written, or else as one that was closed. A receiver takes it over
+ * in place, or by a copy. Of any other it would first watch whether it has a writer who lives, for longer than a thousand inputs take. */
+static void say_left(bool in_place) {
+  char lock[160];
+  struct stat st;
+  struct bb_board_header h;
+  if (pread(file, &h, sizeof h, 0) != (ssize_t)sizeof h) return;
+  snprintf(lock, sizeof lock, "%s.lock", taken);
+  const int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  MUST(fd >= 0 && fstat(fd, &st) == 0, "cannot make %s", lock);
+  close(fd);
+  if (in_place) h.lock_inode = (uint64_t)st.st_ino;
+  else h.state |= BB_BOARD_STATE_CLOSED;
+  MUST(pwrite(file, &h, sizeof h, 0) == (ssize_t)sizeof h, "cannot write %s", path);
+}
+
 /* A receiver is started on it. */
-static void take_over(void) {
+static void take_over(bool in_place) {
   static struct beoboard_slot newest;
+  say_left(in_place);
   MUST(rename(path, taken) == 0, "cannot rename");
   struct bb_writer *w = open_writer(taken, NULL, 0);
   if (w != NULL) {
@@ -546,7 +563,7 @@ static void take_over(void) {
   MUST(file >= 0, "cannot make %s", path);
 }
 
-enum { TAKEN = 2, RAW = 5 };
+enum { TAKEN = 2, RAW = 5, IN_PLACE = 8 };
 
 static uint8_t make_board(struct input *in) {
   const uint8_t flags = (uint8_t)take(in, 1);
@@ -597,7 +614,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (is_open) bb_board_close(&mapped_board);
     beoboard_close(b);
   }
-  if ((flags & TAKEN) != 0) take_over();
+  if ((flags & TAKEN) != 0) take_over((flags & IN_PLACE) != 0);
   return 0;
 }
 

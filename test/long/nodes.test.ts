@@ -19,7 +19,11 @@ function install(t: { teardown(end: () => void): void }, major: string): string 
   const place = folder(t, '/tmp');
   writeFileSync(join(place, 'package.json'), '{}');
   const name = `node-linux-${process.arch}`;
-  const { status, stderr } = run('npm', ['install', '--no-save', '--no-audit', '--ignore-scripts', `${name}@${major}`], place);
+  const { status, stderr } = run(
+    'npm',
+    ['install', '--no-save', '--no-audit', '--ignore-scripts', `${name}@${major}`],
+    place,
+  );
   if (status !== 0) throw new Error(`npm install ${name}@${major}: ${stderr}`);
   return join(place, 'node_modules', name, 'bin', 'node');
 }
@@ -51,9 +55,13 @@ for (const major of NODES)
 
     // A receiver and a sender of this Node, and a look.
     const board = boardPath(t);
-    const receiver = spawn(node, [PROGRAM, 'receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const receiver = spawn(
+      node,
+      [PROGRAM, 'receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '16'],
+      {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
     const ended = new Promise(resolve => receiver.once('close', resolve));
     t.teardown(async () => {
       receiver.kill('SIGKILL');
