@@ -218,7 +218,7 @@ static void remove_leftover(const struct bb_writer *w) {
   struct stat st;
   uint64_t magic = 0;
   if (fstat(fd, &st) == 0 && strange(&st) == NULL && st.st_uid == geteuid() &&
-      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_MAGIC))))
+      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_BOARD_MAGIC))))
     unlinkat(w->directory, w->next_name, 0);
   close(fd);
 }
@@ -496,7 +496,7 @@ static int examine(struct bb_writer *w, const struct bb_writer_options *o, struc
   else if (st.st_uid != geteuid())
     fail(why, size, "%s: belongs to user %u; remove it or run as that user", w->path, (unsigned)st.st_uid);
   else if (st.st_size == 0) result = 0;
-  else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_MAGIC)
+  else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_BOARD_MAGIC)
     fail(why, size, "%s: is not a board; choose another --board", w->path);
   else if ((uint64_t)st.st_size < sizeof h) result = 0;
   /* Unfinished, of a layout that we do not know, or written by who knows whom. */
@@ -518,7 +518,7 @@ static int examine(struct bb_writer *w, const struct bb_writer_options *o, struc
 static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   struct bb_board_header h = {0};
   plan(&h, o->capacity);
-  h.magic = BB_MAGIC;
+  h.magic = BB_BOARD_MAGIC;
   h.stat_hash = BB_HASH_STAT_V1;
   h.board_hash = BB_HASH_BOARD_V2;
   h.master_boot_id = bb_boot_id();

@@ -65,8 +65,8 @@ if (installed && generates) fail('--generate needs a clone of the repository');
 if (!installed) packages();
 if (generates) {
   javascript();
-  run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
-  // The library's header, manual pages and examples; these ask the built program for its help.
+  run('generating', process.execPath, [join(root, 'dist', 'proto', 'contract.js')]);
+  // Manual pages and completions; these ask the built program for its help.
   addon();
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);

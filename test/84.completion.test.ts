@@ -34,7 +34,7 @@ t.test('bash', async t => {
   await startReceiver(t, board, ['--nodes', 'node[01-12],login']);
   t.same(bash('beoboard', 'no'), ['nodes', 'nodeset']);
   t.same(bash('beoboard', 'status', '--wh'), ['--where']);
-  t.same(bash('beoboard', 'nodes', '--state', 'un'), ['uncertain', 'unknown']);
+  t.same(bash('beoboard', 'nodes', '--state', 'un'), ['unknown', 'uncertain']);
   t.same(bash('beoboard', 'check', '--fail', ''), ['open', 'closed']);
   t.same(bash('beoboard', 'nodes', '--board', board, '--nodes', 'node1'), ['node10', 'node11', 'node12']);
   t.same(bash('beoboard', 'status', '--board', board, '-w', 'log'), ['login']);
@@ -76,6 +76,6 @@ t.test('zsh', { skip: missing('zsh') }, async t => {
   const script = `compdef() { :; }; _arguments() { printf '%s\\n' "$@"; }; source '${SCRIPTS}/_beoboard'
     words=(beoboard nodes --st); CURRENT=3; _beoboard`;
   const { stdout } = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8', env });
-  t.match(stdout, /^\*--state\[nodes in these states\\: .*\]:STATES:\(live uncertain silent left never unknown\)$/m);
+  t.match(stdout, /^\*--state\[nodes in these states\\: .*\]:STATES:\(silent unknown uncertain never left live\)$/m);
   t.match(stdout, /^\*-w\[.*\]:LIST:_beoboard_nodes$/m);
 });

@@ -7,6 +7,7 @@ import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
 import { HelpShown, UsageError, usable } from './failure.js';
 import { parseNodeName, readNodes } from './nodeset.js';
+import { ranked } from './terms.gen.js';
 import { InputError, nearest, quote } from './text.js';
 
 export { HelpShown, UsageError };
@@ -206,7 +207,7 @@ function networks(text: string): Network[] {
   return text.split(',').map(part => parseNetwork(part.trim()));
 }
 
-const STATES = ['live', 'uncertain', 'silent', 'left', 'never', 'unknown'] as const;
+const STATES = ranked.node_state;
 
 /** Words for states, separated by commas. */
 function stateWords(text: string): (typeof STATES)[number][] {
@@ -434,7 +435,7 @@ const options = {
   expand: flag('one name in each line'),
   fold: flag('one host list, as in node[001-128],login1'),
   counted: { ...flag('only how many there are'), long: 'count' },
-  state: optional('STATES', 'nodes in these states: live, uncertain, silent, left, never, unknown', stateWords),
+  state: optional('STATES', `nodes in these states: ${STATES.join(', ')}`, stateWords),
   where: optional('CONDITION', "nodes for which it holds, as in 'mem_avail_mib < 1024 && state == live'", condition),
   exclude: optional('LIST', 'a host list, or @FILE, to be left out', text => readNodes(text, 'any')),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
