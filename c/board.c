@@ -167,7 +167,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   uint32_t version = bb_load32_acquire(&shared->version);
   bb_copy_out(&b->header, shared, sizeof b->header);
   if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished; if that lasts, start beoboard receive");
-  if (b->header.magic != BB_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");
+  if (b->header.magic != BB_BOARD_MAGIC) return refuse(b, BB_FOREIGN, why, size, "is not a board; give the path of one");
   if (version >> 16 != BB_VERSION >> 16)
     return refuse(b, BB_FOREIGN, why, size, "is of another major version; use the programs of one version");
   if (b->header.stat_hash != BB_HASH_STAT_V1)

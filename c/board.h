@@ -13,7 +13,6 @@
 extern "C" {
 #endif
 
-#define BB_MAGIC UINT64_C(0x4452414f424f4542) /* "BEOBOARD", little-endian */
 #define BB_VERSION 0x00020000u
 /* Links: the master's interfaces by which reports come. Number 0 is not known, the last is all that have no number of their own. */
 #define BB_LINKS 32

@@ -64,7 +64,7 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
 
 /* Whether a header says what we would: this layout, this boot. */
 static bool is_ours(const struct bb_board_header *h) {
-  return h->magic == BB_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && h->board_hash == BB_HASH_BOARD_V2 &&
+  return h->magic == BB_BOARD_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && h->board_hash == BB_HASH_BOARD_V2 &&
          h->master_boot_id == bb_boot_id();
 }
 
@@ -222,7 +222,7 @@ static void remove_leftover(const struct bb_place *p) {
   struct stat st;
   uint64_t magic = 0;
   if (fstat(fd, &st) == 0 && strange(&st) == NULL && st.st_uid == geteuid() &&
-      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_MAGIC))))
+      (st.st_size == 0 || (pread(fd, &magic, sizeof magic, 0) == sizeof magic && (magic == 0 || magic == BB_BOARD_MAGIC))))
     unlinkat(p->directory, p->next_name, 0);
   close(fd);
 }
@@ -339,7 +339,7 @@ enum bb_found bb_file_examine(const struct bb_place *p, const struct bb_writer_o
   else if (st.st_uid != geteuid())
     bb_fail(why, size, "%s: belongs to user %u; remove it or run as that user", p->path, (unsigned)st.st_uid);
   else if (st.st_size == 0) found = BB_FOUND_NOTHING;
-  else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_MAGIC)
+  else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_BOARD_MAGIC)
     bb_fail(why, size, "%s: is not a board; choose another --board", p->path);
   else if ((uint64_t)st.st_size < sizeof h) found = BB_FOUND_NOTHING;
   /* Unfinished, of a layout that we do not know, or written by who knows whom. */

@@ -197,7 +197,7 @@ static void begin_instance(struct bb_writer *w) {
 static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   struct bb_board_header h = {0};
   bb_file_plan(&h, o->capacity);
-  h.magic = BB_MAGIC;
+  h.magic = BB_BOARD_MAGIC;
   h.stat_hash = BB_HASH_STAT_V1;
   h.board_hash = BB_HASH_BOARD_V2;
   h.master_boot_id = bb_boot_id();

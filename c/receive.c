@@ -36,8 +36,6 @@
 #define PAUSE_NS SECOND
 #define CLOCK_STEP_NS (SECOND / 100)
 #define WANTED_BUFFER (64 << 20)
-/* What a report takes of a socket buffer: seen as 2,305 bytes on x86-64. */
-#define BUFFER_PER_REPORT 2305
 /* For how long a drain takes what comes. More is left to the next: a flood must not keep us from saying that we live. */
 #define MOST_DRAIN_NS (SECOND / 20)
 
@@ -782,7 +780,7 @@ static void set_filter(struct bb_receiver *r, bool on) {
     BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 8 + BB_REPORT_BYTES, 0, 3),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 8),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x42535231, 0, 1),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __builtin_bswap32(BB_STAT_MAGIC), 0, 1),
     BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
     BPF_STMT(BPF_RET | BPF_K, 0),
   };
@@ -961,7 +959,7 @@ static void drain(struct bb_receiver *r) {
   }
   mind_flood(r, began_ns);
   /* `more`: its time was over. A socket that only fails is not asked without pause. */
-  r->again = more || total * BUFFER_PER_REPORT > r->buffer / 4;
+  r->again = more || total * BB_STAT_BUFFER_BYTES > r->buffer / 4;
   r->busy = total >= BUSY;
 }
 

@@ -62,8 +62,8 @@ enum bb_reason bb_validate(const uint8_t *datagram, size_t length, uint32_t clus
   FIELD(version, version);
   FIELD(told_length, length);
   FIELD(cluster, cluster_id);
-  if (magic != 0x31525342u) return BB_REASON_MAGIC;
-  if (version != 1) return BB_REASON_VERSION;
+  if (magic != BB_STAT_MAGIC) return BB_REASON_MAGIC;
+  if (version != BB_STAT_VERSION) return BB_REASON_VERSION;
   if (told_length != BB_REPORT_BYTES) return BB_REASON_LENGTH;
   if (cluster != cluster_id) return BB_REASON_CLUSTER;
   if (has_reserved(datagram)) return BB_REASON_RESERVED;

@@ -1,10 +1,22 @@
-// Compiles the contracts: reads the tables of proto/*.md, checks them, and writes the C header and the TypeScript
-// objects made from them. It knows Markdown tables and nothing of beoboard; what a field means stands in the documents.
+// Compiles contracts: reads the tables of documents, checks them, and makes a C header and TypeScript objects of them. It knows Markdown
+// tables and nothing of beoboard: what a field means stands in the documents, and what things are called in contract.ts. Pure: texts in,
+// texts out.
 
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+
+/** What the documents do not say of themselves. */
+export interface Names {
+  /** Of all that the C header defines: `bb` for `struct bb_report` and `BB_REPORT_BYTES`. */
+  prefix: string;
+  /** The first line of what is generated, as text. */
+  notice: string;
+  /** The struct that comes from outside: its reserved bytes and its ranges are for its validation, its fields for people. */
+  message: string;
+  /** The enum of the reasons for which it is refused. */
+  reasons: string;
+  /** The reason for which a value beyond its enum is. */
+  beyond: string;
+}
 
 /** One document: where it lies (for messages) and its text. */
 export interface Source {
@@ -62,15 +74,54 @@ export interface WordField {
   at: string;
 }
 
+/** A number that a document names. */
+export interface Constant {
+  name: string;
+  type: string;
+  value: bigint;
+  meaning: string;
+  at: string;
+}
+
+/** One of some words that programs tell, and its number; no byte holds it. */
+export interface Term {
+  name: string;
+  value: number;
+  /** Its place where they are listed. */
+  rank: number;
+  meaning: string;
+  at: string;
+}
+
+/** What is read at once, for some sets and bits of the message. */
+export interface Origin {
+  name: string;
+  sets: string[];
+  flags: string[];
+  /** How often; 0: each time. */
+  periodMs: number;
+  /** Also read this often where that is rarer; 0: not so. */
+  mostMs: number;
+  /** Its counters have rates. */
+  rated: boolean;
+  at: string;
+}
+
 /** The contract: what all documents say together. */
 export interface Contract {
+  names: Names;
   structs: Map<string, Struct>;
   /** Words of 64 bits that hold more than one number, the highest bits first. */
   words: Map<string, WordField[]>;
   bits: Map<string, Entry[]>;
   enums: Map<string, Entry[]>;
   ranges: Range[];
-  /** Per document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set. */
+  /** Which of the bits are sets. */
+  sets: Entry[];
+  constants: Map<string, Constant[]>;
+  terms: Map<string, Term[]>;
+  sources: Map<string, Origin[]>;
+  /** Per document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set; of constants, terms and sources none, since they change no byte. */
   hashes: Map<string, bigint>;
 }
 
@@ -86,29 +137,38 @@ const KINDS = new Set(['', 'counter', 'tally', 'gauge', 'share', 'state', 'text'
 const SPEEDS = new Set(['fast', 'slow']);
 
 interface Section {
-  what: 'struct' | 'word' | 'bits' | 'enum' | 'sets' | 'ranges' | '';
+  what: 'struct' | 'word' | 'bits' | 'enum' | 'sets' | 'ranges' | 'constants' | 'terms' | 'sources' | '';
   name: string;
 }
+/** What lies in no byte of the message or of a file: another of these is no other layout. */
+const BESIDE: ReadonlySet<string> = new Set(['constants', 'terms', 'sources']);
 
 /** Parses and checks the documents. Throws ContractError with every problem found. */
-export function compile(sources: Source[]): Contract {
+export function compile(documents: Source[], names: Names): Contract {
   const problems: string[] = [];
   const contract: Contract = {
+    names,
     structs: new Map(),
     words: new Map(),
     bits: new Map(),
     enums: new Map(),
     ranges: [],
+    sets: [],
+    constants: new Map(),
+    terms: new Map(),
+    sources: new Map(),
     hashes: new Map(),
   };
   const owners = new Map<string, string[]>();
-  for (const source of sources) {
+  for (const source of documents) {
     const document = source.path.replace(/^.*\//, '').replace(/\.md$/, '');
     owners.set(document, parseDocument(source, contract, problems));
   }
   for (const struct of contract.structs.values()) checkStruct(struct, contract, problems);
   for (const [name, fields] of contract.words) checkWord(name, fields, problems);
   checkRanges(contract, problems);
+  for (const terms of contract.terms.values()) checkTerms(terms, problems);
+  for (const origins of contract.sources.values()) checkOrigins(origins, contract, problems);
   if (problems.length > 0) throw new ContractError(problems);
   for (const [document, lines] of owners) {
     const digest = createHash('sha256').update(lines.join('\n')).digest();
@@ -161,7 +221,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
           if (contract.structs.has(struct.name)) problems.push(`${at}: there is a struct ${struct.name} already`);
           contract.structs.set(struct.name, struct);
           hashed.push(`struct ${struct.name} ${struct.bytes}`);
-        } else if (section.what !== '') hashed.push(`${section.what} ${section.name}`);
+        } else if (section.what !== '' && !BESIDE.has(section.what)) hashed.push(`${section.what} ${section.name}`);
       } else if (struct !== undefined) {
         const bytes = /\((\d+)–(\d+)\)/.exec(title);
         if (bytes !== null) group = { first: Number(bytes[1]), last: Number(bytes[2]), at, fields: [] };
@@ -205,6 +265,12 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
         at,
       });
       hashed.push(cells.join(' '));
+    } else if (section.what === 'constants') {
+      add(contract.constants, section.name, parseConstant(row, at, problems), problems);
+    } else if (section.what === 'terms') {
+      add(contract.terms, section.name, parseTerm(row, at, problems), problems);
+    } else if (section.what === 'sources') {
+      add(contract.sources, section.name, parseOrigin(row, at, problems), problems);
     } else {
       const entry = parseEntry(row, section, at, problems);
       const table = section.what === 'enum' ? contract.enums : contract.bits;
@@ -215,6 +281,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       else if (section.what === 'enum' && entry.value !== entries.length)
         problems.push(`${at}: ${entry.value} ${entry.name} stands where ${entries.length} should`);
       entries.push(entry);
+      if (section.what === 'sets') contract.sets.push(entry);
       table.set(section.name, entries);
       hashed.push(`${entry.value} ${entry.name} ${entry.speed}`);
     }
@@ -226,7 +293,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
 }
 
 function parseHeading(title: string): Section {
-  const match = /^(struct|word|bits|enum|sets) ([a-z0-9_]+)/.exec(title);
+  const match = /^(struct|word|bits|enum|sets|constants|terms|sources) ([a-z0-9_]+)/.exec(title);
   if (match !== null) return { what: match[1] as Section['what'], name: match[2] ?? '' };
   return { what: title === 'ranges' ? 'ranges' : '', name: '' };
 }
@@ -298,6 +365,67 @@ function parseEntry(row: Map<string, string>, section: Section, at: string, prob
   return { value, name, meaning: row.get('meaning') ?? row.get('read') ?? '', speed };
 }
 
+/** Puts a row to those of its table. */
+function add<R extends { name: string; at: string }>(
+  tables: Map<string, R[]>,
+  table: string,
+  row: R,
+  problems: string[],
+): void {
+  const rows = tables.get(table) ?? [];
+  if (!/^[a-z][a-z0-9_]*$/.test(row.name)) problems.push(`${row.at}: "${row.name}" is not a name`);
+  if (rows.some(({ name }) => name === row.name)) problems.push(`${row.at}: ${row.name} stands in this table twice`);
+  tables.set(table, [...rows, row]);
+}
+
+/** A number, or in quotes the characters that are its bytes, the lowest first. */
+function parseConstant(row: Map<string, string>, at: string, problems: string[]): Constant {
+  const type = row.get('type') ?? '';
+  const written = bare(row.get('value') ?? '');
+  const bits = /^u\d+$/.test(type) ? 8 * (NUMBERS[type] ?? 0) : 0;
+  const text = /^"([ -~]+)"$/.exec(written)?.[1];
+  const isNumber = /^(0x[0-9a-f]+|\d+)$/.test(written);
+  if (bits === 0) problems.push(`${at}: "${type}" is no type of a constant`);
+  if (text === undefined && !isNumber) problems.push(`${at}: "${written}" is no value`);
+  const value =
+    text !== undefined
+      ? [...text].reduce((all, character, i) => all | (BigInt(character.charCodeAt(0)) << BigInt(8 * i)), 0n)
+      : BigInt(isNumber ? written : 0);
+  if (bits > 0 && value >> BigInt(bits) !== 0n) problems.push(`${at}: ${written} is no ${type}`);
+  return { name: bare(row.get('name') ?? ''), type, value, meaning: row.get('meaning') ?? '', at };
+}
+
+function parseTerm(row: Map<string, string>, at: string, problems: string[]): Term {
+  const number = (column: string) => {
+    const cell = row.get(column) ?? '';
+    if (!/^\d+$/.test(cell)) problems.push(`${at}: "${cell}" is no ${column}`);
+    return Number(cell);
+  };
+  const [value, rank] = [number('value'), number('rank')];
+  return { name: bare(row.get('name') ?? ''), value, rank, meaning: row.get('meaning') ?? '', at };
+}
+
+function parseOrigin(row: Map<string, string>, at: string, problems: string[]): Origin {
+  const words = (column: string) => bare(row.get(column) ?? '').match(/[^\s,]+/g) ?? [];
+  const seconds = (column: string) => {
+    const cell = row.get(column) ?? '';
+    const [, whole] = /^(\d+) s$/.exec(cell) ?? [];
+    if (whole === undefined && cell !== '') problems.push(`${at}: "${cell}" is no ${column}; write 10 s, or nothing`);
+    return 1000 * Number(whole ?? 0);
+  };
+  const rated = row.get('rated') ?? '';
+  if (rated !== '' && rated !== 'yes') problems.push(`${at}: "${rated}" is neither yes nor nothing`);
+  return {
+    name: bare(row.get('source') ?? ''),
+    sets: words('sets'),
+    flags: words('flags'),
+    periodMs: seconds('period'),
+    mostMs: seconds('at least every'),
+    rated: rated === 'yes',
+    at,
+  };
+}
+
 /** Size of one element; 0 when its type is unknown. */
 function elementBytes(type: string, contract: Contract): number {
   return NUMBERS[type] ?? contract.structs.get(type)?.bytes ?? 0;
@@ -339,7 +467,7 @@ function checkStruct(struct: Struct, contract: Contract, problems: string[]): vo
       problems.push(`${field.at}: there is no table "word ${table}"`);
     if (what === 'bits' && table !== 'of' && !contract.bits.has(table ?? ''))
       problems.push(`${field.at}: there is no table "bits ${table}"`);
-    if (field.set !== '' && !contract.bits.get('valid')?.some(entry => entry.name === field.set))
+    if (field.set !== '' && !contract.sets.some(entry => entry.name === field.set))
       problems.push(`${field.at}: there is no set "${field.set}"`);
   }
   if (end !== struct.bytes) problems.push(`${struct.at}: ${struct.name} ends at ${end}, not at ${struct.bytes}`);
@@ -362,19 +490,52 @@ function checkWord(name: string, fields: WordField[], problems: string[]): void 
 }
 
 function checkRanges(contract: Contract, problems: string[]): void {
-  const reasons = contract.enums.get('reason') ?? [];
+  const { message, reasons } = contract.names;
+  const known = contract.enums.get(reasons) ?? [];
   for (const { field, least, most, reason, at } of contract.ranges) {
-    const type = contract.structs.get('report')?.fields.find(other => other.name === field)?.type;
-    if (type === undefined) problems.push(`${at}: report has no field "${field}"`);
+    const type = messageFields(contract).find(other => other.name === field)?.type;
+    if (type === undefined) problems.push(`${at}: ${message} has no field "${field}"`);
     else if (!['u8', 'u16', 'u32'].includes(type)) problems.push(`${at}: ${field}: a range of ${type} is not checked`);
     if (!(least <= most)) problems.push(`${at}: ${field}: ${least} to ${most} is no range`);
-    if (!reasons.some(other => other.name === reason)) problems.push(`${at}: ${field}: there is no reason "${reason}"`);
+    if (!known.some(other => other.name === reason)) problems.push(`${at}: ${field}: there is no reason "${reason}"`);
   }
 }
 
-/** Every range that a report has to keep: the table's, and for each enum field its highest value. */
+/** Their numbers are places in arrays, and so are their ranks. */
+function checkTerms(terms: Term[], problems: string[]): void {
+  for (const column of ['value', 'rank'] as const) {
+    const sorted = [...terms].sort((a, b) => a[column] - b[column]);
+    const wrong = sorted.find((term, i) => term[column] !== i);
+    if (wrong !== undefined)
+      problems.push(
+        `${wrong.at}: ${wrong.name} has ${column} ${wrong[column]}, where ${sorted.indexOf(wrong)} should be`,
+      );
+  }
+}
+
+/** Every slow set has one source, and no set has two. */
+function checkOrigins(origins: Origin[], contract: Contract, problems: string[]): void {
+  const told = new Set<string>();
+  for (const { sets, flags, at } of origins) {
+    for (const set of sets) {
+      if (!contract.sets.some(entry => entry.name === set && entry.speed === 'slow'))
+        problems.push(`${at}: there is no slow set "${set}"`);
+      if (told.has(set)) problems.push(`${at}: ${set} has a source already`);
+      told.add(set);
+    }
+    for (const flag of flags)
+      if (!contract.bits.get('flags')?.some(entry => entry.name === flag))
+        problems.push(`${at}: "bits flags" has no ${flag}`);
+  }
+  for (const { name, speed } of contract.sets)
+    if (speed === 'slow' && !told.has(name)) problems.push(`${origins[0]?.at}: the slow set ${name} has no source`);
+}
+
+const messageFields = (contract: Contract) => contract.structs.get(contract.names.message)?.fields ?? [];
+
+/** Every range that a message has to keep: the table's, and for each enum field its highest value. */
 function allRanges(contract: Contract): { field: Field; least: number; most: number; reason: string }[] {
-  const fields = contract.structs.get('report')?.fields ?? [];
+  const fields = messageFields(contract);
   const stated = contract.ranges.map(range => ({
     field: fields.find(field => field.name === range.field) as Field,
     least: range.least,
@@ -385,7 +546,7 @@ function allRanges(contract: Contract): { field: Field; least: number; most: num
     const [what, table] = field.unit.split(' ');
     if (what !== 'enum') return [];
     const most = Math.max(...(contract.enums.get(table ?? '') ?? []).map(entry => entry.value));
-    return [{ field, least: 0, most, reason: 'range' }];
+    return [{ field, least: 0, most, reason: contract.names.beyond }];
   });
   return [...stated, ...enums];
 }
@@ -394,45 +555,69 @@ function mask(entries: Entry[]): bigint {
   return entries.reduce((all, entry) => all | (1n << BigInt(entry.value)), 0n);
 }
 
-const NOTICE =
-  'Generated by proto/compile.ts from the documents in proto/. Do not edit: change these and run `npm run generate`.';
+/** The bytes of a message that belong to some sets, in as few pieces as can be. */
+function pieces(sets: string[], contract: Contract): { offset: number; bytes: number }[] {
+  const found: { offset: number; bytes: number }[] = [];
+  for (const field of messageFields(contract).filter(({ set }) => sets.includes(set))) {
+    const last = found.at(-1);
+    const bytes = fieldBytes(field, contract);
+    if (last !== undefined && last.offset + last.bytes === field.offset) last.bytes += bytes;
+    else found.push({ offset: field.offset, bytes });
+  }
+  return found;
+}
+
+const byNumber = (terms: Term[]) => [...terms].sort((a, b) => a.value - b.value);
 
 /** The C header: a struct per struct with an assert per field, constants, and the tables that validation walks. */
 export function emitC(contract: Contract): string {
+  const { prefix: p, notice, message, reasons } = contract.names;
+  const P = constant(p);
+  const cType = (type: string) => {
+    if (type === 'char') return 'char';
+    return type in NUMBERS ? `${type.startsWith('u') ? 'uint' : 'int'}${type.slice(1)}_t` : `struct ${p}_${type}`;
+  };
   const out = [
-    `/* ${NOTICE} */`,
-    '#ifndef BB_LAYOUT_GEN_H',
-    '#define BB_LAYOUT_GEN_H',
+    `/* ${notice} */`,
+    `#ifndef ${P}_LAYOUT_GEN_H`,
+    `#define ${P}_LAYOUT_GEN_H`,
     '#include <stddef.h>',
     '#include <stdint.h>',
     '',
     '#ifdef __cplusplus',
-    '#define BB_STATIC_ASSERT static_assert',
+    `#define ${P}_STATIC_ASSERT static_assert`,
     '#else',
-    '#define BB_STATIC_ASSERT _Static_assert',
+    `#define ${P}_STATIC_ASSERT _Static_assert`,
     '#endif',
     '',
   ];
   for (const [document, hash] of contract.hashes)
-    out.push(`#define BB_HASH_${constant(document)} UINT64_C(0x${hash.toString(16).padStart(16, '0')})`);
-  for (const [table, entries] of contract.enums) {
-    out.push('', `enum bb_${table} {`);
-    for (const entry of entries) out.push(`  BB_${constant(table)}_${constant(entry.name)} = ${entry.value},`);
-    out.push('};', `#define BB_${constant(table)}_COUNT ${entries.length}`);
-    out.push(`static const char *const bb_${table}_names[] __attribute__((unused)) = {`);
+    out.push(`#define ${P}_HASH_${constant(document)} UINT64_C(0x${hash.toString(16).padStart(16, '0')})`);
+  for (const [table, constants] of contract.constants) {
+    out.push('');
+    for (const { name, type, value } of constants)
+      out.push(`#define ${P}_${constant(table)}_${constant(name)} UINT${type.slice(1)}_C(${literal(value)})`);
+  }
+  const words = (table: string, entries: { name: string; value: number }[]) => {
+    out.push('', `enum ${p}_${table} {`);
+    for (const entry of entries) out.push(`  ${P}_${constant(table)}_${constant(entry.name)} = ${entry.value},`);
+    out.push('};', `#define ${P}_${constant(table)}_COUNT ${entries.length}`);
+    out.push(`static const char *const ${p}_${table}_names[] __attribute__((unused)) = {`);
     for (const entry of entries) out.push(`  "${entry.name}",`);
     out.push('};');
-  }
+  };
+  for (const [table, entries] of contract.enums) words(table, entries);
+  for (const [table, terms] of contract.terms) words(table, byNumber(terms));
   for (const [table, entries] of contract.bits) {
     out.push('');
     for (const entry of entries)
-      out.push(`#define BB_${constant(table)}_${constant(entry.name)} (UINT64_C(1) << ${entry.value})`);
-    out.push(`#define BB_${constant(table)}_KNOWN UINT64_C(0x${mask(entries).toString(16)})`);
+      out.push(`#define ${P}_${constant(table)}_${constant(entry.name)} (UINT64_C(1) << ${entry.value})`);
+    out.push(`#define ${P}_${constant(table)}_KNOWN UINT64_C(0x${mask(entries).toString(16)})`);
   }
   for (const [name, fields] of contract.words) {
     out.push('', `/* word ${name} */`);
     for (const field of fields) {
-      const macro = `BB_${constant(name)}_${constant(field.name)}`;
+      const macro = `${P}_${constant(name)}_${constant(field.name)}`;
       out.push(`#define ${macro}_SHIFT ${field.shift}`);
       out.push(`#define ${macro}_MOST UINT64_C(0x${((1n << BigInt(field.bits)) - 1n).toString(16)})`);
       out.push(`#define ${macro}(word) ((uint64_t)(word) >> ${macro}_SHIFT & ${macro}_MOST)`);
@@ -440,45 +625,64 @@ export function emitC(contract: Contract): string {
     const names = fields.map(field => field.name);
     const parts = names.map(
       field =>
-        `((uint64_t)(${field}) & BB_${constant(name)}_${constant(field)}_MOST) << BB_${constant(name)}_${constant(field)}_SHIFT`,
+        `((uint64_t)(${field}) & ${P}_${constant(name)}_${constant(field)}_MOST) << ${P}_${constant(name)}_${constant(field)}_SHIFT`,
     );
-    out.push(`#define BB_${constant(name)}(${names.join(', ')}) (${parts.join(' | ')})`);
+    out.push(`#define ${P}_${constant(name)}(${names.join(', ')}) (${parts.join(' | ')})`);
   }
   for (const struct of inOrder(contract)) {
-    out.push('', `struct bb_${struct.name} {`);
+    out.push('', `struct ${p}_${struct.name} {`);
     for (const field of struct.fields)
       out.push(`  ${cType(field.type)} ${field.name}${field.array ? `[${field.count}]` : ''};`);
-    out.push('};', `#define BB_${constant(struct.name)}_BYTES ${struct.bytes}`);
-    out.push(`BB_STATIC_ASSERT(sizeof(struct bb_${struct.name}) == ${struct.bytes}, "size of ${struct.name}");`);
+    out.push('};', `#define ${P}_${constant(struct.name)}_BYTES ${struct.bytes}`);
+    out.push(`${P}_STATIC_ASSERT(sizeof(struct ${p}_${struct.name}) == ${struct.bytes}, "size of ${struct.name}");`);
     for (const field of struct.fields)
       out.push(
-        `BB_STATIC_ASSERT(offsetof(struct bb_${struct.name}, ${field.name}) == ${field.offset}, "${struct.name}.${field.name}");`,
+        `${P}_STATIC_ASSERT(offsetof(struct ${p}_${struct.name}, ${field.name}) == ${field.offset}, "${struct.name}.${field.name}");`,
       );
   }
-  const reserved = reservedRanges(contract);
-  out.push('', '/* Bytes of a report that have to be zero; at most eight each. */');
-  out.push('struct bb_reserved { uint16_t offset, bytes; };');
-  out.push('static const struct bb_reserved bb_report_reserved[] __attribute__((unused)) = {');
-  for (const [offset, bytes] of reserved) out.push(`  {${offset}, ${bytes}},`);
-  out.push('};', '', '/* Values that a report may hold, and the reason it is refused for otherwise. */');
-  out.push('struct bb_range { uint16_t offset; uint8_t bytes; uint8_t reason; uint32_t least, most; };');
-  out.push('static const struct bb_range bb_report_ranges[] __attribute__((unused)) = {');
+  out.push('', `/* Bytes of a ${message} that have to be zero; at most eight each. */`);
+  out.push(`struct ${p}_reserved { uint16_t offset, bytes; };`);
+  out.push(`static const struct ${p}_reserved ${p}_${message}_reserved[] __attribute__((unused)) = {`);
+  for (const [offset, bytes] of reservedRanges(contract)) out.push(`  {${offset}, ${bytes}},`);
+  out.push('};', '', `/* Values that a ${message} may hold, and the reason it is refused for otherwise. */`);
+  out.push(`struct ${p}_range { uint16_t offset; uint8_t bytes; uint8_t reason; uint32_t least, most; };`);
+  out.push(`static const struct ${p}_range ${p}_${message}_ranges[] __attribute__((unused)) = {`);
   for (const { field, least, most, reason } of allRanges(contract))
     out.push(
-      `  {${field.offset}, ${NUMBERS[field.type]}, BB_REASON_${constant(reason)}, ${least}, ${most}}, /* ${field.name} */`,
+      `  {${field.offset}, ${NUMBERS[field.type]}, ${P}_${constant(reasons)}_${constant(reason)}, ${least}, ${most}}, /* ${field.name} */`,
     );
-  out.push('};', '', '#endif', '');
+  out.push('};');
+  for (const [table, origins] of contract.sources) {
+    const own = origins.map(({ sets }) => pieces(sets, contract));
+    const macro = `${P}_${constant(table)}`;
+    out.push(
+      '',
+      `/* Sources: how often each is read, 0: each time; which bytes of a ${message} are its own, up to one of 0. */`,
+    );
+    out.push(`#define ${macro}_COUNT ${origins.length}`);
+    out.push(`#define ${macro}_EACH(each) ${origins.map(({ name }) => `each(${name})`).join(' ')}`);
+    out.push(`struct ${p}_${table}_piece { uint16_t offset, bytes; };`);
+    out.push(
+      `struct ${p}_${table}_source { const char *name; uint32_t period_ms, most_ms; uint32_t rated; struct ${p}_${table}_piece pieces[${Math.max(...own.map(list => list.length)) + 1}]; };`,
+    );
+    out.push(`static const struct ${p}_${table}_source ${p}_${table}_sources[] __attribute__((unused)) = {`);
+    origins.forEach(({ name, periodMs, mostMs, rated }, i) => {
+      const list = [...(own[i] ?? []), { offset: 0, bytes: 0 }].map(({ offset, bytes }) => `{${offset}, ${bytes}}`);
+      out.push(`  {"${name}", ${periodMs}, ${mostMs}, ${Number(rated)}, {${list.join(', ')}}},`);
+    });
+    out.push('};');
+  }
+  out.push('', '#endif', '');
   return out.join('\n');
+}
+
+/** As people write it: what is more than a count, in hexadecimal digits. */
+function literal(value: bigint): string {
+  return value > 0xffffn ? `0x${value.toString(16)}` : value.toString();
 }
 
 function constant(name: string): string {
   return name.replaceAll('-', '_').toUpperCase();
-}
-
-function cType(type: string): string {
-  if (type === 'char') return 'char';
-  if (type in NUMBERS) return `${type.startsWith('u') ? 'uint' : 'int'}${type.slice(1)}_t`;
-  return `struct bb_${type}`;
 }
 
 /** Structs in an order in which each stands behind those that it holds. */
@@ -496,9 +700,9 @@ function inOrder(contract: Contract): Struct[] {
   return done;
 }
 
-/** What has to be zero in a report, in pieces that a register holds. */
+/** What has to be zero in a message, in pieces that a register holds. */
 function reservedRanges(contract: Contract): [number, number][] {
-  return (contract.structs.get('report')?.fields ?? [])
+  return messageFields(contract)
     .filter(field => field.kind === 'reserved')
     .flatMap(field => {
       const bytes = fieldBytes(field, contract);
@@ -511,9 +715,15 @@ function reservedRanges(contract: Contract): [number, number][] {
 
 /** The layout for programs: offsets, types, units and kinds, as one constant from which the types are inferred. */
 export function emitLayout(contract: Contract): string {
-  const out = [`// ${NOTICE}`, ''];
+  const out = [`// ${contract.names.notice}`, ''];
   for (const [document, hash] of contract.hashes)
     out.push(`export const HASH_${constant(document)} = 0x${hash.toString(16).padStart(16, '0')}n;`);
+  out.push('', '/** Numbers that the documents name. */', 'export const constants = {');
+  for (const [table, constants] of contract.constants) {
+    const shown = constants.map(({ name, type, value }) => `${name}: ${literal(value)}${type === 'u64' ? 'n' : ''}`);
+    out.push(`  ${table}: { ${shown.join(', ')} },`);
+  }
+  out.push('} as const;');
   out.push('', '/** Every struct of the contract: its size and fields. */', 'export const structs = {');
   for (const struct of contract.structs.values()) {
     out.push(`  ${struct.name}: {`, `    bytes: ${struct.bytes},`, '    fields: {');
@@ -536,16 +746,36 @@ export function emitLayout(contract: Contract): string {
     for (const field of fields) out.push(`    ${field.name}: { shift: ${field.shift}, bits: ${field.bits} },`);
     out.push('  },');
   }
-  out.push('} as const;', '', '/** Names of bits: name → bit. `valid` holds the sets. */', 'export const bits = {');
+  out.push('} as const;', '', '/** Names of bits: name → bit. Sets are among them. */', 'export const bits = {');
   for (const [table, entries] of contract.bits) {
     out.push(`  ${table}: {`);
     for (const entry of entries) out.push(`    ${entry.name}: ${entry.value},`);
     out.push('  },');
   }
-  out.push('} as const;', '', '/** Sets that are read apart from the loop that sends. */', 'export const slowSets = [');
-  for (const entry of contract.bits.get('valid') ?? []) if (entry.speed === 'slow') out.push(`  '${entry.name}',`);
+  out.push('} as const;', '', '/** Sets that are slow. */', 'export const slowSets = [');
+  for (const entry of contract.sets) if (entry.speed === 'slow') out.push(`  '${entry.name}',`);
   out.push(
     '] as const;',
+    '',
+    '/** What is read at once: source → its sets and flags, how often (0: each time), also at least how often, whether it has rates. */',
+    'export const sources = {',
+  );
+  for (const [table, origins] of contract.sources) {
+    out.push(`  ${table}: {`);
+    for (const { name, sets, flags, periodMs, mostMs, rated } of origins) {
+      const facts = [
+        `sets: [${sets.map(set => `'${set}'`).join(', ')}]`,
+        `flags: [${flags.map(flag => `'${flag}'`).join(', ')}]`,
+        `periodMs: ${periodMs}`,
+        ...(mostMs > 0 ? [`mostMs: ${mostMs}`] : []),
+        ...(rated ? ['rated: true'] : []),
+      ];
+      out.push(`    ${name}: { ${facts.join(', ')} },`);
+    }
+    out.push('  },');
+  }
+  out.push(
+    '} as const;',
     '',
     '/** Names of values: enum → names in the order of their values. */',
     'export const enums = {',
@@ -556,18 +786,42 @@ export function emitLayout(contract: Contract): string {
   return out.join('\n');
 }
 
-/** The dictionary for people: what each field of the report means, and what it does not. */
+/** The words that programs tell, for those that need nothing else of the contract. */
+export function emitTerms(contract: Contract): string {
+  const out = [
+    `// ${contract.names.notice}`,
+    '',
+    '/** Words, each at the place of its number. */',
+    'export const terms = {',
+  ];
+  const quoted = (terms: Term[]) => terms.map(({ name }) => `'${name}'`).join(', ');
+  const ranked = (terms: Term[]) => [...terms].sort((a, b) => a.rank - b.rank);
+  for (const [table, terms] of contract.terms) out.push(`  ${table}: [${quoted(byNumber(terms))}],`);
+  out.push('} as const;', '', '/** The same in the order in which they are listed. */', 'export const ranked = {');
+  for (const [table, terms] of contract.terms) out.push(`  ${table}: [${quoted(ranked(terms))}],`);
+  out.push('} as const;', '', '/** What each means, in that order. */', 'export const meanings = {');
+  for (const [table, terms] of contract.terms) {
+    out.push(`  ${table}: {`);
+    for (const { name, meaning } of ranked(terms)) out.push(`    ${name}: ${JSON.stringify(bare(meaning))},`);
+    out.push('  },');
+  }
+  out.push('} as const;', '');
+  return out.join('\n');
+}
+
+/** The dictionary for people: what each field of the message means, and what it does not. */
 export function emitDictionary(contract: Contract): string {
-  const out = [`// ${NOTICE}`, '', 'export interface Entry {'];
+  const { notice, message } = contract.names;
+  const out = [`// ${notice}`, '', 'export interface Entry {'];
   for (const key of ['struct', 'field', 'type', 'unit', 'kind', 'set', 'speed', 'source', 'meaning', 'isNot'])
     out.push(`  ${key}: string;`);
   out.push('  offset: number;', '}', '', 'export const dictionary: readonly Entry[] = [');
-  const holders = new Set(['report', ...(contract.structs.get('report')?.fields ?? []).map(field => field.type)]);
+  const holders = new Set([message, ...messageFields(contract).map(field => field.type)]);
   for (const struct of contract.structs.values()) {
     if (!holders.has(struct.name)) continue;
     for (const field of struct.fields) {
       if (field.kind === 'reserved') continue;
-      const speed = contract.bits.get('valid')?.find(entry => entry.name === field.set)?.speed ?? '';
+      const speed = contract.sets.find(entry => entry.name === field.set)?.speed ?? '';
       out.push(
         `  ${JSON.stringify({
           struct: struct.name,
@@ -599,27 +853,4 @@ export function emitDictionary(contract: Contract): string {
     }
   out.push('};', '');
   return out.join('\n');
-}
-
-/** The documents of this project, and the files made from them, by path from its root. */
-export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md'];
-
-/** What the generated files should hold: path → text. */
-export function generate(root: string): Map<string, string> {
-  const contract = compile(DOCUMENTS.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') })));
-  return new Map([
-    ['c/layout.gen.h', emitC(contract)],
-    ['src/layout/layout.gen.ts', emitLayout(contract)],
-    ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
-  ]);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  try {
-    for (const [path, text] of generate(process.cwd())) writeFileSync(path, text);
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    console.error(error.message);
-    process.exitCode = 1;
-  }
 }

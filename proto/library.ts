@@ -1,38 +1,38 @@
-// Makes what is taken from the contract and from the verbs of the program: the generated section of c/beoboard.h, c/lib's tables,
-// the manual pages, and the completions of shells. Run it after a build: `node dist/proto/library.js`.
+// Makes what comes of the contract's files and of the verbs of the program: the manual pages, the completions of shells, and what readers in
+// other languages know a board by. Run it after a build: `node dist/proto/library.js`.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parts } from '../src/parts.js';
-import { compile, DOCUMENTS } from './compile.js';
 import { completions } from './completions.js';
-import { emitPublic, emitTables, renew } from './header.js';
+import { readContract } from './contract.js';
 import { fromHeader, fromMarkdown, fromProgram } from './man.js';
 
-/** Readers in other languages, which go by the documents alone: the hash by which they know the layout stands in them. */
+/** Readers in other languages, which go by the documents alone: what they know a board by stands in them. */
 const READERS = ['examples/python/board.py', 'examples/go/board.go', 'examples/rust/board.rs'];
 
 /** What the generated files should hold: path → text. */
 export async function generateLibrary(root: string): Promise<Map<string, string>> {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
-  const contract = compile(DOCUMENTS.map(path => ({ path, text: read(path) })));
-  const header = renew(read('c/beoboard.h'), emitPublic(contract));
+  const contract = readContract(root);
   const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => verb);
   const pages = ['beoboard(1)', 'beoboard(3)', 'beoboard(5)', 'beoboard-stat(5)'];
   const but = (page: string) => pages.filter(other => other !== page);
-  const hash = contract.hashes.get('stat-v1')?.toString(16).toUpperCase().padStart(16, '0');
+  const digits = (number = 0n) => number.toString(16).toUpperCase().padStart(16, '0');
+  const hash = digits(contract.hashes.get('stat-v1'));
+  const magic = digits(contract.constants.get('board')?.find(({ name }) => name === 'magic')?.value);
   const readers = READERS.map((path): [string, string] => [
     path,
-    read(path).replace(/(?<=STAT_?HASH\b.*0x)[0-9a-fA-F]{16}/i, hash ?? ''),
+    read(path)
+      .replace(/(?<=\bSTAT_?HASH\b.*0x)[0-9a-f]{16}/i, hash)
+      .replace(/(?<=\bMAGIC\b.*0x)[0-9a-f]{16}/i, magic),
   ]);
   return new Map([
     ...readers,
     ...completions(verbs),
-    ['c/beoboard.h', header],
-    ['c/lib/header.gen.h', emitTables(contract)],
     ['c/lib/man/beoboard.1', fromProgram(verbs, but('beoboard(1)'))],
-    ['c/lib/man/beoboard.3', fromHeader(header, but('beoboard(3)'))],
+    ['c/lib/man/beoboard.3', fromHeader(read('c/beoboard.h'), but('beoboard(3)'))],
     [
       'c/lib/man/beoboard.5',
       fromMarkdown('beoboard', "layout of beoboard's shared file", read('proto/board-v2.md'), but('beoboard(5)')),

@@ -1,5 +1,5 @@
-// Builds what is missing: packages, the addon, the JavaScript, and what V8 makes of that; in an installed package the addon and the
-// last. `--generate` makes the files again that come from proto/.
+// Builds what is missing: packages, the addon, and the JavaScript; in an installed package the addon alone. `--generate` makes the files
+// again that come from proto/.
 // Plain JavaScript without dependencies: it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
@@ -57,12 +57,6 @@ function javascript() {
   run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
 }
 
-/** Nothing depends on it but how soon a command starts. */
-function ahead() {
-  const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts', 'cache.mjs')], { encoding: 'utf8' });
-  if (status !== 0) console.error(`build: the program is not compiled ahead, and commands start later: ${stderr}`);
-}
-
 const [major = 0] = process.versions.node.split('.').map(Number);
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 if (major < 20) fail(`Node ${process.versions.node} is too old; install Node ${engines.node}`);
@@ -71,12 +65,11 @@ if (installed && generates) fail('--generate needs a clone of the repository');
 if (!installed) packages();
 if (generates) {
   javascript();
-  run('generating', process.execPath, [join(root, 'dist', 'proto', 'compile.js')]);
-  // The library's header, manual pages and examples; these ask the built program for its help.
+  run('generating', process.execPath, [join(root, 'dist', 'proto', 'contract.js')]);
+  // Manual pages and completions; these ask the built program for its help.
   addon();
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);
 }
 addon();
 if (!installed) javascript();
-ahead();

@@ -5,10 +5,22 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ContractError, compile, DOCUMENTS, generate } from '../proto/compile.js';
+import { ContractError, compile, emitC, emitDictionary, emitLayout, emitTerms } from '../proto/compile.js';
+import { generate, NAMES, readContract } from '../proto/contract.js';
+import { ranked, terms } from '../src/common/terms.gen.js';
 import { packWord, REPORT_BYTES, unpackWord } from '../src/layout/codec.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
-import { bits, enums, HASH_BOARD_V2, HASH_STAT_V1, slowSets, structs, words } from '../src/layout/layout.gen.js';
+import {
+  bits,
+  constants,
+  enums,
+  HASH_BOARD_V2,
+  HASH_STAT_V1,
+  slowSets,
+  sources,
+  structs,
+  words,
+} from '../src/layout/layout.gen.js';
 import { ROOT } from './lib.js';
 
 interface Field {
@@ -17,6 +29,12 @@ interface Field {
   count: number;
   kind: string;
   set?: string;
+}
+interface Source {
+  sets: readonly string[];
+  periodMs: number;
+  mostMs?: number;
+  rated?: boolean;
 }
 const STRUCTS: [name: string, struct: { bytes: number; fields: Record<string, Field> }][] = Object.entries(structs);
 const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
@@ -57,6 +75,22 @@ t.test('sets and fields agree both ways', async t => {
   t.strictSame([...used].sort(), Object.keys(bits.valid).sort(), 'a set without a field, or a field without its set');
   for (const entry of dictionary)
     t.equal(entry.speed, rows.find(({ set }) => set === entry.set)?.speed ?? '', `${entry.struct}.${entry.field}`);
+});
+
+t.test('constants and states, as other programs know them', async t => {
+  const bytes = (number: bigint, size: number) => {
+    const buffer = Buffer.alloc(8);
+    buffer.writeBigUInt64LE(number);
+    return buffer.toString('latin1', 0, size);
+  };
+  t.equal(bytes(BigInt(constants.stat.magic), 4), 'BSR1');
+  t.equal(bytes(constants.board.magic, 8), 'BEOBOARD');
+  t.strictSame(
+    terms.node_state,
+    ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'],
+    'numbers of libbeoboard 1.0',
+  );
+  t.strictSame([...ranked.node_state].sort(), [...terms.node_state].sort());
 });
 
 t.test('slow counters with a rate are those that are read in every slow round', async t => {
@@ -131,6 +165,39 @@ function agreed(): { line: string; print: string }[] {
       });
     });
   }
+  for (const [table, numbers] of Object.entries<Record<string, number | bigint>>(constants))
+    for (const [name, value] of Object.entries(numbers))
+      out.push({
+        line: `constant ${table}.${name} ${value}`,
+        print: `printf("constant ${table}.${name} %" PRIu64 "\\n", (uint64_t)BB_${upper(table)}_${upper(name)});`,
+      });
+  for (const [table, names] of Object.entries<readonly string[]>(terms)) {
+    out.push({
+      line: `terms ${table} ${names.length}`,
+      print: `printf("terms ${table} %d\\n", BB_${upper(table)}_COUNT);`,
+    });
+    names.forEach((name, value) => {
+      const constant = `BB_${upper(table)}_${upper(name)}`;
+      out.push({
+        line: `term ${table}.${name} ${value} ${name}`,
+        print: `printf("term ${table}.${name} %d %s\\n", (int)${constant}, bb_${table}_names[${constant}]);`,
+      });
+    });
+  }
+  Object.entries<Source>(sources.slow).forEach(([name, { sets, periodMs, mostMs = 0, rated = false }], i) => {
+    const bytes = new Set<number>();
+    for (const { offset, type, count, set = '' } of Object.values<Field>(structs.report.fields))
+      if (sets.includes(set))
+        for (let at = offset; at < offset + sizeOf(type) * Math.max(1, count); at++) bytes.add(at);
+    const own = [...bytes].sort((a, b) => a - b);
+    out.push({
+      line: `source ${name} ${periodMs} ${mostMs} ${Number(rated)} ${own.map(at => `${at},`).join('')}`,
+      print:
+        `printf("source %s %d %d %d ", bb_slow_sources[${i}].name, (int)bb_slow_sources[${i}].period_ms, (int)bb_slow_sources[${i}].most_ms, (int)bb_slow_sources[${i}].rated); ` +
+        `for (const struct bb_slow_piece *p = bb_slow_sources[${i}].pieces; p->bytes > 0; p++) ` +
+        'for (int at = p->offset; at < p->offset + p->bytes; at++) printf("%d,", at); printf("\\n");',
+    });
+  });
   for (const [name, { offset, type, count, kind }] of Object.entries<Field>(structs.report.fields))
     if (kind === 'reserved')
       out.push({ line: `zero ${name} ${offset} ${sizeOf(type) * Math.max(1, count)}`, print: '' });
@@ -196,7 +263,7 @@ t.test('a word is taken apart and put together again', async t => {
 /** What is wrong with a document called x.md, a line each. */
 function problems(lines: string[]): string[] {
   try {
-    compile([{ path: 'x.md', text: lines.join('\n') }]);
+    compile([{ path: 'x.md', text: lines.join('\n') }], NAMES);
     return [];
   } catch (error) {
     if (error instanceof ContractError) return error.problems;
@@ -211,6 +278,9 @@ const SETS = ['| bit | set | speed | read |', '|---: | --- | ----- | ---- |'];
 const ENUM = ['| value | name | meaning |', '|-----: | ---- | ------- |'];
 const WORD = ['| bits | field | unit | meaning |', '|-----: | ----- | ---- | ------- |'];
 const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | ------ |'];
+const CONSTANTS = ['| name | type | value | meaning |', '| ---- | ---- | ----: | ------- |'];
+const TERMS = ['| name | value | rank | meaning |', '| ---- | ----: | ---: | ------- |'];
+const SOURCES = ['| source | sets | flags | period | at least every | rated |', '| - | - | - | - | - | - |'];
 /** Lines 1 to 11: the first row of a table of ranges right behind them stands in line 15. */
 const REPORT = [
   '## struct report, 16 bytes',
@@ -256,6 +326,20 @@ t.test('documents without a mistake', t => {
       ],
     ],
     ['a word of one number', ['## word w, 64 bits', ...WORD, '| 63–0 | `a` | | |']],
+    ['constants', ['## constants c', ...CONSTANTS, '| `a` | u8 | 255 | |', '| `b` | u16 | `"ab"` | |']],
+    ['terms, in any order', ['## terms t', ...TERMS, '| `a` | 1 | 0 | |', '| `b` | 0 | 1 | |']],
+    [
+      'sources of all slow sets',
+      [
+        '## sets valid',
+        ...SETS,
+        '| 0 | `a` | slow | |',
+        '## sources s',
+        ...SOURCES,
+        '| `x` | `a` | | 10 s | | |',
+        '| `y` | | | | | |',
+      ],
+    ],
   ];
   for (const [what, lines] of documents)
     t.test(what, async t => {
@@ -561,6 +645,63 @@ t.test('mistakes are refused, with file and line', t => {
       [...REPORT, '## ranges', ...RANGES, '| `big` | 0 | 4 | none |'],
       ['x.md:15: big: a range of u64 is not checked'],
     ],
+    ['a constant that has no room', ['## constants c', ...CONSTANTS, '| `a` | u8 | 256 | |'], ['x.md:4: 256 is no u8']],
+    [
+      'text that has no room',
+      ['## constants c', ...CONSTANTS, '| `a` | u16 | `"abc"` | |'],
+      ['x.md:4: "abc" is no u16'],
+    ],
+    ['a constant that is none', ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'], ['x.md:4: "-1" is no value']],
+    [
+      'a constant below zero',
+      ['## constants c', ...CONSTANTS, '| `a` | i8 | 1 | |'],
+      ['x.md:4: "i8" is no type of a constant'],
+    ],
+    [
+      'a constant twice',
+      ['## constants c', ...CONSTANTS, '| `a` | u8 | 1 | |', '| `a` | u8 | 1 | |'],
+      ['x.md:5: a stands in this table twice'],
+    ],
+    ['a term by a name that is none', ['## terms t', ...TERMS, '| `A` | 0 | 0 | |'], ['x.md:4: "A" is not a name']],
+    [
+      'two terms of one number',
+      ['## terms t', ...TERMS, '| `a` | 0 | 0 | |', '| `b` | 0 | 1 | |'],
+      ['x.md:5: b has value 0, where 1 should be'],
+    ],
+    [
+      'terms of which none is listed first',
+      ['## terms t', ...TERMS, '| `a` | 0 | 1 | |', '| `b` | 1 | 2 | |'],
+      ['x.md:4: a has rank 1, where 0 should be'],
+    ],
+    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is no value']],
+    [
+      'a source of a set that is not slow',
+      ['## sets valid', ...SETS, '| 0 | `a` | fast | |', '## sources s', ...SOURCES, '| `x` | `a` | | | | |'],
+      ['x.md:8: there is no slow set "a"'],
+    ],
+    [
+      'a set of two sources, and one of none',
+      [
+        ...['## sets valid', ...SETS, '| 0 | `a` | slow | |', '| 1 | `b` | slow | |'],
+        ...['## sources s', ...SOURCES, '| `x` | `a` | | | | |', '| `y` | `a` | | | | |'],
+      ],
+      ['x.md:10: a has a source already', 'x.md:9: the slow set b has no source'],
+    ],
+    [
+      'a source of a flag that is none',
+      ['## sources s', ...SOURCES, '| `x` | | `f` | | | |'],
+      ['x.md:4: "bits flags" has no f'],
+    ],
+    [
+      'a period in another unit',
+      ['## sources s', ...SOURCES, '| `x` | | | 10 | | |'],
+      ['x.md:4: "10" is no period; write 10 s, or nothing'],
+    ],
+    [
+      'a source that is perhaps rated',
+      ['## sources s', ...SOURCES, '| `x` | | | | | no |'],
+      ['x.md:4: "no" is neither yes nor nothing'],
+    ],
   ];
   for (const [what, lines, expected] of mistakes)
     t.test(what, async t => {
@@ -575,10 +716,13 @@ t.test('every mistake is told, in all documents at once', async t => {
   const first = ['## struct one, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `a` | u8 | | | |'];
   const second = ['', '## struct two, 4 bytes', ...FIELDS, '| 0 | `b` | three | | | |'];
   try {
-    compile([
-      { path: 'proto/first.md', text: first.join('\n') },
-      { path: 'proto/second.md', text: second.join('\n') },
-    ]);
+    compile(
+      [
+        { path: 'proto/first.md', text: first.join('\n') },
+        { path: 'proto/second.md', text: second.join('\n') },
+      ],
+      NAMES,
+    );
     t.fail('taken');
   } catch (error) {
     t.ok(error instanceof ContractError);
@@ -591,9 +735,75 @@ t.test('every mistake is told, in all documents at once', async t => {
   }
 });
 
+t.test('the compiler knows no product: a document of another, by other names', async t => {
+  const document = [
+    '## struct letter, 8 bytes',
+    '| offset | field | type | unit | kind | set |',
+    '| - | - | - | - | - | - |',
+    '| 0 | `weight` | u16 | g | gauge | scales |',
+    '| 2 | `colour` | u8 | enum paint | state | |',
+    '| 3 | `spare` | u8 | | reserved | |',
+    '| 4 | `stamps` | u32 | | counter | purse |',
+    '## sets known',
+    ...SETS,
+    '| 0 | `scales` | slow | |',
+    '| 1 | `purse` | slow | |',
+    '## enum paint',
+    ...ENUM,
+    '| 0 | `red` | |',
+    '| 1 | `blue` | |',
+    '## enum grounds',
+    ...ENUM,
+    '| 0 | `fine` | |',
+    '| 1 | `heavy` | |',
+    '| 2 | `odd` | |',
+    '## ranges',
+    ...RANGES,
+    '| `weight` | 1 | 50 | heavy |',
+    '## constants post',
+    ...CONSTANTS,
+    '| `horn` | u32 | `"POST"` | |',
+    '## terms mood',
+    ...TERMS,
+    '| `glad` | 0 | 1 | well \\| good |',
+    '| `sad` | 1 | 0 | |',
+    '## sources desk',
+    ...SOURCES,
+    '| `office` | `scales`, `purse` | | 3 s | | yes |',
+  ].join('\n');
+  const notice = 'Made of post.md.';
+  const names = { prefix: 'mail', notice, message: 'letter', reasons: 'grounds', beyond: 'odd' };
+  const contract = compile([{ path: 'post.md', text: document }], names);
+  const made = [emitC(contract), emitLayout(contract), emitDictionary(contract), emitTerms(contract)];
+  for (const text of made) {
+    t.match(text.split('\n')[0], notice);
+    t.notMatch(text, /beoboard|\bbb_|\bBB_|\breport|\bvalid\b|\breason_/i);
+  }
+  const [c = '', layout = '', dictionary = '', words = ''] = made;
+  for (const line of [
+    '#define MAIL_POST_HORN UINT32_C(0x54534f50)',
+    '  {0, 2, MAIL_GROUNDS_HEAVY, 1, 50}, /* weight */',
+    '  {2, 1, MAIL_GROUNDS_ODD, 0, 1}, /* colour */',
+    'static const struct mail_reserved mail_letter_reserved[] __attribute__((unused)) = {\n  {3, 1},',
+    '#define MAIL_DESK_EACH(each) each(office)',
+    '  {"office", 3000, 0, 1, {{0, 2}, {4, 4}, {0, 0}}},',
+    '  MAIL_MOOD_SAD = 1,',
+  ])
+    t.ok(c.includes(`${line}\n`), line);
+  t.match(layout, '  post: { horn: 0x54534f50 },\n');
+  t.match(layout, "    office: { sets: ['scales', 'purse'], flags: [], periodMs: 3000, rated: true },\n");
+  t.match(layout, '  known: {\n    scales: 0,\n');
+  t.match(dictionary, '"struct":"letter","field":"weight"');
+  t.match(words, "  mood: ['sad', 'glad'],\n");
+  t.match(words, '    glad: "well | good",\n');
+  const source = join(t.testdir({ 'letter.c': c }), 'letter.c');
+  execFileSync('cc', ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', source], {
+    timeout: 60_000,
+  });
+});
+
 t.test('hashes', async t => {
-  const sources = DOCUMENTS.map(path => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
-  t.strictSame(Object.fromEntries(compile(sources).hashes), HASHES, 'of the documents as they are');
+  t.strictSame(Object.fromEntries(readContract(ROOT).hashes), HASHES, 'of the documents as they are');
 
   const document = [
     '# A title',
@@ -622,8 +832,14 @@ t.test('hashes', async t => {
     ...WORD,
     '| 63–20 | `upper` | ms | the time |',
     '| 19–0 | `lower` | id | the rest |',
+    '## constants numbers',
+    ...CONSTANTS,
+    '| `one` | u8 | 1 | |',
+    '## terms mood',
+    ...TERMS,
+    '| `glad` | 0 | 0 | |',
   ].join('\n');
-  const hash = (text: string) => compile([{ path: 'proto/x.md', text }]).hashes.get('x');
+  const hash = (text: string) => compile([{ path: 'proto/x.md', text }], NAMES).hashes.get('x');
   const table: [what: string, from: string, to: string, hash: 'same' | 'another'][] = [
     ['the title', 'A title', 'Another title', 'same'],
     ['prose', 'Some prose.', 'Some other prose,\nwith a line more.', 'same'],
@@ -652,6 +868,8 @@ t.test('hashes', async t => {
     ['the name of a number of a word', '`upper`', '`higher`', 'another'],
     ['the unit of a number of a word', '| ms | the time |', '| us | the time |', 'another'],
     ['the name of a word', '## word pair', '## word couple', 'another'],
+    ['a constant', '| `one` | u8 | 1 |', '| `first` | u16 | 2 |', 'same'],
+    ['a term', '`glad`', '`sad`', 'same'],
   ];
   const before = hash(document);
   t.type(before, 'bigint');

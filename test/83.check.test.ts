@@ -120,7 +120,7 @@ t.test('nodes', async t => {
     [['-w', 'n5,xyz[1-3]'], 1, 'n5\n', /^beoboard nodes: not on the board: xyz\[1-3\]\n$/],
     [['--where', 'interval_ms == 1000'], 0, 'quiet\n'],
     [['--where', 'interval_ms > 1000', '--state', 'live', '-w', 'n2,gone1'], 0, 'n2\n'],
-    [['--state', 'dead'], 2, '', /--state: 'dead' is no state; write live, uncertain, /],
+    [['--state', 'dead'], 2, '', /--state: 'dead' is no state; write silent, unknown, /],
     [['--state', 'slient'], 2, '', /did you mean silent\?/],
     [['--where', 'state == slient'], 2, '', /--where: column 10: 'slient' is no state; did you mean silent\?/],
     [['--fold', '--expand'], 2, '', /do not go together/],

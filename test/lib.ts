@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
-import { clusterId, MAGIC, STAT_VERSION } from '../src/layout/identity.js';
+import { clusterId } from '../src/layout/identity.js';
+import { constants } from '../src/layout/layout.gen.js';
 import { type Rates, rates } from '../src/shm/rates.js';
 
 /** What a test needs of tap: something to do at its end. */
@@ -47,8 +48,8 @@ export function commandOf(
 export function makeReport(values: Encodable<'report'> = {}, cluster = ''): Uint8Array {
   const bytes = new Uint8Array(REPORT_BYTES);
   encode('report', new DataView(bytes.buffer), 0, {
-    magic: MAGIC,
-    version: STAT_VERSION,
+    magic: constants.stat.magic,
+    version: constants.stat.version,
     length: REPORT_BYTES,
     cluster_id: clusterId(cluster),
     boot_id: 1n,

@@ -28,8 +28,7 @@ uint32_t beoboard_version(void) {
 }
 
 const char *beoboard_state_name(int state) {
-  static const char *const names[BEOBOARD_NSTATES] = {"never", "live", "uncertain", "silent", "left", "unknown"};
-  return state >= 0 && state < BEOBOARD_NSTATES ? names[state] : NULL;
+  return state >= 0 && state < BB_NODE_STATE_COUNT ? bb_node_state_names[state] : NULL;
 }
 
 const char *beoboard_reason_name(int reason) {

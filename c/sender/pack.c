@@ -4,8 +4,6 @@
 #include "pretend.h"
 #include "slow/rounds.h"
 
-#define MAGIC UINT32_C(0x31525342) /* the bytes BSR1 */
-
 static uint32_t flags_of(const struct tick *tick) {
   uint64_t flags = 0;
   if (tick->seq == 0) flags |= BB_FLAGS_FIRST;
@@ -26,8 +24,8 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   struct details details;
   const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
   rounds_fill(report, &details);
-  report->magic = MAGIC;
-  report->version = 1;
+  report->magic = BB_STAT_MAGIC;
+  report->version = BB_STAT_VERSION;
   report->length = BB_REPORT_BYTES;
   report->cluster_id = identity->cluster_id;
   report->boot_id = identity->boot_id;

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	magic     = 0x4452414f424f4542 // the bytes BEOBOARD
+	magic     = 0x4452414F424F4542 // the bytes BEOBOARD
 	statHash  = 0xF0B4D862878E67AC // the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
 	stalledNs = 3_000_000_000
 	aheadNs   = 1_000_000_000

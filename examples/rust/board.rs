@@ -15,7 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::process::ExitCode;
 use std::sync::atomic::{fence, AtomicU64, Ordering};
 
-const MAGIC: u64 = 0x4452414f424f4542; // the bytes BEOBOARD
+const MAGIC: u64 = 0x4452414F424F4542; // the bytes BEOBOARD
 const STAT_HASH: u64 = 0xF0B4D862878E67AC; // the datagram's layout, BB_HASH_STAT_V1: another one holds other reports
 const STALLED_NS: i64 = 3_000_000_000;
 const AHEAD_NS: i64 = 1_000_000_000;

@@ -45,7 +45,7 @@ _beoboard() {
     status:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | dump:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     nodes:--state | nodes:-s)
-      _beoboard_list 'live uncertain silent left never unknown' ;;
+      _beoboard_list 'silent unknown uncertain never left live' ;;
     check:--fail)
       COMPREPLY=($(compgen -W 'open closed' -- "$cur")) ;;
     xml:--metrics | ganglia:--metrics)

@@ -83,7 +83,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from status' -l board -rF -d 'th
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l owner -xa '(__fish_complete_users)' -d 'believe a board of this user too, by name or id'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l config -rF -d 'TOML with the same names; the command line goes before it'
 complete -c beoboard -n '__fish_seen_subcommand_from status' -l help -s h -d 'show this help'
-complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l state -s s -xa '(__beoboard_list live uncertain silent left never unknown)' -d 'nodes in these states: live, uncertain, silent, left, never, unknown'
+complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l state -s s -xa '(__beoboard_list silent unknown uncertain never left live)' -d 'nodes in these states: silent, unknown, uncertain, never, left, live'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l nodes -s w -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l where -x -d 'nodes for which it holds, as in '\''mem_avail_mib < 1024 && state == live'\'''
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l fold -s f -d 'one host list, as in node[001-128],login1'

@@ -8,8 +8,7 @@ import { json, print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
-import { MAGIC as REPORT_MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits, enums, structs } from '../layout/layout.gen.js';
+import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
 import { mapBoard } from '../native/index.js';
 import { NO_BOARD, NoBoard } from '../shm/reader.js';
 
@@ -29,8 +28,6 @@ export const verb = defineVerb({
 type Header = Decoded<'board_header'>;
 
 const HEADER = structs.board_header.bytes;
-/** The bytes BEOBOARD. */
-const MAGIC = 0x4452414f424f4542n;
 
 /** Of a file that is larger only what a board says that it is. */
 const MOST_BYTES = 2 ** 32 - 1;
@@ -68,7 +65,7 @@ function read(fd: number, bytes: number): DataView {
 function boardBytes(header: DataView, fileBytes: number): number {
   if (header.byteLength < HEADER) return header.byteLength;
   const { magic, file_bytes } = decode('board_header', header, 0);
-  return magic === MAGIC ? Math.max(HEADER, Math.min(Number(file_bytes), fileBytes)) : HEADER;
+  return magic === contract.board.magic ? Math.max(HEADER, Math.min(Number(file_bytes), fileBytes)) : HEADER;
 }
 
 function readFile(path: string, owner: number | string | undefined): Copy {
@@ -327,7 +324,7 @@ function recordFault({ index, column, record, slots }: DumpedRecord, linksUsed: 
   const at = `record ${index} (${oneLine(record.name)})`;
   if (!NAME.test(record.name)) return `${at}: its name is none`;
   const whole = slots.filter(slot => slot.state === 'whole').map(({ slot }) => slot);
-  if (whole.some(({ report }) => report.magic !== REPORT_MAGIC || report.version !== STAT_VERSION))
+  if (whole.some(({ report }) => report.magic !== contract.stat.magic || report.version !== contract.stat.version))
     return `${at}: holds what is no report`;
   if (whole.some(slot => slot.report.hostname !== record.name)) return `${at}: holds a report of another node`;
   const strange = whole.find(({ link }) => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS))?.link;

@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
+import { meanings } from '../common/terms.gen.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
@@ -30,8 +31,11 @@ export const verb = defineVerb({
     'beoboard status --watch',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
   ],
-  notes: `States: live; uncertain (neither place work nor drain); silent (not heard while the receiver listened); left (said goodbye);
-never (in the node list, no report yet); unknown (the receiver is stalled: nothing is known about nodes).
+  notes: `States:
+${Object.entries(meanings.node_state)
+  .map(([state, meaning]) => `  ${state.padEnd(11)}${meaning}`)
+  .join('\n')}
+
 Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
 are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
 waited for CPU, memory or I/O, SKEW the node's clock less the master's, LINK the interface of the master by which it reports, WHY why

@@ -11,7 +11,3 @@ export function clusterId(name: string | undefined): number {
 }
 
 let known = { name: '', id: 0 };
-
-/** The constant at the beginning of every report: the bytes `BSR1`. */
-export const MAGIC = 0x31525342;
-export const STAT_VERSION = 1;

@@ -3,8 +3,8 @@
 
 import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
-import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits, enums, structs } from '../layout/layout.gen.js';
+import { clusterId } from '../layout/identity.js';
+import { bits, constants, enums, structs } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 
 type ReportField = keyof typeof structs.report.fields;
@@ -145,8 +145,8 @@ export class Cluster {
     this.#keys.push(node.key);
     const uptime = Math.floor(this.#random() * 100 * 86_400_000); // ms, up to 100 days before now
     encode('report', this.#view, index * REPORT_BYTES, {
-      magic: MAGIC,
-      version: STAT_VERSION,
+      magic: constants.stat.magic,
+      version: constants.stat.version,
       length: REPORT_BYTES,
       cluster_id: clusterId(node.cluster),
       boot_id: (BigInt(Math.floor(this.#random() * HIGH)) << 32n) | BigInt(Math.floor(this.#random() * HIGH)),

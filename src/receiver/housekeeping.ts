@@ -2,18 +2,16 @@
 
 import { formatDuration } from '../common/durations.js';
 import type { Log } from '../common/log.js';
-import { enums } from '../layout/layout.gen.js';
+import { constants, enums } from '../layout/layout.gen.js';
 import type { ReceiverStatus, SenderEntry } from '../native/index.js';
 
-/** What one report takes of a socket buffer as the kernel counts it, bytes: seen on x86-64. */
-const BUFFER_PER_REPORT = 2305;
 const WANTED_BUFFER = 64 * 1024 * 1024;
 
 /** What to say about the buffer that the kernel granted; undefined when it is what was asked for. */
 export function bufferAdvice(granted: number): string | undefined {
   // The kernel doubles what is asked for, to make room for its own.
   if (granted >= 2 * WANTED_BUFFER) return undefined;
-  const reports = Math.floor(granted / BUFFER_PER_REPORT).toLocaleString('en');
+  const reports = Math.floor(granted / constants.stat.buffer_bytes).toLocaleString('en');
   return `the kernel granted a socket buffer for ${reports} reports at once; for more set net.core.rmem_max=${WANTED_BUFFER}`;
 }
 

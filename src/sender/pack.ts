@@ -2,8 +2,8 @@
 
 import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
-import { clusterId, MAGIC, STAT_VERSION } from '../layout/identity.js';
-import { bits, enums } from '../layout/layout.gen.js';
+import { clusterId } from '../layout/identity.js';
+import { bits, constants, enums } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 import type { World } from './world.js';
 
@@ -56,8 +56,8 @@ function formOf(identity: Identity): Uint8Array {
   if (form === undefined) {
     form = new Uint8Array(REPORT_BYTES);
     encode('report', new DataView(form.buffer), 0, {
-      magic: MAGIC,
-      version: STAT_VERSION,
+      magic: constants.stat.magic,
+      version: constants.stat.version,
       length: REPORT_BYTES,
       cluster_id: clusterId(identity.cluster),
       boot_id: identity.bootId,

@@ -1,14 +1,16 @@
-// The states of nodes: their names, order and number. How a node is judged stands in c/liveness.h, once, and whoever asks gets it
+// The states of nodes, as the contract has them. How a node is judged stands in c/liveness.h, once, and whoever asks gets it
 // from there.
 
+import { ranked, terms } from '../common/terms.gen.js';
+
 /** How a node is; see "Liveness" in proto/board-v2.md. */
-export type State = 'never' | 'live' | 'uncertain' | 'silent' | 'left' | 'unknown';
+export type State = (typeof terms.node_state)[number];
 
 /** From the worst to the best: the order in which people want to see nodes. */
-export const STATES: readonly State[] = ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'];
+export const STATES: readonly State[] = ranked.node_state;
 
 /** In the order of their numbers in beoboard.h. */
-export const NUMBERED: readonly State[] = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'];
+export const NUMBERED: readonly State[] = terms.node_state;
 
 /** Whether a node in that state may report all the same, and not be believed. */
 export function mayBeRefused(state: State): boolean {

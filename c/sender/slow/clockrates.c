@@ -42,7 +42,7 @@ static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
   return whole ? saturated_64(sum / (1000 * asked->count)) : 0;
 }
 
-void read_clock_rates(struct reading *now) {
+void slow_clock_rates(struct reading *now) {
   struct asked asked[MOST_GROUPS];
   const struct topology *topology = take_packages(now);
   if (topology == NULL) return;

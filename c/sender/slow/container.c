@@ -86,7 +86,7 @@ static bool has_container_root(struct reading *now) {
   return layered;
 }
 
-void read_container(struct reading *now) {
+void slow_container(struct reading *now) {
   if (in_foreign_namespace(now) || in_container_cgroup(now, "/1/cgroup") || in_container_cgroup(now, "/self/cgroup") ||
       has_container_root(now))
     now->flags |= (uint32_t)BB_FLAGS_CONTAINER;

@@ -3,7 +3,7 @@
 
 static bool is_controller(struct span name) { return is_numbered(name, SPAN("mc"), SPAN("")); }
 
-void read_edac(struct reading *now) {
+void slow_edac(struct reading *now) {
   static const char *const leaves[] = {"/ce_count", "/ue_count"};
   uint32_t sum[2] = {0};
   bool whole = true;

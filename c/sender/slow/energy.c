@@ -210,7 +210,7 @@ static bool take_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
   return true;
 }
 
-void read_energy(struct reading *now) {
+void slow_energy(struct reading *now) {
   const bool due = is_due(now);
   left--;
   if (due) list_kind(now, CPU);

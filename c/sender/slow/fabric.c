@@ -74,7 +74,7 @@ static bool counts(struct reading *now) {
 static bool is_device(struct span name) { return name.len > 0 && name.at[0] != '.'; }
 static bool is_port(struct span name) { return is_numbered(name, SPAN(""), SPAN("")); }
 
-void read_fabric(struct reading *now) {
+void slow_fabric(struct reading *now) {
   struct sums sums = {0};
   bool whole = true;
   path_begin(now, now->world->sys, "/class/infiniband");

@@ -9,7 +9,7 @@ static uint16_t inodes_free(const struct file_system *fs) {
   return fs->inodes == 0 ? 1000 : thousandths(fs->inodes_free, fs->inodes);
 }
 
-void read_root(struct reading *now) {
+void slow_root(struct reading *now) {
   static struct mounts mounts LARGE;
   struct mount mount;
   struct file_system fs;
@@ -47,7 +47,7 @@ static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
   return found;
 }
 
-void read_scratch(struct reading *now) {
+void slow_scratch(struct reading *now) {
   char *path = take_memory(now, REAL_PATH);
   struct file_system fs;
   if (!find_scratch(now, path) || !ask_file_system(now, path, &fs)) return;
@@ -72,7 +72,7 @@ static bb_wide plus(bb_wide a, bb_wide b) {
 }
 
 /* Every device once, by the first of its mounts that answers. One that does not let us ask is left out. */
-void read_filesystems(struct reading *now) {
+void slow_filesystems(struct reading *now) {
   static struct mounts mounts LARGE;
   uint64_t *devices = take_memory(now, MOST_DEVICES * sizeof *devices);
   char *path = take_memory(now, REAL_PATH);

@@ -4,7 +4,7 @@
 
 #define TOO_OLD_S 10
 
-void read_gpus(struct reading *now) {
+void slow_gpu(struct reading *now) {
   static struct gpu_file file;
   /* A file that is there decides alone, though it be broken or too old: a node whose helper died must not turn into one with
    * another number of GPUs, because a processor brings a small one of its own. */

@@ -150,7 +150,7 @@ static bool take_list(struct reading *now, const char *leaf, unsigned *count, st
   return topology == NULL || list_cpus(text, topology);
 }
 
-void read_hw_hash(struct reading *now) {
+void slow_hw_hash(struct reading *now) {
   static struct topology topology LARGE;
   uint32_t crc = 0;
   unsigned online, present = 0;
@@ -211,7 +211,7 @@ static bool parse_os_release(struct span text, struct span value[KEYS]) {
   return value[ID].len > 0;
 }
 
-void read_sw_hash(struct reading *now) {
+void slow_sw_hash(struct reading *now) {
   struct span text, release, value[KEYS] = {{"", 0}, {"", 0}, {"", 0}};
   uint32_t crc = 0;
   path_begin(now, now->world->proc, "/sys/kernel/osrelease");

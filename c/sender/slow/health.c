@@ -18,7 +18,7 @@ static bool parse_health(struct span text, void *into) {
   return word->source != 0 && at_end(left);
 }
 
-void read_health(struct reading *now) {
+void slow_health(struct reading *now) {
   struct word word;
   double age_s;
   if (read_others(now, "/health", parse_health, &word, 0, &age_s) == OTHERS_GOOD) {

@@ -2,7 +2,7 @@
 #include "source.h"
 
 /* Bits: a number that its field cannot hold is no reading. */
-void read_taint(struct reading *now) {
+void slow_taint(struct reading *now) {
   struct span text;
   uint64_t taint;
   path_begin(now, now->world->proc, "/sys/kernel/tainted");
@@ -15,7 +15,7 @@ void read_taint(struct reading *now) {
   now->sets = BB_VALID_TAINT;
 }
 
-void read_hung_tasks(struct reading *now) {
+void slow_hung_tasks(struct reading *now) {
   uint64_t tasks;
   path_begin(now, now->world->proc, "/sys/kernel/hung_task_detect_count"); /* Linux 6.13 and later */
   if (!take_count(now, MAYBE, &tasks)) return;

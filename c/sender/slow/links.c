@@ -4,7 +4,7 @@
 
 static bool is_any(struct span name) { return name.len > 0; }
 
-void read_link_speeds(struct reading *now) {
+void slow_links(struct reading *now) {
   path_begin(now, now->world->sys, "/class/net");
   const struct names all = take_names(now, is_any);
   const size_t root = path_text(now, "/");

@@ -45,7 +45,7 @@ static bool take_meter(struct reading *now, uint64_t *watts) {
   return take_sensor(now, "/power1_average", watts) || take_sensor(now, "/power1_input", watts);
 }
 
-void read_power(struct reading *now) {
+void slow_power(struct reading *now) {
   uint64_t watts;
   const bool metered = take_meter(now, &watts);
   if (!metered && read_others(now, "/power", parse_watts, &watts, TOO_OLD_S, NULL) != OTHERS_GOOD) return;

@@ -26,6 +26,10 @@
 #define STACK_BYTES (64u << 10)
 #define GUARD_BYTES (64u << 10) /* the largest page there is */
 
+#define READER(name) slow_##name,
+static void (*const readers[])(struct reading *) = {BB_SLOW_EACH(READER)};
+#undef READER
+
 /* Sanitizers want larger stacks, and to know where they are. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OWN_STACKS 0
@@ -114,8 +118,8 @@ static bool is_new_trouble(const struct reading *reading) {
 /* Forgets what a source said last. */
 static void drop(unsigned i) {
   struct state *state = &side.state[i];
-  for (const struct range *range = sources[i].ranges; range->bytes > 0; range++)
-    memset((char *)&side.image + range->offset, 0, range->bytes);
+  for (const struct bb_slow_piece *piece = bb_slow_sources[i].pieces; piece->bytes > 0; piece++)
+    memset((char *)&side.image + piece->offset, 0, piece->bytes);
   side.image.valid &= ~state->sets;
   side.image.flags &= ~state->flags;
   if (state->speeds) side.details.speeds.count = 0;
@@ -131,8 +135,8 @@ static void drop(unsigned i) {
 static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   struct state *state = &side.state[i];
   drop(i);
-  for (const struct range *range = sources[i].ranges; range->bytes > 0; range++)
-    memcpy((char *)&side.image + range->offset, (const char *)&reading->fields + range->offset, range->bytes);
+  for (const struct bb_slow_piece *piece = bb_slow_sources[i].pieces; piece->bytes > 0; piece++)
+    memcpy((char *)&side.image + piece->offset, (const char *)&reading->fields + piece->offset, piece->bytes);
   side.image.valid |= reading->sets;
   side.image.flags |= reading->flags;
   if (reading->speeds.count > 0) {
@@ -170,8 +174,8 @@ static void set_alarm(bool on) {
  * round and hangs is gone with that round; others are believed for two of their periods. */
 static bool is_gone(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
-  const uint32_t period = sources[i].period_ms > 0 ? sources[i].period_ms : round_ms;
-  if (sources[i].rated || (sources[i].period_ms == 0 && state->hung)) return true;
+  const uint32_t period = bb_slow_sources[i].period_ms > 0 ? bb_slow_sources[i].period_ms : round_ms;
+  if (bb_slow_sources[i].rated || (bb_slow_sources[i].period_ms == 0 && state->hung)) return true;
   return now - state->at_ms > 2 * (uint64_t)(period > round_ms ? period : round_ms);
 }
 
@@ -217,7 +221,7 @@ static void take(unsigned i, const struct reading *reading, uint32_t round) {
 static int next_due(void) {
   for (unsigned pass = 0; pass < 2; pass++)
     for (unsigned i = 0; i < SOURCES; i++)
-      if ((side.due & UINT32_C(1) << i) != 0 && (pass == 1 || sources[i].period_ms == 0)) return (int)i;
+      if ((side.due & UINT32_C(1) << i) != 0 && (pass == 1 || bb_slow_sources[i].period_ms == 0)) return (int)i;
   return -1;
 }
 
@@ -239,7 +243,7 @@ static void *work(void *argument) {
     pthread_mutex_unlock(&side.lock);
 
     reading_begin(&self->reading, &world);
-    sources[source].read(&self->reading);
+    readers[source](&self->reading);
     if (is_new_trouble(&self->reading)) tell(self->reading.trouble);
 
     pthread_mutex_lock(&side.lock);
@@ -248,7 +252,7 @@ static void *work(void *argument) {
     take((unsigned)source, &self->reading, self->round);
     if (!again) continue;
     pthread_mutex_unlock(&side.lock);
-    tell("the slow source ", sources[source].name, " answers again");
+    tell("the slow source ", bb_slow_sources[source].name, " answers again");
     pthread_mutex_lock(&side.lock);
   }
   return NULL;
@@ -315,7 +319,7 @@ void rounds_change(uint32_t interval_ms) { round_ms = interval_ms > LEAST_ROUND_
 uint32_t rounds_between_ms(void) {
   uint32_t most = round_ms;
   for (unsigned i = 0; i < SOURCES; i++)
-    if (sources[i].most_ms > 0 && sources[i].most_ms < most) most = sources[i].most_ms;
+    if (bb_slow_sources[i].most_ms > 0 && bb_slow_sources[i].most_ms < most) most = bb_slow_sources[i].most_ms;
   return most < round_ms ? most : 0;
 }
 
@@ -323,7 +327,7 @@ uint32_t rounds_between_ms(void) {
 static bool is_due(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
   if (state->reading) return false;
-  return !state->asked || now - state->asked_ms + round_ms / 2 >= sources[i].period_ms;
+  return !state->asked || now - state->asked_ms + round_ms / 2 >= bb_slow_sources[i].period_ms;
 }
 
 /* Ends the round without those who have not answered; gives them as bits. */
@@ -344,7 +348,7 @@ static uint32_t give_up(void) {
 static void tell_of_hung(uint32_t hung) {
   for (unsigned i = 0; i < SOURCES; i++)
     if ((hung & UINT32_C(1) << i) != 0)
-      tell("the slow source ", sources[i].name, " does not answer: its readings are left out until it does");
+      tell("the slow source ", bb_slow_sources[i].name, " does not answer: its readings are left out until it does");
 }
 
 void rounds_begin(void) {
@@ -379,7 +383,7 @@ void rounds_between(void) {
     hand_over();
     side.due_round = BETWEEN;
     for (unsigned i = 0; i < SOURCES; i++)
-      if (sources[i].most_ms > 0 && !side.state[i].reading) side.due |= UINT32_C(1) << i;
+      if (bb_slow_sources[i].most_ms > 0 && !side.state[i].reading) side.due |= UINT32_C(1) << i;
     worker = side.current;
   }
   pthread_mutex_unlock(&side.lock);
@@ -440,7 +444,7 @@ void rounds_pretend(const struct slow_world *worlds, unsigned count) {
   for (unsigned k = 0; k < count; k++)
     for (unsigned i = 0; i < SOURCES; i++) {
       reading_begin(&reading, &worlds[k]);
-      sources[i].read(&reading);
+      readers[i](&reading);
       keep(i, &reading, 1);
       if (k + 1 == count && is_new_trouble(&reading)) tell(reading.trouble);
     }

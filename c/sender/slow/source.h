@@ -40,53 +40,14 @@ struct reading {
   _Alignas(4096) char memory[READING_MEMORY];
 };
 
-/* Which bytes of a report belong to a source. */
-struct range {
-  uint16_t offset, bytes;
-};
+/* The sources, as the contract has them in bb_slow_sources, whose rows say how often each is read and which bytes of a report are its own. */
+#define SOURCES BB_SLOW_COUNT
+#define DECLARE(name) void slow_##name(struct reading *now);
+BB_SLOW_EACH(DECLARE)
+#undef DECLARE
 
-#define FIELD(name) {offsetof(struct bb_report, name), sizeof((struct bb_report *)0)->name}
-/* From one field to another, both included. */
-#define FIELDS(first, last)                                                                                              \
-  {offsetof(struct bb_report, first),                                                                                    \
-   offsetof(struct bb_report, last) + sizeof((struct bb_report *)0)->last - offsetof(struct bb_report, first)}
-
-struct source {
-  const char *name;
-  uint32_t period_ms; /* how often it is read; 0: in every round */
-  /* Also read this often where rounds are rarer: a counter that wraps must not wrap twice unseen. What was not measured in
-   * such a reading is not measured in the round that follows either. 0: not so. */
-  uint32_t most_ms;
-  /* Its counters have rates: what was read in another round may not stand in for a reading of this one. */
-  bool rated;
-  struct range ranges[6]; /* up to one of 0 bytes */
-  void (*read)(struct reading *now);
-};
-
-#define SOURCES 18u
-/* In the order of the contract's sets; then those of flags and details. */
-extern const struct source sources[SOURCES];
-
-void read_taint(struct reading *now);
-void read_hung_tasks(struct reading *now);
-void read_edac(struct reading *now);
-void read_throttle(struct reading *now);
-void read_fabric(struct reading *now);
-void read_energy(struct reading *now);
 /* Opens what only root may, before that is given up. */
 void open_energy(struct reading *now);
-void read_power(struct reading *now);
-void read_temperatures(struct reading *now);
-void read_root(struct reading *now);
-void read_scratch(struct reading *now);
-void read_filesystems(struct reading *now);
-void read_health(struct reading *now);
-void read_gpus(struct reading *now);
-void read_hw_hash(struct reading *now);
-void read_sw_hash(struct reading *now);
-void read_container(struct reading *now);
-void read_link_speeds(struct reading *now);
-void read_clock_rates(struct reading *now);
 
 /* Begins a reading anew, in the same memory. */
 void reading_begin(struct reading *now, const struct slow_world *world);

@@ -288,7 +288,7 @@ static void take_all(struct reading *now, struct highest *hottest, struct highes
   }
 }
 
-void read_temperatures(struct reading *now) {
+void slow_temperatures(struct reading *now) {
   struct highest hottest, inlet, groups[MOST_GROUPS];
   const bool old = plan.made && plan.sys == now->world->sys && plan.left > 0;
   if (!old) make_plan(now);

@@ -46,7 +46,7 @@ static void keep_first(void *context, unsigned cpu) {
   if (*number < 0) *number = (int)cpu;
 }
 
-void read_throttle(struct reading *now) {
+void slow_throttle(struct reading *now) {
   struct span online;
   uint64_t count;
   unsigned cpus;

@@ -1,6 +1,7 @@
 // The one table of options: what each means wherever it is taken, and the forms that some verbs give to it. Reads nothing.
 
 import { hostname } from 'node:os';
+import { ranked } from '../terms.gen.js';
 import { flag, later, many, type Option, one, optional, standard } from './option.js';
 import * as values from './values.js';
 
@@ -164,8 +165,8 @@ export const options = {
   count: flag('only how many there are'),
   state: optional(
     'STATES',
-    'nodes in these states: live, uncertain, silent, left, never, unknown',
-    values.someOf('state', 'live', 'uncertain', 'silent', 'left', 'never', 'unknown'),
+    `nodes in these states: ${ranked.node_state.join(', ')}`,
+    values.someOf('state', ...ranked.node_state),
   ),
   where: optional(
     'CONDITION',

@@ -3,7 +3,7 @@
 
 import { type Count, over } from '../collect/text.js';
 import { makePackages } from './packages.js';
-import { parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 /** CPUs that are asked of each group. */
 const MOST_ASKED = 8;
@@ -24,9 +24,7 @@ export function meanMhz(khz: readonly Count[]): number {
 export function makeClockRates(): SlowSource {
   const readPackages = makePackages();
   return {
-    name: 'clock_rates',
-    periodMs: 10_000,
-    sets: [],
+    ...about('clock_rates'),
     read({ sys }) {
       const now = new Reading();
       const groups = readPackages(sys, now)?.groups;

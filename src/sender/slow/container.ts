@@ -4,7 +4,7 @@
 import { readlinkSync } from 'node:fs';
 import { MOST_BYTES } from '../kernelfile.js';
 import { mountOf, parseMounts } from './mounts.js';
-import { Reading, type SlowSource } from './source.js';
+import { about, Reading, type SlowSource } from './source.js';
 
 /** The kernel's constant for the first PID namespace, PROC_PID_INIT_INO. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
@@ -42,10 +42,7 @@ function namespace(proc: string): string | undefined {
 }
 
 export const container: SlowSource = {
-  name: 'container',
-  periodMs: 60_000,
-  sets: [],
-  flags: ['container'],
+  ...about('container'),
   read({ proc }) {
     const now = new Reading();
     const container =

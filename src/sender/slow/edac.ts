@@ -1,12 +1,10 @@
 // /sys/devices/system/edac: errors of the memory, all controllers added together. Refuses a sum that lacks one of them.
 
 import { add, type Count, modulo32 } from '../collect/text.js';
-import { names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 export const edac: SlowSource = {
-  name: 'edac',
-  periodMs: 10_000,
-  sets: ['edac'],
+  ...about('edac'),
   read({ sys }) {
     const now = new Reading();
     const dir = `${sys}/devices/system/edac/mc`;

@@ -2,7 +2,7 @@
 // that measure something else (the platform, parts of a package, the same package by another road).
 
 import { add, type Count, less, over, times } from '../collect/text.js';
-import { names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 /** One zone as read, microjoules. */
 export interface Zone {
@@ -83,12 +83,7 @@ export function makeEnergy(): SlowSource {
   const cpu = new Unwinder();
   const dram = new Unwinder();
   return {
-    name: 'energy',
-    periodMs: 0,
-    rated: true,
-    // A large package comes round within two minutes, and grows by less than half of that within ten seconds.
-    mostMs: 10_000,
-    sets: ['energy_cpu', 'energy_dram'],
+    ...about('energy'),
     read({ sys }) {
       const now = new Reading();
       const dir = `${sys}/class/powercap`;

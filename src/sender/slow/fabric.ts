@@ -6,7 +6,7 @@ import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
 import { add, type Count, modulo32, times, u64 } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
-import { names, parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 export interface Port {
   rx_bytes: Count;
@@ -105,10 +105,7 @@ function countingPorts(sys: string): string[] {
 }
 
 export const fabric: SlowSource = {
-  name: 'fabric',
-  periodMs: 0,
-  rated: true,
-  sets: ['fabric'],
+  ...about('fabric'),
   read({ sys }) {
     const now = new Reading();
     const ports = whole(countingPorts(sys).map(dir => readPort(dir, now)));

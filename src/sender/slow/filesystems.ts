@@ -4,7 +4,7 @@
 import { type Count, over, thousandths } from '../collect/text.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
-import { type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';
+import { about, type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';
 
 const MIB = 1 << 20;
 const mib = (bytes: bigint): Count => over(bytes, MIB);
@@ -38,10 +38,7 @@ function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefin
 }
 
 export const root: SlowSource = {
-  name: 'root',
-  periodMs: 10_000,
-  sets: ['root'],
-  flags: ['root_readonly'],
+  ...about('root'),
   read(world) {
     const now = new Reading();
     now.flag('root_readonly', readMounts(world, now)?.find(({ point }) => point === '/')?.readOnly === true);
@@ -72,9 +69,7 @@ function localScratch(world: SlowWorld, now: Reading): string | undefined {
 }
 
 export const scratch: SlowSource = {
-  name: 'scratch',
-  periodMs: 10_000,
-  sets: ['scratch'],
+  ...about('scratch'),
   read(world) {
     const now = new Reading();
     const path = localScratch(world, now);
@@ -101,9 +96,7 @@ function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileS
 }
 
 export const filesystems: SlowSource = {
-  name: 'filesystems',
-  periodMs: 10_000,
-  sets: ['filesystems'],
+  ...about('filesystems'),
   read(world) {
     const now = new Reading();
     const all = askAll(world, readMounts(world, now) ?? [], now);

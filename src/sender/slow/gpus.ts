@@ -5,14 +5,12 @@ import { errorFields, gpuFields } from './gpu.js';
 import { readAmd } from './gpuamd.js';
 import { parseGpuFile } from './gpufile.js';
 import { readOthers } from './others.js';
-import { Reading, type SlowSource } from './source.js';
+import { about, Reading, type SlowSource } from './source.js';
 
 const TOO_OLD_S = 10;
 
 export const gpus: SlowSource = {
-  name: 'gpu',
-  periodMs: 5000,
-  sets: ['gpu', 'gpu_errors'],
+  ...about('gpu'),
   read(world) {
     const now = new Reading();
     // A file that is there decides alone, though it be broken or too old: a node whose helper died must not turn into

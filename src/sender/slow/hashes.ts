@@ -7,9 +7,7 @@ import { parseRelease } from '../collect/system.js';
 import { lines } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
-import { names, Reading, type SlowSource, type SlowWorld } from './source.js';
-
-const HASH_PERIOD_MS = 60_000;
+import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
 
 /** Keys of /proc/cpuinfo that tell the model, on all architectures, in the order of the text. */
 const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
@@ -94,9 +92,7 @@ export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | u
 }
 
 export const hwHash: SlowSource = {
-  name: 'hw_hash',
-  periodMs: HASH_PERIOD_MS,
-  sets: ['hw_hash'],
+  ...about('hw_hash'),
   read(world) {
     const now = new Reading();
     const text = hardwareText(world, now);
@@ -137,9 +133,7 @@ export function softwareText({ proc, etc }: SlowWorld, now: Reading): string | u
 }
 
 export const swHash: SlowSource = {
-  name: 'sw_hash',
-  periodMs: HASH_PERIOD_MS,
-  sets: ['sw_hash'],
+  ...about('sw_hash'),
   read(world) {
     const now = new Reading();
     const text = softwareText(world, now);

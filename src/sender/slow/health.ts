@@ -2,7 +2,7 @@
 
 import { enums } from '../../layout/layout.gen.js';
 import { others, readOthers } from './others.js';
-import { Reading, type SlowSource } from './source.js';
+import { about, Reading, type SlowSource } from './source.js';
 
 /** One line: a word for the health, a blank, and who says it. */
 export function parseHealth(text: string): { health: number; health_src: number } | undefined {
@@ -15,10 +15,7 @@ export function parseHealth(text: string): { health: number; health_src: number 
 }
 
 export const health: SlowSource = {
-  name: 'health',
-  periodMs: 0,
-  sets: ['health'],
-  flags: ['held'],
+  ...about('health'),
   read(world) {
     const now = new Reading();
     const { value, ageSeconds } = readOthers(world, 'health', now, parseHealth);

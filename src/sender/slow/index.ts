@@ -1,5 +1,6 @@
-// All slow sources, in the order of the contract's sets; then those of flags and details. Refuses to schedule them: see the schedule of the rounds.
+// All slow sources of the contract. Refuses to schedule them: see the schedule of the rounds.
 
+import { sources as contract } from '../../layout/layout.gen.js';
 import { makeClockRates } from './clockrates.js';
 import { container } from './container.js';
 import { edac } from './edac.js';
@@ -12,32 +13,34 @@ import { health } from './health.js';
 import { hungTasks, taint } from './kernel.js';
 import { links } from './links.js';
 import { power } from './power.js';
-import type { SlowSource } from './source.js';
+import type { SlowSource, SourceName } from './source.js';
 import { makeTemperatures } from './temperatures.js';
 import { makeThrottle } from './throttle.js';
 
-/** Sources that remember nothing yet. */
+const makers: Record<SourceName, () => SlowSource> = {
+  taint: () => taint,
+  hung_tasks: () => hungTasks,
+  edac: () => edac,
+  throttle: makeThrottle,
+  fabric: () => fabric,
+  energy: makeEnergy,
+  power: () => power,
+  temperatures: makeTemperatures,
+  root: () => root,
+  scratch: () => scratch,
+  filesystems: () => filesystems,
+  health: () => health,
+  gpu: () => gpus,
+  hw_hash: () => hwHash,
+  sw_hash: () => swHash,
+  container: () => container,
+  links: () => links,
+  clock_rates: makeClockRates,
+};
+
+/** Sources that remember nothing yet, in the order of the contract. */
 export function makeSources(): SlowSource[] {
-  return [
-    taint,
-    hungTasks,
-    edac,
-    makeThrottle(),
-    fabric,
-    makeEnergy(),
-    power,
-    makeTemperatures(),
-    root,
-    scratch,
-    filesystems,
-    health,
-    gpus,
-    hwHash,
-    swHash,
-    container,
-    links,
-    makeClockRates(),
-  ];
+  return (Object.keys(contract.slow) as SourceName[]).map(name => makers[name]());
 }
 
 /** This process's own. */

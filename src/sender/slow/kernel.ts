@@ -1,7 +1,7 @@
 // Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit.
 
 import { type Count, modulo32 } from '../collect/text.js';
-import { parseCount, Reading, type SlowSource } from './source.js';
+import { about, parseCount, Reading, type SlowSource } from './source.js';
 
 /** Bits: a number that its field cannot hold is no reading. */
 export function parseTaint(text: string): { taint: Count } | undefined {
@@ -10,9 +10,7 @@ export function parseTaint(text: string): { taint: Count } | undefined {
 }
 
 export const taint: SlowSource = {
-  name: 'taint',
-  periodMs: 10_000,
-  sets: ['taint'],
+  ...about('taint'),
   read({ proc }) {
     const now = new Reading();
     now.put('taint', now.parse(`${proc}/sys/kernel/tainted`, parseTaint));
@@ -26,9 +24,7 @@ export function parseHungTasks(text: string): { hung_tasks: number } | undefined
 }
 
 export const hungTasks: SlowSource = {
-  name: 'hung_tasks',
-  periodMs: 10_000,
-  sets: ['hung_tasks'],
+  ...about('hung_tasks'),
   read({ proc }) {
     const now = new Reading();
     // Linux 6.13 and later.

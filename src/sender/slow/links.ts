@@ -2,12 +2,10 @@
 // lock of all interfaces, and for drivers that ask their firmware.
 
 import { readSpeeds } from '../collect/netlinks.js';
-import { names, Reading, type SlowSource } from './source.js';
+import { about, names, Reading, type SlowSource } from './source.js';
 
 export const links: SlowSource = {
-  name: 'links',
-  periodMs: 10_000,
-  sets: [],
+  ...about('links'),
   read({ sys }) {
     const now = new Reading();
     const { mbps } = readSpeeds(sys, names(`${sys}/class/net`, /./));

@@ -5,7 +5,7 @@ import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
 import { chips, parsePower } from './hwmon.js';
 import { readOthers } from './others.js';
-import { Reading, type SlowSource } from './source.js';
+import { about, Reading, type SlowSource } from './source.js';
 
 const TOO_OLD_S = 60;
 
@@ -28,9 +28,7 @@ function readMeter(sys: string, now: Reading): number | undefined {
 }
 
 export const power: SlowSource = {
-  name: 'power',
-  periodMs: 5000,
-  sets: ['power'],
+  ...about('power'),
   read(world) {
     const now = new Reading();
     const metered = readMeter(world.sys, now);

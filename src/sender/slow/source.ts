@@ -3,7 +3,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
-import type { bits } from '../../layout/layout.gen.js';
+import { type bits, sources } from '../../layout/layout.gen.js';
 import { type Count, u64 } from '../collect/text.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
@@ -58,6 +58,12 @@ export interface SlowReading {
   /** One line, always the same for the same trouble: something is there and was not understood or not to be read. */
   trouble?: string;
 }
+
+/** Those of the contract. */
+export type SourceName = keyof typeof sources.slow;
+
+/** What the contract says of a source. */
+export const about = <N extends SourceName>(name: N) => ({ name, ...sources.slow[name] });
 
 export interface SlowSource {
   name: string;

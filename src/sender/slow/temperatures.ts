@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
 import { type Chip, chips, parseTemperature } from './hwmon.js';
 import { makePackages, type Packages } from './packages.js';
-import { names, Reading, type SlowSource, type SlowWorld, whole } from './source.js';
+import { about, names, Reading, type SlowSource, type SlowWorld, whole } from './source.js';
 
 const PROCESSORS = ['coretemp', 'k10temp', 'k8temp', 'zenpower', 'via_cputemp', 'cpu_thermal', 'cpu-thermal'];
 
@@ -116,9 +116,7 @@ export function makeTemperatures(): SlowSource {
     };
   };
   return {
-    name: 'temperatures',
-    periodMs: 5000,
-    sets: ['temp_inlet', 'temp_hottest'],
+    ...about('temperatures'),
     read(world) {
       const { sys } = world;
       let now = new Reading();

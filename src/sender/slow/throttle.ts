@@ -4,7 +4,7 @@
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
 import { add, type Count, modulo32 } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
-import { parseCount, Reading, type SlowSource, whole } from './source.js';
+import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 /** The first CPU of each package; undefined when a CPU does not tell its package. */
 export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
@@ -21,9 +21,7 @@ export function makeThrottle(): SlowSource {
   // Asking every CPU for its package costs a thousand files: again only when the CPUs online change.
   let known: { key: string; cpus: number[] | undefined } | undefined;
   return {
-    name: 'throttle',
-    periodMs: 10_000,
-    sets: ['throttle'],
+    ...about('throttle'),
     read({ sys }) {
       const now = new Reading();
       const dir = `${sys}/devices/system/cpu`;

@@ -1,0 +1,60 @@
+// The contract of this project: its documents, what its parts are called, and the files that are made of it. Run it after a build:
+// `node dist/proto/contract.js`.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type Contract,
+  ContractError,
+  compile,
+  emitC,
+  emitDictionary,
+  emitLayout,
+  emitTerms,
+  type Names,
+} from './compile.js';
+import { emitPublic, emitStates, emitTables, renew } from './header.js';
+
+export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md'];
+
+export const NAMES: Names = {
+  prefix: 'bb',
+  notice: 'Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.',
+  message: 'report',
+  reasons: 'reason',
+  beyond: 'range',
+};
+
+/** Throws ContractError. */
+export function readContract(root: string): Contract {
+  return compile(
+    DOCUMENTS.map(path => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+    NAMES,
+  );
+}
+
+/** What the generated files should hold: path → text. */
+export function generate(root: string): Map<string, string> {
+  const contract = readContract(root);
+  const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
+  return new Map([
+    ['c/layout.gen.h', emitC(contract)],
+    ['c/beoboard.h', renew(header, [emitStates(contract), emitPublic(contract)])],
+    ['c/lib/header.gen.h', emitTables(contract)],
+    ['src/layout/layout.gen.ts', emitLayout(contract)],
+    ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
+    // Options name the states, and may know no layout.
+    ['src/common/terms.gen.ts', emitTerms(contract)],
+  ]);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  try {
+    for (const [path, text] of generate(process.cwd())) writeFileSync(path, text);
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
