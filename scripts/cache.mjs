@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERBS } from '../dist/src/common/verbs.js';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
+import { Cluster } from '../dist/src/load/simulatednode.js';
 import { CLOCK, clocks } from '../dist/src/native/index.js';
 import { deliver, openWriter } from '../dist/src/shm/writer.js';
 

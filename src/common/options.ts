@@ -6,7 +6,7 @@ import { type Address, type Network, parseAddress, parseNetwork } from './addres
 import { readConfig, type Setting } from './config.js';
 import { parseDuration } from './durations.js';
 import { HelpShown, UsageError, usable } from './failure.js';
-import { parseNodeName, readNodes } from './nodeset.js';
+import { parseNodeName, readNodes } from './hostlists.js';
 import { InputError, nearest, quote } from './text.js';
 
 export { HelpShown, UsageError };

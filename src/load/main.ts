@@ -13,7 +13,7 @@ import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
-import { Cluster, random } from './node.js';
+import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
   name: 'load',

@@ -15,7 +15,7 @@ import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
 import { Control } from './control.js';
 import { bufferAdvice, type Named, tellChanges } from './housekeeping.js';
-import { readTrust, tellTrust } from './keys.js';
+import { readTrust, tellTrust } from './trust.js';
 
 export const verb = defineVerb({
   name: 'receive',
