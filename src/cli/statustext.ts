@@ -186,7 +186,7 @@ const SPOKEN: Partial<Record<State, string>> = {
   unknown: 'is in a state that is not known',
 };
 
-/** The same in sentences, a line for each node: for who listens to it, and for grep. */
+/** The status in sentences, a line for each node: for people who have it read aloud, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('./columns.js');
   const { snapshot } = found;

@@ -88,7 +88,7 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
-    // The same twice is no other address.
+    // An address that was given twice is listened at once.
     if (port !== 0 && bound.includes(formatAddress({ host: address, port }))) continue;
     bound.push(formatAddress({ host: address, port: receiver.listen(address, port) }));
   }
