@@ -33,7 +33,7 @@ interface Command {
 
 /**
  * What makes words in the midst of a sentence a command: a program, and so many words behind it. `beoboard status` is the name of a
- * verb, `beoboard status -x` a command.
+ * verb, `beoboard status -x` a command. A heading has names, too.
  */
 const INLINE: Record<string, number> = {
   beoboard: 2,
@@ -60,7 +60,7 @@ function commandsOf(text: string): Command[] {
     else if (fence === 'sh') {
       const command = line.replace(/(^|\s+)#\s.*$/, '').trim();
       if (command !== '') add(command);
-    } else if (fence === undefined)
+    } else if (fence === undefined && !line.startsWith('#'))
       for (const [, span = ''] of line.matchAll(/`([^`]+)`/g)) {
         const [program = '', ...words] = span.split(' ');
         const least = Object.hasOwn(INLINE, program) ? INLINE[program] : undefined;
@@ -117,6 +117,7 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 
 /** What the document has its reader do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
+  ['make -C c/sender CC=', 'rm -rf c/sender/DIR'],
   ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
@@ -133,6 +134,7 @@ const AFTER: [command: string, what: string][] = [
 /** Exit codes other than 0 that are an answer. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
+  [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];
 
 /** Programs of a site that stand for themselves here: they do nothing, and do it well. */
@@ -176,8 +178,10 @@ ip link set eth0 up
 ip route replace 224.0.0.0/4 dev eth0
 `;
 
-/** Reports every second, and shows to the end of the run. */
+/** Runs until it is ended, beside the commands that follow. */
 const DAEMON = /^(?:beoboard (receive|send|ganglia|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
+/** Reads a board, and needs one with a node that lives. */
+const READER = /\bbeoboard (status|nodes|check|xml|dump|forget)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch)$/;
 
 const environment = {
@@ -212,8 +216,14 @@ class Daemons {
     this.#running.set(kind, { child, exit, told: () => told });
     await until(`${text} is ready`, () => told.includes(' ready: ') || child.exitCode !== null);
     t.match(told, / ready: /, text);
-    const both = this.#running.has('receive') && this.#running.has('send');
-    if (both) await until('the node is live', () => bash('beoboard nodes --state live').stdout.trim() !== '');
+    if (kind === 'send' && this.#running.has('receive'))
+      await until('the node is live', () => bash('beoboard nodes --state live').stdout.trim() !== '');
+  }
+
+  /** A cluster that runs: a receiver and a sender, where the document has started none. */
+  async cluster(t: Test): Promise<void> {
+    if (!this.#running.has('receive')) await this.start(t, 'receive', 'beoboard receive');
+    if (!this.#running.has('send')) await this.start(t, 'send', 'beoboard send --to MASTER');
   }
 
   /** Ends it, or all of them. */
@@ -238,6 +248,7 @@ async function perform(t: Test, daemons: Daemons, command: Command, where: strin
   }
   const kind = DAEMON.exec(text);
   if (kind !== null) return daemons.start(t, kind[1] ?? kind[2] ?? '', text);
+  if (READER.test(text)) await daemons.cluster(t);
   if (ON_TERMINAL.test(text)) {
     if (NO_TERMINAL !== undefined) return void t.pass(name, { skip: NO_TERMINAL });
     const terminal = await onTerminal(t, ['/usr/bin/env', 'bash', '-c', `cd "${ROOT}" && exec ${text}`], {
