@@ -266,6 +266,7 @@ t.test('no two files have one name', async t => {
   const numbers = tests.map(name => name.slice(0, 2));
   t.strictSame(numbers, [...new Set(numbers)], 'no two tests have one number');
   t.strictSame(shared(['src/a/keys.ts', 'src/b/keys.ts', 'src/a/main.ts', 'src/b/main.ts']), [
-    'src/a/keys.ts src/b/keys.ts',
+    'src/a/keys.ts',
+    'src/b/keys.ts',
   ]);
 });
