@@ -2,10 +2,10 @@
 // the manual pages, and the completions of shells. Run it after a build: `node dist/proto/library.js`.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { compile, DOCUMENTS } from './compile.js';
+import { compile, DOCUMENTS, writeFiles } from './compile.js';
 import { completions } from './completions.js';
 import { emitPublic, emitTables, renew } from './header.js';
 import { fromHeader, fromMarkdown, fromProgram, verbsOf } from './man.js';
@@ -52,5 +52,4 @@ export function generateLibrary(root: string): Map<string, string> {
   ]);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  for (const [path, text] of generateLibrary(process.cwd())) writeFileSync(path, text);
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFiles(generateLibrary(process.cwd()));
