@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { INSIDE, ROOT, until } from './lib.js';
+import { lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
 
@@ -120,6 +121,14 @@ const BEFORE: [command: string, what: string][] = [
   ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
+];
+
+/** What it takes beyond Node and a compiler; without that it is skipped, but never in CI. */
+const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
+  [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
+  [/CC="?clang/, 'clang', 'clang'],
+  [/^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 
 /** What has to hold after it. */
@@ -264,6 +273,10 @@ async function perform(t: Test, daemons: Daemons, command: Command, where: strin
     Object.hasOwn(NAMES, word) ? (NAMES[word] as string) : word,
   );
   const name = `${where}:${command.line}: ${command.text}`;
+  for (const [, packages, ...programs] of NEEDS.filter(([what]) => what.test(text))) {
+    const skip = lacks(packages, ...programs);
+    if (skip !== false) return void t.pass(name, { skip });
+  }
   for (const [, what] of BEFORE.filter(([start]) => text.startsWith(start))) {
     const { status, stderr } = bash(what);
     t.equal(status, 0, `${name}: before it, ${what}: ${stderr}`);
