@@ -117,7 +117,6 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 
 /** What the document has its reader do by hand before a command. */
 const BEFORE: [command: string, what: string][] = [
-  ['make -C c/sender CC=', 'rm -rf c/sender/DIR'],
   ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
@@ -127,7 +126,7 @@ const BEFORE: [command: string, what: string][] = [
 const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
   [/CC="?clang/, 'clang', 'clang'],
-  [/^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 
