@@ -6,7 +6,7 @@ import { closeSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { REPORT_BYTES } from '../dist/src/layout/codec.js';
-import { Cluster } from '../dist/src/load/node.js';
+import { Cluster } from '../dist/src/load/simulatednode.js';
 import { BulkSender } from '../dist/src/native/index.js';
 import { countStates } from '../dist/src/shm/liveness.js';
 import { BoardReader } from '../dist/src/shm/reader.js';

@@ -77,7 +77,7 @@ Napi::Value ReadFile(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(length));
 }
 
-// So many texts, one every `stride` bytes, each up to its first NUL and of at most `most` bytes; joined by NULs.
+// Joins `count` texts by NULs. One begins every `stride` bytes, and ends at its first NUL or after `most` bytes.
 Napi::Value Joined(Napi::Env env, const char* at, uint64_t stride, uint64_t most, uint64_t count) {
   std::string joined;
   for (uint64_t i = 0; i < count; i++, at += stride) {

@@ -75,7 +75,7 @@ int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint
 
 #define BB_NAME_BYTES sizeof(((struct bb_record *)0)->name)
 
-/* The same without the records: what telling the states of all nodes takes. */
+/* A snapshot without the records: enough to tell the states of all nodes. */
 size_t bb_board_roll_bytes(const struct bb_board *board);
 int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
 

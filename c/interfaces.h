@@ -55,7 +55,8 @@ void bb_interfaces_close(struct bb_interfaces *interfaces);
 int bb_interfaces_drain(struct bb_interfaces *interfaces, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
                         void *context);
 
-/* As of the last drain, and valid until the next one. NULL: there is none. The first is a binary search, the second looks at all. */
+/* The interface as the last drain left it, valid until the next one; NULL when there is none. By number it is a binary search, by name
+ * a look at all. */
 const struct bb_interface *bb_interfaces_by_index(const struct bb_interfaces *interfaces, unsigned index);
 const struct bb_interface *bb_interfaces_by_name(const struct bb_interfaces *interfaces, const char *name);
 

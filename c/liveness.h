@@ -59,7 +59,7 @@ static inline uint64_t stamp_of(uint64_t word) { return BB_COLUMN_STAMP(word) * 
 static inline uint32_t interval_of(uint64_t word) { return (uint32_t)BB_COLUMN_INTERVAL(word); }
 static inline unsigned link_of(uint64_t word) { return (unsigned)BB_COLUMN_LINK(word); }
 
-/* The same rows by such a word, and `never`. `by`: what is known of its link. */
+/* Judges by a word of the column, by the same rows, and knows `never`, too. `by`: what is known of its link. */
 static inline int judge_word(const struct evidence *e, const struct bb_link_evidence *by, uint64_t word, bool *is_ahead) {
   if (word == 0) return BEOBOARD_NEVER;
   return judge(e, by, stamp_of(word), interval_of(word), BB_COLUMN_GOODBYE(word) != 0, is_ahead);

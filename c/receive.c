@@ -843,8 +843,8 @@ static struct told read_control(struct msghdr *message) {
  * distances of the clocks were sampled before what was heard then and after this was taken, so that its arrival lies
  * between them, however long we were kept from going on.
  *
- * Of a socket that we have not drained before, that bound is another receiver's, and perhaps of another socket: there what would need
- * it has no stamp, 0. */
+ * On a socket that we have not drained before, the bound was set by another receiver, perhaps for another socket. It proves nothing
+ * here, so a datagram that needs the bound gets no stamp: 0. */
 static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
   const int64_t moved = distance - l->heard_offset;
   const int64_t bound_ns = l->inherited ? 0 : l->heard_ns;

@@ -19,10 +19,10 @@
  *     that gives 2m or later, never 2n: torn is found.
  *   - The blocks are seen in the order in which they are written. A reader that finds one being written, be it by an odd head or
  *     by the tail of a later write, has loaded that with acquire, and so synchronises with fence (A) of the write before it, be
- *     that of another block. There it finds that write, or later ones, under way or whole, and nothing older. So of a record
- *     with two slots, one of which is being written, the other one is the newest, once it is had.
+ *     that of another block. There it finds that write, or later ones, under way or whole, and nothing older. A record
+ *     has two slots. When a reader finds one of them being written and then copies the other one whole, that copy is the newest report.
  *   - The words are atomic (relaxed): a plain copy that races would be undefined even if its result is thrown away.
- *   - The odd head is not needed for the first two. It tells readers early that copying is in vain, and after a kill it marks
+ *   - The first two points do not need the odd head. It tells readers early that copying is in vain, and after a kill it marks
  *     the block as half-written.
  * A reader never waits for the writer: the writer is another process, which may be killed between two stores. Its successor
  * may write 2n - 1 and 2n once more, but (C) of n comes once. C11 knows no processes; that all a writer did happens before what

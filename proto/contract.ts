@@ -1,7 +1,7 @@
 // The contract of this project: its documents, what its parts are called, and the files that are made of it. Run it after a build:
 // `node dist/proto/contract.js`.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -49,9 +49,15 @@ export function generate(root: string): Map<string, string> {
   ]);
 }
 
+/** Writes those that are not so already: what is made of the others need not be made again. */
+export function writeFiles(files: Map<string, string>): void {
+  for (const [path, text] of files)
+    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    for (const [path, text] of generate(process.cwd())) writeFileSync(path, text);
+    writeFiles(generate(process.cwd()));
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
     console.error(error.message);

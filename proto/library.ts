@@ -1,12 +1,12 @@
 // Makes what comes of the contract's files and of the verbs of the program: the manual pages, the completions of shells, and what readers in
 // other languages know a board by. Run it after a build: `node dist/proto/library.js`.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parts } from '../src/parts.js';
 import { completions } from './completions.js';
-import { readContract } from './contract.js';
+import { readContract, writeFiles } from './contract.js';
 import { fromHeader, fromMarkdown, fromProgram } from './man.js';
 
 /** Readers in other languages, which go by the documents alone: what they know a board by stands in them. */
@@ -44,5 +44,4 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
   ]);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href)
-  for (const [path, text] of await generateLibrary(process.cwd())) writeFileSync(path, text);
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) writeFiles(await generateLibrary(process.cwd()));

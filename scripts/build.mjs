@@ -3,9 +3,9 @@
 // Plain JavaScript without dependencies: it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -50,11 +50,43 @@ function addon() {
   );
 }
 
+/** Every file below a folder, or the file itself. */
+function filesOf(path) {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory() ? filesOf(join(path, entry.name)) : [join(path, entry.name)],
+  );
+}
+
+/** A line for each file that ends so, by which any change of it is noticed. */
+const seen = (paths, ending) =>
+  paths
+    .flatMap(path => filesOf(join(root, path)))
+    .filter(path => ending.test(path))
+    .map(path => {
+      const { size, mtimeMs } = statSync(path);
+      return `${relative(root, path)} ${size} ${mtimeMs}\n`;
+    })
+    .sort()
+    .join('');
+/** What the JavaScript is made of, and what was made. */
+const sources = () =>
+  seen(['src', 'proto', 'test', 'bench'], /\.ts$/) +
+  seen(['scripts', 'tsconfig.json', 'package.json', 'package-lock.json'], /\.(mjs|cjs|json)$/);
+const made = () => seen(['dist'], /\.(js|cjs)$/);
+
 function javascript() {
+  const record = join(root, 'dist', '.built');
+  // Taken before: what changes while this runs is built by the next one.
+  const before = sources();
+  if (existsSync(record) && readFileSync(record, 'utf8') === `${before}\n${made()}`) return;
   const main = join(root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) console.error('build: compiling TypeScript …');
   run('compiling TypeScript', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
   run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
+  writeFileSync(`${record}.${process.pid}`, `${before}\n${made()}`);
+  renameSync(`${record}.${process.pid}`, record);
 }
 
 const [major = 0] = process.versions.node.split('.').map(Number);

@@ -55,10 +55,10 @@ watchStdout();
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-/** As EX_OSFILE of sysexits.h; beyond what monitoring systems know, to which that is unknown. */
+/** EX_OSFILE of sysexits.h. Monitoring systems know 0 to 3 only, and take any other code for "unknown". */
 const NOT_BUILT = 72;
 
-/** As Node's own, for a program that waits for what never comes. */
+/** Node's own code for a program that waits for what never comes. */
 const NEVER_DONE = 13;
 
 /** Why the addon cannot be loaded; undefined: something else went wrong. */

@@ -1,7 +1,8 @@
-// Who may know whom: the tables of the design as data, and every import under src/ and every include under c/ held against them.
+// Who may know whom: the tables of the design as data, and every import under src/ and every include under c/ held against them. And that a
+// file's name tells its job: no two have one name.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 import { ROOT } from './lib.js';
@@ -323,4 +324,38 @@ t.test('a breach is found, and named with file and line', async t => {
   ];
   for (const [path, text, found] of includes)
     t.strictSame(foreignIncludes({ [path]: text }), found === undefined ? [] : [found], `${path}: ${text}`);
+});
+
+/** Names that several files may have: each has the same job, in its own folder. */
+const SHARED = [
+  'main.ts',
+  'main.c',
+  'index.ts',
+  'Makefile',
+  // What each of the two programs tells people, in its own words.
+  'say.c',
+  'say.h',
+];
+
+/** The files whose name another one has, too. */
+const shared = (paths: string[]): string[] =>
+  paths.filter(
+    (path, i) =>
+      !SHARED.includes(basename(path)) && paths.some((other, j) => i !== j && basename(other) === basename(path)),
+  );
+
+t.test('no two files have one name', async t => {
+  const paths = ['src', 'c', 'proto', 'bench', 'scripts', 'test']
+    .flatMap(folder =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map(path => `${folder}/${path}`),
+    )
+    .filter(path => /\.(ts|mjs|cjs|c|cc|h)$/.test(path) && !path.includes('.test.'));
+  t.strictSame(shared(paths), []);
+  const tests = readdirSync(join(ROOT, 'test')).filter(name => name.endsWith('.test.ts'));
+  const numbers = tests.map(name => name.slice(0, 2));
+  t.strictSame(numbers, [...new Set(numbers)], 'no two tests have one number');
+  t.strictSame(shared(['src/a/keys.ts', 'src/b/keys.ts', 'src/a/main.ts', 'src/b/main.ts']), [
+    'src/a/keys.ts',
+    'src/b/keys.ts',
+  ]);
 });

@@ -7,6 +7,7 @@ import { parseCpuList, parsePackageId } from '../src/sender/collect/cpus.js';
 import { looksWhole } from '../src/sender/collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from '../src/sender/collect/diskstats.js';
 import { parseFileNr } from '../src/sender/collect/filenr.js';
+import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../src/sender/collect/kerneltext.js';
 import { parseLoadavg } from '../src/sender/collect/loadavg.js';
 import { parseMeminfo } from '../src/sender/collect/meminfo.js';
 import { arrange, type Interface, parseNetdev } from '../src/sender/collect/netdev.js';
@@ -20,7 +21,6 @@ import {
 import { parseSnmp } from '../src/sender/collect/snmp.js';
 import { cpuShare, parseStat, type Stat } from '../src/sender/collect/stat.js';
 import { archOf, parseCpuinfo, parseMaxFreq, parsePageKib, parseRelease } from '../src/sender/collect/system.js';
-import { add, Cursor, less, modulo32, over, thousandths, times, u64 } from '../src/sender/collect/text.js';
 import { parseVmstat } from '../src/sender/collect/vmstat.js';
 
 const U64 = '18446744073709551615';

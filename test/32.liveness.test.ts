@@ -3,7 +3,7 @@
 // rule as test/judging.ts has it.
 
 import t from 'tap';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { NUMBERED, STATES, type State } from '../src/shm/liveness.js';
 import type { Snapshot } from '../src/shm/reader.js';
 import { type Evidence, isStalled, judge, type LastReport } from './judging.js';

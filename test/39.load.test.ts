@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
-import { Cluster } from '../src/load/node.js';
+import { Cluster } from '../src/load/simulatednode.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, ratesOf, run, startReceiver } from './lib.js';
 

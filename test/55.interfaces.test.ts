@@ -659,10 +659,10 @@ function outside(): void {
 if (INSIDE) inside();
 else {
   const out = folder(t);
-  const make = ['-s', '-C', join(ROOT, 'c'), 'interfaces', `OUT=${out}`, `CFLAGS=${SANITIZED}`];
+  const make = ['-s', '-C', join(ROOT, 'c'), 'interfaceprobe', `OUT=${out}`, `CFLAGS=${SANITIZED}`];
   const built = spawnSync('make', make, { encoding: 'utf8' });
   t.equal(built.status, 0, built.stderr);
-  process.env[VARIABLE] = join(out, 'interfaces');
+  process.env[VARIABLE] = join(out, 'interfaceprobe');
   outside();
   inOwnNetwork(t, SETUP, import.meta.url);
 }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { ROOT, run, until } from './lib.js';
 import {
   lacksKind,

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { bits } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { boardPath, folder, makeReport, ROOT, start, startReceiver, until, writerSources } from './lib.js';
@@ -375,7 +375,7 @@ t.test('a writer at full speed tears nothing', async t => {
   const c = (name: string) => join(ROOT, 'c', name);
   const sources = [
     'lib/test/threads.c',
-    ...['about', 'links', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
+    ...['about', 'evidence', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
     'board.c',
     ...writerSources(),
   ];

@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { enums, structs } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { folder, ROOT } from './lib.js';
 import { machines, parseHexDump, prepare, textOf } from './tree.js';
 import { askC, askHere, compileSender, lacks, type Make, SANITIZED } from './twosenders.js';

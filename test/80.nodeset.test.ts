@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { expand, fold } from '../src/common/nodeset.js';
-import { random } from '../src/load/node.js';
+import { expand, fold } from '../src/common/hostlists.js';
+import { random } from '../src/load/simulatednode.js';
 import { folder, PROGRAM, ROOT, run } from './lib.js';
 
 const SEED = Number(process.env.SEED ?? 8677);

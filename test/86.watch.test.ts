@@ -7,14 +7,14 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
 import { fieldNames, fieldOf } from '../src/cli/fields.js';
-import { flushed, readKeys } from '../src/cli/keys.js';
-import { Roster, worstFirst } from '../src/cli/order.js';
+import { flushed, readKeys } from '../src/cli/keystrokes.js';
 import { clip, difference, widthOf } from '../src/cli/screen.js';
+import { Roster, worstFirst } from '../src/cli/sorting.js';
 import { painter } from '../src/cli/style.js';
 import { survey } from '../src/cli/survey.js';
 import { frame, type Seen, seen } from '../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
-import { expand } from '../src/common/nodeset.js';
+import { expand } from '../src/common/hostlists.js';
 import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';

@@ -1,6 +1,6 @@
 // Makes every broken board that we could think of: one good board, laid out by hand after proto/board-v2.md, and then
 // spoiled. By hand:   node dist/test/brokenboards.js DIR   makes one folder for each under DIR, and lists them.
-// What is said to each stands in test/golden/broken-boards.txt; test/35.broken.test.ts asks. No test of its own.
+// What is said to each stands in test/golden/broken-boards.txt; test/35.brokenboards.test.ts asks. No test of its own.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A writer for test/36.change.test.ts that does nothing but put one board into another's place, until it is killed: nodes
+// A writer for test/36.nodelist.test.ts that does nothing but put one board into another's place, until it is killed: nodes
 // are forgotten and come back, the capacity changes.
 
 import { CLOCK, clocks } from '../src/native/index.js';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { enums } from '../src/layout/layout.gen.js';
-import { Cluster, random } from '../src/load/node.js';
+import { Cluster, random } from '../src/load/simulatednode.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
 
 export const KINDS = {

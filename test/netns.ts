@@ -111,7 +111,7 @@ const neighbours = (n: number): string[] =>
 
 // ---- who watches ----
 
-/** See c/test/links.c. */
+/** See c/test/linkwatcher.c. */
 export interface StateChange {
   what: 'state';
   name: string;
@@ -181,7 +181,7 @@ export class Watcher {
 
   static async start(t: Teardown, board: string, everyMs = 3): Promise<Watcher> {
     const sources = ['lib/about', 'lib/live', 'lib/node', 'lib/open', 'lib/rates', 'board'];
-    const child = spawn(compile('links', { sources }), [board, String(everyMs)], {
+    const child = spawn(compile('linkwatcher', { sources }), [board, String(everyMs)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
@@ -240,7 +240,7 @@ export const linkWords = ({ state }: { state: number }): string[] =>
 
 // ---- nodes ----
 
-/** c/test/nodes.c at work: all nodes of a test. */
+/** c/test/cluster.c at work: all nodes of a test. */
 export class Nodes {
   readonly #answers: string[] = [];
   /** When it was kept from sending. */
@@ -252,7 +252,7 @@ export class Nodes {
   private constructor(readonly child: ChildProcess) {}
 
   static async start(t: Teardown, intervalMs: number, nets: Record<string, number>): Promise<Nodes> {
-    const child = spawn(compile('nodes'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(compile('cluster'), [String(intervalMs)], { stdio: ['pipe', 'pipe', 'inherit'] });
     const exit = once(child, 'close');
     t.teardown(async () => {
       child.kill('SIGKILL');

@@ -8,7 +8,7 @@ import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as others } from 'node:timers/promises';
 import { REPORT_BYTES } from '../src/layout/codec.js';
-import { Cluster, random } from '../src/load/node.js';
+import { Cluster, random } from '../src/load/simulatednode.js';
 import { BulkSender, CLOCK, clocks } from '../src/native/index.js';
 import { countStates, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';

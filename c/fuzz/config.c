@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../sender/keys.h"
+#include "../sender/signingkey.h"
 #include "../sender/options.h"
 #include "../sender/pretend.h"
 #include "../sender/toml.h"

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gpufile.h"
-#include "gpus.h"
+#include "gpufile_writer.h"
+#include "gpus_nvml.h"
 #include "say.h"
 
 #ifndef BEOBOARD_VERSION

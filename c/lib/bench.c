@@ -166,7 +166,7 @@ static void whole(struct reader *r) {
     if (beoboard_reports(r->board, i, &r->reports[2 * i], &r->reports[2 * i + 1], sizeof *r->reports) < 1) fail("a node was not read");
 }
 
-/* As many bytes, of memory that nobody else touches. */
+/* For comparison: copies as many bytes out of memory that nobody else touches. */
 static void bare(struct reader *r) { memcpy(r->reports, r->other, 2 * (size_t)r->nodes * sizeof *r->reports); }
 
 static const struct work {

@@ -273,7 +273,7 @@ static bool newest_is_wrong(void) {
   const uint64_t first = head_of_newest(look_at_board(&seen));
   return first < newest_before || head_of_newest(look_at_board(&seen)) < first;
 }
-/* The same by the library; the head of the newest, UINT64_MAX: the one before is the newer. */
+/* Asks the library for both reports. Gives the head of the newest; UINT64_MAX when the one that it calls older is not. */
 static uint64_t ask_library_once(void) {
   struct beoboard_slot slot[2];
   const int n = beoboard_reports(handle, 0, &slot[0], &slot[1], sizeof slot[0]);
@@ -439,7 +439,7 @@ static bool heartbeat_is_wrong(void) {
   return h->heartbeat_ns == (uint64_t)now + 3 && (h->listening_since_ns == (uint64_t)now || word == words[0].value[0]);
 }
 
-/* The same of each link; and who sees the receiver's heartbeat sees those of the links. */
+/* What holds of the receiver's heartbeat holds of each link's. And a reader that sees the receiver's sees those of the links. */
 static void prepare_links(void) {
   prepare_heartbeat();
   word_count--; /* since when the receiver listens is not asked here */

@@ -6,7 +6,7 @@
 
 /* No kernel file that we read comes near this; what does is a mistake or a trap. */
 #define MOST_BYTES (4u << 20)
-/* Nor what is read seldom near this: below /sys a file has a page. */
+/* No file that is read seldom comes near this: a file below /sys has at most a page. */
 #define SMALL_BYTES (64u << 10)
 
 enum {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "outlets.h"
-#include "pace.h"
+#include "pacefile.h"
 #include "schedule.h"
 #include "service.h"
 #include "slow/rounds.h"

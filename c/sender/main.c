@@ -9,7 +9,7 @@
 #include "loop.h"
 #include "options.h"
 #include "outlets.h"
-#include "pace.h"
+#include "pacefile.h"
 #include "pretend.h"
 #include "privileges.h"
 #include "schedule.h"

@@ -1,7 +1,7 @@
 /* Makes one report: the header, the sender's own readings, and what the collectors bring. Sends nothing and keeps no time. */
 #ifndef BB_SENDER_PACK_H
 #define BB_SENDER_PACK_H
-#include "keys.h"
+#include "signingkey.h"
 #include "world.h"
 
 /* What stays the same from one report to the next. */

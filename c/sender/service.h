@@ -17,7 +17,7 @@ void service_stopping(void);
 extern uint64_t service_due_ns;
 /* Keeps it quiet; gives when it is to be called again. */
 uint64_t service_live(uint64_t now_ns);
-/* The same when it is time, which is twice in the watchdog's time, once all is ready. Each second this is all that is needed. */
+/* Calls service_live() when it is due: twice in the watchdog's time, once all is ready. Cheap enough to be called each second. */
 static inline uint64_t service_watch(uint64_t now_ns) { return now_ns < service_due_ns ? service_due_ns : service_live(now_ns); }
 
 #endif

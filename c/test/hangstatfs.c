@@ -33,7 +33,7 @@ int statfs64(const char *path, struct statfs64 *into) {
   return next(path, into);
 }
 
-/** That of the C library asks the kernel without the two above. */
+/** The C library's own statvfs calls the kernel itself, past the two functions above. */
 int statvfs(const char *path, struct statvfs *into) {
   hang(path);
   NEXT("statvfs", struct statvfs *);

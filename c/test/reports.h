@@ -348,7 +348,7 @@ static inline const char *judge_events(const struct bb_board *b, uint64_t from, 
   for (int i = 0; i <= n; i++) {
     const uint64_t number = i < n ? events[i].head / 2 : last + 1;
     if (i < n && number < due) return "torn: events in disorder";
-    /* That which is being written takes the place of one, before its number is told. */
+    /* The event that is being written has taken the place of an old one, and its number is not told yet. */
     if (due < number && number - 1 > m->event_floor && number - 1 + BB_EVENTS > last_event(b) + 1) return "vanished: an event";
     if (i < n) due = number + 1;
     const char *fault = i < n ? torn_event(&events[i], number) : NULL;

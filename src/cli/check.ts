@@ -2,7 +2,7 @@
 // Blames no node for a receiver that is stalled.
 
 import { Failure } from '../common/failure.js';
-import { foldParts } from '../common/nodeset.js';
+import { foldParts } from '../common/hostlists.js';
 import { defineVerb, type Portion, parseVerb, UsageError, type Values, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';

@@ -1,6 +1,6 @@
 // Names of nodes for scripts: those in some states, as one host list. Reads liveness alone, unless it is asked for more.
 
-import { compareNames, fold } from '../common/nodeset.js';
+import { compareNames, fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';

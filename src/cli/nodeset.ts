@@ -1,7 +1,7 @@
 // Host lists for scripts: expands, folds and counts them. Reads its command line, or stdin, and never a board.
 
 import { text } from 'node:stream/consumers';
-import { expandLines, fold, NodesetError, readNodes } from '../common/nodeset.js';
+import { expandLines, fold, NodesetError, readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { InputError } from '../common/text.js';

@@ -2,7 +2,7 @@
 // from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
 
 import { formatDuration, writeDuration } from '../common/durations.js';
-import { fold, foldParts, lastDigits } from '../common/nodeset.js';
+import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';

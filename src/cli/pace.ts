@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
-import { fold } from '../common/nodeset.js';
+import { fold } from '../common/hostlists.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';

@@ -1,7 +1,7 @@
 // Nodes whose reports are refused, in sentences: why they are told to be silent, though they report. Pure.
 
 import { formatDuration } from '../common/durations.js';
-import { foldParts } from '../common/nodeset.js';
+import { foldParts } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import type { State } from '../shm/liveness.js';
 import type { Refusal } from '../shm/reader.js';

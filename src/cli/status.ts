@@ -9,7 +9,7 @@ import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
 import { oddities } from './oddities.js';
-import { ordered } from './order.js';
+import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
 import { painter } from './style.js';
 import { type Choice, type Survey, survey } from './survey.js';
@@ -103,7 +103,7 @@ async function answer(snapshot: Snapshot, choice: Choice, options: Options): Pro
     const { by, sort, columns } = options;
     const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
     if (by === undefined) return jsonPieces(snapshot, shown, oddities(found));
-    const { groups, groupsJson } = await import('./groups.js');
+    const { groups, groupsJson } = await import('./nodegroups.js');
     return jsonPieces(snapshot, shown, oddities(found), groupsJson(snapshot, groups(found, by, sort), columns));
   }
   if (options.csv) {

@@ -1,6 +1,6 @@
 // The JSON of status: see docs/json.md, which says what every key means and what may change.
 
-import { fold } from '../common/nodeset.js';
+import { fold } from '../common/hostlists.js';
 import { json } from '../common/output.js';
 import { enums } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';

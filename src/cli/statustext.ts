@@ -1,14 +1,14 @@
 // The text of status: one line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import { formatDuration } from '../common/durations.js';
-import { foldParts } from '../common/nodeset.js';
+import { foldParts } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
-import { ordered } from './order.js';
+import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
 import type { Survey, Surveyed } from './survey.js';
 
@@ -127,7 +127,7 @@ async function rows(
 /** A line for each group: all, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint } = look;
-  const { groups, groupLines } = await import('./groups.js');
+  const { groups, groupLines } = await import('./nodegroups.js');
   const all = groups(found, grouping, sort).filter(({ nodes, counts }) => !exceptions || counts.live < nodes.length);
   if (all.length === 0) return [];
   const [titles = '', ...lines] = groupLines(found.snapshot, all.slice(0, long ? all.length : ROWS), {
@@ -186,7 +186,7 @@ const SPOKEN: Partial<Record<State, string>> = {
   unknown: 'is in a state that is not known',
 };
 
-/** The same in sentences, a line for each node: for who listens to it, and for grep. */
+/** The status in sentences, a line for each node: for people who have it read aloud, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('./columns.js');
   const { snapshot } = found;

@@ -1,12 +1,12 @@
 // `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. What is drawn and what keys do
 // stands in watchframe.ts and watchstate.ts.
 
-import { fold } from '../common/nodeset.js';
+import { fold } from '../common/hostlists.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { chosenColumns, sortField } from './columns.js';
-import { ESCAPE_MS, flushed, type Key, readKeys } from './keys.js';
-import { Roster } from './order.js';
+import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
 import { Screen } from './screen.js';
+import { Roster } from './sorting.js';
 import type { Painter } from './style.js';
 import { survey } from './survey.js';
 import { type Appearance, frame, oddTexts, type Seen, seen } from './watchframe.js';

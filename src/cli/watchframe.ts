@@ -3,8 +3,8 @@
 import { type Column, layOut, sortField } from './columns.js';
 import { nodePage } from './nodepage.js';
 import { oddities } from './oddities.js';
-import { type Comparison, inOrder, worstFirst } from './order.js';
 import { clip, type Size, widthOf } from './screen.js';
+import { type Comparison, inOrder, worstFirst } from './sorting.js';
 import { headline, wrappedText } from './statustext.js';
 import type { Painter } from './style.js';
 import type { Survey, Surveyed } from './survey.js';

@@ -1,9 +1,9 @@
 // What `status --watch` shows, and how a key changes it. Pure, but for a host list that names a file.
 
-import { readNodes } from '../common/nodeset.js';
+import { readNodes } from '../common/hostlists.js';
 import { InputError, UNSEEN } from '../common/text.js';
 import { fieldOf } from './fields.js';
-import type { Key } from './keys.js';
+import type { Key } from './keystrokes.js';
 import type { Choice } from './survey.js';
 import { type Condition, parseCondition } from './where.js';
 

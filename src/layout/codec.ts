@@ -59,7 +59,7 @@ export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
   };
 
 export const REPORT_BYTES = structs.report.bytes;
-/** Sentinels of the contract: single leaves of a set that were not known. */
+/** The contract's value for a temperature that was not known, in a set that was measured otherwise. */
 export const TEMPERATURE_UNKNOWN = -32768;
 
 const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
@@ -234,7 +234,7 @@ function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
   );
 }
 
-/** The same of a GPU. */
+/** The contract's values for readings of a GPU that were not known, by field. */
 export const GPU_UNKNOWN: Readonly<Record<string, number>> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
 
 function trimGpu(gpu: Gpu): Gpu {

@@ -13,7 +13,7 @@ import { VERBS } from '../common/verbs.js';
 import { versionNumber } from '../common/version.js';
 import { REPORT_BYTES } from '../layout/codec.js';
 import { BulkSender, CLOCK, clocks } from '../native/index.js';
-import { Cluster, random } from './node.js';
+import { Cluster, random } from './simulatednode.js';
 
 export const verb = defineVerb({
   name: 'load',
@@ -50,7 +50,7 @@ type Options = ValuesOf<typeof verb>;
 
 /** The shortest pause between two calls, ms: what falls due meanwhile goes out together, cut apart by the kernel. */
 const TICK_MS = 1;
-/** So many reports are made, then sent: whoever is late catches up evenly, and not by a burst that no socket buffer holds. */
+/** Reports that are made before they are sent. Small, so that a late sender catches up evenly and not by a burst that no socket buffer holds. */
 const TOGETHER = 256;
 const PROGRESS_MS = 10_000;
 

@@ -70,7 +70,7 @@ export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'reti
 export interface BoardMapping {
   /** Bytes that a snapshot of all records in use needs now. */
   snapshotBytes(): number;
-  /** The same for so many nodes. */
+  /** Bytes that a snapshot of so many nodes needs. */
   nodeBytes(nodes: number): number;
   /** Where snapshots go from now on; aligned to 8 bytes. It may not be transferred. */
   into(buffer: Uint8Array): void;
@@ -82,11 +82,11 @@ export interface BoardMapping {
   snapshot(first: number): boolean;
   /** Bytes that `roll` needs now. */
   rollBytes(): number;
-  /** The same without the records: `LOOK`, then the header, column words, the state of each node (u8). */
+  /** Copies the board without the records: `LOOK`, then the header, column words, the state of each node (u8). */
   roll(): boolean;
   /** The links that have an entry, and the one that stands for all others. Undefined when the file was cut short. */
   links(): LinkEntry[] | undefined;
-  /** The table of refused senders; likewise. */
+  /** The table of refused senders. Undefined when the file was cut short. */
   senders(): SenderEntry[] | undefined;
   /** Events from number `next` on, at most so many, and the number to go on with; likewise. */
   events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;

@@ -4,7 +4,7 @@
 import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, usable } from '../common/failure.js';
-import { readNodes } from '../common/nodeset.js';
+import { readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';

@@ -15,7 +15,7 @@ import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
 import { Control, controlPath } from './control.js';
 import { bufferAdvice, type Named, tellChanges } from './housekeeping.js';
-import { readTrust, tellTrust } from './keys.js';
+import { readTrust, tellTrust } from './trust.js';
 
 export const verb = defineVerb({
   name: 'receive',
@@ -88,7 +88,7 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
-    // The same twice is no other address.
+    // An address that was given twice is listened at once.
     if (port !== 0 && bound.includes(formatAddress({ host: address, port }))) continue;
     bound.push(formatAddress({ host: address, port: receiver.listen(address, port) }));
   }

@@ -3,11 +3,12 @@
 
 import { type Encodable, encode, type FieldsOf, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
+import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/cpugroups.js';
 import { parseCpuList, readTopology } from './collect/cpus.js';
 import { guessWholeDisks, readWholeDisks } from './collect/diskparts.js';
 import { busiestDisk, type Disk, parseDiskstats, sumDisks } from './collect/diskstats.js';
 import { parseFileNr } from './collect/filenr.js';
-import { type CpuTimes, type GroupShare, groupShares, groupsOf, parseCpuTimes, sameCpus } from './collect/groups.js';
+import { sameNames } from './collect/kerneltext.js';
 import { parseLoadavg } from './collect/loadavg.js';
 import { parseMeminfo } from './collect/meminfo.js';
 import { arrange, parseNetdev } from './collect/netdev.js';
@@ -16,7 +17,6 @@ import { parseCpuPressure, parseIoPressure, parseIrqPressure, parseMemoryPressur
 import { parseSnmp } from './collect/snmp.js';
 import { cpuShare, parseStat, type Stat } from './collect/stat.js';
 import { type Cpuinfo, parseRelease, readCpuinfo, readCpuMhz } from './collect/system.js';
-import { sameNames } from './collect/text.js';
 import { parseVmstat } from './collect/vmstat.js';
 import { KernelFile, Once, type Tell } from './kernelfile.js';
 import type { Details } from './slow/source.js';

@@ -9,7 +9,7 @@ export type Tell = (message: string) => void;
 
 /** No kernel file that we read comes near this; what does is a mistake or a trap. */
 export const MOST_BYTES = 4 << 20;
-/** Nor what is read seldom near this: below /sys a file has a page. */
+/** No file that is read seldom comes near this: a file below /sys has at most a page. */
 export const MOST_SMALL = 64 << 10;
 /** A FIFO that somebody planted must not hang us (NONBLOCK), nor a terminal become ours (NOCTTY). */
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;

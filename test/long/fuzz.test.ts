@@ -1,7 +1,7 @@
 // The fuzzing of test/91.fuzz.test.ts at length, with libFuzzer where clang is installed, another lot each time. Not part of `npm test`. Prints for
 // each target what was run. What libFuzzer learns is kept in build/fuzz/corpus, from where the next run goes on.
 //   npm run test:long -- fuzz          SECONDS=n for each part of it (40), SEED=n
-// Mutated trees of /proc and /sys, over both senders:   npm run test:long -- csender
+// Mutated trees of /proc and /sys, over both senders:   npm run test:long -- csenderproperty
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';

@@ -3,7 +3,7 @@
 //   npm run test:long -- links          about ten minutes; SEED=n repeats a run, ROUNDS=n takes so many faults
 
 import t from 'tap';
-import { random } from '../../src/load/node.js';
+import { random } from '../../src/load/simulatednode.js';
 import { until } from '../lib.js';
 import { masterAt, noNamespaces, PORT, type StateChange, World } from '../netns.js';
 import { goOn, MS, now, pass, S, stop } from '../sampler.js';

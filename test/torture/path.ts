@@ -4,7 +4,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { bits, structs } from '../../src/layout/layout.gen.js';
-import { random } from '../../src/load/node.js';
+import { random } from '../../src/load/simulatednode.js';
 import { BulkSender } from '../../src/native/index.js';
 import { now } from '../sampler.js';
 import { type Account, Model, type NodeCounts, Truth } from './judge.js';

@@ -316,16 +316,16 @@ export class Scene {
 
   #watch(): void {
     const sources = [
-      'test/watch.c',
+      'test/torturereader.c',
       'board.c',
       ...['about', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`),
     ];
-    const program = this.#compile('watch', sources);
+    const program = this.#compile('torturereader', sources);
     this.#badsums = this.#compile('badsums', ['test/badsums.c']);
     const stranger = ['--reuid', STRANGER, '--clear-groups', '--'];
     // Where we are root in our namespace only there may be nobody else.
     const as = spawnSync('setpriv', [...stranger, 'true']).status === 0 ? ['setpriv', ...stranger] : [];
-    const typescript = join(ROOT, 'dist', 'test', 'torture', 'watch.js');
+    const typescript = join(ROOT, 'dist', 'test', 'torture', 'torturereader.js');
     this.watchers.push(
       new Watcher('C', as, [program, this.board], this),
       new Watcher('TypeScript', [], [process.execPath, typescript, this.board], this),

@@ -1,4 +1,4 @@
-/* /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs: see groups.c. */
+/* /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs: see cpugroups.c. */
 #include "parse.h"
 
 /* The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that we run on. */

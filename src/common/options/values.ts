@@ -2,7 +2,7 @@
 
 import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
 import { parseDuration } from '../durations.js';
-import { parseNodeName, readNodes } from '../nodeset.js';
+import { parseNodeName, readNodes } from '../hostlists.js';
 import { InputError, nearest, quote } from '../text.js';
 
 /** What kind of thing a value is. */

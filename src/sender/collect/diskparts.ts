@@ -3,7 +3,7 @@
 
 import { readdirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
-import { u64 } from './text.js';
+import { u64 } from './kerneltext.js';
 
 /** In memory, upon other disks, optical and floppy (which have a size without a medium), flash with firmware. */
 const NO_DISK = /^(?:(?:loop|ram|zram|md|bcache|drbd|sr|fd|mtdblock)\d|dm-|mmcblk\d+(?:boot|rpmb))/;

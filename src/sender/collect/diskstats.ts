@@ -1,7 +1,7 @@
 // /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any
 // line that it does not understand: a sum over the rest would be wrong.
 
-import { add, type Count, Cursor, thousandths, times } from './text.js';
+import { add, type Count, Cursor, thousandths, times } from './kerneltext.js';
 
 export interface Disk {
   name: string;

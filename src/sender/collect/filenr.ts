@@ -1,6 +1,6 @@
 // /proc/sys/fs/file-nr: open files of the whole node. Refuses the limit behind them.
 
-import { type Count, less, u64 } from './text.js';
+import { type Count, less, u64 } from './kerneltext.js';
 
 /** Allocated less unused; 0 when a race makes that negative. All three numbers are required. */
 export function parseFileNr(text: string): { files_open: Count } | undefined {

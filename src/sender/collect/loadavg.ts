@@ -1,6 +1,6 @@
 // /proc/loadavg: the load averages, and how many threads exist. Refuses everything but the kernel's own form.
 
-import { type Count, Cursor } from './text.js';
+import { type Count, Cursor } from './kerneltext.js';
 
 export interface Loadavg {
   load1_c: Count;

@@ -1,6 +1,6 @@
 // /proc/meminfo: memory in MiB, rounded down. Refuses a text that lacks a line which every kernel since 3.14 has.
 
-import { add, type Count, Cursor, lineStart, over, times } from './text.js';
+import { add, type Count, Cursor, lineStart, over, times } from './kerneltext.js';
 
 // Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a
 // reading and no gap: HardwareCorrupted (no handling of memory failures: none taken out of use) and the HugePages

@@ -1,8 +1,8 @@
 // /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any line that
 // it does not understand: a sum over the rest would be wrong.
 
+import { add, type Count, Cursor, modulo32 } from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
-import { add, type Count, Cursor, modulo32 } from './text.js';
 
 export interface Interface {
   name: string;

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
 import { readOnce } from '../kernelfile.js';
-import { u64 } from './text.js';
+import { u64 } from './kerneltext.js';
 
 export interface Link {
   /** The place in the report's order; infinite when not known. */

@@ -1,6 +1,6 @@
 // /proc/pressure/*: how long tasks waited. Refuses to report avg300; kernels without it (before 4.20, or psi=0) have no file.
 
-import { type Count, Cursor } from './text.js';
+import { type Count, Cursor } from './kerneltext.js';
 
 interface Pressure {
   /** Hundredths of a per cent. */

@@ -1,6 +1,6 @@
 // /proc/net/snmp: TCP segments sent again. Refuses to count columns: a kernel names them in the line above.
 
-import { type Count, Cursor } from './text.js';
+import { type Count, Cursor } from './kerneltext.js';
 
 const NAME = 'RetransSegs';
 

@@ -1,6 +1,6 @@
 // /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs.
 
-import { add, type Count, Cursor, countAfter, less, thousandths, times } from './text.js';
+import { add, type Count, Cursor, countAfter, less, thousandths, times } from './kerneltext.js';
 
 /** All of it is required: every kernel since 2.6.11 has it, and a text without it was cut. */
 export interface Stat {

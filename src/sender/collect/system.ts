@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { enums } from '../../layout/layout.gen.js';
 import { readOnce } from '../kernelfile.js';
-import { lineAfter } from './text.js';
+import { lineAfter } from './kerneltext.js';
 
 /** The release, as `uname -r`: one word that begins with a digit. */
 export function parseRelease(text: string): string | undefined {

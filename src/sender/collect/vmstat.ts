@@ -1,6 +1,6 @@
 // /proc/vmstat: major faults, swapping, kills for want of memory. Refuses the other two hundred lines.
 
-import { type Count, countAfter, modulo32 } from './text.js';
+import { type Count, countAfter, modulo32 } from './kerneltext.js';
 
 /** All are required; oom_kill came last, with Linux 4.13. */
 export interface Vmstat {

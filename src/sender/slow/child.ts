@@ -2,7 +2,7 @@
 
 import { sources } from './index.js';
 import { readArguments, serve } from './serve.js';
-import { machineWorld, type PLACES } from './world.js';
+import { machineWorld, type PLACES } from './slowworld.js';
 
 const { world: places, orders } = readArguments<Partial<typeof PLACES>>();
 const world = machineWorld(places);

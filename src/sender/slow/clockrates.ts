@@ -1,7 +1,7 @@
 // Clock rates of the CPU groups, from a few CPUs of each: on older kernels each question interrupts the CPU that it is
 // about, and a mean needs no more.
 
-import { type Count, over } from '../collect/text.js';
+import { type Count, over } from '../collect/kerneltext.js';
 import { makePackages } from './packages.js';
 import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 

@@ -1,6 +1,6 @@
 // /sys/devices/system/edac: errors of the memory, all controllers added together. Refuses a sum that lacks one of them.
 
-import { add, type Count, modulo32 } from '../collect/text.js';
+import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 
 export const edac: SlowSource = {

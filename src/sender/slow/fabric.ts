@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs';
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type Count, modulo32, times, u64 } from '../collect/text.js';
+import { add, type Count, modulo32, times, u64 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
 

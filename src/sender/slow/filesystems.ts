@@ -1,7 +1,7 @@
 // Space and inodes by statvfs: of the root, the scratch, and all local file systems. A source each, because each can
 // hang alone. Refuses network file systems before asking them anything, and sizes that cannot be.
 
-import { type Count, over, thousandths } from '../collect/text.js';
+import { type Count, over, thousandths } from '../collect/kerneltext.js';
 import { MOST_BYTES } from '../kernelfile.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from './mounts.js';
 import { about, type FileSystem, Reading, type SlowSource, type SlowWorld } from './source.js';

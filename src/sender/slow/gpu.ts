@@ -3,7 +3,7 @@
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
-import { add, type Count, less, modulo32, over } from '../collect/text.js';
+import { add, type Count, less, modulo32, over } from '../collect/kerneltext.js';
 
 /** A GPU as its source tells; what is not known is undefined. */
 export interface Gpu {

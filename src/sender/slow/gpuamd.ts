@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
-import { add, type Count } from '../collect/text.js';
+import { add, type Count } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { type Gpu, memoryMib } from './gpu.js';
 import { parsePower } from './hwmon.js';

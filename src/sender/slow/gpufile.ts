@@ -2,7 +2,7 @@
 // Refuses the whole file for one wrong word: it was not written by a helper of this version.
 
 import { bits, enums } from '../../layout/layout.gen.js';
-import { type Count, lines, u64 } from '../collect/text.js';
+import { type Count, lines, u64 } from '../collect/kerneltext.js';
 import type { Gpu, Vendor } from './gpu.js';
 import { whole } from './source.js';
 

@@ -2,9 +2,9 @@
 // the contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has.
 
 import { parseCpuList, readTopology } from '../collect/cpus.js';
+import { lines } from '../collect/kerneltext.js';
 import { readSpeeds } from '../collect/netlinks.js';
 import { parseRelease } from '../collect/system.js';
-import { lines } from '../collect/text.js';
 import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
 import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';

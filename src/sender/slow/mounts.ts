@@ -1,7 +1,7 @@
 // /proc/self/mountinfo: which file systems are mounted where, and which of them are this machine's own. Refuses a text
 // with any line that it does not understand; asks no file system anything, for that is what hangs.
 
-import { lines } from '../collect/text.js';
+import { lines } from '../collect/kerneltext.js';
 
 export interface Mount {
   /** `major:minor`: equal for all mounts of one file system. */

@@ -1,8 +1,8 @@
 // The packages of the node, as the entries `group` of a report have them. Two files per CPU: read again only when CPUs
 // came or went.
 
+import { groupsOf } from '../collect/cpugroups.js';
 import { parseCpuList, readTopology } from '../collect/cpus.js';
-import { groupsOf } from '../collect/groups.js';
 import type { Reading } from './source.js';
 
 export interface Packages {

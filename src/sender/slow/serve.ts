@@ -138,7 +138,7 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     roundMs = orders.roundMs;
     start();
   });
-  // As above, once no source holds us.
+  // Node notices the parent's end, too, but only while no source hangs.
   process.once('disconnect', () => process.exit());
 }
 

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
 import { type bits, sources } from '../../layout/layout.gen.js';
-import { type Count, u64 } from '../collect/text.js';
+import { type Count, u64 } from '../collect/kerneltext.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
 /** What statvfs gives. */

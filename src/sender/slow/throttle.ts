@@ -2,7 +2,7 @@
 // each package, since all of them count the same; refuses a sum that lacks a package.
 
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
-import { add, type Count, modulo32 } from '../collect/text.js';
+import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 

@@ -20,12 +20,12 @@ const dynamic = compileSender(t, { CC: 'gcc', CFLAGS: '-O1 -g', LDFLAGS: '' });
 
 for (const [file, program] of [
   ['27.hang', dynamic],
-  ['28.life', sender],
-  ['29.pace', sender],
-  ['29.steer', sender],
+  ['28.longrunning', sender],
+  ['76.pacefile', sender],
+  ['77.reconfigure', sender],
   ['29.stops', sender],
   ['41.send', sender],
-  ['43.roads', sender],
+  ['43.destinations', sender],
   ['47.keys', sender],
 ] as const)
   t.spawn(

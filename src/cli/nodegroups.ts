@@ -1,14 +1,14 @@
 // The nodes in groups: by what their names have in common, or by a field. A line for each group: its states, what its live nodes
 // are at in the mean, and who is not live.
 
-import { compareNames, fold } from '../common/nodeset.js';
+import { compareNames, fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
 import type { Field, Value } from './fields.js';
-import { compareValues } from './order.js';
+import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 
 export interface Group {

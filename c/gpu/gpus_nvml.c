@@ -1,4 +1,4 @@
-#include "gpus.h"
+#include "gpus_nvml.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

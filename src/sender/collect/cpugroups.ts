@@ -2,7 +2,7 @@
 // the caller. Refuses to report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
-import { Cursor } from './text.js';
+import { Cursor } from './kerneltext.js';
 
 /** CPU times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts. */
 export interface CpuTimes {

@@ -26,7 +26,7 @@ import {
   TEMPERATURE_UNKNOWN,
 } from '../src/layout/codec.js';
 import { bits, structs } from '../src/layout/layout.gen.js';
-import { type Count, u64 } from '../src/sender/collect/text.js';
+import { type Count, u64 } from '../src/sender/collect/kerneltext.js';
 import { meanMhz, spread } from '../src/sender/slow/clockrates.js';
 import { containerCgroup, containerRoot, foreignNamespace } from '../src/sender/slow/container.js';
 import { crc32 } from '../src/sender/slow/crc32.js';
@@ -40,9 +40,10 @@ import { cpuModel, hardwareText, parseBlockSize, parseOsRelease, softwareText } 
 import { parseHealth } from '../src/sender/slow/health.js';
 import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
 import { makeSources, sources } from '../src/sender/slow/index.js';
-import { parseHungTasks, parseTaint } from '../src/sender/slow/kernel.js';
+import { parseHungTasks, parseTaint } from '../src/sender/slow/kernelstate.js';
 import { hasDisk, isLocal, type Mount, mountOf, parseMounts } from '../src/sender/slow/mounts.js';
 import { parseWatts } from '../src/sender/slow/power.js';
+import { machineWorld, PLACES } from '../src/sender/slow/slowworld.js';
 import {
   type FileSystem,
   names,
@@ -54,7 +55,6 @@ import {
   type SlowWorld,
 } from '../src/sender/slow/source.js';
 import { inletSensors, packageSensors, processorSensors } from '../src/sender/slow/temperatures.js';
-import { machineWorld, PLACES } from '../src/sender/slow/world.js';
 
 const temp = mkdtempSync(join(realpathSync(tmpdir()), 'beoboard-22-'));
 t.teardown(() => rmSync(temp, { recursive: true, force: true }));

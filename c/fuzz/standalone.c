@@ -38,7 +38,7 @@ static void run(const uint8_t *bytes, size_t size) {
   last->size = size;
   last->units = fuzz_units;
   memmove(last->bytes, bytes, size);
-  /* As long as it is: what is read behind it is found. */
+  /* A copy of exactly this length: the sanitizer finds a read beyond its end. */
   uint8_t *exact = (uint8_t *)malloc(size > 0 ? size : 1);
   MUST(exact != NULL, "out of memory");
   memcpy(exact, bytes, size);

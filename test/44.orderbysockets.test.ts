@@ -8,7 +8,7 @@ import { setImmediate as others } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Encodable } from '../src/layout/codec.js';
 import { bits } from '../src/layout/layout.gen.js';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { BulkSender } from '../src/native/index.js';
 import { BoardReader, type Node } from '../src/shm/reader.js';
 import { boardPath, folder, INSIDE, inOwnNetwork, makeReport, ROOT, type Running, start, until } from './lib.js';

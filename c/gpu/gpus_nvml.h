@@ -3,7 +3,7 @@
 #define BB_GPU_GPUS_H
 #include <stdbool.h>
 
-#include "gpufile.h"
+#include "gpufile_writer.h"
 
 /* Loads the library and finds the GPUs. NULL, or why not; then nothing is open. What was counted before goes on. */
 const char *gpus_open(const char *library);

@@ -1,6 +1,6 @@
 /* A cluster of nodes in network namespaces of a test's own: reports for each of them at a steady interval, by as many roads as it has, and
  * what a cluster should not send. For tests; needs CAP_SYS_ADMIN to enter the namespaces, and CAP_NET_RAW for datagrams with wrong checksums.
- *   nodes INTERVAL_MS      reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or `failed WHY`
+ *   cluster INTERVAL_MS      reads commands from its input until that ends; answers each with `done BEFORE AFTER`, or `failed WHY`
  *
  *   net NET PID                         a namespace is that of this process (0: our own)
  *   road NODE NET ADDRESS PORT          the node reports by this road, too; the first road makes the node

@@ -1,6 +1,6 @@
 // Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit.
 
-import { type Count, modulo32 } from '../collect/text.js';
+import { type Count, modulo32 } from '../collect/kerneltext.js';
 import { about, parseCount, Reading, type SlowSource } from './source.js';
 
 /** Bits: a number that its field cannot hold is no reading. */

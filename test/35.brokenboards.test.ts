@@ -1,6 +1,6 @@
 // Every broken board of test/brokenboards.ts, and what we say to it: the readers, a reader in C, and a receiver that is
 // started on it. None crashes, hangs, or is believed; none is written to that is no board of ours. The golden text is
-// meant to be read from top to bottom. To write it again, after looking at why:   node dist/test/35.broken.test.js --write
+// meant to be read from top to bottom. To write it again, after looking at why:   node dist/test/35.brokenboards.test.js --write
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -439,7 +439,7 @@ async function ask(board: BrokenBoard, receivers: Receivers): Promise<Asked> {
 const NAME_WIDTH = 26;
 const row = (board: BrokenBoard) => `${board.name.padEnd(NAME_WIDTH)}  ${board.about}`;
 
-const PREFACE = `What beoboard says to broken boards, made by test/brokenboards.ts. Written by node dist/test/35.broken.test.js --write.
+const PREFACE = `What beoboard says to broken boards, made by test/brokenboards.ts. Written by node dist/test/35.brokenboards.test.js --write.
 
 Of each: who was asked, the exit code, and what was said, in short. DIR is a folder of its own, TIME any span or time of day.
 Boards that get the same answers stand together, and so do those who give the same. \`look\` is c/test/look.c: a reader

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { oddities } from '../src/cli/oddities.js';
 import { survey } from '../src/cli/survey.js';
-import { parsePace } from '../src/sender/pace.js';
+import { parsePace } from '../src/sender/pacefile.js';
 import { Hearer, startIn } from './hanging.js';
 import { folder, run, until } from './lib.js';
 import { busy, type MadeNode, madeBoard } from './madeboard.js';

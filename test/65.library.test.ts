@@ -20,7 +20,7 @@ import { generateLibrary } from '../proto/library.js';
 import { type Encodable, REPORT_BYTES } from '../src/layout/codec.js';
 import { bits, enums, structs } from '../src/layout/layout.gen.js';
 import { sign } from '../src/layout/tag.js';
-import { random } from '../src/load/node.js';
+import { random } from '../src/load/simulatednode.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
 import { NUMBERED, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
@@ -35,7 +35,7 @@ t.comment(`seed ${SEED}`);
 const C = join(ROOT, 'c');
 const S = 1_000_000_000n;
 const MS = 1_000_000n;
-const LIBRARY = ['about', 'links', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
+const LIBRARY = ['about', 'evidence', 'live', 'node', 'open', 'rates'].map(name => `lib/${name}.c`);
 const WRITER = writerSources();
 const SANITIZED = ['-O1', '-g', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'];
 
@@ -1147,7 +1147,7 @@ t.test('read calls make no system call', async t => {
   t.test('nor do they need more stack than was said', async t => {
     const usage = folder(t);
     // Each source's own functions in a row is more than any call can be; what the kernel's clock takes comes to it.
-    const deepest = ['about', 'links', 'live', 'node', 'rates'].map(name => {
+    const deepest = ['about', 'evidence', 'live', 'node', 'rates'].map(name => {
       const flags = ['-std=c11', '-D_GNU_SOURCE', '-fno-strict-aliasing', '-O2', '-fstack-usage'];
       must(t, 'gcc', [...flags, '-c', `lib/${name}.c`, '-o', join(usage, `${name}.o`)]);
       const lines = readFileSync(join(usage, `${name}.su`), 'utf8')

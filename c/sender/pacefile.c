@@ -1,4 +1,4 @@
-#include "pace.h"
+#include "pacefile.h"
 
 #include <errno.h>
 #include <fcntl.h>

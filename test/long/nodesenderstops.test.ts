@@ -1,5 +1,5 @@
 // The sender in TypeScript through a minute of stops: see test/stops.ts. Not part of `npm test`.
-//   npm run test:long -- tsstops          SEED=n repeats a run
+//   npm run test:long -- nodesenderstops      SEED=n repeats a run
 
 import t from 'tap';
 import { stopTests } from '../stops.js';

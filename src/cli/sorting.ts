@@ -1,6 +1,6 @@
 // The order in which nodes are shown: the worst first, or by a field. Pure.
 
-import { compareNames } from '../common/nodeset.js';
+import { compareNames } from '../common/hostlists.js';
 import { structs } from '../layout/layout.gen.js';
 import { STATES } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';

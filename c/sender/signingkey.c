@@ -1,4 +1,4 @@
-#include "keys.h"
+#include "signingkey.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* The file is written beside its place and renamed: who reads sees the old or the new. Nothing is synced to a disk: /run has
  * none, and what a crash leaves is too old by then. The file is left at the end, too: its age tells that nobody writes it, and
  * a sender that finds none takes the processor's own graphics for the node's GPUs. */
-#include "gpufile.h"
+#include "gpufile_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

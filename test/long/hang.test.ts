@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { random } from '../../src/load/node.js';
+import { random } from '../../src/load/simulatednode.js';
 import { phase } from '../../src/sender/schedule.js';
 import { childrenOf, HangingStatfs, Hearer, isAlive, startIn } from '../hanging.js';
 import { folder, until } from '../lib.js';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../src/common/nodeset.js';
+import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../src/common/hostlists.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];

@@ -1,6 +1,6 @@
 /* Asks libbeoboard for the state of every node of a board again and again, as a scheduler does, and prints what changes: states, links,
  * events, and what the receiver counted as dropped. For tests.
- *   links BOARD EVERY_MS      a JSON object in each line, until its input ends
+ *   linkwatcher BOARD EVERY_MS      a JSON object in each line, until its input ends
  * Times are CLOCK_MONOTONIC in ns. Where two are told of one thing, they are of the beginning and of the end of a look: heartbeats and
  * listening-since as they stood then, so that those by which the node was judged lie between. */
 #include <arpa/inet.h>
@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
   if (argc != 3) return 2;
   const int error = beoboard_open(&board, argv[1], 0);
   if (error < 0) {
-    fprintf(stderr, "links: %s: %s\n", argv[1], beoboard_strerror(error));
+    fprintf(stderr, "linkwatcher: %s: %s\n", argv[1], beoboard_strerror(error));
     return 1;
   }
   const uint32_t capacity = board->board.header.capacity;

@@ -1,5 +1,5 @@
 // A reader for the torture, in a process of its own: looks at a board through the public face of TypeScript, again and again until
-// it is killed, and prints what it saw, in the words of c/test/watch.c.
+// it is killed, and prints what it saw, in the words of c/test/torturereader.c.
 
 import { getter, REPORT_BYTES } from '../../src/layout/codec.js';
 import { structs } from '../../src/layout/layout.gen.js';

@@ -1,0 +1,62 @@
+// A build with nothing changed says nothing and runs no compiler; one with anything changed, in a source or in what was made, does.
+// In a copy of this clone, in which every compiler is a trap.
+
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { folder, ROOT } from './lib.js';
+
+t.test('a second build', async t => {
+  const dir = folder(t, tmpdir());
+  // With all times, to the nanosecond, as they are.
+  const parts = ['src', 'proto', 'test', 'bench', 'scripts', 'c', 'dist', 'build'].filter(name =>
+    existsSync(join(ROOT, name)),
+  );
+  const files = ['package.json', 'package-lock.json', 'tsconfig.json'];
+  const copied = spawnSync('cp', ['-a', ...[...parts, ...files].map(name => join(ROOT, name)), dir]);
+  t.equal(copied.status, 0, `${copied.stderr}`);
+
+  const trap = (name: string) => `${name} was run`;
+  const modules = join(dir, 'node_modules');
+  mkdirSync(modules);
+  for (const name of ['.package-lock.json', ...readdirSync(join(ROOT, 'node_modules'))])
+    if (!['typescript', '@rollup', '.package-lock.json'].includes(name))
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  spawnSync('cp', ['-a', join(ROOT, 'node_modules', '.package-lock.json'), modules]);
+  mkdirSync(join(modules, 'typescript', 'bin'), { recursive: true });
+  writeFileSync(join(modules, 'typescript', 'bin', 'tsc'), `console.error('${trap('tsc')}'); process.exit(1);`);
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  for (const name of ['cc', 'gcc', 'c++', 'g++']) {
+    writeFileSync(join(bin, name), `#!/bin/sh\necho '${trap('cc')}' >&2\nexit 1\n`);
+    chmodSync(join(bin, name), 0o755);
+  }
+
+  const build = () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(dir, 'scripts', 'build.mjs')], {
+      encoding: 'utf8',
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    });
+    return { status, said: stdout + stderr };
+  };
+  t.same(build(), { status: 0, said: '' }, 'with nothing changed');
+
+  const runs = (what: string, by: string) => {
+    const { status, said } = build();
+    t.equal(status, 1, what);
+    t.match(said, by, what);
+  };
+  const now = new Date();
+  utimesSync(join(dir, 'c', 'board.c'), now, now);
+  runs('a source in C is newer', trap('cc'));
+  utimesSync(join(dir, 'c', 'board.c'), 0, 0);
+  t.same(build(), { status: 0, said: '' }, 'as before');
+  writeFileSync(join(dir, 'src', 'cli', 'more.ts'), '');
+  runs('a source in TypeScript is new', trap('tsc'));
+  rmSync(join(dir, 'src', 'cli', 'more.ts'));
+  t.same(build(), { status: 0, said: '' }, 'as before');
+  rmSync(join(dir, 'dist', 'src', 'cli', 'status.js'));
+  runs('a part of what was made is gone', trap('tsc'));
+});

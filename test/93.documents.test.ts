@@ -1,0 +1,371 @@
+// Every command that stands in README.md, CONTRIBUTING.md and docs/: as it stands there, in the order in which it stands there, run in a
+// machine of its own. What cannot be run is in a table, with the reason. A new command has to be one or the other.
+//
+// The machine is this one, in namespaces: it has a network of its own, a host name, and an empty /dev/shm and /run. What is written to
+// this clone, /etc, /usr and /tmp lies over them in memory, and goes with the namespaces.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { INSIDE, ROOT, until } from './lib.js';
+import { lacks } from './twosenders.js';
+
+t.setTimeout(300_000);
+
+// ---- which commands there are ----
+
+const DOCUMENTS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name}`)
+    .sort(),
+];
+
+interface Command {
+  line: number;
+  text: string;
+}
+
+/**
+ * What makes words in the midst of a sentence a command: a program, and so many words behind it. `beoboard status` is the name of a
+ * verb, `beoboard status -x` a command. A heading has names, too.
+ */
+const INLINE: Record<string, number> = {
+  beoboard: 2,
+  'beoboard-send': 1,
+  'beoboard-gpu': 1,
+  npm: 1,
+  node: 1,
+  make: 1,
+  bash: 1,
+  'apt-get': 1,
+  sbatch: 1,
+  systemctl: 2,
+  journalctl: 1,
+  ip: 2,
+};
+
+function commandsOf(text: string): Command[] {
+  const found: Command[] = [];
+  let fence: string | undefined;
+  for (const [i, line] of text.split('\n').entries()) {
+    const add = (text: string) => found.push({ line: i + 1, text });
+    const [, language] = /^\s*```(\w*)/.exec(line) ?? [];
+    if (language !== undefined) fence = fence === undefined ? language : undefined;
+    else if (fence === 'sh') {
+      const command = line.replace(/(^|\s+)#\s.*$/, '').trim();
+      if (command !== '') add(command);
+    } else if (fence === undefined && !line.startsWith('#'))
+      for (const [, span = ''] of line.matchAll(/`([^`]+)`/g)) {
+        const [program = '', ...words] = span.split(' ');
+        const least = Object.hasOwn(INLINE, program) ? INLINE[program] : undefined;
+        if (least !== undefined && words.length >= least) add(span);
+      }
+  }
+  return found;
+}
+
+// ---- which of them are not run ----
+
+const NOT_RUN: [what: RegExp, why: string][] = [
+  [/^apt-get install /, 'it needs the network; .ci/run installs what tests need'],
+  [/^bash \.ci\/run$/, 'it runs the tests'],
+  [/^npm (test|run test:long|run bench)$/, 'it runs all tests, or what takes hours'],
+  [/^npm run torture/, 'it takes minutes; 90.torture runs it in its short form'],
+  [/^npm diff /, 'it needs the registry'],
+  [
+    /^npm install --global --prefix \/usr\/local FILE$/,
+    'it needs the registry; 04.package installs what npm pack makes',
+  ],
+  [/\bsysctl -p\b/, 'it sets what belongs to the whole machine, and no namespace'],
+  [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; 88.units holds the units against systemd'],
+  [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
+];
+
+/** Words that choose tests or benchmarks: what they choose has to be there. It is run as a test of its own. */
+const CHOOSING: [what: RegExp, folder: string, ending: string][] = [
+  [/^npm test -- (.+)$/, 'test', '.test.ts'],
+  [/^(?:\w+=\d+ )?npm run test:long -- (.+)$/, 'test/long', '.test.ts'],
+  [/^npm run bench -- (.+)$/, 'bench', '.bench.mjs'],
+];
+
+/** The words of a command that choose nothing; undefined when it is no command that chooses. */
+function choosesNothing(text: string): string[] | undefined {
+  for (const [what, folder, ending] of CHOOSING) {
+    const [, words] = what.exec(text) ?? [];
+    if (words === undefined) continue;
+    const names = readdirSync(join(ROOT, folder)).filter(name => name.endsWith(ending));
+    return words
+      .split(' ')
+      .filter(word => !word.startsWith('--'))
+      .filter(word => !names.some(name => name.includes(word)));
+  }
+  return undefined;
+}
+
+const reasonNot = (text: string) => NOT_RUN.find(([what]) => what.test(text))?.[1];
+
+// ---- how the others are run ----
+
+/** What stands for a name that the reader has to put in. MASTER and DIR can stand as they are. */
+const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', NODE: 'node001', IF: 'eth0' };
+
+/** What the document has its reader do by hand before a command. */
+const BEFORE: [command: string, what: string][] = [
+  ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
+  ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
+  ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
+];
+
+/** What it takes beyond Node and a compiler; without that it is skipped, but never in CI. */
+const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
+  [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
+  [/CC="?clang/, 'clang', 'clang'],
+  [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
+];
+
+/** What has to hold after it. */
+const AFTER: [command: string, what: string][] = [
+  ['npm link', '"$(npm prefix --global)/bin/beoboard" --version'],
+  ['npm install --global --prefix DIR .', 'DIR/bin/beoboard --version'],
+  ['npm install --global --prefix /usr/local .', '/usr/local/bin/beoboard --version'],
+  ['make -C c install PREFIX=/usr/local', 'PKG_CONFIG_PATH=/usr/local/lib/pkgconfig pkg-config --exists beoboard'],
+];
+
+/** Exit codes other than 0 that are an answer. */
+const ANSWERS: [command: RegExp, code: number, why: string][] = [
+  [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
+  [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
+  [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
+];
+
+/** Programs of a site that stand for themselves here: they do nothing, and do it well. */
+const STAND_INS = ['sbatch', 'clush', 'pdsh', 'ssh'];
+
+/** Where programs of this test and what is written lie: in memory of the namespaces' own. */
+const OVER = '/dev/shm/.over';
+const BIN = `${OVER}/bin`;
+
+const SETUP = `
+mount -t tmpfs -o mode=1777 none /dev/shm
+mount -t tmpfs -o mode=755 none /run
+mkdir -p ${OVER}/home ${BIN}
+over() {
+  mkdir -p "$3" ${OVER}/$1 ${OVER}/$1.work
+  mount -t overlay -o "lowerdir=$2,upperdir=${OVER}/$1,workdir=${OVER}/$1.work" none "$3"
+}
+over usr /usr /usr
+over etc /etc /etc
+case "$PREFIX" in /usr | /usr/*) ;; *) over prefix "$PREFIX" "$PREFIX" ;; esac
+over clone.up "$ROOT" ${OVER}/clone
+# The clone may lie there.
+mount -t tmpfs -o mode=1777 none /tmp
+mkdir -p "$ROOT"
+mount --bind ${OVER}/clone "$ROOT"
+hostname node001
+ip link set lo up
+ip link add eth0 type veth peer name eth0far
+ip address add 10.86.0.1/24 dev eth0
+ip link set eth0far up
+printf '127.0.0.1 localhost node001 MASTER master\\n' >/etc/hosts
+for name in ${STAND_INS.join(' ')}; do printf '#!/bin/sh\\nexit 0\\n' >${BIN}/$name; done
+printf '#!/bin/sh\\nexec "%s" "%s" "$@"\\n' "$NODE" "$ROOT/dist/bin/beoboard.cjs" >${BIN}/beoboard
+chmod 755 ${BIN}/*
+`;
+
+/** Before each document: nothing is left of what another one made. */
+const CLEAN = `
+rm -rf /etc/beoboard /dev/shm/beoboard /run/beoboard *.key keys next A B p.toml DIR
+ip link set eth0 up
+ip route replace 224.0.0.0/4 dev eth0
+`;
+
+/** Runs until it is ended, beside the commands that follow. */
+const DAEMON = /^(?:beoboard (receive|send|ganglia|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
+/** Reads a board, and needs one with a node that lives. */
+const READER = /\bbeoboard (status|nodes|check|xml|dump|forget)\b(?! --help)/;
+const ON_TERMINAL = /^(npm start|beoboard status --watch)$/;
+
+const environment = {
+  ...process.env,
+  PATH: `${BIN}:/usr/local/sbin:/usr/local/bin:${process.env.PATH}`,
+  HOME: `${OVER}/home`,
+  SLURM_JOB_NODELIST: 'node001',
+  MAKEFLAGS: '-j2',
+  npm_config_update_notifier: 'false',
+  npm_config_fetch_retries: '0',
+};
+
+const bash = (text: string) =>
+  spawnSync('bash', ['-c', text], { cwd: ROOT, env: environment, encoding: 'utf8', maxBuffer: 1 << 28 });
+
+class Daemons {
+  readonly #running = new Map<string, { child: ChildProcess; exit: Promise<unknown[]>; told: () => string }>();
+
+  /** Starts it in the place of another of its kind, and waits until it is ready. */
+  async start(t: Test, kind: string, text: string): Promise<void> {
+    await this.end(t, kind);
+    const child = spawn('bash', ['-c', `exec ${text}`], {
+      cwd: ROOT,
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let told = '';
+    child.stderr.setEncoding('utf8').on('data', data => {
+      told += data;
+    });
+    const exit = once(child, 'close');
+    this.#running.set(kind, { child, exit, told: () => told });
+    await until(`${text} is ready`, () => told.includes(' ready: ') || child.exitCode !== null);
+    t.match(told, / ready: /, text);
+    if (kind === 'send' && this.#running.has('receive'))
+      await until('the node is live', () => bash('beoboard nodes --state live').stdout.trim() !== '');
+  }
+
+  /** All of them at once, when the test has gone wrong. */
+  kill(): void {
+    for (const { child } of this.#running.values()) child.kill('SIGKILL');
+  }
+
+  /** A cluster that runs: a receiver and a sender, where the document has started none. */
+  async cluster(t: Test): Promise<void> {
+    // As the unit does, where the folder belongs to a user of its own.
+    const { stdout: user } = bash('stat -c %U /dev/shm/beoboard 2>/dev/null || echo root');
+    const become = `setpriv --reuid=${user.trim()} --regid=${user.trim()} --clear-groups`;
+    if (!this.#running.has('receive')) await this.start(t, 'receive', `${become} beoboard receive`);
+    if (!this.#running.has('send')) await this.start(t, 'send', 'beoboard send --to MASTER');
+  }
+
+  /** Ends it, or all of them. */
+  async end(t: Test, kind?: string): Promise<void> {
+    for (const [name, { child, exit, told }] of [...this.#running].filter(([name]) => (kind ?? name) === name)) {
+      this.#running.delete(name);
+      child.kill('SIGTERM');
+      const [code] = await exit;
+      t.equal(code, 0, `${name} ends in good order: ${told().slice(-500)}`);
+    }
+  }
+}
+
+/** Waits until it shows a node that lives, then ends it as its reader would: Ctrl-C. */
+async function onTerminal(t: Test, name: string, text: string): Promise<void> {
+  const child = spawn('script', ['-qfec', text, '/dev/null'], { cwd: ROOT, env: { ...environment, TERM: 'xterm' } });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', data => {
+    shown += data;
+  });
+  const exit = once(child, 'close');
+  await until(`${name} shows a live node`, () => /1 live/.test(shown) || child.exitCode !== null);
+  t.match(shown, /1 live/, name);
+  child.stdin.write('\x03');
+  await exit;
+}
+
+async function perform(t: Test, daemons: Daemons, command: Command, where: string): Promise<void> {
+  const text = command.text.replace(/\b[A-Z]+\b/g, word =>
+    Object.hasOwn(NAMES, word) ? (NAMES[word] as string) : word,
+  );
+  const name = `${where}:${command.line}: ${command.text}`;
+  for (const [, packages, ...programs] of NEEDS.filter(([what]) => what.test(text))) {
+    const skip = lacks(packages, ...programs);
+    if (skip !== false) return void t.pass(name, { skip });
+  }
+  for (const [, what] of BEFORE.filter(([start]) => text.startsWith(start))) {
+    const { status, stderr } = bash(what);
+    t.equal(status, 0, `${name}: before it, ${what}: ${stderr}`);
+  }
+  const kind = DAEMON.exec(text);
+  if (kind !== null) return daemons.start(t, kind[1] ?? kind[2] ?? '', text);
+  if (READER.test(text)) await daemons.cluster(t);
+  if (ON_TERMINAL.test(text)) return onTerminal(t, name, text);
+  const { status, stdout, stderr } = bash(text);
+  const answer = ANSWERS.find(([what]) => what.test(text))?.[1];
+  t.ok(status === 0 || status === answer, `${name}: exit code ${status}: ${(stderr || stdout).slice(-1000)}`);
+  for (const [, what] of AFTER.filter(([whole]) => whole === text)) {
+    const after = bash(what);
+    t.equal(after.status, 0, `${name}: after it, ${what}: ${after.stderr}`);
+  }
+}
+
+// ---- the tests ----
+
+if (INSIDE)
+  t.test('the documents, read from the first to the last', async t => {
+    const daemons = new Daemons();
+    t.teardown(() => daemons.kill());
+    const done = new Set<string>();
+    const took: [ms: number, text: string][] = [];
+    for (const path of DOCUMENTS) {
+      const commands = commandsOf(readFileSync(join(ROOT, path), 'utf8'));
+      bash(CLEAN);
+      for (const command of commands) {
+        if (reasonNot(command.text) !== undefined || choosesNothing(command.text) !== undefined) continue;
+        // What builds is run once; what stands in two documents may need what came before it there.
+        if (/^(make|npm) /.test(command.text) && done.has(command.text)) continue;
+        done.add(command.text);
+        const began = performance.now();
+        await perform(t, daemons, command, path);
+        took.push([performance.now() - began, command.text]);
+      }
+      await daemons.end(t);
+    }
+    for (const [ms, text] of took.sort(([a], [b]) => b - a).slice(0, 8))
+      t.comment(`${(ms / 1000).toFixed(1)} s: ${text}`);
+    t.ok(done.size > 40, `${done.size} commands were run`);
+  });
+else {
+  t.test('commands are found in fences and sentences', async t => {
+    const text =
+      'As `beoboard status` has it, `beoboard status -x`.\n```sh\na b   # why\n# no\n```\n```toml\nx = 1\n```\n`c d`';
+    t.same(commandsOf(text), [
+      { line: 1, text: 'beoboard status -x' },
+      { line: 3, text: 'a b' },
+    ]);
+  });
+
+  t.test('what is not run has a reason that is still needed', async t => {
+    const all = DOCUMENTS.flatMap(path => commandsOf(readFileSync(join(ROOT, path), 'utf8')).map(({ text }) => text));
+    for (const [what, why] of NOT_RUN)
+      t.ok(
+        all.some(text => what.test(text)),
+        `${what}: ${why}`,
+      );
+    for (const text of new Set(all)) t.strictSame(choosesNothing(text) ?? [], [], `${text} chooses what there is`);
+    t.strictSame(choosesNothing('npm test -- order nothing'), ['nothing']);
+  });
+
+  const unshare = [
+    '--mount',
+    '--propagation',
+    'private',
+    '--net',
+    '--uts',
+    '--pid',
+    '--fork',
+    '--mount-proc',
+    '--kill-child',
+  ];
+  const env = {
+    ...process.env,
+    ROOT: ROOT.replace(/\/$/, ''),
+    NODE: process.execPath,
+    PREFIX: dirname(dirname(process.execPath)),
+    BEOBOARD_TEST_NAMESPACE: 'yes',
+  };
+  const tried = spawnSync('unshare', [...unshare, 'sh', '-ec', SETUP], { env, encoding: 'utf8' });
+  if (tried.status !== 0 && process.env.CI !== 'true')
+    t.pass('skipped', { skip: `no namespaces here: ${tried.stderr || tried.error}` });
+  else
+    t.spawn(
+      'unshare',
+      [...unshare, 'sh', '-ec', `${SETUP}\ncd "$ROOT"\nexec "$NODE" "$0"`, fileURLToPath(import.meta.url)],
+      { env },
+      'the documents',
+    );
+}
