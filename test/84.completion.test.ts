@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { ranked } from '../src/common/terms.gen.js';
 import { parts } from '../src/parts.js';
 import { boardPath, folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 
@@ -38,8 +39,8 @@ const WORDS: [verb: string, option: string, words: string[]][] = [
   ['ganglia', '--metrics', ['all', 'gmond']],
   ['xml', '--metrics', ['all', 'gmond']],
   ['status', '--color', ['auto', 'always', 'never']],
-  ['nodes', '--state', ['live', 'uncertain', 'silent', 'left', 'never', 'unknown']],
-  ['nodes', '-s', ['live', 'uncertain', 'silent', 'left', 'never', 'unknown']],
+  ['nodes', '--state', [...ranked.node_state]],
+  ['nodes', '-s', [...ranked.node_state]],
 ];
 const FILES: [verb: string, option: string][] = [
   ['ganglia', '--board'],
@@ -63,7 +64,7 @@ t.test('bash', async t => {
   t.same(bash('beoboard', 'no'), ['nodes', 'nodeset']);
   t.same(bash('beoboard', 'status', '--wh'), ['--where']);
   t.same(bash('beoboard', 'nodes', '--state', 'un'), ['unknown', 'uncertain']);
-  t.same(bash('beoboard', 'nodes', '-s', 'live,un'), ['live,uncertain', 'live,unknown'], 'the last of a list');
+  t.same(bash('beoboard', 'nodes', '-s', 'live,un'), ['live,unknown', 'live,uncertain'], 'the last of a list');
   for (const { name, letters, options } of verbs)
     t.same(bash('beoboard', name, '-').sort(), [...letters, ...options].sort(), name);
   for (const [verb, option, words] of WORDS) t.same(bash('beoboard', verb, option, ''), words, option);
