@@ -238,6 +238,37 @@ int beoboard_read_all(const beoboard *b, struct beoboard_node *out, size_t size,
 /* The name of an enum beoboard_reason, as in `beoboard status --json`; NULL for what is none. */
 const char *beoboard_reason_name(int reason);
 
+/* ---- What ails a node ---- */
+
+/* >>>> generated from the documents in proto/: change these and run `npm run generate` */
+enum beoboard_ailment {
+    BEOBOARD_AILS_HELD           = 0,  /* held out of service by its administrator */
+    BEOBOARD_AILS_BAD_HEALTH     = 1,  /* its own health check says bad */
+    BEOBOARD_AILS_ROOT_READONLY  = 2,  /* its root file system is read-only */
+    BEOBOARD_AILS_MEMORY_ERRORS  = 3,  /* memory errors that were not corrected */
+    BEOBOARD_AILS_GPU_LOST       = 4,  /* a GPU has fallen off the bus */
+    BEOBOARD_AILS_GPU_ERRORS     = 5,  /* errors of a GPU */
+    BEOBOARD_AILS_ROOT_FULL      = 6,  /* its root file system is nearly full */
+    BEOBOARD_AILS_SCRATCH_FULL   = 7,  /* its scratch is nearly full */
+    BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its own health check warns */
+    BEOBOARD_AILS_OOM            = 9,  /* programs were killed for want of memory */
+    BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks hang in the kernel */
+    BEOBOARD_AILS_THROTTLED      = 11, /* it is throttled for its heat */
+    BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */
+};
+#define BEOBOARD_NAILMENTS 13
+/* <<<< generated */
+
+/* What ails a node by its newest report and the one before it, as a set of bits: bit n for number n of enum beoboard_ailment, 0: nothing
+ * that it tells. When each is told, by which limits, stands in beoboard(5). -ENODATA: there is no report; -EAGAIN as above.
+ * Answers whatever the node's state: of one that is not heard it is what was known last. Of use beside its state for whoever places work: a node
+ * that is drained or ill reports like any other. */
+int beoboard_ailments(const beoboard *b, int index);
+
+/* "held", "root_full" …: the name of an enum beoboard_ailment, and what it means in words; NULL for what is none. */
+const char *beoboard_ailment_name(int ailment);
+const char *beoboard_ailment_text(int ailment);
+
 /* ---- Why a node is not heard ---- */
 
 /* The last report of a node that was refused. */

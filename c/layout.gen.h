@@ -206,6 +206,61 @@ static const char *const bb_node_state_names[] __attribute__((unused)) = {
   "left",
   "unknown",
 };
+static const char *const bb_node_state_meanings[] __attribute__((unused)) = {
+  "in the node list, no report yet",
+  "heard within uncertain_after",
+  "neither place work nor drain",
+  "not heard for silent_after, while the receiver listened",
+  "said goodbye: stopped in good order",
+  "the receiver is stalled: nothing is known about nodes",
+};
+
+enum bb_ailment {
+  BB_AILMENT_HELD = 0,
+  BB_AILMENT_BAD_HEALTH = 1,
+  BB_AILMENT_ROOT_READONLY = 2,
+  BB_AILMENT_MEMORY_ERRORS = 3,
+  BB_AILMENT_GPU_LOST = 4,
+  BB_AILMENT_GPU_ERRORS = 5,
+  BB_AILMENT_ROOT_FULL = 6,
+  BB_AILMENT_SCRATCH_FULL = 7,
+  BB_AILMENT_HEALTH_WARNING = 8,
+  BB_AILMENT_OOM = 9,
+  BB_AILMENT_HUNG_TASKS = 10,
+  BB_AILMENT_THROTTLED = 11,
+  BB_AILMENT_ECC = 12,
+};
+#define BB_AILMENT_COUNT 13
+static const char *const bb_ailment_names[] __attribute__((unused)) = {
+  "held",
+  "bad_health",
+  "root_readonly",
+  "memory_errors",
+  "gpu_lost",
+  "gpu_errors",
+  "root_full",
+  "scratch_full",
+  "health_warning",
+  "oom",
+  "hung_tasks",
+  "throttled",
+  "ecc",
+};
+static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
+  "held out of service by its administrator",
+  "its own health check says bad",
+  "its root file system is read-only",
+  "memory errors that were not corrected",
+  "a GPU has fallen off the bus",
+  "errors of a GPU",
+  "its root file system is nearly full",
+  "its scratch is nearly full",
+  "its own health check warns",
+  "programs were killed for want of memory",
+  "tasks hang in the kernel",
+  "it is throttled for its heat",
+  "memory errors that were corrected",
+};
 
 #define BB_VALID_CPUS (UINT64_C(1) << 0)
 #define BB_VALID_TOPOLOGY (UINT64_C(1) << 1)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "ailments.h"
 #include "liveness.h"
 
 /* Header and column words, and what each node has behind these. */
@@ -19,14 +20,14 @@ static struct evidence evidence_of(const struct bb_board_header *h, const struct
                            .flags = h->state};
 }
 
-size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + sizeof(uint32_t) + 2); }
+size_t bb_overview_bytes(uint64_t nodes) { return (size_t)nodes * (2 * sizeof(double) + 2 * sizeof(uint32_t) + 2); }
 
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes) {
   double *const ages = (double *)memory;
   double *const skews = ages + nodes;
-  uint32_t *const kernels = (uint32_t *)(skews + nodes);
+  uint32_t *const ails = (uint32_t *)(skews + nodes), *const kernels = ails + nodes;
   uint8_t *const states = (uint8_t *)(kernels + nodes);
-  return (struct bb_overview){ages, skews, kernels, states, states + nodes};
+  return (struct bb_overview){ages, skews, ails, kernels, states, states + nodes};
 }
 
 bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look, uint8_t *states) {
@@ -53,6 +54,13 @@ static const struct bb_slot *newest_of(const struct bb_board_header *h, const ui
     if (slot->head != 0 && (newest == NULL || slot->head >= newest->head)) newest = slot;
   }
   return newest;
+}
+
+/* What ails the node of a record, of which `newest` is the newest slot. */
+static uint32_t ails_of(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot *newest) {
+  const struct bb_slot *other = (const struct bb_slot *)(record + h->slots_offset);
+  if (other == newest) other = (const struct bb_slot *)((const uint8_t *)other + h->slot_stride);
+  return bb_ailments(&newest->report, other->head == 0 ? NULL : &other->report);
 }
 
 /* FNV-1a. */
@@ -91,6 +99,7 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
     out->known[i] = (uint8_t)known;
     out->states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : known);
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
+    out->ails[i] = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN) ? ails_of(h, at, slot) : 0;
     out->skews[i] = live ? (double)((const struct bb_record *)at)->offset_us / 1e6 : 0;
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }

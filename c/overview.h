@@ -12,6 +12,7 @@ extern "C" {
 struct bb_overview {
   double *ages;      /* of its newest report, ms; -1: there is none */
   double *skews;     /* its wall clock less the master's, s; 0 unless it is live */
+  uint32_t *ails;    /* bits by enum beoboard_ailment: what ails it; 0 unless it is live or uncertain */
   uint32_t *kernels; /* a number for its kernel release: equal for equal ones, unequal for nearly all others; 0: not live, not known */
   uint8_t *states;   /* an enum beoboard_state */
   uint8_t *known;    /* the same as of the receiver's last heartbeat: what was known before it stalled, or was retired */

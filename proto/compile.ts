@@ -607,7 +607,12 @@ export function emitC(contract: Contract): string {
     out.push('};');
   };
   for (const [table, entries] of contract.enums) words(table, entries);
-  for (const [table, terms] of contract.terms) words(table, byNumber(terms));
+  for (const [table, terms] of contract.terms) {
+    words(table, byNumber(terms));
+    out.push(`static const char *const ${p}_${table}_meanings[] __attribute__((unused)) = {`);
+    for (const { meaning } of byNumber(terms)) out.push(`  ${JSON.stringify(bare(meaning))},`);
+    out.push('};');
+  }
   for (const [table, entries] of contract.bits) {
     out.push('');
     for (const entry of entries)

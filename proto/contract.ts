@@ -14,7 +14,7 @@ import {
   emitTerms,
   type Names,
 } from './compile.js';
-import { emitPublic, emitStates, emitTables, renew } from './header.js';
+import { emitAilments, emitPublic, emitStates, emitTables, renew } from './header.js';
 
 export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md'];
 
@@ -40,7 +40,7 @@ export function generate(root: string): Map<string, string> {
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
   return new Map([
     ['c/layout.gen.h', emitC(contract)],
-    ['c/beoboard.h', renew(header, [emitStates(contract), emitPublic(contract)])],
+    ['c/beoboard.h', renew(header, [emitStates(contract), emitAilments(contract), emitPublic(contract)])],
     ['c/lib/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],

@@ -141,17 +141,36 @@ function emitRates(contract: Contract): string[] {
 
 /** The first generated section of c/beoboard.h: how a node is. */
 export function emitStates(contract: Contract): string {
-  const states = [...(contract.terms.get('node_state') ?? [])].sort((a, b) => a.value - b.value);
-  const last = states.length - 1;
   return [
-    'enum beoboard_state {',
-    ...states.map(({ name, value, meaning }, i) =>
-      line(`    ${`BEOBOARD_${upper(name)}`.padEnd(18)} = ${value}${i < last ? ',' : ''}`, meaning.replaceAll('`', '')),
-    ),
-    '};',
-    `#define BEOBOARD_NSTATES ${states.length}`,
+    ...emitTerms(contract, 'node_state', 'state', ''),
+    `#define BEOBOARD_NSTATES ${count(contract, 'node_state')}`,
     '',
   ].join('\n');
+}
+
+/** And one more: what may ail a node. */
+export function emitAilments(contract: Contract): string {
+  return [
+    ...emitTerms(contract, 'ailment', 'ailment', 'AILS_'),
+    `#define BEOBOARD_NAILMENTS ${count(contract, 'ailment')}`,
+    '',
+  ].join('\n');
+}
+
+const count = (contract: Contract, table: string) => contract.terms.get(table)?.length ?? 0;
+
+function emitTerms(contract: Contract, table: string, name: string, prefix: string): string[] {
+  const terms = [...(contract.terms.get(table) ?? [])].sort((a, b) => a.value - b.value);
+  const names = terms.map(term => `BEOBOARD_${prefix}${upper(term.name)}`);
+  const wide = Math.max(18, ...names.map(({ length }) => length));
+  const last = terms.length - 1;
+  return [
+    `enum beoboard_${name} {`,
+    ...terms.map(({ value, meaning }, i) =>
+      line(`    ${(names[i] ?? '').padEnd(wide)} = ${value}${i < last ? ',' : ''}`, meaning.replaceAll('`', '')),
+    ),
+    '};',
+  ];
 }
 
 /** The second: reports, and what is in them. */

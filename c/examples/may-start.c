@@ -8,14 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What no job should be given to; what else may ail a node is no reason not to use it. */
+#define BIT(ailment) (1 << BEOBOARD_AILS_##ailment)
+#define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
+
 /* Why a live node may not be used, though. */
 static const char *objection(const beoboard *b, const char *name) {
-  struct beoboard_node node;
-  const int err = beoboard_read(b, beoboard_index(b, name), &node, sizeof node);
-  if (err < 0) return beoboard_strerror(err);
-  if ((node.flags & BEOBOARD_FLAGS_HELD) != 0) return "held out of service";
-  if ((node.flags & BEOBOARD_FLAGS_ROOT_READONLY) != 0) return "its root file system is read-only";
-  if (node.health == BEOBOARD_HEALTH_BAD) return "its health check says bad";
+  const int ails = beoboard_ailments(b, beoboard_index(b, name));
+  if (ails < 0) return beoboard_strerror(ails);
+  for (int i = 0; i < BEOBOARD_NAILMENTS; i++)
+    if ((ails & FATAL & 1 << i) != 0) return beoboard_ailment_text(i);
   return NULL;
 }
 

@@ -35,6 +35,14 @@ const char *beoboard_reason_name(int reason) {
   return reason >= 0 && reason < BB_REASON_COUNT ? bb_reason_names[reason] : NULL;
 }
 
+const char *beoboard_ailment_name(int ailment) {
+  return ailment >= 0 && ailment < BEOBOARD_NAILMENTS ? bb_ailment_names[ailment] : NULL;
+}
+
+const char *beoboard_ailment_text(int ailment) {
+  return ailment >= 0 && ailment < BEOBOARD_NAILMENTS ? bb_ailment_meanings[ailment] : NULL;
+}
+
 const char *beoboard_event_name(int kind) {
   return kind >= 0 && kind < BB_EVENT_KIND_COUNT ? bb_event_kind_names[kind] : NULL;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,14 +58,26 @@ static void find_parts(const struct bb_board *b, struct part parts[PARTS]) {
   parts[3] = (struct part){h->index_offset, b->bytes - h->index_offset};
 }
 
-static void store(const char *path, const struct bb_board *b) {
+/* `in_place`: it says that it was written under the lock beside it, as a board of a writer who was killed does; else that it was closed, so
+ * that it is taken over by a copy, and nobody watches first whether its writer lives. */
+static void store(const char *path, const struct bb_board *b, bool in_place) {
   struct part parts[PARTS];
+  char lock[PATH_MAX + 8];
+  struct stat st;
   find_parts(b, parts);
   unlink(path);
+  snprintf(lock, sizeof lock, "%s.lock", path);
+  const int held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (held < 0 || fstat(held, &st) != 0) die(lock);
+  close(held);
   const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
   if (fd < 0 || ftruncate(fd, (off_t)b->bytes) != 0) die(path);
   for (int i = 0; i < PARTS; i++)
     if (pwrite(fd, b->map + parts[i].from, parts[i].bytes, (off_t)parts[i].from) != (ssize_t)parts[i].bytes) die(path);
+  const uint64_t inode = (uint64_t)st.st_ino, closed = BB_BOARD_STATE_CLOSED;
+  const bool said = in_place ? pwrite(fd, &inode, sizeof inode, offsetof(struct bb_board_header, lock_inode)) == sizeof inode
+                             : pwrite(fd, &closed, sizeof closed, offsetof(struct bb_board_header, state)) == sizeof closed;
+  if (!said) die(path);
   close(fd);
 }
 
@@ -232,7 +245,7 @@ static void in_takeover(const char *path, const struct bb_board *b, void *more) 
   nested++;
   const char *fault = look_on(scene, b);
   if (fault != NULL) tell(scene->name, "killed in a takeover", fault);
-  store(retaken, b);
+  store(retaken, b, true);
   fault = succeed(retaken, scene->sent, scene->memory);
   if (fault != NULL) tell(scene->name, "after a second takeover", fault);
 }
@@ -244,11 +257,11 @@ static void in_delivery(const char *path, const struct bb_board *b, void *more) 
   states++;
   const char *fault = look_on(scene, b);
   if (fault != NULL) tell(scene->name, "killed", fault);
-  store(taken, b);
+  store(taken, b, states % 4 != 0);
   fault = succeed(taken, scene->sent, scene->memory);
   if (fault != NULL) tell(scene->name, "after the takeover", fault);
   if (nested_every == 0 || next_random(&random_state) % nested_every != 0) return;
-  store(taken, b);
+  store(taken, b, true);
   const pid_t child = fork();
   if (child == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);

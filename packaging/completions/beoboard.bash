@@ -48,6 +48,10 @@ _beoboard() {
       _beoboard_list 'silent unknown uncertain never left live' ;;
     check:--fail)
       COMPREPLY=($(compgen -W 'open closed' -- "$cur")) ;;
+    check:--health)
+      COMPREPLY=($(compgen -W 'on off' -- "$cur")) ;;
+    check:--ignore)
+      _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     xml:--metrics | ganglia:--metrics)
       COMPREPLY=($(compgen -W 'all gmond' -- "$cur")) ;;
     pace:--via)
@@ -64,8 +68,8 @@ _beoboard_words() {
       send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --aligned --proc --sys --scratch --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
       status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
-      nodes) COMPREPLY=($(compgen -W '--state -s --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
-      check) COMPREPLY=($(compgen -W '--nodes --fail --warning -w --critical -c --board --owner --config --help -h' -- "$cur")) ;;
+      nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
+      check) COMPREPLY=($(compgen -W '--nodes --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;

@@ -79,11 +79,12 @@ export const COLUMNS: readonly Column[] = [
   column('skew', 'SKEW', 'clock off by', signed),
   column('lost', 'LOST', 'reports lost', short, {}),
   column('link', 'LINK', 'by', String, { left: true }),
+  column('ails', 'AILS', 'ailing', String, { left: true }),
   column('why', 'WHY', 'its reports are', String, { left: true }),
 ];
 
 /** Which go first where there is no room for all. */
-const PRIORITY = 'name state age why load cpu mem in out up disk pressure gpu swap skew lost cpus link'.split(' ');
+const PRIORITY = 'name state age ails why load cpu mem in out up disk pressure gpu swap skew lost cpus link'.split(' ');
 
 /** A column for any field: its value as it is. */
 function ofField(field: Field): Column {
@@ -151,17 +152,20 @@ export interface Layout {
 /** A cell that stands in a table. */
 export interface Cell {
   readonly text: string;
-  /** The state that it names. */
+  /** The state that it names; `ailing`: of a node that something ails. */
   readonly state?: string;
   /** The column that it is the title of. */
   readonly column?: string;
 }
 
 /** Cells of a table in the columns that fit, each padded to its column's width; the first row are the titles. */
-export function layOut(nodes: readonly { node: Node; state: string }[], { columns, width, widths }: Layout): Cell[][] {
+export function layOut(
+  nodes: readonly { node: Node; state: string; ails?: boolean }[],
+  { columns, width, widths }: Layout,
+): Cell[][] {
   const texts = (columns ?? COLUMNS).map(column => {
-    const cells = nodes.map(({ node, state }) => {
-      const text = column.name === 'state' ? state : column.text(node);
+    const cells = nodes.map(({ node, state, ails }) => {
+      const text = column.name === 'state' ? `${state}${ails ? '!' : ''}` : column.text(node);
       if (text === undefined) return NOTHING;
       return column.reading && state !== 'live' ? `[${text}]` : text;
     });
@@ -187,10 +191,10 @@ export function layOut(nodes: readonly { node: Node; state: string }[], { column
     of.column.left ? text.padEnd(of.width) : text.padStart(of.width);
   return [
     fitting.map(of => ({ text: pad(of.column.title, of), column: of.column.name })),
-    ...nodes.map(({ state }, row) =>
+    ...nodes.map(({ state, ails }, row) =>
       fitting.map(of => ({
         text: pad(of.cells[row] ?? NOTHING, of),
-        ...(of.column.name === 'state' ? { state } : {}),
+        ...(of.column.name === 'state' ? { state: ails ? 'ailing' : state } : {}),
       })),
     ),
   ];

@@ -146,6 +146,9 @@ function why(node: Node): string | undefined {
 const OWN: Field[] = [
   field('name', 'its name', node => node.name, { isText: true }),
   field('state', 'how it is', node => node.state, { isText: true }),
+  field('ails', 'what ails it, the worst first, separated by commas', node => node.ailments.join(',') || undefined, {
+    isText: true,
+  }),
   field('address', 'where its last report came from', node => node.address || undefined, { isText: true }),
   field('link', "the master's interface by which it reports", node => node.linkName, { isText: true }),
   field('age_ms', 'age of its last report, ms', node => node.ageMs),

@@ -1,11 +1,11 @@
 // Names of nodes for scripts: those in some states, as one host list. Reads liveness alone, unless it is asked for more.
 
 import { compareNames, fold } from '../common/hostlists.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
+import { BoardReader, NO_BOARD, type Node, stalledText } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import { type Census, type Question, takeCensus } from './census.js';
 import { type RefusedNode, refusedTexts } from './refusals.js';
@@ -13,10 +13,11 @@ import { type RefusedNode, refusedTexts } from './refusals.js';
 export const verb = defineVerb({
   name: 'nodes',
   summary: VERBS.nodes,
-  options: ['state', 'nodes', 'where', 'fold', 'expand', 'count', 'board', 'owner', 'config'],
+  options: ['state', 'healthy', 'nodes', 'where', 'fold', 'expand', 'count', 'board', 'owner', 'config'],
   letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'count' },
   examples: [
     'beoboard nodes --state live',
+    'beoboard nodes --healthy',
     'sbatch --exclude=$(beoboard nodes --state silent,uncertain) job.sh',
     'beoboard nodes --state silent --expand',
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
@@ -28,10 +29,17 @@ master that is down, or by which none is heard any more, and why reports are ref
 a stalled one: then nothing is known about any node, all of them are unknown, and none is silent.`,
 });
 
-/** Those for which a condition holds: needs the whole board. */
-async function selected(reader: BoardReader, condition: string, { keep, among }: Question) {
-  const { filter } = await import('./where.js');
-  const holds = filter(verb.name, condition);
+type Options = ValuesOf<typeof verb>;
+
+/** Whether a node is chosen by more than its state. */
+async function chosenBy({ where, healthy }: Options): Promise<((node: Node) => boolean) | undefined> {
+  const holds = where === undefined ? undefined : (await import('./where.js')).filter(verb.name, where);
+  if (!healthy) return holds;
+  return node => node.state === 'live' && node.ailments.length === 0 && (holds?.(node) ?? true);
+}
+
+/** Those of which more holds than their state: needs the whole board. */
+function selected(reader: BoardReader, holds: (node: Node) => boolean, { keep, among }: Question) {
   const snapshot = reader.snapshot();
   const missing = among && new Set(among);
   const kept: string[] = [];
@@ -73,9 +81,8 @@ export async function main(argv: string[]): Promise<number> {
   const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
   const reader = new BoardReader(values.board, values.owner);
   try {
-    const found = await (values.where === undefined
-      ? counted(reader, question)
-      : selected(reader, values.where, question));
+    const holds = await chosenBy(values);
+    const found = holds === undefined ? counted(reader, question) : selected(reader, holds, question);
     const { names, strangers } = found;
     if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));

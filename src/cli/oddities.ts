@@ -5,6 +5,7 @@ import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
+import { AILMENT_TEXT, AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
@@ -17,6 +18,7 @@ export interface Oddity {
     | 'drops'
     | 'link'
     | 'together'
+    | 'ailing'
     | 'refused'
     | 'sender'
     | 'clock'
@@ -44,6 +46,17 @@ function racks(nodes: readonly Surveyed[]): string | undefined {
   const different = new Set(found);
   if (found.includes(undefined) || different.size * 2 > nodes.length || different.size > 64) return undefined;
   return fold([...different] as string[]);
+}
+
+/** A sentence for each ailment that there is. */
+function ailing(nodes: readonly Surveyed[]): Oddity[] {
+  const ill = nodes.filter(({ ails }) => ails !== 0);
+  return AILMENTS.flatMap(ailment => {
+    const bit = ailmentBit(ailment);
+    const those = ill.filter(({ ails }) => (ails & bit) !== 0);
+    if (those.length === 0) return [];
+    return [{ kind: 'ailing' as const, nodes: those, text: `${shown(those)}: ${AILMENT_TEXT[ailment]}` }];
+  });
 }
 
 /** Nodes whose last reports came within this time were cut off by one thing. */
@@ -357,6 +370,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...links(snapshot, news, all),
     ...together(snapshot, unexplained),
     ...byReason,
+    ...ailing(all),
     ...[senders, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
   ];
   if (nodes === all) return [...found, ...odd];

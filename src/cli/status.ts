@@ -12,7 +12,7 @@ import { oddities } from './oddities.js';
 import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
 import { painter } from './style.js';
-import { type Choice, type Survey, survey } from './survey.js';
+import { type Choice, isException, type Survey, survey } from './survey.js';
 
 export const verb = defineVerb({
   name: 'status',
@@ -39,7 +39,10 @@ ${Object.entries(meanings.node_state)
 Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
 are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
 waited for CPU, memory or I/O, SKEW the node's clock less the master's, LINK the interface of the master by which it reports, WHY why
-a node that reports is not heard.
+a node that reports is not heard. A ! behind the state says that something ails the node, and AILS what:
+${Object.entries(meanings.ailment)
+  .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
+  .join('\n')}
 --watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
 terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
@@ -92,7 +95,7 @@ function disagreement(options: Options): string | undefined {
 
 /** Those that `-x` leaves. */
 function exceptions(found: Survey, only: boolean): Survey {
-  return only ? { ...found, nodes: found.nodes.filter(({ state }) => state !== 'live') } : found;
+  return only ? { ...found, nodes: found.nodes.filter(isException) } : found;
 }
 
 /** The answer in pieces, in the form that was asked for. */

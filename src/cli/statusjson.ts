@@ -12,10 +12,11 @@ import type { Surveyed } from './survey.js';
 function nodeJson(node: Node) {
   const { record, report, lastRefusal } = node;
   const bootId = report?.boot_id.toString(16).padStart(16, '0');
-  const { state, refusedSince } = node;
+  const { state, refusedSince, ailments } = node;
   return {
     name: node.name,
     state,
+    ails: ailments.length === 0 ? undefined : ailments,
     why: refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined,
     age_ms: node.ageMs,
     link: node.linkName,

@@ -4,13 +4,14 @@ import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
+import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
-import type { Survey, Surveyed } from './survey.js';
+import { isException, type Survey, type Surveyed } from './survey.js';
 
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
@@ -35,7 +36,11 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   if (snapshot.stalled) {
     return `${all}; STALLED: ${stalledText(snapshot.closed)}, ${heartbeatText(snapshot.heartbeatAgeMs)}: nothing is known about nodes`;
   }
-  const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
+  const ailing = nodes.filter(({ ails }) => ails !== 0).length;
+  const states = [
+    ...STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`),
+    ...(ailing > 0 ? [`${ailing} ailing`] : []),
+  ];
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
@@ -54,7 +59,7 @@ export interface Look {
   readonly sort?: string | undefined;
   /** A line for each group by this rule, in place of nodes. */
   readonly grouping?: Grouping | undefined;
-  /** Only the nodes that are not live. */
+  /** Only the nodes that are not live, or that something ails. */
   readonly exceptions?: boolean;
   /** Everything, however much it is. */
   readonly long?: boolean;
@@ -115,7 +120,7 @@ async function rows(
   { width, paint, columns }: Look,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('./columns.js');
-  const shown = nodes.map(({ index, state }) => ({ node: snapshot.node(index), state }));
+  const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
   const [titles = [], ...cells] = layOut(shown, { columns: columns && chosenColumns(columns), width });
   const line = (parts: string[]) => parts.join('  ').trimEnd();
   return [
@@ -128,7 +133,7 @@ async function rows(
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint } = look;
   const { groups, groupLines } = await import('./nodegroups.js');
-  const all = groups(found, grouping, sort).filter(({ nodes, counts }) => !exceptions || counts.live < nodes.length);
+  const all = groups(found, grouping, sort).filter(({ nodes }) => !exceptions || nodes.some(isException));
   if (all.length === 0) return [];
   const [titles = '', ...lines] = groupLines(found.snapshot, all.slice(0, long ? all.length : ROWS), {
     columns,
@@ -164,7 +169,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   let nodes = look.grouping === undefined ? found.nodes : [];
   if (look.grouping !== undefined) out.push(...(await grouped(found, look.grouping, look)));
   else if (look.exceptions) {
-    nodes = nodes.filter(({ state }) => state !== 'live');
+    nodes = nodes.filter(isException);
     if (nodes.length === 0 && odd.length === 0) return out;
   }
   if (nodes.length > 0) {
@@ -191,12 +196,12 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('./columns.js');
   const { snapshot } = found;
   const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(
-    ({ name }) => name !== 'name' && name !== 'state',
+    ({ name }) => name !== 'name' && name !== 'state' && name !== 'ails',
   );
-  const nodes = look.exceptions ? found.nodes.filter(({ state }) => state !== 'live') : found.nodes;
+  const nodes = look.exceptions ? found.nodes.filter(isException) : found.nodes;
   const out = [`${headline(found)}.\n`];
   if (nodes.length <= ROWS || look.long || look.sort !== undefined || look.columns !== undefined) {
-    for (const { index, name, state } of await ordered({ ...found, nodes }, look.sort)) {
+    for (const { index, name, state, ails } of await ordered({ ...found, nodes }, look.sort)) {
       const node = snapshot.node(index);
       const told = (reading: boolean) =>
         columns
@@ -208,7 +213,7 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
       const readings = told(true);
       const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
       out.push(
-        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...told(false)].join(', '), ...known].join('; ')}.\n`,
+        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...known].join('; ')}.\n`,
       );
     }
   } else {

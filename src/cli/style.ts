@@ -11,6 +11,7 @@ const STATE: Record<string, Style> = {
   never: 'yellow',
   left: 'dim',
   live: 'green',
+  ailing: 'yellow',
 };
 
 export interface Painter {

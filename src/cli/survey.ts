@@ -8,6 +8,8 @@ export interface Surveyed {
   readonly index: number;
   readonly name: string;
   readonly state: State;
+  /** Bits of what ails it. */
+  readonly ails: number;
 }
 
 export interface Survey {
@@ -40,13 +42,23 @@ export function survey(
   { among, holds }: Choice = {},
   names: readonly string[] = snapshot.names(),
 ): Survey {
-  const { states } = snapshot.overview;
+  const { states, ails } = snapshot.overview;
   const all: Surveyed[] = [];
   for (let index = 0; index < snapshot.count; index++)
-    all.push({ index, name: names[index] as string, state: NUMBERED[states[index] as number] as State });
+    all.push({
+      index,
+      name: names[index] as string,
+      state: NUMBERED[states[index] as number] as State,
+      ails: ails[index] as number,
+    });
   const missing = among && new Set(among);
   const chosen = ({ index, name }: Surveyed) =>
     (missing === undefined || missing.delete(name)) && (holds === undefined || holds(snapshot.node(index)));
   const nodes = missing === undefined && holds === undefined ? all : all.filter(chosen);
   return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
+}
+
+/** Whether there is something to say of a node: it is not live, or something ails it. */
+export function isException({ state, ails }: Surveyed): boolean {
+  return state !== 'live' || ails !== 0;
 }

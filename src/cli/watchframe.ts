@@ -7,7 +7,7 @@ import { clip, type Size, widthOf } from './screen.js';
 import { type Comparison, inOrder, worstFirst } from './sorting.js';
 import { headline, wrappedText } from './statustext.js';
 import type { Painter } from './style.js';
-import type { Survey, Surveyed } from './survey.js';
+import { isException, type Survey, type Surveyed } from './survey.js';
 import { type Prompt, type Shown, settled, type View } from './watchstate.js';
 
 /** A board that was seen, or why there was none. */
@@ -41,7 +41,7 @@ export function oddTexts(found: Survey): string[] {
 
 /** A survey in the order, and of the nodes, that the view asks for. `odd`: what is odd, where that is known. */
 export function seen(found: Survey, { sort, exceptions }: View, byName?: Comparison, odd = oddTexts(found)): Seen {
-  const nodes = exceptions ? found.nodes.filter(({ state }) => state !== 'live') : found.nodes;
+  const nodes = exceptions ? found.nodes.filter(isException) : found.nodes;
   const order = sort === undefined ? worstFirst(nodes, byName) : inOrder({ ...found, nodes }, sortField(sort), byName);
   return { found, nodes: order, odd };
 }
@@ -150,7 +150,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const next = settled(view, { nodes, room });
   const visible = nodes.slice(next.top, next.top + room);
   const cells = layOut(
-    visible.map(({ index, state }) => ({ node: found.snapshot.node(index), state })),
+    visible.map(({ index, state, ails }) => ({ node: found.snapshot.node(index), state, ails: ails !== 0 })),
     { columns: look.columns, width: columns, widths: look.widths },
   );
   const [titles = [], ...body] = cells;
@@ -162,7 +162,10 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     const fitting = clip(line, columns);
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
-  const none = view.exceptions && found.nodes.length > 0 ? 'all is well: every node is live' : 'no node to show';
+  const none =
+    view.exceptions && found.nodes.length > 0
+      ? 'all is well: every node is live, and nothing ails any'
+      : 'no node to show';
   const where = nodes.length === 0 ? '' : `${next.top + 1}-${next.top + visible.length}/${nodes.length}`;
   return page(
     [...top, ...(nodes.length === 0 ? [none] : [paint.title(title), ...drawn])],

@@ -3,11 +3,13 @@
 /** Words, each at the place of its number. */
 export const terms = {
   node_state: ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'],
+  ailment: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
 } as const;
 
 /** The same in the order in which they are listed. */
 export const ranked = {
   node_state: ['silent', 'unknown', 'uncertain', 'never', 'left', 'live'],
+  ailment: ['held', 'bad_health', 'root_readonly', 'memory_errors', 'gpu_lost', 'gpu_errors', 'root_full', 'scratch_full', 'health_warning', 'oom', 'hung_tasks', 'throttled', 'ecc'],
 } as const;
 
 /** What each means, in that order. */
@@ -19,5 +21,20 @@ export const meanings = {
     never: "in the node list, no report yet",
     left: "said goodbye: stopped in good order",
     live: "heard within uncertain_after",
+  },
+  ailment: {
+    held: "held out of service by its administrator",
+    bad_health: "its own health check says bad",
+    root_readonly: "its root file system is read-only",
+    memory_errors: "memory errors that were not corrected",
+    gpu_lost: "a GPU has fallen off the bus",
+    gpu_errors: "errors of a GPU",
+    root_full: "its root file system is nearly full",
+    scratch_full: "its scratch is nearly full",
+    health_warning: "its own health check warns",
+    oom: "programs were killed for want of memory",
+    hung_tasks: "tasks hang in the kernel",
+    throttled: "it is throttled for its heat",
+    ecc: "memory errors that were corrected",
   },
 } as const;

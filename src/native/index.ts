@@ -14,11 +14,11 @@ export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } a
 
 /**
  * What is told of each node behind its copies, in arrays one behind the other, in this order: its age in ms (f64), -1 where
- * there is no report; of a live node its wall clock less the master's in s (f64) and a number for its kernel release (u32),
- * equal for equal ones, both 0 of others; its state (u8), as beoboard.h numbers it; and the state that was known at the
- * receiver's last heartbeat (u8).
+ * there is no report; of a live node its wall clock less the master's in s (f64), 0 of others; of a live or uncertain one what
+ * ails it (u32), bits by the numbers of the ailments, 0 of others; a number for a live node's kernel release (u32), equal for equal
+ * ones, 0 of others; its state (u8), as beoboard.h numbers it; and the state that was known at the receiver's last heartbeat (u8).
  */
-export const TOLD = { bytes: 22 } as const;
+export const TOLD = { bytes: 26 } as const;
 
 /** One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of CLOCK_MONOTONIC. */
 export interface LinkEntry {

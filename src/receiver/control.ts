@@ -1,7 +1,7 @@
 // The receiver's ear for its own administrator: a Unix socket beside the board, on which nodes are forgotten. One line
 // of JSON each way. Refuses everybody but the receiver's own user (and root): the socket's mode is 0600.
 
-import { existsSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
 import type { Log } from '../common/log.js';
 import { oneLine } from '../common/text.js';
@@ -86,6 +86,8 @@ export class Control {
   readonly #forget: (names: string[]) => boolean[];
   readonly #log: Log;
   #server: Server | undefined;
+  /** Of the socket that we listen on. */
+  #inode: number | undefined;
 
   /** @param forget of each name whether it had a record; throws one line for people */
   constructor(board: string, forget: (names: string[]) => boolean[], log: Log) {
@@ -112,11 +114,19 @@ export class Control {
     server.listen(this.#path);
     process.umask(before);
     this.#server = server;
+    this.#inode = this.#inodeThere();
   }
 
-  /** Listens again where the socket is gone from its path, be it with its directory. */
+  #inodeThere(): number | undefined {
+    return lstatSync(this.#path, { throwIfNoEntry: false })?.ino;
+  }
+
+  /**
+   * Listens again where the socket at the path is not ours any more: it was removed, or went away with its directory, which may
+   * be back by now with one on which nobody listens.
+   */
   keep(): void {
-    if (existsSync(this.#path)) return;
+    if (this.#inode !== undefined && this.#inodeThere() === this.#inode && this.#server?.listening) return;
     this.#server?.close();
     this.open();
   }

@@ -24,6 +24,7 @@ import {
   TOLD,
   texts,
 } from '../native/index.js';
+import { type Ailment, ailmentsOf } from './ailments.js';
 import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
@@ -69,6 +70,8 @@ export interface Overview {
   readonly ages: Float64Array;
   /** The wall clock of a live node less the master's, s; 0 of others. */
   readonly skews: Float64Array;
+  /** What ails a node that is live or uncertain: bits by the numbers of the ailments; 0 of others. */
+  readonly ails: Uint32Array;
   /** A number for the kernel release of a live node: equal for equal ones, unequal for nearly all others; 0: not known. */
   readonly kernels: Uint32Array;
   /** As `NUMBERED`. */
@@ -249,9 +252,10 @@ export class Snapshot {
     this.#overview = {
       ages: new Float64Array(buffer, at, count),
       skews: new Float64Array(buffer, at + 8 * count, count),
-      kernels: new Uint32Array(buffer, at + 16 * count, count),
-      states: new Uint8Array(buffer, at + 20 * count, count),
-      known: new Uint8Array(buffer, at + 21 * count, count),
+      ails: new Uint32Array(buffer, at + 16 * count, count),
+      kernels: new Uint32Array(buffer, at + 20 * count, count),
+      states: new Uint8Array(buffer, at + 24 * count, count),
+      known: new Uint8Array(buffer, at + 25 * count, count),
     };
     return this.#overview;
   }
@@ -459,6 +463,11 @@ export class Node {
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
   get address(): string {
     return formatBytes(addressOf(this.view, this.offset));
+  }
+
+  /** What ails it, the worst first; nothing of one that is neither live nor uncertain. */
+  get ailments(): Ailment[] {
+    return ailmentsOf(this.snapshot.overview.ails[this.index] ?? 0);
   }
 
   /** CLOCK_MONOTONIC of the newest report's stamp in ns. */

@@ -160,6 +160,13 @@ export const options = {
     values.portion,
     standard('0'),
   ),
+  ignore: optional(
+    'NAMES',
+    `ailments that are no fault: ${ranked.ailment.join(', ')}`,
+    values.someOf('ailment', ...ranked.ailment),
+  ),
+  health: one('WHEN', 'on or off: whether nodes that are ill count', values.oneOf('on', 'off'), standard('on')),
+  healthy: flag('only nodes that are live and that nothing ails'),
   expand: flag('one name in each line'),
   fold: flag('one host list, as in node[001-128],login1'),
   count: flag('only how many there are'),

@@ -1,0 +1,22 @@
+// What ails a node that is heard, as the contract names it. By what it is judged stands in c/ailments.h, once.
+
+import { meanings, ranked, terms } from '../common/terms.gen.js';
+
+/** What may ail a node; see "terms ailment" in proto/board-v2.md. */
+export type Ailment = (typeof terms.ailment)[number];
+
+/** The worst first. */
+export const AILMENTS: readonly Ailment[] = ranked.ailment;
+
+/** What it means, in words that follow "it" or "they". */
+export const AILMENT_TEXT: Readonly<Record<Ailment, string>> = meanings.ailment;
+
+/** The bit of an ailment in a set of them. */
+export function ailmentBit(ailment: Ailment): number {
+  return 1 << terms.ailment.indexOf(ailment);
+}
+
+/** Those of a set, the worst first. */
+export function ailmentsOf(bits: number): Ailment[] {
+  return bits === 0 ? [] : AILMENTS.filter(ailment => (bits & ailmentBit(ailment)) !== 0);
+}
