@@ -100,7 +100,8 @@ export const portion = value('number', (text): Portion => {
 /** Milliseconds, from `low` to `high`. */
 export function time(low: string, high: string): Value<number> {
   return value('time', text => {
-    const ms = parseDuration(text);
+    // A bare 0 has no unit that would help.
+    const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
     if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
   });
