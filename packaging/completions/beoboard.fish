@@ -94,6 +94,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l owner -xa '(__fis
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l config -rF -d 'TOML with the same names; the command line goes before it'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l help -s h -d 'show this help'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l nodes -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l where -x -d 'nodes for which it holds, as in '\''mem_avail_mib < 1024 && state == live'\'''
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l fail -xa 'open closed' -d 'open or closed: what to say of nodes when there is no board, or a stalled one'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l warning -s w -x -d 'more nodes than this that are not live are a warning'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l critical -s c -x -d 'more nodes than this that are silent, or left for long, are critical'

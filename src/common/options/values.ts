@@ -94,6 +94,8 @@ export interface Portion {
 export const portion = value('number', (text): Portion => {
   const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  if (percent === '%' && Number(digits) > 100)
+    throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
   return { number: Number(digits), percent: percent === '%' };
 });
 
