@@ -22,6 +22,12 @@ t.test('help answers on stdout, with examples', async t => {
     t.ok(stdout.includes(`\n\n${summary}\n\n`), `${verb} is what the list says`);
     t.equal(stderr, '');
   }
+  for (const verb of Object.keys(VERBS)) t.same(await run(['help', verb]), await run([verb, '--help']), `help ${verb}`);
+  t.match(await run(['help', 'stauts']), {
+    code: 2,
+    stdout: '',
+    stderr: /unknown verb 'stauts'; did you mean status\?/,
+  });
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 

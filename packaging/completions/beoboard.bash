@@ -79,6 +79,7 @@ _beoboard_words() {
     return
   fi
   case $verb in
+    status) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     nodeset) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     forget) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     keygen) COMPREPLY=($(compgen -f -- "$cur")) ;;
