@@ -700,6 +700,7 @@ class Receiver : public Napi::ObjectWrap<Receiver> {
     set("nodes", status.nodes);
     set("receiveBuffer", status.receive_buffer);
     set("publications", status.publications);
+    set("stoodStillNs", status.stood_still_ns);
     set("heartbeatNs", status.heartbeat_ns);
     out.Set("filtering", Napi::Boolean::New(env, status.filtering));
     out.Set("displaced", Napi::Boolean::New(env, status.displaced));

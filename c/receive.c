@@ -138,6 +138,7 @@ struct bb_receiver {
   void (*displaced)(void *);
   void *displaced_context;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
+  uint64_t stood_still_ns;
   uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
   bool again; /* the last drain wants another at once */
   bool busy;  /* it brought so much that there will be something at the next tick, too */
@@ -924,7 +925,10 @@ static void drain(struct bb_receiver *r) {
   const int64_t began_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   /* CLOCK_BOOTTIME, which goes on while the machine is suspended. Stored before anything else: a reader that sees a new
    * heartbeat must see that the stretch before it was not listened to. */
-  if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) bb_writer_resumed(r->writer, began_ns);
+  if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) {
+    bb_writer_resumed(r->writer, began_ns);
+    r->stood_still_ns += (uint64_t)(began_boot_ns - r->last_end_boot_ns);
+  }
   if (began_boot_ns - r->last_heartbeat_boot_ns > PAUSE_NS) bb_writer_listening_since(r->writer, began_ns);
   const int64_t allowed_ns = count_drops(r, began_ns);
 
@@ -1014,6 +1018,7 @@ static void keep_house(struct bb_receiver *r) {
   s->receive_buffer = r->buffer;
   s->filtering = r->filtering;
   s->publications += published > 0;
+  s->stood_still_ns = r->stood_still_ns;
   memcpy(s->trouble, trouble, sizeof trouble);
   pthread_mutex_unlock(&r->mutex);
 }

@@ -30,6 +30,7 @@ struct bb_receiver_status {
   bool filtering;            /* a flood of junk is dropped by the kernel */
   uint64_t heartbeat_ns;     /* of this very moment, not of a second ago: a thread that hangs shows by it */
   uint64_t publications;     /* times that the board was not at its path as it was made, and was published again */
+  uint64_t stood_still_ns;   /* in all, as far as more than a second at a time: stopped, frozen, or suspended with the machine */
   char trouble[256];         /* one line about what goes wrong now; empty: nothing */
   bool displaced;            /* another receiver has the board, as `trouble` says: the thread has ended */
 };

@@ -23,12 +23,13 @@ function help(): string {
     '  beoboard send --to MASTER            on every node',
     '  beoboard status                      how are they?',
     '',
-    `beoboard VERB --help tells more. Exit codes: ${EXIT_CODES}`,
+    `beoboard help VERB tells more. Exit codes: ${EXIT_CODES}`,
     '',
   ].join('\n');
 }
 
 async function run(name: string | undefined, argv: string[]): Promise<number> {
+  if (name === 'help' && argv[0] !== undefined) return await run(argv[0], ['--help']);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(help());
     return name === undefined ? 2 : 0;

@@ -1,7 +1,7 @@
 // What people write and read: durations, addresses, options from three sources, the log's lines.
 
 import { spawn } from 'node:child_process';
-import { openSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -13,6 +13,7 @@ import { letterOf, optionOf, type Verb } from '../src/common/options/verb.js';
 import { defineVerb, HelpShown, parseVerb, UsageError } from '../src/common/options.js';
 import { nearest, quote } from '../src/common/text.js';
 import { parts } from '../src/parts.js';
+import { ROOT } from './lib.js';
 
 function refusal(run: () => unknown): string {
   try {
@@ -21,6 +22,15 @@ function refusal(run: () => unknown): string {
     return (error as Error).message;
   }
 }
+
+t.test('the README names the verbs that take no file of options', async t => {
+  const [, named = ''] =
+    /Verbs that have `--config` \(all but ([a-z, ]+)\)/.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const without: string[] = [];
+  for (const [name, load] of Object.entries(parts))
+    if (!(await load()).verb.options.includes('config')) without.push(name);
+  t.same(named.split(', ').sort(), without.sort());
+});
 
 t.test('durations are read', async t => {
   const good: [text: string, ms: number][] = [

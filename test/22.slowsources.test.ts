@@ -1066,7 +1066,11 @@ t.test('the scratch is asked only where it is local', t => {
   t.match(look('/net/home/me'), { sets: [], trouble: /on nfs4, which is not known to be local/, asked: '' });
   t.match(look('/tmp', { '/tmp': '/net/home/tmp' }), { sets: [], trouble: /nfs4/, asked: 'resolve /tmp' }, 'a link');
   t.match(look('/tmp', { '/tmp': '/scratch' }), { sets: ['scratch'], asked: 'resolve /tmp,statfs /scratch' });
-  t.match(look('/opt/gone'), { sets: [], trouble: undefined, asked: 'resolve /opt/gone,statfs /opt/gone' });
+  t.match(look('/opt/gone'), {
+    sets: [],
+    trouble: 'the scratch /opt/gone is not there, or tells nothing: it is left out',
+    asked: 'resolve /opt/gone,statfs /opt/gone',
+  });
   t.match(look('nowhere'), { sets: [], asked: '' }, 'no path of this machine');
   t.end();
 });

@@ -270,6 +270,19 @@ t.test('a board that vanishes from its path is published again, with everything 
   await until('it has told', () => /was published again/.test(output().stderr));
 });
 
+t.test('the log: the buffer, that anybody is believed, and how long it stood still', async t => {
+  const board = boardPath(t);
+  const { child, output } = await startReceiver(t, board);
+  t.match(output().stderr, /granted a socket buffer for [\d,]+ reports at once/);
+  t.equal(output().stderr.match(/without --key-file: verifies nothing, and believes any report\n/g)?.length, 1);
+  t.notMatch(output().stderr, /stood still/);
+  const reader = reading(t, board);
+  child.kill('SIGSTOP');
+  await until('it is stalled', () => reader.snapshot().stalled);
+  child.kill('SIGCONT');
+  await until('it has told', () => /stood still for \d+\.\ds: nothing was heard meanwhile/.test(output().stderr));
+});
+
 t.test('a board that was spoiled at its path is published again, with everything on it', async t => {
   const board = boardPath(t);
   const { port } = await startReceiver(t, board);

@@ -22,6 +22,12 @@ t.test('help answers on stdout, with examples', async t => {
     t.ok(stdout.includes(`\n\n${summary}\n\n`), `${verb} is what the list says`);
     t.equal(stderr, '');
   }
+  for (const verb of Object.keys(VERBS)) t.same(await run(['help', verb]), await run([verb, '--help']), `help ${verb}`);
+  t.match(await run(['help', 'stauts']), {
+    code: 2,
+    stdout: '',
+    stderr: /unknown verb 'stauts'; did you mean status\?/,
+  });
   t.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
@@ -88,7 +94,16 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['send', '--to', '10.0.0.1', '--name', 'No Name'], /.+;.+/],
     [['receive', '--nodes', 'n[3-1]'], /.+;.+/],
     [['receive', '--capacity', '0'], /.+;.+/],
-    [['receive', '--uncertain-after', '20s'], /--uncertain-after is not below --silent-after/],
+    [
+      ['receive', '--uncertain-after', '20s'],
+      /--uncertain-after 20s is not below --silent-after 10500ms; give both, as in /,
+    ],
+    [
+      ['receive', '--silent-after', '1s'],
+      /--uncertain-after 4500ms is not below --silent-after 1s; give both, as in --uncertain-after 400ms --silent-after 1s\n$/,
+    ],
+    [['receive', '--uncertain-after', '100ms', '--silent-after', '100ms'], /; give a longer --silent-after\n$/],
+    [['send', '--to', '10.0.0.1', '--interval', '0'], /--interval: '0' is out of bounds; write 100ms to 600s\n$/],
     [['receive', '--config', '/nowhere/x.toml'], /x\.toml/],
     [['load', '--to', '127.0.0.1', '--size', '10', '--rate', '1M'], /change --size or --rate/],
     [['describe', 'cpu_bussy_pm'], /did you mean cpu_busy_pm\?/],

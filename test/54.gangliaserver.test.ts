@@ -103,6 +103,15 @@ function boardWith(t: Test, options: TestBoard = beating()): string {
   return path;
 }
 
+t.test('a board that is not there is told of, and waited for', async t => {
+  const path = join(folder(t), 'board');
+  const { ports, output } = await startGanglia(t, `x=${path}`);
+  const told = `nothing to serve yet: ${path}: there is no board; start beoboard receive, or give its --board\n`;
+  await until('it has told', () => output().stderr.includes(told));
+  writeBoard(path, [node('n1')], beating());
+  t.match((await talk(ports[0] ?? 0)).bytes.toString(), /<HOST NAME="n1"/);
+});
+
 t.test('every port gives its document, whole', async t => {
   const { ports, child, exit, output } = await startGanglia(t, boardWith(t));
   const [gmond = 0, gzip = 0, tree = 0, query = 0] = ports;

@@ -2,14 +2,24 @@
 // the layout by themselves against a writer at full speed.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { bits } from '../src/layout/layout.gen.js';
 import { random } from '../src/load/simulatednode.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
-import { boardPath, folder, makeReport, ROOT, start, startReceiver, until, writerSources } from './lib.js';
+import {
+  boardPath,
+  folder,
+  makeReport,
+  ROOT,
+  run as runProgram,
+  start,
+  startReceiver,
+  until,
+  writerSources,
+} from './lib.js';
 import { beat, makeLinkBoard, monotonicNs } from './linkboard.js';
 
 const OUT = folder(t);
@@ -368,6 +378,29 @@ t.test('a receiver and a simulated cluster', async t => {
       t.strictSame([status, [...new Set(rows.map(row => row[1]))]], [4, ['unknown']], one.what);
     }
   });
+});
+
+t.test('who reads a reader may leave early, as head does', async t => {
+  const path = boardPath(t);
+  const { port } = await startReceiver(t, path);
+  await runProgram(['load', '--to', `127.0.0.1:${port}`, '--size', '3', '--interval', '100ms', '--for', '200ms']);
+  const pipe = join(OUT, 'left');
+  t.equal(run('mkfifo', [pipe]).status, 0);
+  for (const one of readers.filter(({ skip }) => skip === false)) {
+    const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const writing = openSync(pipe, constants.O_WRONLY);
+    closeSync(reading);
+    const [command = '', ...first] = one.command;
+    const env = { ...process.env, ...one.env };
+    const { signal, stderr } = spawnSync(command, [...first, path], {
+      encoding: 'utf8',
+      env,
+      stdio: ['ignore', writing, 'pipe'],
+    });
+    closeSync(writing);
+    t.equal(signal, 'SIGPIPE', one.what);
+    t.match(stderr, /^(3 of 3 live\n)?$/, 'without a word of it');
+  }
 });
 
 t.test('a writer at full speed tears nothing', async t => {

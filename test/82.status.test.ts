@@ -414,7 +414,26 @@ t.test('the command: forms, choices, errors', async t => {
     (await status('--plain', '-w', 'node01')).stdout,
     /\nnode01 is live, last heard \S+ ago, reports lost 0, by lo; load /,
   );
+  const only = await status('node01');
+  t.same([only.code, only.stdout.split('\n').filter(line => /^node\d/.test(line)).length], [0, 1], 'an argument is -w');
+  const both = JSON.parse((await status('--json', 'node[02-03]', '-w', 'node01', 'node04')).stdout);
+  t.same(both.nodes.map(({ name }: { name: string }) => name).sort(), ['node01', 'node02', 'node03', 'node04']);
+  for (const form of [[], ['--json'], ['--csv'], ['--plain'], ['--by', 'cpus']]) {
+    const { code, stdout, stderr } = await status(...form, '-w', 'node01,nobody');
+    t.equal(code, 1, `a name that is not on the board ${form.join(' ')}`);
+    t.match(form[0] === '--csv' ? stderr : stdout, /not on the board: nobody/);
+  }
+  t.match(
+    (await status('--by', '/^rack/')).stdout,
+    /\nno groups: none of these names matches \/\^rack\/; beoboard nodes lists them\n/,
+  );
+  t.match(
+    (await status('--by', 'power_node_w', '--where', 'load > 1e9')).stdout,
+    /^.*\n/,
+    'nobody: no rule is to blame',
+  );
   const refused: [argv: string[], says: RegExp][] = [
+    [['node[3-1]'], /: host list, column 6: '3-1' runs backwards/],
     [['--where', 'lod > 1'], /--where: column 1: there is no field 'lod'; did you mean load\?/],
     [['--sort', 'lod'], /there is no field 'lod'; did you mean load\?/],
     [['-o', 'lod'], /there is no column 'lod'; did you mean load\?/],

@@ -1,7 +1,8 @@
 // check and nodes, as monitors, prologs and scripts call them: one line, exit codes, host lists.
 
 import { createSocket } from 'node:dgram';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Census, Counted } from '../src/cli/census.js';
 import { takeCensus } from '../src/cli/census.js';
@@ -9,7 +10,7 @@ import { judgeCensus } from '../src/cli/check.js';
 import { bits } from '../src/layout/layout.gen.js';
 import { STATES, type State } from '../src/shm/liveness.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, makeReport, run, startReceiver, until } from './lib.js';
+import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';
 
 t.setTimeout(500_000);
 const none = { number: 0, percent: false };
@@ -158,6 +159,35 @@ t.test('check', async t => {
     [['--nodes', 'n[3-1]'], 3, /^BEOBOARD UNKNOWN: beoboard check: --nodes: host list, column 3: /],
     [['--fail', 'safe'], 3, /^BEOBOARD UNKNOWN: .*'safe' is none of its words; write open or closed\n$/],
     [['--warning', 'many'], 3, /^BEOBOARD UNKNOWN: .*write it as 5 or 2%\n$/],
+    [['--critical', '200%'], 3, /^BEOBOARD UNKNOWN: .*'200%' is more than all nodes; write 0% to 100%\n$/],
+    [['--critical', '100%', '--warning', '100%'], 0, /^BEOBOARD OK: /],
+    [
+      ['--where', 'interval_ms == 1000'],
+      2,
+      /^BEOBOARD CRITICAL: of 9 nodes 1 with interval_ms == 1000 \(quiet\) \| matching=1;0;0;0;9\n$/,
+    ],
+    [
+      ['--where', 'state == live || state == left', '-w', '5', '-c', '70%'],
+      2,
+      /^BEOBOARD CRITICAL: of 9 nodes 7 with state == live \/\/ state == left \(gone\[1-2\],n\[1-5\]\) \| matching=7;5;6\.3;0;9\n$/,
+    ],
+    [['--where', 'state == live', '--warning', '4', '--critical', '5'], 1, /^BEOBOARD WARNING: of 9 nodes 5 with /],
+    [['--where', 'state == live', '--warning', '5', '--critical', '5'], 0, /^BEOBOARD OK: of 9 nodes 5 with /],
+    [
+      ['--where', 'state == silent', '--nodes', 'n[1-3]'],
+      0,
+      /^BEOBOARD OK: 3 nodes, none with state == silent \| matching=0;/,
+    ],
+    [
+      ['--where', 'state == silent', '--nodes', 'n1,x1'],
+      2,
+      /^BEOBOARD CRITICAL: of 2 nodes 1 not on the board \(x1\) \| matching=1;/,
+    ],
+    [
+      ['--where', 'lod > 1'],
+      3,
+      /^BEOBOARD UNKNOWN: .*--where: column 1: there is no field 'lod'; did you mean load\?\n$/,
+    ],
     [['--owner', 'nobody-of-that-name'], 3, /^BEOBOARD UNKNOWN: there is no user /],
   ];
   const ask = async (argv: string[], code: number, line: RegExp) => {
@@ -168,6 +198,51 @@ t.test('check', async t => {
     t.equal(answer.stderr, '');
   };
   for (const [argv, code, line] of rows) await ask(argv, code, line);
+
+  const none = join(folder(t), 'none');
+  const config = `${none}.toml`;
+  writeFileSync(config, 'fail = "open"\nnodes = "N1"\n');
+  writeFileSync(`${none}.bad`, 'n[3-1]\n');
+  // Every way in which nothing can be said of the nodes: with --fail open, with --fail closed, and without.
+  const ways: [argv: string[], said: RegExp, otherwise: 2 | 3][] = [
+    [['--nodes', `@${none}`], /cannot read /, 3],
+    [['--nodes', `@${none}.bad`], /runs backwards/, 3],
+    [['--nodes', ''], /it is empty/, 3],
+    [['--nodes', 'N1'], /upper-case 'N'/, 3],
+    [['--nodes', 'n1,N2'], /upper-case 'N'/, 3],
+    [['--nodes', 'n 1'], /a blank/, 3],
+    [['--nodes'], /--nodes has no value/, 3],
+    [['--nodes', 'n1,stranger'], /of 2 nodes 1 not on the board \(stranger\)/, 2],
+    [['--nodes', 'stranger', '--where', 'state == silent'], /of 1 node 1 not on the board \(stranger\)/, 2],
+    [['--nodes', 'n1', '--where', 'state == nothing'], /is no state/, 3],
+    [['--nodes', 'n1', '--board', none], /there is no board/, 3],
+    [['--nodes', 'n1', '--board', `${none}.bad`], /none\.bad: /, 3],
+    [['--nodes', 'n1', '--where', 'load', '--board', none], /there is no board/, 3],
+    [['--nodes', 'n1', '--owner', 'nobody-of-that-name'], /there is no user/, 3],
+    [['--nodes', 'n1', '--config', none], /cannot read /, 3],
+    [['--nodes', 'n1', '--warning', 'many'], /is no number of nodes/, 3],
+    [['--nodes', 'n1', '--wherever', 'x'], /unknown option/, 3],
+  ];
+  for (const [argv, said, otherwise] of ways)
+    for (const [fail, code] of [
+      [['--fail', 'open'], 0],
+      [['--fail=closed'], 2],
+      [[], otherwise],
+    ] as const) {
+      const { code: got, stdout } = argv.includes('--board')
+        ? await run(['check', ...fail, ...argv])
+        : await check(...fail, ...argv);
+      t.equal(got, code, [...fail, ...argv].join(' '));
+      t.match(stdout, said);
+      t.match(stdout, new RegExp(`^BEOBOARD ${['OK', '', 'CRITICAL', 'UNKNOWN'][code]}: [^\n]*\n$`));
+      if (code === 0) t.match(stdout, /; fails open( \| .*)?\n$/);
+    }
+  await ask(['--config', config], 0, /upper-case 'N'.*; fails open\n$/);
+  await ask(
+    ['--nodes', 'quiet,stranger', '--fail', 'open'],
+    2,
+    /1 silent \(quiet\), 1 not on the board \(stranger\); fails open/,
+  );
 
   const ignorant = async (why: string) => {
     await ask([], 3, new RegExp(`^BEOBOARD UNKNOWN: .*${why}.*\n$`));

@@ -272,6 +272,7 @@ const QUIET: ReceiverStatus = {
   receiveBuffer: 0,
   filtering: false,
   publications: 0,
+  stoodStillNs: 0,
   heartbeatNs: 0,
   trouble: '',
   displaced: false,
@@ -359,6 +360,10 @@ t.test('the log tells what was dropped for what it is', async t => {
   t.match(line({ unfitDrops: 7, filtering: true }), [
     /: a flood: the kernel drops what is no report, and counts it as unfit \(7 more\)$/,
   ]);
+  t.match(line({ stoodStillNs: 7_345_000_000 }), [
+    /^beoboard receive: stood still for 7\.3s: nothing was heard meanwhile; /,
+  ]);
+  t.same(looks({ stoodStillNs: 2e9 }, { stoodStillNs: 2e9 })[1], [], 'once');
   for (const status of [{ softnetDrops: 7 }, { missed: 7 }, { softnetDrops: 3, missed: 4 }])
     t.match(line(status), [
       /: 7 packets were dropped before they reached any socket; see net\.core\.netdev_max_backlog, .*\(ethtool -g\)$/,

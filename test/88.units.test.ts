@@ -2,7 +2,16 @@
 // else on the machine can put another board in the place of ours.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,6 +50,18 @@ t.test('systemd knows every line', { skip: noSystemd }, async t => {
     check('wrong.service', '[Service]\nExecStart=/usr/local/bin/beoboard\nProtectSytem=strict\n').stderr,
     /Unknown key/,
   );
+});
+
+t.test('each names a manual page that we install', async t => {
+  for (const name of NAMES) {
+    const [, page, section] =
+      /^Documentation=man:([a-z-]+)\((\d)\)$/m.exec(readFileSync(join(UNITS, name), 'utf8')) ?? [];
+    const file = `${page}.${section}`;
+    t.ok(
+      [join('c', 'lib', 'man'), join('c', 'sender')].some(at => existsSync(join(ROOT, at, file))),
+      `${name}: ${file}`,
+    );
+  }
 });
 
 t.test('each is exposed by 2.0 at most', { skip: noSystemd }, async t => {

@@ -1,6 +1,6 @@
 # The library that schedulers link, its examples and its manual. Included by ../Makefile.
 #   make -C c lib       [OUT=DIR] [CC=…] [CFLAGS=…]            shared and static, in OUT
-#   make -C c install   [PREFIX=/usr/local] [LIBDIR=…] [DESTDIR=…]
+#   make -C c install   [PREFIX=/usr/local] [LIBDIR=…] [DESTDIR=…]     then, as root: ldconfig
 #   make -C c examples  [OUT=DIR]                              against the library in OUT
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib

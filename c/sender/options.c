@@ -184,7 +184,8 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
 
 static bool take_interval(struct span text, uint32_t *interval_ms, struct words *why) {
   uint64_t ms = 0;
-  if (!parse_duration(text, &ms, why)) return false;
+  /* A bare 0 has no unit that would help. */
+  if (!span_is(text, SPAN("0")) && !parse_duration(text, &ms, why)) return false;
   if (ms < 100 || ms > 600000) return wrong(why, text, " is out of bounds; write 100ms to 600s");
   *interval_ms = (uint32_t)ms;
   return true;

@@ -20,6 +20,7 @@ import mmap
 import os
 import platform
 import pwd
+import signal
 import stat
 import struct
 import sys
@@ -227,4 +228,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads us may leave early, as head does
     sys.exit(main())

@@ -9,6 +9,7 @@ here: the library is told its size, and writes no more. Exit codes: 0; 4 no boar
 
 import ctypes
 import os
+import signal
 import sys
 
 
@@ -61,4 +62,5 @@ def main():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # whoever reads us may leave early, as head does
     sys.exit(main())

@@ -25,6 +25,8 @@ const OTHERS: usize = 31; // the link that stands for all without an entry; 0 is
 
 const O_NOFOLLOW: i32 = if cfg!(any(target_arch = "aarch64", target_arch = "arm")) { 0o100000 } else { 0o400000 };
 const O_NONBLOCK: i32 = 0o4000;
+const SIGPIPE: i32 = 13;
+const SIG_DFL: usize = 0;
 
 #[repr(C)]
 struct Timespec {
@@ -36,6 +38,7 @@ extern "C" {
     fn mmap(at: *mut u8, bytes: usize, prot: i32, flags: i32, fd: i32, offset: i64) -> *mut u8;
     fn clock_gettime(clock: i32, to: *mut Timespec) -> i32;
     fn geteuid() -> u32;
+    fn signal(number: i32, handler: usize) -> usize;
 }
 
 struct Board {
@@ -246,6 +249,7 @@ fn run(path: &str) -> Result<bool, String> {
 }
 
 fn main() -> ExitCode {
+    unsafe { signal(SIGPIPE, SIG_DFL) }; // whoever reads us may leave early, as head does
     let path = std::env::args().nth(1).unwrap_or("/dev/shm/beoboard/board".into());
     match run(&path) {
         Ok(true) => ExitCode::SUCCESS,

@@ -22,7 +22,7 @@ _beoboard() {
     return
   fi
   case $verb:$prev in
-    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | nodes:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
     send:--to | load:--to)
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
@@ -69,7 +69,7 @@ _beoboard_words() {
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
       status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
-      check) COMPREPLY=($(compgen -W '--nodes --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
+      check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
@@ -83,6 +83,7 @@ _beoboard_words() {
     return
   fi
   case $verb in
+    status) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     nodeset) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     forget) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     keygen) COMPREPLY=($(compgen -f -- "$cur")) ;;

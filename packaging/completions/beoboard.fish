@@ -95,7 +95,8 @@ complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l owner -xa '(__fis
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l config -rF -d 'TOML with the same names; the command line goes before it'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l help -s h -d 'show this help'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l nodes -xa '(__beoboard_nodes)' -d 'the nodes as a host list, node[001-128],login1, or @FILE with a list on each line'
-complete -c beoboard -n '__fish_seen_subcommand_from check' -l fail -xa 'open closed' -d 'open or closed: what to say of nodes when there is no board, or a stalled one'
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l where -x -d 'nodes for which it holds, as in '\''mem_avail_mib < 1024 && state == live'\'''
+complete -c beoboard -n '__fish_seen_subcommand_from check' -l fail -xa 'open closed' -d 'open or closed: what to say when nothing is known of the nodes: no board, a stalled one, a list that cannot be taken'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l warning -s w -x -d 'more nodes than this that are not live are a warning'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l critical -s c -x -d 'more nodes than this that are silent, or left for long, are critical'
 complete -c beoboard -n '__fish_seen_subcommand_from check' -l health -xa 'on off' -d 'on or off: whether nodes that are ill count'
@@ -164,6 +165,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from load' -l for -x -d 'for how
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l json -d 'one JSON object instead of text'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l config -rF -d 'TOML with the same names; the command line goes before it'
 complete -c beoboard -n '__fish_seen_subcommand_from load' -l help -s h -d 'show this help'
+complete -c beoboard -n '__fish_seen_subcommand_from status' -a '(__beoboard_nodes)'
 complete -c beoboard -n '__fish_seen_subcommand_from nodeset' -a '(__beoboard_nodes)'
 complete -c beoboard -n '__fish_seen_subcommand_from forget' -a '(__beoboard_nodes)'
 complete -c beoboard -n '__fish_seen_subcommand_from keygen' -F

@@ -3,31 +3,46 @@
 
 import { Failure } from '../common/failure.js';
 import { foldParts } from '../common/hostlists.js';
-import { defineVerb, type Portion, parseVerb, UsageError, type Values, type ValuesOf } from '../common/options.js';
+import {
+  defineVerb,
+  type Portion,
+  parseVerb,
+  readAlone,
+  UsageError,
+  type Values,
+  type ValuesOf,
+} from '../common/options.js';
 import { print } from '../common/output.js';
+import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { AILMENTS, type Ailment, ailmentsOf } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
-import { BoardReader, heartbeatText, NoBoard, stalledText } from '../shm/reader.js';
+import { BoardReader, heartbeatText, stalledText } from '../shm/reader.js';
 import { type Census, takeCensus } from './census.js';
+import { type Selection, select } from './selection.js';
 
 export const verb = defineVerb({
   name: 'check',
   summary: VERBS.check,
-  options: ['nodes', 'fail', 'warning', 'critical', 'health', 'ignore', 'board', 'owner', 'config'],
+  options: ['nodes', 'where', 'fail', 'warning', 'critical', 'health', 'ignore', 'board', 'owner', 'config'],
   letters: { w: 'warning', c: 'critical' },
   examples: [
     'beoboard check',
     'beoboard check --warning 5 --critical 2%',
-    'beoboard check --nodes $SLURM_JOB_NODELIST --fail open',
+    "beoboard check --where 'state == live && mem_avail_mib < 1024' --warning 0 --critical 5%",
+    'beoboard check --nodes "$SLURM_JOB_NODELIST" --fail open',
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
   ],
   notes: `One line, and behind the bar the figures. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are named
 with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill: beoboard status --help lists
 what may ail them, --ignore leaves some of it out, --health off all. A node that left less than 10 minutes ago is no fault. Behind the nodes stands what is likelier at fault than they: an interface of this master that is down, or
-by which none is heard any more, and why reports are refused. When there is no board, or a stalled one, nothing is known about any
-node: that is 3, or with --fail open 0, with --fail closed 2. Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
+by which none is heard any more, and why reports are refused. With --where the nodes for which the condition holds are counted in place
+of these, and named ones that are not on the board.
+When there is no board, or a stalled one, nothing is known about any node, and when a list cannot be read or taken, nobody knows which
+nodes are meant: that is 3, or with --fail open 0, with --fail closed 2. With --fail open names that are not on the board are told and do
+not count. In Slurm a check of a job's nodes belongs into PrologSlurmctld, which runs on the master: compute nodes have no board.
+Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 
 /** A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */
@@ -79,13 +94,51 @@ function lookForAilments(
   return new Map(AILMENTS.flatMap(ailment => (ailing.has(ailment) ? [[ailment, ailing.get(ailment) ?? []]] : [])));
 }
 
-/** The verdict on a board that tells something. */
-export function judgeCensus(
-  census: Census,
-  options: Pick<Values<'warning' | 'critical'>, 'warning' | 'critical'>,
-  ailing: Ailing = new Map(),
+type Fail = Values<'fail'>['fail'];
+type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
+
+/** Whether names that are not on the board count: nothing is known about them. */
+function excused(strangers: readonly string[], fail: Fail): boolean {
+  return fail === 'open' && strangers.length > 0;
+}
+
+const nodesText = (total: number) => `${total} ${total === 1 ? 'node' : 'nodes'}`;
+
+/** The groups that are not empty, how many and who. */
+function told(groups: readonly (readonly [what: string, names: readonly string[]])[]): string[] {
+  return groups
+    .filter(([, names]) => names.length > 0)
+    .map(([what, names]) => `${names.length} ${what} (${shown(names)})`);
+}
+
+/** The verdict where the nodes count for which a condition holds. */
+export function judgeSelection(
+  { names, asked, strangers, remarks }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks'>,
+  condition: string,
+  { warning, critical, fail }: Limits,
 ): Verdict {
+  const total = asked + strangers.length;
+  const open = excused(strangers, fail);
+  const count = names.length + (open ? 0 : strangers.length);
+  const limits = [warning, critical].map(limit => limitOf(limit, total)) as [number, number];
+  const code = count > limits[1] ? 2 : count > limits[0] ? 1 : 0;
+  const where = `with ${oneLine(condition)}`;
+  const parts = told([
+    [where, names],
+    ['not on the board', strangers],
+  ]);
+  const text = parts.length === 0 ? `${nodesText(total)}, none ${where}` : `of ${nodesText(total)} ${parts.join(', ')}`;
+  return {
+    code,
+    text: [text, ...remarks, ...(open ? ['fails open'] : [])].join('; '),
+    figures: `matching=${count};${limits.join(';')};0;${total}`,
+  };
+}
+
+/** The verdict on a board that tells something. */
+export function judgeCensus(census: Census, options: Limits, ailing: Ailing = new Map()): Verdict {
   const { counts, kept, strangers, remarks } = census;
+  const open = excused(strangers, options.fail);
   const of = (...states: State[]) => kept.filter(({ state }) => states.includes(state)).map(({ name }) => name);
   const gone = kept.filter(({ leftMs }) => (leftMs ?? 0) > LEFT_TOO_LONG_MS);
   const groups: [what: string, names: string[]][] = [
@@ -97,16 +150,14 @@ export function judgeCensus(
   ];
   const ill = new Set([...ailing.values()].flat());
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
-  const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0);
+  const excess = open ? strangers.length : 0;
+  const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
   // Nobody twice: one that is uncertain may be ill, too.
-  const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size;
+  const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning ? 1 : 0;
-  const told = groups
-    .filter(([, names]) => names.length > 0)
-    .map(([what, names]) => `${names.length} ${what} (${shown(names)})`)
-    .concat([...ailing].map(([ailment, names]) => `${names.length} ${ailment} (${shown(names)})`));
-  const nodes = `${total} ${total === 1 ? 'node' : 'nodes'}`;
+  const parts = told([...groups, ...ailing]);
+  const nodes = nodesText(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
     `uncertain=${counts.uncertain};;;0;${total}`,
@@ -119,34 +170,35 @@ export function judgeCensus(
   ];
   return {
     code,
-    text: [told.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${told.join(', ')}`, ...remarks].join(
-      '; ',
-    ),
+    text: [
+      parts.length === 0 ? `${nodes}, ${counts.live} live` : `of ${nodes} ${parts.join(', ')}`,
+      ...remarks,
+      ...(open ? ['fails open'] : []),
+    ].join('; '),
     figures: figures.join(' '),
   };
 }
 
 /** What to say when nothing is known, as was asked for. */
-function ignorance(why: string, fail: 'open' | 'closed' | undefined): Verdict {
+function ignorance(why: string, fail: Fail): Verdict {
   const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
   return { code, text: `${why}${fail === undefined ? '' : `; fails ${fail}`}` };
 }
 
-function lookAtBoard(values: ValuesOf<typeof verb>): Verdict {
+async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<Verdict> {
+  const { where, nodes: among, fail } = values;
   const reader = new BoardReader(values.board, values.owner);
+  const unknown = ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
+    ignorance(`${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`, fail);
   try {
-    const census = takeCensus(reader, { keep: state => state !== 'live', among: values.nodes });
-    if (!census.stalled) {
-      const ailing = values.health === 'on' ? lookForAilments(reader, values.nodes, values.ignore ?? []) : undefined;
-      return judgeCensus(census, values, ailing);
+    if (where !== undefined) {
+      const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among });
+      return selection.stalled ? unknown(selection) : judgeSelection(selection, where, values);
     }
-    return ignorance(
-      `${stalledText(census.closed)}, ${heartbeatText(census.heartbeatAgeMs)}: nothing is known about nodes`,
-      values.fail,
-    );
-  } catch (error) {
-    if (error instanceof NoBoard) return ignorance(error.message, values.fail);
-    throw error;
+    const census = takeCensus(reader, { keep: state => state !== 'live', among });
+    if (census.stalled) return unknown(census);
+    const ailing = values.health === 'on' ? lookForAilments(reader, among, values.ignore ?? []) : undefined;
+    return judgeCensus(census, values, ailing);
   } finally {
     reader.close();
   }
@@ -155,15 +207,15 @@ function lookAtBoard(values: ValuesOf<typeof verb>): Verdict {
 export async function main(argv: string[]): Promise<number> {
   let verdict: Verdict;
   try {
-    verdict = lookAtBoard(parseVerb(verb, argv).values);
+    verdict = await lookAtBoard(parseVerb(verb, argv).values);
   } catch (error) {
     // A monitor takes 2 as critical and reads stdout alone.
     if (!(error instanceof UsageError || error instanceof Failure)) throw error;
-    verdict = { code: 3, text: error.message };
+    verdict = ignorance(error.message, readAlone(verb, argv, 'fail'));
   }
   const { code, text, figures } = verdict;
   await print([
-    `BEOBOARD ${WORDS[code]}: ${text.replaceAll('|', '/')}${figures === undefined ? '' : ` | ${figures}`}\n`,
+    `BEOBOARD ${WORDS[code]}: ${oneLine(text).replaceAll('|', '/')}${figures === undefined ? '' : ` | ${figures}`}\n`,
   ]);
   return code;
 }

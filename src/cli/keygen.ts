@@ -45,8 +45,27 @@ function isDirectory(path: string): boolean {
 
 /** Throws a Failure when something lies there. */
 function refuseExisting(path: string): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+  let lies = false;
+  try {
+    lies = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // Making it says why.
+  }
+  if (lies)
     throw new Failure(`${path}: is there already, and no key is overwritten; remove it or name another file`, 1);
+}
+
+const WHY: Record<string, string> = {
+  ENOENT: 'the directory for it is not there; make it first',
+  ENOTDIR: 'what should be the directory for it is a file; name another path',
+  EACCES: 'this user may not write there; run as root, or name another path',
+  EPERM: 'this user may not write there; run as root, or name another path',
+  EROFS: 'the file system is read-only; name another path',
+  ENOSPC: 'the disk is full; make room',
+};
+
+function whyNotMade({ code = '' }: NodeJS.ErrnoException): string {
+  return `cannot be made: ${WHY[code] ?? code}`;
 }
 
 /** Writes a file that was not there, for its owner alone. */
@@ -69,7 +88,7 @@ function makeAll(files: readonly (readonly [path: string, text: string])[]): voi
       make(path, text);
     } catch (error) {
       const made = i > 0 ? `; ${i} of ${files.length} files were made` : '';
-      throw new Failure(`${path}: ${(error as NodeJS.ErrnoException).code}: cannot be made${made}`, 1);
+      throw new Failure(`${path}: ${whyNotMade(error as NodeJS.ErrnoException)}${made}`, 1);
     }
 }
 
@@ -114,8 +133,8 @@ export async function main(argv: string[]): Promise<number> {
   try {
     mkdirSync(file, { mode: 0o700 });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') throw new Failure(`${file}: ${code}: the directory cannot be made`, 1);
+    const failed = error as NodeJS.ErrnoException;
+    if (failed.code !== 'EEXIST') throw new Failure(`${file}: ${whyNotMade(failed)}`, 1);
   }
   makeAll(nodes.map(node => [join(file, `${node}.key`), linesOf(node)] as const));
   await print([`made the keys of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'} in ${oneLine(file)}\n`]);

@@ -2,6 +2,8 @@
 // (or every second) and judges nothing that the board does not say.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { usable } from '../common/failure.js';
+import { fold, readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { print } from '../common/output.js';
 import { meanings } from '../common/terms.gen.js';
@@ -22,8 +24,10 @@ export const verb = defineVerb({
     ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
+  arguments: ['[lists...]'],
   examples: [
     'beoboard status',
+    'beoboard status node017',
     'beoboard status -x',
     'beoboard status -w rack17n[01-48] -o load,mem,mem_avail_mib',
     "beoboard status --where 'mem_avail_mib < 1024 && state == live' --sort load",
@@ -48,7 +52,7 @@ terminal, or with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
 words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
 --by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
-NO_COLOR turns colours off. Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+Host lists without an option are those of -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -99,8 +103,8 @@ function exceptions(found: Survey, only: boolean): Survey {
 }
 
 /** The answer in pieces, in the form that was asked for. */
-async function answer(snapshot: Snapshot, choice: Choice, options: Options): Promise<Iterable<string>> {
-  const found = survey(snapshot, choice);
+async function answer(found: Survey, options: Options): Promise<Iterable<string>> {
+  const { snapshot } = found;
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
     const { by, sort, columns } = options;
@@ -120,23 +124,34 @@ async function answer(snapshot: Snapshot, choice: Choice, options: Options): Pro
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 
+/** The names that were chosen, by -w and without it; undefined: all. */
+function among({ nodes }: Options, lists: readonly string[]): string[] | undefined {
+  if (lists.length === 0) return nodes;
+  return [...(nodes ?? []), ...usable(verb.name, () => lists.flatMap(list => readNodes(list)))];
+}
+
 export async function main(argv: string[]): Promise<number> {
-  const { values } = parseVerb(verb, argv);
+  const { values, args } = parseVerb(verb, argv);
   const wrong = disagreement(values);
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
   const { where: text } = values;
   const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
-  const choice: Choice = { among: values.nodes, holds: where?.holds };
+  const choice: Choice = { among: among(values, args), holds: where?.holds };
   const reader = new BoardReader(values.board, values.owner);
   try {
     if (values.watch && hasScreen(values)) {
       const { watch } = await import('./watch.js');
-      return await watch(reader, { ...values, where, paint: painter(values.color) });
+      return await watch(reader, { ...values, nodes: among(values, args), where, paint: painter(values.color) });
     }
-    if (values.watch) return await again(reader, async snapshot => await answer(snapshot, choice, values));
+    if (values.watch) return await again(reader, async snapshot => await answer(survey(snapshot, choice), values));
     const snapshot = reader.snapshot();
-    await print(await answer(snapshot, choice, values));
-    return snapshot.stalled || snapshot.retired ? NO_BOARD : 0;
+    const found = survey(snapshot, choice);
+    await print(await answer(found, values));
+    if (snapshot.stalled || snapshot.retired) return NO_BOARD;
+    if (found.strangers.length === 0) return 0;
+    // All other forms have it among what is odd.
+    if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.strangers)}\n`);
+    return 1;
   } catch (error) {
     if (error instanceof InputError) throw new UsageError(verb.name, error.message);
     throw error;

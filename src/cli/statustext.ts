@@ -129,11 +129,19 @@ async function rows(
   ];
 }
 
+/** Why a rule makes no group. */
+function unmatched(grouping: Grouping): string {
+  if ('field' in grouping) return `no groups: ${grouping.field} is known of none of these nodes`;
+  return `no groups: none of these names matches ${oneLine(String(grouping.pattern).replace(/u$/, ''))}; beoboard nodes lists them`;
+}
+
 /** A line for each group: all, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint } = look;
   const { groups, groupLines } = await import('./nodegroups.js');
-  const all = groups(found, grouping, sort).filter(({ nodes }) => !exceptions || nodes.some(isException));
+  const formed = groups(found, grouping, sort);
+  if (formed.length > 0 && formed.every(({ name }) => name === undefined)) return [`${unmatched(grouping)}\n`];
+  const all = formed.filter(({ nodes }) => !exceptions || nodes.some(isException));
   if (all.length === 0) return [];
   const [titles = '', ...lines] = groupLines(found.snapshot, all.slice(0, long ? all.length : ROWS), {
     columns,

@@ -39,6 +39,35 @@ export function parseVerb<K extends OptionName, F extends Forms>(
   });
 }
 
+/**
+ * What one option is given as, whatever else is wrong with the command line or the file; undefined where it cannot be
+ * taken itself. For verbs that have to answer in a certain way also when they are called wrongly.
+ */
+export function readAlone<K extends OptionName, N extends K>(
+  verb: Verb<K>,
+  argv: readonly string[],
+  name: N,
+): ReturnType<(typeof options)[N]['read']> | undefined {
+  const words = (wanted: string) =>
+    argv.flatMap((word, i) => {
+      if (word === `--${wanted}`) return [`${word}=${argv[i + 1] ?? ''}`];
+      return word.startsWith(`--${wanted}=`) ? [word] : [];
+    });
+  // A file that cannot be read says nothing, and the command line goes before it.
+  for (const line of [words(name), words('config')])
+    try {
+      const taken = takeApart(verb, line);
+      if (taken === undefined || taken.texts.size === 0) continue;
+      const file = taken.texts.get('config');
+      const option = optionOf(verb, name);
+      const value = option.read(settingOf(name, option, taken, file && fromFile(verb, file)));
+      if (value !== undefined) return value as ReturnType<(typeof options)[N]['read']>;
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+    }
+  return undefined;
+}
+
 function shapeOf({ value, most }: Option<unknown>): Shape {
   if (value === undefined) return 'flag';
   return most === 1 ? 'one' : 'many';

@@ -192,6 +192,19 @@ function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
   }, LOOK_MS);
 }
 
+/** Says of a board that is not there that it is waited for: the receiver may be started later. */
+function tellAbsent(path: string, owner: Options['owner'], log: Log): void {
+  const reader = new BoardReader(path, owner);
+  try {
+    reader.roll();
+  } catch (error) {
+    if (!(error instanceof NoBoard)) throw error;
+    log.warn(`nothing to serve yet: ${error.message}`);
+  } finally {
+    reader.close();
+  }
+}
+
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
   const names = options.board.flatMap(({ name }) => name ?? []);
@@ -214,6 +227,7 @@ export async function main(argv: string[]): Promise<number> {
     tellParent({ listening });
     const status = `serving on ${listening.join(', ')}`;
     log.info(`ready: ${status}`);
+    for (const { path } of options.board) tellAbsent(path, options.owner, log);
     service.ready(status);
     service.watch(() => true);
     if (!stop.aborted) await stopped;

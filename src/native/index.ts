@@ -169,6 +169,8 @@ export interface ReceiverStatus {
   filtering: boolean;
   /** Times that the board was not at its path as it was made, and was published again. */
   publications: number;
+  /** How long the thread has stood still so far, of stops of more than a second alone: stopped, frozen, or suspended. */
+  stoodStillNs: number;
   /** CLOCK_MONOTONIC of the last heartbeat, of this very moment; one that stands still tells that the thread hangs. */
   heartbeatNs: number;
   /** One line about what goes wrong now; empty: nothing. */

@@ -4,7 +4,7 @@
 import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure, usable } from '../common/failure.js';
-import { readNodes } from '../common/hostlists.js';
+import { foldParts, readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
@@ -24,7 +24,7 @@ export const verb = defineVerb({
 const NO_BOARD = 4;
 /** A receiver that holds the board and has lost its socket makes it again within its look of two seconds. */
 const SOCKET_BACK_MS = 3000;
-/** Names said one by one. */
+/** Parts of a host list that are said. */
 const SAID = 10;
 
 /** Root acts as the owner of the board: what it makes there, the owner's receiver must be able to take. */
@@ -79,9 +79,11 @@ function readList(list: string): string[] {
   return [...new Set(usable(verb.name, () => readNodes(list)))];
 }
 
+/** Names that do not fold are many even so. */
 function nodes(names: readonly string[]): string {
-  const said = names.slice(0, SAID).join(', ');
-  return names.length > SAID ? `${said} and ${names.length - SAID} more` : said;
+  const parts = foldParts(names);
+  const said = parts.slice(0, SAID).join(',');
+  return parts.length > SAID ? `${said} and more, ${names.length} in all` : said;
 }
 
 export async function main(argv: string[]): Promise<number> {

@@ -7,12 +7,13 @@ import type { ReceiverStatus, SenderEntry } from '../native/index.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
 
-/** What to say about the buffer that the kernel granted; undefined when it is what was asked for. */
-export function bufferAdvice(granted: number): string | undefined {
-  // The kernel doubles what is asked for, to make room for its own.
-  if (granted >= 2 * WANTED_BUFFER) return undefined;
+/** Says what buffer the kernel granted, and what to do where it is not what was asked for. */
+export function tellBuffer(granted: number, log: Log): void {
   const reports = Math.floor(granted / constants.stat.buffer_bytes).toLocaleString('en');
-  return `the kernel granted a socket buffer for ${reports} reports at once; for more set net.core.rmem_max=${WANTED_BUFFER}`;
+  const told = `the kernel granted a socket buffer for ${reports} reports at once`;
+  // The kernel doubles what is asked for, to make room for its own.
+  if (granted >= 2 * WANTED_BUFFER) log.info(told);
+  else log.warn(`${told}; for more set net.core.rmem_max=${WANTED_BUFFER}`);
 }
 
 /** A sender is named at most once in this time. */
@@ -56,6 +57,11 @@ export function tellChanges(
   if (after.trouble !== '') log.seldom('trouble', after.trouble);
   if (after.publications > before.publications)
     log.warn('the board was deleted, replaced, cut or its mode changed, and was published again; see who does that');
+  const stoodStillMs = (after.stoodStillNs - before.stoodStillNs) / 1e6;
+  if (stoodStillMs > 0)
+    log.warn(
+      `stood still for ${formatDuration(stoodStillMs)}: nothing was heard meanwhile; see who stops it, or whether the machine was suspended`,
+    );
   tellDrops(before, after, log);
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);

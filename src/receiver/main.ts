@@ -3,6 +3,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { formatAddress } from '../common/addresses.js';
+import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
 import { onHangup } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
@@ -14,7 +15,7 @@ import { passedSockets, Service } from '../service/service.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
 import { Control, controlPath } from './control.js';
-import { bufferAdvice, type Named, tellChanges } from './housekeeping.js';
+import { type Named, tellBuffer, tellChanges } from './housekeeping.js';
 import { readTrust, tellTrust } from './trust.js';
 
 export const verb = defineVerb({
@@ -99,6 +100,17 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
 /** The longest path that a Unix socket may have, bytes: unix(7), less the zero behind it. */
 const MOST_SOCKET_PATH = 107;
 
+/** The shortest that either limit may be. */
+const LEAST_LIMIT_MS = 100;
+
+/** What to give besides a --silent-after that is not above --uncertain-after: less than half of it leaves time to be uncertain. */
+function limitsAdvice(silentAfter: number): string {
+  const fitting = Math.max(LEAST_LIMIT_MS, Math.floor((silentAfter * 0.4) / 100) * 100);
+  return fitting < silentAfter
+    ? `give both, as in --uncertain-after ${writeDuration(fitting)} --silent-after ${writeDuration(silentAfter)}`
+    : 'give a longer --silent-after';
+}
+
 /** Reads the command line and the file; refuses what makes no sense together. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
@@ -107,10 +119,11 @@ function readOptions(argv: string[]): Options {
       verb.name,
       `--board is too long for a socket beside it (${controlPath('PATH')}); choose a path of at most ${MOST_SOCKET_PATH - controlPath('').length} bytes`,
     );
-  if (options.uncertainAfter >= options.silentAfter)
+  const { uncertainAfter, silentAfter } = options;
+  if (uncertainAfter >= silentAfter)
     throw new UsageError(
       verb.name,
-      '--uncertain-after is not below --silent-after; a node is uncertain before it is silent',
+      `--uncertain-after ${writeDuration(uncertainAfter)} is not below --silent-after ${writeDuration(silentAfter)}; ${limitsAdvice(silentAfter)}`,
     );
   return options;
 }
@@ -168,14 +181,14 @@ export async function main(argv: string[]): Promise<number> {
   }
   let last = receiver.status();
   const named: Named = new Map();
-  const advice = bufferAdvice(last.receiveBuffer);
-  if (advice !== undefined) log.warn(advice);
+  tellBuffer(last.receiveBuffer, log);
   const control = new Control(options.board, names => receiver.forget(names), log);
   control.open();
   const status = () => statusLine(bound, receiver.status());
   onHangup(log, service, status, () => {
     board = change(receiver, options, readOptions(argv), board, log);
   });
+  if (board.trust === undefined) log.warn('without --key-file: verifies nothing, and believes any report');
   tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);

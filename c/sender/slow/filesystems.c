@@ -38,19 +38,28 @@ static bool is_on_local(struct reading *now, const struct mounts *mounts, const 
   return false;
 }
 
+static void complain_of_scratch(struct reading *now) {
+  complain(now, "the scratch ", now->world->scratch, " is not there, or tells nothing: it is left out", (char *)NULL);
+}
+
 /* The scratch without links, when it lies on a local file system. */
 static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
   static struct mounts mounts LARGE;
   /* Before its links are followed, too: already that would ask the network. */
-  const bool found = path != NULL && take_mounts(now, PARSE, &mounts) && is_on_local(now, &mounts, now->world->scratch) &&
-                     resolve(now, now->world->scratch, path) && is_on_local(now, &mounts, path);
-  return found;
+  if (path == NULL || !take_mounts(now, PARSE, &mounts) || !is_on_local(now, &mounts, now->world->scratch)) return false;
+  if (resolve(now, now->world->scratch, path)) return is_on_local(now, &mounts, path);
+  complain_of_scratch(now);
+  return false;
 }
 
 void slow_scratch(struct reading *now) {
   char *path = take_memory(now, REAL_PATH);
   struct file_system fs;
-  if (!find_scratch(now, path) || !ask_file_system(now, path, &fs)) return;
+  if (!find_scratch(now, path)) return;
+  if (!ask_file_system(now, path, &fs)) {
+    complain_of_scratch(now);
+    return;
+  }
   now->fields.scratch_total_mib = mib(fs.total);
   now->fields.scratch_avail_mib = mib(fs.available);
   now->fields.scratch_inodes_free_pm = inodes_free(&fs);

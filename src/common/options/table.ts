@@ -150,7 +150,7 @@ export const options = {
   color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
   fail: optional(
     'WAY',
-    'open or closed: what to say of nodes when there is no board, or a stalled one',
+    'open or closed: what to say when nothing is known of the nodes: no board, a stalled one, a list that cannot be taken',
     oneOf('open', 'closed'),
   ),
   warning: one('N[%]', 'more nodes than this that are not live are a warning', values.portion, standard('0')),

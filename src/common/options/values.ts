@@ -94,13 +94,16 @@ export interface Portion {
 export const portion = value('number', (text): Portion => {
   const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  if (percent === '%' && Number(digits) > 100)
+    throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
   return { number: Number(digits), percent: percent === '%' };
 });
 
 /** Milliseconds, from `low` to `high`. */
 export function time(low: string, high: string): Value<number> {
   return value('time', text => {
-    const ms = parseDuration(text);
+    // A bare 0 has no unit that would help.
+    const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
     if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
   });

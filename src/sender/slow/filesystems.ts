@@ -53,6 +53,10 @@ export const root: SlowSource = {
   },
 };
 
+function complainOfScratch({ scratch }: SlowWorld, now: Reading): void {
+  now.complain(`the scratch ${scratch} is not there, or tells nothing: it is left out`);
+}
+
 /** The scratch without links, when it lies on a local file system. */
 function localScratch(world: SlowWorld, now: Reading): string | undefined {
   const mounts = readMounts(world, now);
@@ -64,7 +68,9 @@ function localScratch(world: SlowWorld, now: Reading): string | undefined {
     return false;
   };
   // Before its links are followed, too: already that would ask the network.
-  const path = local(world.scratch) ? world.resolve(world.scratch) : undefined;
+  if (!local(world.scratch)) return undefined;
+  const path = world.resolve(world.scratch);
+  if (path === undefined) complainOfScratch(world, now);
   return path !== undefined && local(path) ? path : undefined;
 }
 
@@ -74,6 +80,7 @@ export const scratch: SlowSource = {
     const now = new Reading();
     const path = localScratch(world, now);
     const fs = path === undefined ? undefined : ask(world, path, now);
+    if (path !== undefined && fs === undefined) complainOfScratch(world, now);
     if (fs !== undefined)
       now.put('scratch', {
         scratch_total_mib: mib(fs.totalBytes),

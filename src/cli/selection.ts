@@ -1,0 +1,64 @@
+// The nodes of a board of which more holds than their state, by name: needs the whole board, and for a condition the language of these.
+
+import { mayBeRefused } from '../shm/liveness.js';
+import type { BoardReader, Node } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
+import type { Census, Question } from './census.js';
+import { type RefusedNode, refusedTexts } from './refusals.js';
+
+export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs'> {
+  /** Those for which it holds, in the order of the board. */
+  readonly names: string[];
+  /** How many nodes on the board were asked about. */
+  readonly asked: number;
+}
+
+/** What is asked of a node beside its state. */
+export interface Filter {
+  readonly condition?: string | undefined;
+  /** That it is live, and that nothing ails it. */
+  readonly healthy?: boolean;
+}
+
+const isHealthy = (node: Node) => node.state === 'live' && node.ailments.length === 0;
+
+/** Asks of each node whether the condition holds. Throws NoBoard, and a UsageError of the verb for what is no condition. */
+export async function select(
+  verb: string,
+  reader: BoardReader,
+  { condition, healthy }: Filter,
+  { keep, among }: Question,
+): Promise<Selection> {
+  const meets = condition === undefined ? () => true : (await import('./where.js')).filter(verb, condition);
+  const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;
+  const snapshot = reader.snapshot();
+  const missing = among && new Set(among);
+  const names: string[] = [];
+  const refused: RefusedNode[] = [];
+  const news = linkNews(snapshot);
+  const behind = new Set<number>();
+  let asked = 0;
+  for (const node of snapshot.nodes()) {
+    const { name, state } = node;
+    if (missing && !missing.delete(name)) continue;
+    asked++;
+    if (news.length > 0) behind.add(node.link);
+    if (!keep(state) || !holds(node)) continue;
+    names.push(name);
+    const refusal = mayBeRefused(state) ? node.refusedSince : undefined;
+    if (refusal !== undefined) refused.push({ name, state, refusal });
+  }
+  const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
+  const remarks = [...news.filter(({ number }) => behind.has(number)), ...refusedTexts(refused)].map(
+    ({ text }) => text,
+  );
+  return {
+    names,
+    asked,
+    strangers: [...(missing ?? [])],
+    remarks,
+    stalled: stalled || retired,
+    closed,
+    heartbeatAgeMs,
+  };
+}
