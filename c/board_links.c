@@ -17,7 +17,7 @@ uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name) {
   return BB_LINK_UNKNOWN;
 }
 
-uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t since_ns) {
+uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t arrived_ns) {
   struct bb_mapped *b = &w->board;
   uint32_t link = bb_writer_find_link(w, name);
   if (link != BB_LINK_UNKNOWN) return link;
@@ -28,9 +28,12 @@ uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t ind
   snprintf(l->name, sizeof l->name, "%s", name);
   l->index = index;
   l->state = BB_LINK_STATE_UP;
-  l->changed_ns = (uint64_t)since_ns;
+  /* Until now it was one of the others: what they have missed since that report came, it may have missed, too. */
+  const uint64_t arrived = (uint64_t)arrived_ns, others = b->header->evidence[BB_LINK_OTHERS].listening_since_ns;
+  const uint64_t since_ns = arrived > others ? arrived : others;
+  l->changed_ns = since_ns;
   /* No heartbeat yet: whoever judges by this link before the next one calls nobody silent. */
-  bb_store(&b->header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+  bb_store(&b->header->evidence[link].listening_since_ns, since_ns);
   w->up |= UINT32_C(1) << link;
   /* Release: who sees the number finds the entry. */
   bb_store_release(&b->header->links_used, link);

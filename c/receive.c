@@ -75,12 +75,14 @@ struct listener {
 #define MOST_MEMBERSHIPS 64
 
 /* A group that was joined on an interface of a name. With the interface the membership goes, and none comes back with another
- * interface of that name (a driver that is loaded again, a bond that is made anew). */
+ * interface of that name (a driver that is loaded again, a bond that is made anew), nor with the same one when it was in another
+ * namespace meanwhile; though the socket's own list of groups stays as it is. */
 struct membership {
   int fd;
   struct sockaddr_storage group;
   char interface[IF_NAMESIZE];
-  unsigned index; /* of the interface on which we are a member */
+  unsigned index; /* of the interface on which we are a member; 0: of none */
+  bool lost;      /* that interface went; there may be one of its number again */
 };
 
 /* What the kernel tells about a datagram: two lines of a cache. */
@@ -452,23 +454,40 @@ static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
   }
 }
 
-/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard by that link. If we still cannot be a
- * member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
+/* Joins the groups again whose interface is another by now, or went meanwhile: what was sent then was not heard by that link. If we still
+ * cannot be a member, one line in `why`. Looks at what is known alone, for joining takes the kernel's lock of all interfaces. */
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
     const unsigned index = if_nametoindex(m->interface);
-    if (index == m->index) continue;
-    if (index == 0) snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
-    else if (set_membership(m->fd, &m->group, index, true) != 0 && errno != EADDRINUSE)
-      snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
-               strerror(errno));
-    else {
-      /* The old one still counts among those that a socket may have. */
+    if (index == m->index && !m->lost) continue;
+    if (index == 0) {
+      char name[IF_NAMESIZE];
+      snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
+      if (if_indextoname(m->index, name) == NULL) m->lost = true;
+    }
+    /* An interface that has only got another name is still heard. Else the group is left before it is joined: it still counts among those
+     * that a socket may have, and where the number is the same it would not be joined a second time. */
+    if (m->index != 0 && (index != 0 || m->lost)) {
       set_membership(m->fd, &m->group, m->index, false);
-      m->index = index;
+      m->index = 0;
+      m->lost = false;
+    }
+    if (index != 0) {
+      if (set_membership(m->fd, &m->group, index, true) == 0 || errno == EADDRINUSE) m->index = index;
+      else
+        snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
+                 strerror(errno));
     }
     have_missed(r, m->interface);
+  }
+}
+
+/* The interface of that number has gone, and with it our memberships there. 0: any may have gone. */
+static void lose_memberships(struct bb_receiver *r, unsigned index) {
+  for (int i = 0; i < r->membership_count; i++) {
+    struct membership *m = &r->memberships[i];
+    if (m->index != 0 && (index == 0 || m->index == index)) m->lost = true;
   }
 }
 
@@ -670,6 +689,9 @@ struct hearing {
 
 static void hear_interface(const struct bb_interface_news *news, void *context) {
   struct hearing *h = (struct hearing *)context;
+  /* One that has another name now is still known by its number. */
+  if (news->gone && bb_interfaces_by_index(h->receiver->interfaces, news->is.index) == NULL)
+    lose_memberships(h->receiver, news->is.index);
   const uint32_t link = bb_writer_find_link(h->receiver->writer, news->is.name);
   if (link == BB_LINK_UNKNOWN) h->others = true;
   else renew_link(h->receiver, link, news->was_down);
@@ -698,6 +720,7 @@ static void hear_interfaces(struct bb_receiver *r) {
    * of by now; while none can be had, each link begins anew in each drain, and no more is made of that. */
   const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
   const bool lost = result != 0;
+  if (result > 0) lose_memberships(r, 0);
   r->unwatched = result < 0 ? -result : 0;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];

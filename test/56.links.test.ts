@@ -155,6 +155,30 @@ t.test(
   },
 );
 
+t.test(
+  'the first reports of an interface wait in a socket that overflows: nobody is silent',
+  { skip, buffered: true },
+  async t => {
+    const standIn = new StandIn(t, { buffer: 128 * 1024 });
+    const world = await World.make(t, { env: standIn.env });
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1');
+    await world.is('a1', 'live');
+    const stopped = await stop(world.receiver.child);
+    await world.begin(2, 'b1', 'b2');
+    // What they send after the first moments finds no room any more.
+    await pass(now() + 300 * MS);
+    await nodes.order(`burst 1000 far ${masterAt(1)} ${PORT}`);
+    await pass(stopped.from + 2 * world.silentAfter);
+    const from = goOn(stopped);
+    await world.are('live', 'a1', 'b1', 'b2');
+    await world.judge();
+    for (const name of ['b1', 'b2']) t.notOk(watcher.statesOf(name).includes('silent'));
+    t.ok(watcher.count().overflows > 0, 'it did overflow');
+    t.ok((watcher.link('v2')?.since ?? 0) > from, 'its link listens since the overflow');
+  },
+);
+
 // ---- addresses ----
 
 /** How the master loses an address to which nodes report, on an interface that stays as it is, and gets it back. */
@@ -640,6 +664,55 @@ for (const [kind, group] of [
       if (world.steady) t.equal(watcher.link('v2')?.since, before.since, 'the other listens as before');
     },
   );
+
+/** Away and back, with the same number: nothing but a message of the kernel's tells that it is another now, or has lost its groups. */
+for (const [kind, group, how] of [
+  ['IPv4', '239.255.86.77', 'that is moved to another namespace and back'],
+  ['IPv6, of link scope', 'ff12::8677', 'that is moved to another namespace and back'],
+  ['IPv4', '239.255.86.77', 'that is made anew with its number'],
+] as const)
+  t.test(`a group (${kind}) on an interface ${how}: it is heard again`, { skip, buffered: true }, async t => {
+    const v6 = group.includes(':');
+    const world = await World.make(t, {
+      more: ['--group', v6 ? `[${group}]:${PORT + 1}` : `${group}:${PORT}`, '--interface', 'v1'],
+      silentMs: 2500,
+    });
+    const { nodes, master, far } = world;
+    const other = await Namespace.make(t);
+    const way = () => v6 || far.ip(`route replace ${group} dev v1`);
+    const to = v6 ? `${group}%v1 ${PORT + 1}` : `${group} ${PORT}`;
+    way();
+    await nodes.order(`road a1 far ${to}`);
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'b1');
+    const { index, since } = await world.isUp('v1');
+    // For shorter and for longer than the receiver looks after its groups.
+    for (const seconds of [0, 1.2]) {
+      const dress = [`addr replace ${masterAt(1)}/24 dev v1`, 'link set v1 up'];
+      if (how.includes('moved')) {
+        const [, gone] = world.deaf(1, master.ip(`link set v1 netns ${other.pid}`));
+        await pass(gone + seconds * S);
+        other.ip(`link set v1 netns ${master.pid}`);
+        world.hears(1, master.ip(...dress));
+      } else {
+        const [, gone] = world.unplug(1);
+        await pass(gone + seconds * S);
+        const made = `link add v1 index ${index} address 02:86:00:00:01:01 type veth peer name v1 netns ${far.pid}`;
+        world.hears(1, master.ip(made, ...dress));
+        far.ip(`addr replace 10.86.1.2/24 dev v1`, 'link set v1 up');
+      }
+      const back = now();
+      way();
+      if (how.includes('anew')) await nodes.order(`move a1 far ${to}`);
+      await until('a1 is heard', () => {
+        const a1 = [...world.reader.snapshot().nodes()].find(({ name }) => name === 'a1');
+        return Number(a1?.stampNs ?? 0) > back;
+      });
+    }
+    t.equal(world.watcher.link('v1')?.index, index);
+    t.ok((world.watcher.link('v1')?.since ?? 0) > since, 'its link listens anew');
+    await world.judge();
+  });
 
 t.test(
   'a socket that cannot be bound again: its link is not judged, and it says so',
