@@ -119,7 +119,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
 
 #define BEOBOARD_LINK_F_UP         0x1u  /* what is sent to it can be heard; else it is down */
 #define BEOBOARD_LINK_F_GONE       0x2u  /* the master has no interface of that name */
-#define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* the master has not the address to which its reports were sent */
+#define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* what is sent to where its reports were sent does not reach the receiver */
 #define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, fell together: see dark_nodes */
 #define BEOBOARD_LINK_F_OTHERS     0x10u /* number 31: not one interface, but all others */
 #define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: so it was when that was last known */

@@ -63,11 +63,17 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   bb_store(&l->changed_ns, (uint64_t)now_ns);
 }
 
-void bb_writer_link_address(struct bb_writer *w, uint32_t link, const uint8_t address[16]) {
+void bb_writer_link_destination(struct bb_writer *w, uint32_t link, const struct bb_destination *to) {
   if (!is_entry(w, link)) return;
-  uint64_t words[2];
-  memcpy(words, address, sizeof words);
-  bb_copy_in(link_at(&w->board, link)->address, words, sizeof words);
+  struct bb_link *l = link_at(&w->board, link);
+  uint64_t address[2], rest;
+  const uint32_t port = to->port;
+  _Static_assert(offsetof(struct bb_link, source) == offsetof(struct bb_link, port) + sizeof port, "both are in one word");
+  memcpy(address, to->address, sizeof address);
+  memcpy(&rest, &port, sizeof port);
+  memcpy((uint8_t *)&rest + sizeof port, to->source, sizeof to->source);
+  bb_copy_in(l->address, address, sizeof address);
+  bb_store((uint64_t *)(void *)&l->port, rest);
 }
 
 void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets) {

@@ -94,8 +94,13 @@ void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t inde
 /* A link listens since then. Stored before any heartbeat that follows. */
 void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
 
-/* The address of the master to which the link's reports are sent. */
-void bb_writer_link_address(struct bb_writer *writer, uint32_t link, const uint8_t address[16]);
+/* To where a link's reports are sent. */
+struct bb_destination {
+  uint8_t address[16]; /* zero: that is not known */
+  uint16_t port;       /* 0: any */
+  uint8_t source[4];   /* IPv4 address of a node that sends there; zero: of none */
+};
+void bb_writer_link_destination(struct bb_writer *writer, uint32_t link, const struct bb_destination *to);
 
 /* Packets that its interface dropped since the last call. */
 void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);

@@ -60,8 +60,13 @@ function downText(board: Snapshot, link: LinkEntry): string {
   const ends = `what is heard of ${whose} ends there`;
   const { gone, no_address } = linkState(link);
   if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;
-  if (no_address)
-    return `this master no longer listens at ${link.address || 'the address'}, to which the nodes behind ${name} report, ${since}: ${ends}`;
+  if (no_address) {
+    const to = `${link.address || 'the address'}${link.port > 0 ? ` port ${link.port}` : ''}`;
+    return (
+      `what is sent to ${to}, to which the nodes behind ${name} report, does not reach the receiver ${since}: ${ends}; ` +
+      'see the addresses and routes of this master, and where the receiver listens'
+    );
+  }
   return `${name} is down ${since}: ${ends}; see that interface of this master`;
 }
 
