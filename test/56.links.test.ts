@@ -1073,6 +1073,62 @@ t.test(
   },
 );
 
+t.test('a link that comes back without its nodes is dark', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { more: ['--nodes', 'a[1-3],old,never[1-2]'] });
+  const { nodes, watcher } = world;
+  const fallen = ['a1', 'a2', 'a3'];
+  await world.begin(1, ...fallen, 'old');
+  await world.are('live', ...fallen, 'old');
+  await nodes.stop('old');
+  await world.is('old', 'silent');
+  // A switch that is started again: no carrier for longer than the limits are apart, and then nothing passes.
+  const [, down] = world.unwire(1);
+  await nodes.stop(...fallen);
+  await world.limits(2, down);
+  t.equal(watcher.link('v1')?.darkSince, 0, 'as long as it is down it is told as that');
+  world.wire(1);
+  const { darkNodes, number } = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
+  t.equal(darkNodes, 3, 'of the old one, and of those that never reported, nobody speaks');
+  const [event] = watcher.eventsOf('dark');
+  t.same([event?.subject, event?.detail], [number, 3]);
+  await world.are('silent', ...fallen);
+  await nodes.go('a1');
+  await world.linkIs('v1', 'not dark', link => link.darkSince === 0);
+  t.equal(watcher.eventsOf('lit').length, 1);
+  await world.judge();
+});
+
+t.test('a dark link of which nodes are forgotten, or go over to another', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  const names = ['a1', 'a2', 'a3', 'a4'];
+  await world.begin(1, ...names);
+  await world.begin(2, 'b1');
+  await world.are('live', ...names, 'b1');
+  await world.nodes.stop(...names);
+  const { darkSince } = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
+  const forget = async (nodes: string) => {
+    await world.judge();
+    const { code, stderr } = await run(['forget', nodes, '--board', world.board]);
+    t.equal(code, 0, stderr);
+    await world.watch();
+  };
+  await forget('a[1-2]');
+  await world.linkIs('v1', 'dark with two', link => link.darkSince === darkSince && link.darkNodes === 2);
+  t.match((await run(['check', '--board', world.board])).stdout, 'all 2 at once');
+
+  await world.nodes.order(`move a3 far ${masterAt(2)} ${PORT}`);
+  await world.nodes.go('a3');
+  await world.reportsBy('a3', 'v2');
+  await world.linkIs('v1', 'dark with one', link => link.darkSince === darkSince && link.darkNodes === 1);
+  t.match((await run(['check', '--board', world.board])).stdout, 'its last one fell at once with others');
+  t.equal(world.watcher.eventsOf('lit').length, 0, 'nobody was heard by it');
+
+  await forget('a4');
+  await world.linkIs('v1', 'not dark', link => link.darkSince === 0);
+  t.equal(world.watcher.eventsOf('lit').length, 0, 'nor is it lit because nobody is left');
+  await world.judge();
+});
+
 // ---- who takes a link ----
 
 t.test('what is refused moves no node, and takes no entry', { skip, buffered: true }, async t => {
