@@ -863,7 +863,7 @@ t.test('why a node is not heard, and who was refused', async t => {
   );
   t.strictSame(
     wanted.map(([reason, name, count]) => `${reason} ${name} ${count}`),
-    ['cluster stray 3', 'clock clock 1', 'late refused 1', 'rival refused 1'],
+    ['cluster stray 3', 'clock clock 1', 'rival refused 1', 'late refused 1'],
   );
   for (const { address, first_age_ns, last_age_ns } of c.sender) {
     t.equal(address, '0'.repeat(32));
