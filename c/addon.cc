@@ -313,6 +313,7 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
       out.Set("missed", Count(env, l.missed));
       static const uint8_t none[sizeof l.address] = {0};
       out.Set("address", memcmp(l.address, none, sizeof none) == 0 ? std::string() : Address(l.address));
+      out.Set("port", Napi::Number::New(env, l.port));
       out.Set("heartbeatNs", Nanoseconds(env, links[i].evidence.heartbeat_ns));
       out.Set("listeningSinceNs", Nanoseconds(env, links[i].evidence.listening_since_ns));
       list.Set(static_cast<uint32_t>(i), out);

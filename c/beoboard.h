@@ -119,7 +119,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
 
 #define BEOBOARD_LINK_F_UP         0x1u  /* what is sent to it can be heard; else it is down */
 #define BEOBOARD_LINK_F_GONE       0x2u  /* the master has no interface of that name */
-#define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* the master has not the address to which its reports were sent */
+#define BEOBOARD_LINK_F_NO_ADDRESS 0x4u  /* what is sent to where its reports were sent does not reach the receiver */
 #define BEOBOARD_LINK_F_DARK       0x8u  /* all of its nodes, two or more, fell together: see dark_nodes */
 #define BEOBOARD_LINK_F_OTHERS     0x10u /* number 31: not one interface, but all others */
 #define BEOBOARD_LINK_F_STALE      0x20u /* the board is stalled or retired: so it was when that was last known */
@@ -277,7 +277,7 @@ struct beoboard_refusal {
     int64_t  wall_ns;                  /* UTC, for display only */
     int64_t  skew_us;                  /* the node's wall clock in it less the master's */
     uint32_t reason;                   /* enum beoboard_reason */
-    uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since */
+    uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since, or this one was only late */
 };
 
 /* Why the receiver last refused a report of this node: so whoever is told "silent", or "never", can be told why. Only
@@ -303,7 +303,8 @@ struct beoboard_sender {
 
 /* Who was refused, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
  * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
- * flood of invented addresses does not hide it. Answers also of a stalled or retired board. */
+ * flood of invented addresses does not push it out; one that comes first during a flood may find no room. Answers also of a
+ * stalled or retired board. */
 int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size, int max);
 
 /* ---- What has happened ---- */

@@ -17,7 +17,7 @@ uint32_t bb_writer_find_link(const struct bb_writer *w, const char *name) {
   return BB_LINK_UNKNOWN;
 }
 
-uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t since_ns) {
+uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t index, int64_t arrived_ns) {
   struct bb_mapped *b = &w->board;
   uint32_t link = bb_writer_find_link(w, name);
   if (link != BB_LINK_UNKNOWN) return link;
@@ -28,9 +28,12 @@ uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t ind
   snprintf(l->name, sizeof l->name, "%s", name);
   l->index = index;
   l->state = BB_LINK_STATE_UP;
-  l->changed_ns = (uint64_t)since_ns;
+  /* Until now it was one of the others: what they have missed since that report came, it may have missed, too. */
+  const uint64_t arrived = (uint64_t)arrived_ns, others = b->header->evidence[BB_LINK_OTHERS].listening_since_ns;
+  const uint64_t since_ns = arrived > others ? arrived : others;
+  l->changed_ns = since_ns;
   /* No heartbeat yet: whoever judges by this link before the next one calls nobody silent. */
-  bb_store(&b->header->evidence[link].listening_since_ns, (uint64_t)since_ns);
+  bb_store(&b->header->evidence[link].listening_since_ns, since_ns);
   w->up |= UINT32_C(1) << link;
   /* Release: who sees the number finds the entry. */
   bb_store_release(&b->header->links_used, link);
@@ -60,11 +63,17 @@ void bb_writer_link_state(struct bb_writer *w, uint32_t link, uint32_t index, ui
   bb_store(&l->changed_ns, (uint64_t)now_ns);
 }
 
-void bb_writer_link_address(struct bb_writer *w, uint32_t link, const uint8_t address[16]) {
+void bb_writer_link_destination(struct bb_writer *w, uint32_t link, const struct bb_destination *to) {
   if (!is_entry(w, link)) return;
-  uint64_t words[2];
-  memcpy(words, address, sizeof words);
-  bb_copy_in(link_at(&w->board, link)->address, words, sizeof words);
+  struct bb_link *l = link_at(&w->board, link);
+  uint64_t address[2], rest;
+  const uint32_t port = to->port;
+  _Static_assert(offsetof(struct bb_link, source) == offsetof(struct bb_link, port) + sizeof port, "both are in one word");
+  memcpy(address, to->address, sizeof address);
+  memcpy(&rest, &port, sizeof port);
+  memcpy((uint8_t *)&rest + sizeof port, to->source, sizeof to->source);
+  bb_copy_in(l->address, address, sizeof address);
+  bb_store((uint64_t *)(void *)&l->port, rest);
 }
 
 void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets) {
@@ -73,42 +82,50 @@ void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets)
 
 const struct bb_link *bb_writer_link(const struct bb_writer *w, uint32_t link) { return is_entry(w, link) ? link_at(&w->board, link) : NULL; }
 
-/* What the column tells of a link: its nodes that did not leave, and when the last of them passed, or will pass, its first limit. */
+/* What the column tells of a link: its nodes that did not leave; when any was last heard, those that left included; when the last of them
+ * passed, or will pass, its first limit; and when it did so for whoever has listened by the link alone. */
 struct roster {
-  uint64_t nodes, newest_ns, dark_ns, fallen;
+  uint64_t nodes, heard_ns, dark_ns, listened_ns, fallen;
 };
+
+static uint64_t limit_of(uint64_t limit_ns, uint64_t word) { return (uint64_t)bb_limit_for(limit_ns, interval_of(word)); }
 
 static void count_nodes(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
   const struct bb_board_header *h = b->header;
   for (uint32_t i = 0; i < h->count; i++) {
     const uint64_t word = *column_word(b, i);
-    if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
+    if (word == 0) continue;
     struct roster *r = &rosters[link_of(word)];
     const uint64_t since = h->evidence[link_of(word)].listening_since_ns, stamp = stamp_of(word);
-    const uint64_t passes = (stamp > since ? stamp : since) + (uint64_t)bb_limit_for(h->uncertain_after_ns, interval_of(word));
+    const uint64_t limit = limit_of(h->uncertain_after_ns, word), listened = (stamp > since ? stamp : since) + limit;
+    if (stamp > r->heard_ns) r->heard_ns = stamp;
+    if (BB_COLUMN_GOODBYE(word) != 0) continue;
     r->nodes++;
-    if (stamp > r->newest_ns) r->newest_ns = stamp;
-    if (passes > r->dark_ns) r->dark_ns = passes;
+    if (stamp + limit > r->dark_ns) r->dark_ns = stamp + limit;
+    if (listened > r->listened_ns) r->listened_ns = listened;
   }
 }
 
-/* How many nodes of each link had been heard within their second limit when it went dark. */
+/* A dark link stays dark until a node of it is heard, though the receiver may begin anew meanwhile, and some of its nodes be forgotten, or
+ * be heard by another link. */
+static bool stays_dark(const struct bb_link *l, const struct roster *r) { return l->dark_since_ns != 0 && r->heard_ns < l->dark_since_ns; }
+
+/* How many nodes of each link had been heard within their second limit when it went dark, or would now. */
 static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
   const struct bb_board_header *h = b->header;
   for (uint32_t i = 0; i < h->count; i++) {
     const uint64_t word = *column_word(b, i);
     if (word == 0 || BB_COLUMN_GOODBYE(word) != 0) continue;
     struct roster *r = &rosters[link_of(word)];
-    r->fallen += from_to(stamp_of(word), r->dark_ns) <= bb_limit_for(h->silent_after_ns, interval_of(word));
+    const struct bb_link *l = link_at(b, link_of(word));
+    const uint64_t dark_ns = stays_dark(l, r) ? l->dark_since_ns : r->dark_ns;
+    r->fallen += from_to(stamp_of(word), dark_ns) <= (int64_t)limit_of(h->silent_after_ns, word);
   }
 }
 
-/* Whether every node of a link of two or more is past its first limit, and the receiver has heard everything by it until after that. */
-static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) { return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns; }
-
-/* A dark link stays dark until a node of it is heard, though the receiver may begin anew meanwhile: by then it would know of no fall. */
-static bool stays_dark(const struct bb_link *l, const struct roster *r) {
-  return l->dark_since_ns != 0 && r->nodes >= 2 && r->newest_ns < l->dark_since_ns;
+/* Whether every node of a link of two or more is past its first limit, and the receiver has listened by it for as long, until after that. */
+static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) {
+  return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns && e->heartbeat_ns > r->listened_ns;
 }
 
 void bb_writer_survey(struct bb_writer *w) {
@@ -117,18 +134,19 @@ void bb_writer_survey(struct bb_writer *w) {
   struct roster rosters[BB_LINKS] = {0};
   count_nodes(b, rosters);
   bool any = false;
-  for (uint32_t i = 1; i < BB_LINKS; i++) any = any || (is_entry(w, i) && has_fallen(&evidence[i], &rosters[i]));
+  for (uint32_t i = 1; i < BB_LINKS; i++)
+    any = any || (is_entry(w, i) && (link_at(b, i)->dark_since_ns != 0 || has_fallen(&evidence[i], &rosters[i])));
   if (any) count_fallen(b, rosters);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     if (!is_entry(w, i)) continue;
     const struct roster *r = &rosters[i];
     struct bb_link *l = link_at(b, i);
     bb_store(&l->nodes, r->nodes);
-    if (stays_dark(l, r)) continue;
-    const bool dark = has_fallen(&evidence[i], r) && r->fallen >= 2, was_dark = l->dark_since_ns != 0;
-    bb_store(&l->dark_nodes, dark ? r->fallen : 0);
-    bb_store(&l->dark_since_ns, dark ? r->dark_ns : 0);
-    if (dark) bb_add_event(b, BB_EVENT_KIND_DARK, i, r->fallen, NULL);
-    else if (was_dark) bb_add_event(b, BB_EVENT_KIND_LIT, i, 0, NULL);
+    const uint64_t was_dark_ns = l->dark_since_ns;
+    const bool stays = stays_dark(l, r) && r->fallen > 0, falls = was_dark_ns == 0 && has_fallen(&evidence[i], r) && r->fallen >= 2;
+    bb_store(&l->dark_nodes, stays || falls ? r->fallen : 0);
+    bb_store(&l->dark_since_ns, stays ? was_dark_ns : falls ? r->dark_ns : 0);
+    if (falls) bb_add_event(b, BB_EVENT_KIND_DARK, i, r->fallen, NULL);
+    else if (was_dark_ns != 0 && r->heard_ns >= was_dark_ns) bb_add_event(b, BB_EVENT_KIND_LIT, i, 0, NULL);
   }
 }

@@ -83,8 +83,9 @@ int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t 
 /* The number of the link of that interface; BB_LINK_UNKNOWN: it has none. */
 uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name);
 
-/* The same; one that has none gets one, and listens since `since_ns`. BB_LINK_OTHERS when there is no number left. */
-uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_t index, int64_t since_ns);
+/* The same; one that has none gets one. It listens since its first report arrived, or since BB_LINK_OTHERS does if that is later: it was one of
+ * them. BB_LINK_OTHERS when there is no number left. */
+uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_t index, int64_t arrived_ns);
 
 /* What a link is by now: `index` of its interface (0: gone), bits of link_state. A link that is not up has no heartbeat. A change, and a down that
  * is over (`was_down`), begin its listening anew at `now_ns`, which is later than whatever happened. */
@@ -93,8 +94,13 @@ void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t inde
 /* A link listens since then. Stored before any heartbeat that follows. */
 void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
 
-/* The address of the master to which the link's reports are sent. */
-void bb_writer_link_address(struct bb_writer *writer, uint32_t link, const uint8_t address[16]);
+/* To where a link's reports are sent. */
+struct bb_destination {
+  uint8_t address[16]; /* zero: that is not known */
+  uint16_t port;       /* 0: any */
+  uint8_t source[4];   /* IPv4 address of a node that sends there; zero: of none */
+};
+void bb_writer_link_destination(struct bb_writer *writer, uint32_t link, const struct bb_destination *to);
 
 /* Packets that its interface dropped since the last call. */
 void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);

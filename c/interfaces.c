@@ -1,6 +1,7 @@
 #include "interfaces.h"
 
 #include <errno.h>
+#include <linux/in_route.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ struct entry {
   uint32_t downs; /* how often it has lost its carrier; 0 where the kernel does not say (before Linux 4.16) */
   uint32_t dump;  /* the last one in which it was seen, or that came before it */
   bool gone;      /* not in the last dump: not to be found any more */
+  bool was_down;  /* found since messages were lost, and not yet told */
 };
 
 struct bb_interfaces {
@@ -44,7 +46,7 @@ struct listening {
   bb_interfaces_tell *tell; /* NULL: nobody */
   bb_interfaces_tell_address *tell_address;
   void *context;
-  bool only_gone; /* of what has gone, alone */
+  bool only_gone; /* of what has gone, alone: what else is found is told later */
 };
 
 static void tell_of(const struct listening *to, const struct bb_interface *is, bool gone, bool was_down) {
@@ -100,7 +102,9 @@ static int insert(struct bb_interfaces *s, const struct entry *new) {
 static int lay_down(struct bb_interfaces *s, const struct entry *seen, const struct listening *to) {
   struct entry *e = find(s, seen->is.index);
   if (e == NULL) {
-    const int result = insert(s, seen);
+    struct entry new = *seen;
+    new.was_down = to->only_gone;
+    const int result = insert(s, &new);
     if (result == 0) tell_of(to, &seen->is, false, true);
     return result;
   }
@@ -112,8 +116,10 @@ static int lay_down(struct bb_interfaces *s, const struct entry *seen, const str
   e->is = seen->is;
   e->dump = seen->dump;
   if (flapped) e->downs = seen->downs;
+  const bool was_down = !before.up || !seen->is.up || flapped;
+  e->was_down = e->was_down || (to->only_gone && was_down);
   if (renamed) tell_of(to, &before, true, true);
-  if (renamed || flapped || before.up != seen->is.up) tell_of(to, &seen->is, false, !before.up || !seen->is.up || flapped);
+  if (renamed || flapped || before.up != seen->is.up) tell_of(to, &seen->is, false, was_down);
   return 0;
 }
 
@@ -173,7 +179,7 @@ static void tell_of_address(const struct nlmsghdr *message, const struct listeni
   if (ours == NULL || wanted == 0) return;
   uint8_t address[16] = {[10] = 0xff, [11] = 0xff};
   memcpy(address + 16 - wanted, ours, wanted);
-  to->tell_address(address, message->nlmsg_type == RTM_DELADDR, to->context);
+  to->tell_address(address, info->ifa_index, message->nlmsg_type == RTM_DELADDR, to->context);
 }
 
 static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message, const struct listening *to) {
@@ -317,10 +323,12 @@ static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
   const int result = dump(s, &names);
   if (result < 0) return result;
   for (size_t i = 0; i < s->count; i++) s->entries[i].gone = s->entries[i].dump != s->dump;
-  for (size_t i = 0; i < s->count; i++) tell_of(to, &s->entries[i].is, s->entries[i].gone, true);
+  for (size_t i = 0; i < s->count; i++) tell_of(to, &s->entries[i].is, s->entries[i].gone, s->entries[i].gone || s->entries[i].was_down);
   size_t kept = 0;
-  for (size_t i = 0; i < s->count; i++)
+  for (size_t i = 0; i < s->count; i++) {
+    s->entries[i].was_down = false;
     if (!s->entries[i].gone) s->entries[kept++] = s->entries[i];
+  }
   s->count = kept;
   return 1;
 }
@@ -387,7 +395,7 @@ void bb_interfaces_close(struct bb_interfaces *s) {
 struct route_request {
   struct nlmsghdr head;
   struct rtmsg route;
-  uint8_t attributes[RTA_SPACE(16) + RTA_SPACE(sizeof(uint32_t))];
+  uint8_t attributes[2 * RTA_SPACE(16) + RTA_SPACE(sizeof(uint32_t))];
 };
 
 static void add_attribute(struct route_request *request, unsigned short type, const void *value, size_t size) {
@@ -398,8 +406,13 @@ static void add_attribute(struct route_request *request, unsigned short type, co
   request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + RTA_SPACE((uint32_t)size);
 }
 
+/* Whether that route leads to this machine itself: of one by which something would come in, broadcasts and groups do, too. */
+static bool is_to_us(const struct rtmsg *route, bool coming) {
+  return coming ? (route->rtm_flags & RTCF_LOCAL) != 0 : route->rtm_type == RTN_LOCAL;
+}
+
 /* 1, 0, or -errno, by the kernel's answer in the buffer; 2: it is none to this question. */
-static int read_answer(struct bb_interfaces *s, int bytes) {
+static int read_answer(struct bb_interfaces *s, int bytes, bool coming) {
   int left = bytes;
   for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
     if (m->nlmsg_seq != s->sequence) continue;
@@ -409,9 +422,23 @@ static int read_answer(struct bb_interfaces *s, int bytes) {
       return error == -ENOMEM || error == -ENOBUFS ? error : 0;
     }
     if (m->nlmsg_type == RTM_NEWROUTE && m->nlmsg_len >= NLMSG_LENGTH(sizeof(struct rtmsg)))
-      return ((const struct rtmsg *)NLMSG_DATA(m))->rtm_type == RTN_LOCAL;
+      return is_to_us((const struct rtmsg *)NLMSG_DATA(m), coming);
   }
   return 2;
+}
+
+/* What the kernel answers; the answer is there as soon as the question was sent, perhaps behind one to a question that failed. */
+static int ask_route(struct bb_interfaces *s, const struct route_request *request, bool coming) {
+  const int asked = ask(s->questions, request, request->head.nlmsg_len);
+  if (asked < 0) return asked;
+  for (int i = 0; i < MOST_ANSWERS; i++) {
+    const int bytes = take(s, s->questions);
+    if (bytes == -EINTR) continue;
+    if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
+    const int answer = read_answer(s, bytes, coming);
+    if (answer != 2) return answer;
+  }
+  return -EIO;
 }
 
 int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16], unsigned index) {
@@ -428,15 +455,17 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
   add_attribute(&request, RTA_DST, address + (v4 ? 12 : 0), v4 ? 4 : 16);
   const uint32_t out = index;
   if (index != 0 && IN6_IS_ADDR_LINKLOCAL(&a)) add_attribute(&request, RTA_OIF, &out, sizeof out);
-  const int asked = ask(s->questions, &request, request.head.nlmsg_len);
-  if (asked < 0) return asked;
-  /* The answer is there as soon as the question was sent, perhaps behind one to a question that failed. */
-  for (int i = 0; i < MOST_ANSWERS; i++) {
-    const int bytes = take(s, s->questions);
-    if (bytes == -EINTR) continue;
-    if (bytes < 0) return bytes == -EAGAIN ? -EIO : bytes;
-    const int answer = read_answer(s, bytes);
-    if (answer != 2) return answer;
-  }
-  return -EIO;
+  return ask_route(s, &request, false);
+}
+
+int bb_interfaces_takes(struct bb_interfaces *s, const uint8_t from[16], const uint8_t to[16], unsigned index) {
+  struct route_request request = {
+    .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++s->sequence},
+    .route = {.rtm_family = AF_INET, .rtm_dst_len = 32, .rtm_src_len = 32},
+  };
+  const uint32_t in = index;
+  add_attribute(&request, RTA_SRC, from + 12, 4);
+  add_attribute(&request, RTA_DST, to + 12, 4);
+  add_attribute(&request, RTA_IIF, &in, sizeof in);
+  return ask_route(s, &request, true);
 }

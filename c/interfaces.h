@@ -35,9 +35,9 @@ struct bb_interface_news {
 
 typedef void bb_interfaces_tell(const struct bb_interface_news *news, void *context);
 
-/* An address of this machine came, or went (`gone`): 16 bytes, IPv4 as ::ffff:a.b.c.d. Whether it is had now tells
+/* An address came to the interface of that number, or went from it (`gone`): 16 bytes, IPv4 as ::ffff:a.b.c.d. Whether it is had now tells
  * bb_interfaces_has_address(): it may be on another interface too, or not be in use yet. */
-typedef void bb_interfaces_tell_address(const uint8_t address[16], bool gone, void *context);
+typedef void bb_interfaces_tell_address(const uint8_t address[16], unsigned index, bool gone, void *context);
 
 /* Subscribes, then dumps what there is: that is no news. Waits for rtnl. NULL with errno. */
 struct bb_interfaces *bb_interfaces_open(void);
@@ -50,7 +50,7 @@ void bb_interfaces_close(struct bb_interfaces *interfaces);
  * this piece of news or newer.
  *   0
  *   1       Messages were lost, all was dumped anew (waiting for rtnl), and every interface that was known before or is there now has
- *           been told with `was_down`: anything may have happened meanwhile.
+ *           been told: anything may have happened meanwhile, whether `was_down` says so or not.
  *   -errno  What is known may be old. The next drain tries again, and a lost message stays lost until a drain has given 1. */
 int bb_interfaces_drain(struct bb_interfaces *interfaces, bb_interfaces_tell *tell, bb_interfaces_tell_address *tell_address,
                         void *context);
@@ -66,6 +66,11 @@ const struct bb_interface *bb_interfaces_by_name(const struct bb_interfaces *int
  * address whose duplicates are still looked for, 0.0.0.0 and ::, and one that only a VRF has. An IPv4 address is had while its
  * interface is down, too. Asks the kernel, in a few microseconds and without rtnl. */
 int bb_interfaces_has_address(struct bb_interfaces *interfaces, const uint8_t address[16], unsigned index);
+
+/* Whether the kernel would take for this machine what comes from one IPv4 address to another, both as above, by that interface: 1, 0, or -errno.
+ * It goes by what it does with a datagram: the address, also of a broadcast or of a group that anybody here has joined there, a way back
+ * to the sender where rp_filter asks for one. 0 of what this machine sends to itself. A rule for marked packets is not gone by. As cheap. */
+int bb_interfaces_takes(struct bb_interfaces *interfaces, const uint8_t from[16], const uint8_t to[16], unsigned index);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0xd06c6b731408dba2)
+#define BB_HASH_BOARD_V2 UINT64_C(0x867fd7dab686ab1f)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -865,7 +865,9 @@ struct bb_link {
   uint64_t accepted;
   uint64_t missed;
   uint8_t address[16];
-  uint64_t reserved0[3];
+  uint32_t port;
+  uint8_t source[4];
+  uint64_t reserved0[2];
 };
 #define BB_LINK_BYTES 128
 BB_STATIC_ASSERT(sizeof(struct bb_link) == 128, "size of link");
@@ -880,7 +882,9 @@ BB_STATIC_ASSERT(offsetof(struct bb_link, dark_nodes) == 64, "link.dark_nodes");
 BB_STATIC_ASSERT(offsetof(struct bb_link, accepted) == 72, "link.accepted");
 BB_STATIC_ASSERT(offsetof(struct bb_link, missed) == 80, "link.missed");
 BB_STATIC_ASSERT(offsetof(struct bb_link, address) == 88, "link.address");
-BB_STATIC_ASSERT(offsetof(struct bb_link, reserved0) == 104, "link.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_link, port) == 104, "link.port");
+BB_STATIC_ASSERT(offsetof(struct bb_link, source) == 108, "link.source");
+BB_STATIC_ASSERT(offsetof(struct bb_link, reserved0) == 112, "link.reserved0");
 
 struct bb_sender {
   uint64_t head;

@@ -72,13 +72,15 @@ struct listener {
 /* Groups on interfaces that were named; the kernel allows a socket twenty. */
 #define MOST_MEMBERSHIPS 64
 
-/* A group that was joined on an interface of a name. With the interface the membership goes, and none comes back with another
- * interface of that name (a driver that is loaded again, a bond that is made anew). */
+/* A group that was joined, on an interface of a name or on the one that the routing table chose. With a named the interface the membership goes, and none comes back with another
+ * interface of that name (a driver that is loaded again, a bond that is made anew), nor with the same one when it was in another
+ * namespace meanwhile; though the socket's own list of groups stays as it is. */
 struct membership {
   int fd;
-  struct sockaddr_storage group;
-  char interface[IF_NAMESIZE];
-  unsigned index; /* of the interface on which we are a member */
+  struct sockaddr_storage group; /* with the port */
+  char interface[IF_NAMESIZE]; /* empty: none was named, and nobody looks after it */
+  unsigned index; /* of the interface on which we are a member; 0: of none */
+  bool lost;      /* that interface went; there may be one of its number again */
 };
 
 /* What the kernel tells about a datagram: two lines of a cache. */
@@ -94,10 +96,12 @@ struct about {
 /* What is known of a link beside what the board's table tells; all of it is of the interface that has its name now. */
 struct road {
   unsigned index;       /* 0: there is none */
-  uint8_t address[16];  /* of ours, to which its reports were last sent; zero: none was unicast */
-  bool lacks;           /* we have not got that address now */
+  struct bb_destination to; /* to where its reports were last sent */
+  bool own;             /* that is an address of ours: no broadcast, and no group */
+  bool lacks;           /* what is sent there does not reach us now */
   bool stirred, went;   /* in the drain under way something happened to it; it went, though it may be back */
-  int64_t learned_ns;   /* when an address was last looked at */
+  int64_t learned_ns;   /* when a report was last looked at for that */
+  int64_t lacked_ns;    /* when it was last found to lack it */
   uint64_t accepted, missed, packets; /* counted until the second under way */
 };
 
@@ -280,6 +284,11 @@ static uint16_t port_of(const struct sockaddr_storage *a) {
   return ntohs(a->ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)a)->sin6_port : ((const struct sockaddr_in *)a)->sin_port);
 }
 
+static void set_port(struct sockaddr_storage *a, uint16_t port) {
+  if (a->ss_family == AF_INET6) ((struct sockaddr_in6 *)a)->sin6_port = htons(port);
+  else ((struct sockaddr_in *)a)->sin_port = htons(port);
+}
+
 int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, char *why, size_t size) {
   if (r->count == BB_MOST_SOCKETS) {
     snprintf(why, size, "at most %d addresses to listen on", BB_MOST_SOCKETS);
@@ -451,23 +460,40 @@ static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
   }
 }
 
-/* Joins the groups again whose interface is another by now: what was sent meanwhile was not heard by that link. If we still cannot be a
- * member, one line in `why`. Looks at the index alone, for joining takes the kernel's lock of all interfaces. */
+/* Joins the groups again whose interface is another by now, or went meanwhile: what was sent then was not heard by that link. If we still
+ * cannot be a member, one line in `why`. Looks at what is known alone, for joining takes the kernel's lock of all interfaces. */
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
-    const unsigned index = if_nametoindex(m->interface);
-    if (index == m->index) continue;
-    if (index == 0) snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
-    else if (set_membership(m->fd, &m->group, index, true) != 0 && errno != EADDRINUSE)
-      snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
-               strerror(errno));
-    else {
-      /* The old one still counts among those that a socket may have. */
+    const unsigned index = m->interface[0] == 0 ? 0 : if_nametoindex(m->interface);
+    if (m->interface[0] == 0 || (index == m->index && !m->lost)) continue;
+    if (index == 0) {
+      char name[IF_NAMESIZE];
+      snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
+      if (if_indextoname(m->index, name) == NULL) m->lost = true;
+    }
+    /* An interface that has only got another name is still heard. Else the group is left before it is joined: it still counts among those
+     * that a socket may have, and where the number is the same it would not be joined a second time. */
+    if (m->index != 0 && (index != 0 || m->lost)) {
       set_membership(m->fd, &m->group, m->index, false);
-      m->index = index;
+      m->index = 0;
+      m->lost = false;
+    }
+    if (index != 0) {
+      if (set_membership(m->fd, &m->group, index, true) == 0 || errno == EADDRINUSE) m->index = index;
+      else
+        snprintf(why, size, "hears no group on %s, which is another interface now: %s; restart beoboard receive", m->interface,
+                 strerror(errno));
     }
     have_missed(r, m->interface);
+  }
+}
+
+/* The interface of that number has gone, and with it our memberships there. 0: any may have gone. */
+static void lose_memberships(struct bb_receiver *r, unsigned index) {
+  for (int i = 0; i < r->membership_count; i++) {
+    struct membership *m = &r->memberships[i];
+    if (m->index != 0 && (index == 0 || m->index == index)) m->lost = true;
   }
 }
 
@@ -501,11 +527,10 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   const int fd = r->listeners[i].fd;
   /* EADDRINUSE: joined already, twice or by a receiver that had the socket before us. */
   if (set_membership(fd, &address, index, true) == 0 || errno == EADDRINUSE) {
-    if (interface != NULL) {
-      struct membership *m = &r->memberships[r->membership_count++];
-      *m = (struct membership){.fd = fd, .group = address, .index = index};
-      snprintf(m->interface, sizeof m->interface, "%s", interface);
-    }
+    struct membership *m = &r->memberships[r->membership_count++];
+    *m = (struct membership){.fd = fd, .group = address, .index = index};
+    set_port(&m->group, (uint16_t)bound);
+    snprintf(m->interface, sizeof m->interface, "%s", interface == NULL ? "" : interface);
     return bound;
   }
   snprintf(why, size, "cannot join %s%s%s: %s%s", group, interface == NULL ? "" : " on ", interface == NULL ? "" : interface,
@@ -634,31 +659,62 @@ static uint32_t link_by_index(const struct bb_receiver *r, unsigned index) {
   return BB_LINK_UNKNOWN;
 }
 
-/* Whether a socket of ours takes what is sent to this address: it may have been another receiver's, with other sockets. */
-static bool listens_at(const struct bb_receiver *r, const uint8_t address[16]) {
-  for (int i = 0; i < r->count; i++) {
-    const struct sockaddr_storage *a = &r->listeners[i].address;
-    uint8_t bound[16];
-    map_address(bound, a);
-    if (memcmp(bound, address, sizeof bound) == 0) return true;
-    /* A socket of IPv6 for all addresses may take IPv4, too. */
-    if (takes_all(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(address))) return true;
+static bool is_multicast(const uint8_t address[16]) { return address[0] == 0xff || (is_v4(address) && address[12] >= 224 && address[12] < 240); }
+
+/* Whether we are a member of that group on that interface, as far as we have joined it ourselves. */
+static bool is_member(const struct bb_receiver *r, const struct bb_destination *to, const char *interface) {
+  for (int i = 0; i < r->membership_count; i++) {
+    const struct membership *m = &r->memberships[i];
+    uint8_t group[16];
+    map_address(group, &m->group);
+    if (memcmp(group, to->address, sizeof group) != 0 || (to->port != 0 && port_of(&m->group) != to->port)) continue;
+    if (m->interface[0] == 0 || strcmp(m->interface, interface) == 0) return true;
   }
   return false;
 }
 
-static bool knows_address(const struct road *road) {
-  static const uint8_t none[16];
-  return memcmp(road->address, none, sizeof none) != 0;
+/* Whether a socket of ours takes what is sent there: it may have been another receiver's, with other sockets. */
+static bool listens_at(const struct bb_receiver *r, const struct bb_destination *to) {
+  for (int i = 0; i < r->count; i++) {
+    const struct sockaddr_storage *a = &r->listeners[i].address;
+    if (to->port != 0 && port_of(a) != to->port) continue;
+    uint8_t bound[16];
+    map_address(bound, a);
+    if (memcmp(bound, to->address, sizeof bound) == 0) return true;
+    /* A socket of IPv6 for all addresses may take IPv4, too. */
+    if (takes_all(a, a->ss_family, port_of(a)) && (a->ss_family == AF_INET6 || is_v4(to->address))) return true;
+  }
+  return false;
 }
 
-/* Whether what is sent to the address that a link's reports are sent to cannot reach us; as was known before, where the kernel cannot be
- * asked. */
-static bool lacks_address(struct bb_receiver *r, const struct road *road) {
-  if (!knows_address(road)) return false;
-  if (!listens_at(r, road->address)) return true;
-  const int has = bb_interfaces_has_address(r->interfaces, road->address, road->index);
-  return has < 0 ? road->lacks : has == 0;
+static bool knows_destination(const struct bb_destination *to) {
+  static const uint8_t none[16];
+  return memcmp(to->address, none, sizeof none) != 0;
+}
+
+static bool has_source(const struct bb_destination *to) {
+  static const uint8_t none[4];
+  return memcmp(to->source, none, sizeof none) != 0;
+}
+
+/* Whether the kernel would take what comes from its source; likewise an answer of the kernel's. */
+static int takes_from_source(struct bb_receiver *r, const struct bb_destination *to, unsigned index) {
+  uint8_t from[16];
+  map_v4(from, (const struct in_addr *)(const void *)to->source);
+  return bb_interfaces_takes(r->interfaces, from, to->address, index);
+}
+
+/* Whether what is sent to where a link's reports are sent cannot reach us; as was known before, where the kernel cannot be asked. */
+static bool lacks_destination(struct bb_receiver *r, const struct road *road, const char *interface) {
+  const struct bb_destination *to = &road->to;
+  if (!knows_destination(to)) return false;
+  if (is_multicast(to->address) ? !is_member(r, to, interface) : !listens_at(r, to)) return true;
+  const struct bb_interface *is = bb_interfaces_by_index(r->interfaces, road->index);
+  /* By one that is down nothing is taken, and that is told as such. */
+  int reaches = 1;
+  if (has_source(to) && is != NULL && is->up) reaches = takes_from_source(r, to, road->index);
+  else if (road->own) reaches = bb_interfaces_has_address(r->interfaces, to->address, road->index);
+  return reaches < 0 ? road->lacks : reaches == 0;
 }
 
 /* What rtnetlink tells in one drain. */
@@ -669,19 +725,30 @@ struct hearing {
 
 static void hear_interface(const struct bb_interface_news *news, void *context) {
   struct hearing *h = (struct hearing *)context;
+  /* One that has another name now is still known by its number. */
+  if (news->gone && bb_interfaces_by_index(h->receiver->interfaces, news->is.index) == NULL)
+    lose_memberships(h->receiver, news->is.index);
   const uint32_t link = bb_writer_find_link(h->receiver->writer, news->is.name);
-  if (link == BB_LINK_UNKNOWN) h->others = true;
-  else renew_link(h->receiver, link, news->was_down);
+  if (link == BB_LINK_UNKNOWN) {
+    h->others = true;
+    return;
+  }
+  h->receiver->roads[link].stirred = true;
+  renew_link(h->receiver, link, news->was_down);
 }
 
-/* Noted here, and looked at when all has been heard. One that no link of a number is known by may be of the others. */
-static void hear_address(const uint8_t address[16], bool gone, void *context) {
+static bool is_link_local(const uint8_t address[16]) { return address[0] == 0xfe && (address[1] & 0xc0) == 0x80; }
+
+/* Noted here, and looked at when all has been heard. One that no link of a number is known by may be of the others. Several interfaces
+ * may have the same address of link scope, each its own; any other counts for all, by whichever its reports come. */
+static void hear_address(const uint8_t address[16], unsigned index, bool gone, void *context) {
   struct hearing *h = (struct hearing *)context;
   struct bb_receiver *r = h->receiver;
   bool known = false;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
-    if (memcmp(road->address, address, sizeof road->address) != 0) continue;
+    if (memcmp(road->to.address, address, sizeof road->to.address) != 0) continue;
+    if (is_link_local(address) && index != road->index) continue;
     known = road->stirred = true;
     road->went = road->went || gone;
   }
@@ -697,11 +764,15 @@ static void hear_interfaces(struct bb_receiver *r) {
    * of by now; while none can be had, each link begins anew in each drain, and no more is made of that. */
   const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
   const bool lost = result != 0;
+  if (result > 0) lose_memberships(r, 0);
   r->unwatched = result < 0 ? -result : 0;
   for (uint32_t i = 1; i <= r->road_count; i++) {
     struct road *road = &r->roads[i];
     if (!road->stirred && !lost) continue;
-    road->lacks = lacks_address(r, road);
+    const struct bb_link *entry = bb_writer_link(r->writer, i);
+    const bool lacked = road->lacks;
+    road->lacks = entry != NULL && lacks_destination(r, road, entry->name);
+    if (road->lacks && !lacked) road->lacked_ns = bb_clock_ns(CLOCK_MONOTONIC);
     renew_link(r, i, road->went);
     if (lost) bb_writer_link_since(r->writer, i, bb_clock_ns(CLOCK_MONOTONIC));
     road->stirred = road->went = false;
@@ -709,10 +780,10 @@ static void hear_interfaces(struct bb_receiver *r) {
   if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Once a second all addresses are to be looked at. The kernel tells that one came or went before its routes say so, and of a route of the
- * table `local` that changes without an address (a VRF takes the interface, an admin the route) it tells us nothing. */
+/* Once a second all addresses are to be looked at. The kernel tells that one came or went before its routes say so, and of a route that
+ * changes without an address (a VRF takes the interface, an admin the route) it tells us nothing. */
 static void doubt_addresses(struct bb_receiver *r) {
-  for (uint32_t i = 1; i <= r->road_count; i++) r->roads[i].stirred = r->roads[i].stirred || knows_address(&r->roads[i]);
+  for (uint32_t i = 1; i <= r->road_count; i++) r->roads[i].stirred = r->roads[i].stirred || knows_destination(&r->roads[i].to);
 }
 
 /* Links that the board knew before us: how they are now. */
@@ -723,8 +794,13 @@ static void find_links(struct bb_receiver *r) {
     r->road_count = i;
     struct road *road = &r->roads[i];
     road->index = is == NULL ? 0 : is->index;
-    memcpy(road->address, entry->address, sizeof road->address);
-    road->lacks = r->interfaces != NULL && lacks_address(r, road);
+    road->to.port = (uint16_t)entry->port;
+    memcpy(road->to.address, entry->address, sizeof road->to.address);
+    memcpy(road->to.source, entry->source, sizeof road->to.source);
+    /* A broadcast is known by its source alone, and an address that we have not got now may have been one. */
+    road->own = !is_multicast(entry->address) &&
+                (!has_source(&road->to) || (r->interfaces != NULL && bb_interfaces_has_address(r->interfaces, entry->address, road->index) == 1));
+    road->lacks = r->interfaces != NULL && lacks_destination(r, road, entry->name);
     renew_link(r, i, false);
   }
 }
@@ -745,11 +821,9 @@ static void set_link(const struct bb_receiver *r, const struct listener *l, unsi
   else arrival->link = BB_LINK_OTHERS;
 }
 
-static bool is_multicast(const uint8_t address[16]) { return address[0] == 0xff || (is_v4(address) && address[12] >= 224); }
-
-/* Notes what an accepted report tells of its link: that it has a number now, and to which of our addresses it was sent. That is looked at
- * when it is another, and once a second at most: nodes may send to two of them in turn. */
-static void note_link(struct bb_receiver *r, const struct bb_arrival *arrival, const uint8_t to[16]) {
+/* Notes what an accepted report tells of its link: that it has a number now, and to where it was sent. That is looked at once a second at
+ * most: nodes may send to two addresses in turn. Of several an address of ours counts before a group or a broadcast. */
+static void note_link(struct bb_receiver *r, const struct listener *l, const struct bb_arrival *arrival, const uint8_t to[16]) {
   const uint32_t link = arrival->link;
   struct road *road = &r->roads[link];
   if (link > r->road_count && link < BB_LINK_OTHERS) {
@@ -758,15 +832,23 @@ static void note_link(struct bb_receiver *r, const struct bb_arrival *arrival, c
     renew_link(r, link, false);
   }
   if (link >= BB_LINK_OTHERS || road->index == 0) return;
-  if (!road->lacks && (memcmp(road->address, to, sizeof road->address) == 0 || is_multicast(to))) return;
   if (!road->lacks && arrival->stamp_ns - road->learned_ns < SECOND) return;
+  if (road->lacks && arrival->stamp_ns <= road->lacked_ns) return; /* it came before */
   road->learned_ns = arrival->stamp_ns;
-  const bool had = !is_multicast(to) && bb_interfaces_has_address(r->interfaces, to, road->index) == 1;
-  /* A report has come though we lack the address that we know of, and its own is none that we can ask about: then of none. */
-  if (!had && !road->lacks) return;
-  if (had) memcpy(road->address, to, sizeof road->address);
-  else memset(road->address, 0, sizeof road->address);
-  bb_writer_link_address(r->writer, link, road->address);
+  struct bb_destination next = {.port = port_of(&l->address)};
+  memcpy(next.address, to, sizeof next.address);
+  if (is_v4(to) && is_v4(arrival->address)) memcpy(next.source, arrival->address + 12, sizeof next.source);
+  const bool group = is_multicast(to), own = !group && bb_interfaces_has_address(r->interfaces, to, road->index) == 1;
+  /* It came, whatever the kernel says: then the kernel cannot be asked by this node. */
+  if (has_source(&next) && takes_from_source(r, &next, road->index) != 1) memset(next.source, 0, sizeof next.source);
+  const bool member = group && is_member(r, &next, bb_writer_link(r->writer, link)->name);
+  const bool known = own || ((member || !group) && has_source(&next)) || (member && !is_v4(to));
+  /* A report has come though we lack the destination that we know of, and its own is none that we can ask about: then of none. */
+  if (!road->lacks && (!known || (road->own && !own))) return;
+  if (!known) next = (struct bb_destination){0};
+  road->to = next;
+  road->own = own;
+  bb_writer_link_destination(r->writer, link, &next);
   if (!road->lacks) return;
   road->lacks = false;
   renew_link(r, link, false);
@@ -912,7 +994,7 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
     set_address(&arrival, &r->about[i]);
     set_link(r, l, told.index, &arrival);
     const int outcome = bb_writer_deliver(r->writer, r->data[i], r->messages[i].msg_len, &arrival);
-    if (outcome == BB_OUTCOME_ACCEPTED) note_link(r, &arrival, told.to);
+    if (outcome == BB_OUTCOME_ACCEPTED) note_link(r, l, &arrival, told.to);
     r->junk += outcome == BB_REASON_SIZE || outcome == BB_REASON_MAGIC;
     l->latest_ns = arrival.stamp_ns;
   }

@@ -155,6 +155,30 @@ t.test(
   },
 );
 
+t.test(
+  'the first reports of an interface wait in a socket that overflows: nobody is silent',
+  { skip, buffered: true },
+  async t => {
+    const standIn = new StandIn(t, { buffer: 128 * 1024 });
+    const world = await World.make(t, { env: standIn.env });
+    const { nodes, watcher } = world;
+    await world.begin(1, 'a1');
+    await world.is('a1', 'live');
+    const stopped = await stop(world.receiver.child);
+    await world.begin(2, 'b1', 'b2');
+    // What they send after the first moments finds no room any more.
+    await pass(now() + 300 * MS);
+    await nodes.order(`burst 1000 far ${masterAt(1)} ${PORT}`);
+    await pass(stopped.from + 2 * world.silentAfter);
+    const from = goOn(stopped);
+    await world.are('live', 'a1', 'b1', 'b2');
+    await world.judge();
+    for (const name of ['b1', 'b2']) t.notOk(watcher.statesOf(name).includes('silent'));
+    t.ok(watcher.count().overflows > 0, 'it did overflow');
+    t.ok((watcher.link('v2')?.since ?? 0) > from, 'its link listens since the overflow');
+  },
+);
+
 // ---- addresses ----
 
 /** How the master loses an address to which nodes report, on an interface that stays as it is, and gets it back. */
@@ -215,6 +239,122 @@ for (const [what, at, lose, back] of losses)
     const silent = await world.is('dying', 'silent');
     t.ok(silent.heartbeat[1] - world.silentAfter >= since, 'only after the limit from when it was there again');
     await world.judge();
+  });
+
+t.test('two interfaces with one address of link scope: each has its own', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { listen: ['::'] });
+  const { nodes, watcher, master, far } = world;
+  for (const n of [1, 2]) {
+    master.ip(`addr add fe80::1/64 dev v${n} nodad`);
+    far.ip(`neigh replace fe80::1 lladdr 02:86:00:00:01:0${n} dev v${n}`);
+    await nodes.order(`road a${n} far fe80::1%v${n} ${PORT}`);
+  }
+  await world.are('live', 'a1', 'a2');
+  await until('both are known', () => ['v1', 'v2'].every(v => world.addressOf(v) === 'fe80::1'));
+  const before = await world.isUp('v2');
+  const [, lost] = world.strip(1, 'fe80::1/64');
+  await world.isDown('v1', 'no_address');
+  await world.limits(1.5, lost);
+  t.equal(watcher.node('a1')?.to, 'uncertain');
+  world.dress(1, 'fe80::1/64');
+  await world.isUp('v1');
+  await world.is('a1', 'live');
+  await world.judge();
+  t.equal(watcher.link('v2')?.downs, before.downs, 'the other was never down');
+  if (world.steady) t.same(watcher.statesOf('a2').slice(-1), ['live']);
+});
+
+// ---- where nodes report to ----
+
+t.test(
+  'a receiver that listens elsewhere, or is no member any more, hears nothing by that link, and says so',
+  { skip, buffered: true },
+  async t => {
+    const group = '239.255.86.77';
+    const world = await World.make(t, {
+      listen: [masterAt(1), masterAt(2)],
+      more: ['--group', `${group}:${PORT + 1}`, '--interface', 'v2'],
+    });
+    const { nodes, far, options } = world;
+    far.ip(`route replace ${group} dev v2`);
+    await nodes.order(`road unicast far ${masterAt(1)} ${PORT}`);
+    await nodes.order(`road group far ${group} ${PORT + 1}`);
+    await world.are('live', 'unicast', 'group');
+    await until(
+      'both are known',
+      () => world.addressOf('v1').endsWith(masterAt(1)) && world.addressOf('v2').endsWith(group),
+    );
+
+    // The port of one, and the group of the other.
+    await world.kill();
+    options.listen = [masterAt(2)];
+    options.more = ['--listen', `${masterAt(1)}:${PORT + 2}`];
+    await world.receive();
+    const started = now();
+    for (const v of ['v1', 'v2']) await world.isDown(v, 'no_address');
+    await world.limits(2.2, started);
+    for (const name of ['unicast', 'group']) t.equal(world.watcher.node(name)?.to, 'uncertain', name);
+    const { stdout } = await run(['check', '--board', world.board]);
+    t.match(stdout, `what is sent to ${masterAt(1)} port ${PORT}`);
+    t.match(stdout, `what is sent to ${group} port ${PORT + 1}`);
+
+    await world.kill();
+    options.listen = [masterAt(1), masterAt(2)];
+    options.more = ['--group', `${group}:${PORT + 1}`, '--interface', 'v2'];
+    await world.receive();
+    for (const v of ['v1', 'v2']) await world.isUp(v);
+    await world.are('live', 'unicast', 'group');
+    await world.judge();
+  },
+);
+
+/** With rp_filter the kernel takes nothing from whom it knows no way back to: without the interface's address, or its route. */
+for (const [what, to, lose, back] of [
+  ['a group, and the address goes', '239.255.86.77', 'addr del 10.86.1.1/24 dev v1', 'addr add 10.86.1.1/24 dev v1'],
+  [
+    'a broadcast, and the address goes',
+    '10.86.1.255',
+    'addr del 10.86.1.1/24 dev v1',
+    'addr add 10.86.1.1/24 broadcast + dev v1',
+  ],
+  [
+    'an address, and the way back goes',
+    masterAt(1),
+    'route del 10.86.1.0/24 dev v1',
+    'route add 10.86.1.0/24 dev v1 src 10.86.1.1',
+  ],
+] as const)
+  t.test(`nodes report to ${what}: with rp_filter the link is down`, { skip, buffered: true }, async t => {
+    const world = await World.make(t, {
+      listen: ['0.0.0.0'],
+      more: ['--group', `239.255.86.77:${PORT}`, '--interface', 'v1'],
+      silentMs: 2500,
+    });
+    const { nodes, master, far } = world;
+    master.sh('echo 2 > /proc/sys/net/ipv4/conf/all/rp_filter');
+    master.ip('addr replace 10.86.1.1/24 broadcast + dev v1');
+    far.ip('addr replace 10.86.1.2/24 broadcast + dev v1', 'route replace 239.255.86.77 dev v1');
+    for (const name of ['a1', 'dying']) await nodes.order(`road ${name} far ${to} ${PORT}`);
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'dying', 'b1');
+    await until('it is known', () => world.addressOf('v1').endsWith(to));
+    const [, lost] = world.deaf(1, master.ip(lose));
+    await world.isDown('v1', 'no_address');
+    await nodes.stop('dying');
+    await world.limits(2.2, lost);
+    t.equal(world.watcher.node('a1')?.to, 'uncertain');
+    // Over a restart it is known from the board.
+    await world.kill();
+    await world.receive();
+    await world.limits(1.2);
+    t.same(linkWords(world.watcher.link('v1') ?? { state: 0 }), ['no_address']);
+    world.hears(1, master.ip(back));
+    const { since } = await world.isUp('v1');
+    await world.is('a1', 'live');
+    const silent = await world.is('dying', 'silent');
+    t.ok(silent.heartbeat[1] - world.silentAfter >= since);
+    await world.judge();
+    t.same(linkWords(world.watcher.link('v2') ?? { state: 0 }), ['up']);
   });
 
 // ---- nodes that have several ways, and links that do not stay ----
@@ -345,14 +485,17 @@ t.test('what the kernel told is lost: each link begins anew, once', { skip, buff
     );
   const [, wired] = [world.down(1), world.up(1)];
   standIn.release();
-  for (const { name, downs } of before) {
-    const { since } = await world.linkIs(name, 'known to have been down', link => link.downs > downs);
-    t.ok(since > wired[1]);
+  for (const { name } of before) {
+    await world.linkIs(name, 'listening anew', link => link.since > wired[1]);
     await world.isUp(name);
   }
   await world.are('live', 'a1', 'b1');
   await world.judge();
-  for (const { name, downs } of before) t.equal(watcher.link(name)?.downs, downs + 1, `${name} is told of once`);
+  t.same(
+    before.map(({ name, downs }) => (watcher.link(name)?.downs ?? 0) - downs),
+    [1, 0],
+    'who was down is told of, once, and nobody else',
+  );
 });
 
 t.test(
@@ -641,6 +784,55 @@ for (const [kind, group] of [
     },
   );
 
+/** Away and back, with the same number: nothing but a message of the kernel's tells that it is another now, or has lost its groups. */
+for (const [kind, group, how] of [
+  ['IPv4', '239.255.86.77', 'that is moved to another namespace and back'],
+  ['IPv6, of link scope', 'ff12::8677', 'that is moved to another namespace and back'],
+  ['IPv4', '239.255.86.77', 'that is made anew with its number'],
+] as const)
+  t.test(`a group (${kind}) on an interface ${how}: it is heard again`, { skip, buffered: true }, async t => {
+    const v6 = group.includes(':');
+    const world = await World.make(t, {
+      more: ['--group', v6 ? `[${group}]:${PORT + 1}` : `${group}:${PORT}`, '--interface', 'v1'],
+      silentMs: 2500,
+    });
+    const { nodes, master, far } = world;
+    const other = await Namespace.make(t);
+    const way = () => v6 || far.ip(`route replace ${group} dev v1`);
+    const to = v6 ? `${group}%v1 ${PORT + 1}` : `${group} ${PORT}`;
+    way();
+    await nodes.order(`road a1 far ${to}`);
+    await world.begin(2, 'b1');
+    await world.are('live', 'a1', 'b1');
+    const { index, since } = await world.isUp('v1');
+    // For shorter and for longer than the receiver looks after its groups.
+    for (const seconds of [0, 1.2]) {
+      const dress = [`addr replace ${masterAt(1)}/24 dev v1`, 'link set v1 up'];
+      if (how.includes('moved')) {
+        const [, gone] = world.deaf(1, master.ip(`link set v1 netns ${other.pid}`));
+        await pass(gone + seconds * S);
+        other.ip(`link set v1 netns ${master.pid}`);
+        world.hears(1, master.ip(...dress));
+      } else {
+        const [, gone] = world.unplug(1);
+        await pass(gone + seconds * S);
+        const made = `link add v1 index ${index} address 02:86:00:00:01:01 type veth peer name v1 netns ${far.pid}`;
+        world.hears(1, master.ip(made, ...dress));
+        far.ip(`addr replace 10.86.1.2/24 dev v1`, 'link set v1 up');
+      }
+      const back = now();
+      way();
+      if (how.includes('anew')) await nodes.order(`move a1 far ${to}`);
+      await until('a1 is heard', () => {
+        const a1 = [...world.reader.snapshot().nodes()].find(({ name }) => name === 'a1');
+        return Number(a1?.stampNs ?? 0) > back;
+      });
+    }
+    t.equal(world.watcher.link('v1')?.index, index);
+    t.ok((world.watcher.link('v1')?.since ?? 0) > since, 'its link listens anew');
+    await world.judge();
+  });
+
 t.test(
   'a socket that cannot be bound again: its link is not judged, and it says so',
   { skip: skip || lacks('util-linux', 'setpriv'), buffered: true },
@@ -880,6 +1072,62 @@ t.test(
     if (world.nodes.gaps.length === 0) t.same(watcher.eventsOf('dark'), []);
   },
 );
+
+t.test('a link that comes back without its nodes is dark', { skip, buffered: true }, async t => {
+  const world = await World.make(t, { more: ['--nodes', 'a[1-3],old,never[1-2]'] });
+  const { nodes, watcher } = world;
+  const fallen = ['a1', 'a2', 'a3'];
+  await world.begin(1, ...fallen, 'old');
+  await world.are('live', ...fallen, 'old');
+  await nodes.stop('old');
+  await world.is('old', 'silent');
+  // A switch that is started again: no carrier for longer than the limits are apart, and then nothing passes.
+  const [, down] = world.unwire(1);
+  await nodes.stop(...fallen);
+  await world.limits(2, down);
+  t.equal(watcher.link('v1')?.darkSince, 0, 'as long as it is down it is told as that');
+  world.wire(1);
+  const { darkNodes, number } = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
+  t.equal(darkNodes, 3, 'of the old one, and of those that never reported, nobody speaks');
+  const [event] = watcher.eventsOf('dark');
+  t.same([event?.subject, event?.detail], [number, 3]);
+  await world.are('silent', ...fallen);
+  await nodes.go('a1');
+  await world.linkIs('v1', 'not dark', link => link.darkSince === 0);
+  t.equal(watcher.eventsOf('lit').length, 1);
+  await world.judge();
+});
+
+t.test('a dark link of which nodes are forgotten, or go over to another', { skip, buffered: true }, async t => {
+  const world = await World.make(t);
+  const names = ['a1', 'a2', 'a3', 'a4'];
+  await world.begin(1, ...names);
+  await world.begin(2, 'b1');
+  await world.are('live', ...names, 'b1');
+  await world.nodes.stop(...names);
+  const { darkSince } = await world.linkIs('v1', 'dark', link => link.darkSince > 0);
+  const forget = async (nodes: string) => {
+    await world.judge();
+    const { code, stderr } = await run(['forget', nodes, '--board', world.board]);
+    t.equal(code, 0, stderr);
+    await world.watch();
+  };
+  await forget('a[1-2]');
+  await world.linkIs('v1', 'dark with two', link => link.darkSince === darkSince && link.darkNodes === 2);
+  t.match((await run(['check', '--board', world.board])).stdout, 'all 2 at once');
+
+  await world.nodes.order(`move a3 far ${masterAt(2)} ${PORT}`);
+  await world.nodes.go('a3');
+  await world.reportsBy('a3', 'v2');
+  await world.linkIs('v1', 'dark with one', link => link.darkSince === darkSince && link.darkNodes === 1);
+  t.match((await run(['check', '--board', world.board])).stdout, 'its last one fell at once with others');
+  t.equal(world.watcher.eventsOf('lit').length, 0, 'nobody was heard by it');
+
+  await forget('a4');
+  await world.linkIs('v1', 'not dark', link => link.darkSince === 0);
+  t.equal(world.watcher.eventsOf('lit').length, 0, 'nor is it lit because nobody is left');
+  await world.judge();
+});
 
 // ---- who takes a link ----
 

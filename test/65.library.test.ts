@@ -845,6 +845,9 @@ t.test('why a node is not heard, and who was refused', async t => {
   lay(writer, 'refused', 3);
   writer.heartbeat(now());
   t.match(refusalOf('refused'), { reason: 'rival', is_newer: 0 }, 'heard since');
+  for (const seq of [5, 4]) lay(writer, 'refused', seq);
+  writer.heartbeat(now());
+  t.match(refusalOf('refused'), { reason: 'late', is_newer: 0 }, 'a newer one was accepted before');
   // Of another cluster: it has no record, and only the table of senders tells of it.
   for (let i = 0; i < 3; i++) deliver(writer, makeReport({ hostname: 'stray' }, 'beta'), now(), BigInt(i));
   const reader = new BoardReader(path);
@@ -860,7 +863,7 @@ t.test('why a node is not heard, and who was refused', async t => {
   );
   t.strictSame(
     wanted.map(([reason, name, count]) => `${reason} ${name} ${count}`),
-    ['cluster stray 3', 'clock clock 1', 'rival refused 1'],
+    ['cluster stray 3', 'clock clock 1', 'rival refused 1', 'late refused 1'],
   );
   for (const { address, first_age_ns, last_age_ns } of c.sender) {
     t.equal(address, '0'.repeat(32));

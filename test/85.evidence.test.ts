@@ -226,6 +226,53 @@ t.test('a node that reports, and is refused for its clock', async t => {
   t.equal(fault, null);
 });
 
+t.test('a node of which the last reports overtook each other is refused for nothing', async t => {
+  const { writer, ago, report, beat, ask } = master(t);
+  for (const [age, seq] of [
+    [22, 1],
+    [21, 3],
+    [20.9, 2],
+  ] as const)
+    report(age, 'eth0', { hostname: 'n1', seq, t_boot_ns: BigInt(seq) * S });
+  writer.listeningSince(ago(60));
+  beat();
+  const nodes = await ask('nodes', '--state', 'silent');
+  t.same([nodes.stdout, nodes.stderr], ['n1\n', '']);
+  t.notMatch((await ask('check')).stdout, 'refused');
+  const [{ why, late, last_refusal }] = JSON.parse((await ask('status', '--json')).stdout).nodes;
+  t.same([why, late, last_refusal.reason], [undefined, 1, 'late']);
+});
+
+t.test('a dark link of nodes with a longer interval: for how long none has reported', async t => {
+  const { writer, ago, report, beat, ask } = master(t);
+  for (const [hostname, age] of [
+    ['n1', 80],
+    ['n2', 60],
+  ] as const)
+    report(age, 'eth0', { hostname, interval_ms: 10_000 });
+  writer.listeningSince(ago(100));
+  beat();
+  writer.survey();
+  const text = 'no node behind eth0 has reported for 1m0\\d?s, all 2 at once';
+  t.match((await ask('check')).stdout, new RegExp(text));
+  t.match((await ask('nodes', '--state', 'uncertain')).stderr, new RegExp(text));
+  const { links } = JSON.parse((await ask('status', '--json')).stdout).board;
+  t.ok(links[0].since_ms > 59_000);
+});
+
+t.test('nodes that were heard where the interfaces were not known', async t => {
+  const { writer, ago, report, beat, ask } = master(t);
+  for (const hostname of ['n1', 'n2']) report(20, 'other namespace', { hostname });
+  writer.listeningSince(ago(60));
+  writer.survey();
+  writer.linkState(1, 1 << bits.link_state.gone, false, ago(11));
+  beat();
+  const text =
+    /of 2 nodes nothing is known until they report again: their last reports came when the receiver could not tell the interfaces \(/;
+  t.match((await ask('check')).stdout, text);
+  t.match((await ask('status')).stdout, /; heard everything that reached it for /);
+});
+
 // ---- Ganglia's document ----------------------------------------------------------------------------------------------
 
 function documentOf(snapshot: Snapshot): string {

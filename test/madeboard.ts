@@ -47,6 +47,7 @@ export interface MadeLink {
   /** Those whose last report came by it if it is not said. */
   nodes?: number;
   address?: string;
+  port?: number;
   downs?: number;
   missed?: number;
   /** For how long it was listened to, up to its heartbeat. */
@@ -110,6 +111,7 @@ function linksOf(nodes: readonly MadeNode[], made: MadeBoard): LinkEntry[] {
       accepted: 1000 * by.length,
       missed: link.missed ?? 0,
       address: link.address ?? '',
+      port: link.port ?? 0,
       heartbeatNs: heartbeat_ns,
       listeningSinceNs: listening_since_ns,
     };

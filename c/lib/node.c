@@ -121,10 +121,16 @@ static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]
 
 static uint32_t reason_of(uint64_t reason) { return reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX; }
 
+/* Whether a refusal tells why nothing newer is heard than a report of that stamp. What was late does not: a newer one of its run had been
+ * accepted before. */
+static bool is_reason(const uint64_t order[REFUSAL_BYTES / 8], uint64_t stamp) {
+  return REFUSAL(refusal_ns) > stamp && REFUSAL(refusal_reason) != BB_REASON_LATE;
+}
+
 /* The last refusal, if it is newer than the newest report. */
 static void add_refusal(const uint8_t *record, uint64_t stamp, struct beoboard_node *node) {
   uint64_t order[REFUSAL_BYTES / 8];
-  if (read_refusal(record, order) <= 0 || REFUSAL(refusal_ns) <= stamp) return;
+  if (read_refusal(record, order) <= 0 || !is_reason(order, stamp)) return;
   node->refused = reason_of(REFUSAL(refusal_reason));
   node->skew_ms = milliseconds((int64_t)REFUSAL(refusal_offset_us));
 }
@@ -151,7 +157,7 @@ int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal 
     refusal.wall_ns = (int64_t)REFUSAL(refusal_real_ns);
     refusal.skew_us = (int64_t)REFUSAL(refusal_offset_us);
     refusal.reason = reason_of(REFUSAL(refusal_reason));
-    refusal.is_newer = sequence == 0 || stamp > SLOT(stamp_ns);
+    refusal.is_newer = sequence == 0 || is_reason(order, SLOT(stamp_ns));
     give(out, size, &refusal, sizeof refusal);
     return 0;
   }

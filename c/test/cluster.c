@@ -98,8 +98,9 @@ static bool add_net(const char *name, int pid) {
 /* A socket in a namespace: it stays there. */
 static int socket_in(const struct net *n, int family, int type, int protocol) {
   if (setns(n->fd, CLONE_NEWNET) != 0) return -1;
-  const int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+  const int fd = socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol), yes = 1;
   const int error = errno;
+  if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &yes, sizeof yes);
   if (setns(home, CLONE_NEWNET) != 0) abort();
   errno = error;
   return fd;

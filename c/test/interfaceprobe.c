@@ -37,8 +37,9 @@ static void print_interface(const struct bb_interface *is) {
 /* Whether something was told since it was last asked by which addresses may have come or gone; at first, too. */
 static bool stirred = true;
 
-static void note_address(const uint8_t address[16], bool gone, void *context) {
+static void note_address(const uint8_t address[16], unsigned index, bool gone, void *context) {
   (void)address;
+  (void)index;
   (void)gone;
   (void)context;
   stirred = true;
@@ -71,6 +72,12 @@ static void has(char **words) {
   uint8_t address[16] = {[10] = 0xff, [11] = 0xff};
   if (inet_pton(AF_INET, words[1], address + 12) != 1 && inet_pton(AF_INET6, words[1], address) != 1) exit(2);
   printf("= %d\n", bb_interfaces_has_address(interfaces, address, words[2] == NULL ? 0 : if_nametoindex(words[2])));
+}
+
+static void takes(char **words) {
+  uint8_t from[16] = {[10] = 0xff, [11] = 0xff}, to[16] = {[10] = 0xff, [11] = 0xff};
+  if (inet_pton(AF_INET, words[1], from + 12) != 1 || inet_pton(AF_INET, words[2], to + 12) != 1) exit(2);
+  printf("= %d\n", bb_interfaces_takes(interfaces, from, to, if_nametoindex(words[3])));
 }
 
 static void by_name(char **words) { print_interface(bb_interfaces_by_name(interfaces, words[1])); }
@@ -223,15 +230,15 @@ static const struct command {
   void (*run)(char **words);
   int words; /* at least so many after its name */
 } commands[] = {
-  {"drain", drain, 0},   {"changed", changed, 0}, {"has", has, 1},         {"name", by_name, 1},       {"index", by_index, 1},
+  {"drain", drain, 0},   {"changed", changed, 0}, {"has", has, 1}, {"takes", takes, 3}, {"name", by_name, 1},       {"index", by_index, 1},
   {"anew", anew, 0},     {"buffer", buffer, 1},   {"forge", forge, 1},     {"tap", open_tap, 1},       {"flap", flap, 0},
   {"overflow", overflow, 1}, {"spoil", spoil, 0}, {"buffers", buffers, 0}, {"softnet", softnet, 0},    {"interface", interface, 1},
 };
 
 static bool obey(char *line) {
-  char *words[4] = {0};
+  char *words[5] = {0};
   int count = 0;
-  for (char *word = strtok(line, " \n"); word != NULL && count < 3; word = strtok(NULL, " \n")) words[count++] = word;
+  for (char *word = strtok(line, " \n"); word != NULL && count < 4; word = strtok(NULL, " \n")) words[count++] = word;
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
     if (count <= commands[i].words || strcmp(words[0], commands[i].name) != 0) continue;
     commands[i].run(words);

@@ -267,7 +267,7 @@ function senders(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     found.push({
       kind: 'sender',
       nodes: [],
-      text: `refused ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
+      text: `refused at least ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
     });
   return found;
 }

@@ -49,7 +49,7 @@ function linkJson(snapshot: Snapshot, link: LinkEntry) {
     number,
     name: linkName(link),
     ...linkState(link),
-    since_ms: sinceMs(snapshot, changedNs),
+    since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
     nodes,
     heartbeat_age_ms: sinceMs(snapshot, heartbeatNs),
     listened_ms: listenedMs(link),

@@ -7,7 +7,7 @@ import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
-import { plural } from '../shm/sentences.js';
+import { linkState, plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
@@ -28,6 +28,9 @@ function droppedText(snapshot: Snapshot): string[] {
   return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
 }
 
+/** Whether something may have been sent to the receiver that it cannot have heard: a link by which nodes reported is down. */
+const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
+
 /** What the receiver says of itself and the nodes, in one line. */
 export function headline({ snapshot, nodes, counts }: Survey): string {
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
@@ -44,7 +47,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
-    `heard everything for ${formatDuration(snapshot.listenedMs)}`,
+    `heard everything${isDeaf(snapshot) ? ' that reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
     ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
     ...droppedText(snapshot),
   ].join('; ');

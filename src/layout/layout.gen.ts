@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0xd06c6b731408dba2n;
+export const HASH_BOARD_V2 = 0x867fd7dab686ab1fn;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -289,7 +289,9 @@ export const structs = {
       accepted: { offset: 72, type: 'u64', count: 0, unit: 'count', kind: '' },
       missed: { offset: 80, type: 'u64', count: 0, unit: 'count', kind: '' },
       address: { offset: 88, type: 'u8', count: 16, unit: '', kind: '' },
-      reserved0: { offset: 104, type: 'u64', count: 3, unit: '', kind: 'reserved' },
+      port: { offset: 104, type: 'u32', count: 0, unit: '', kind: '' },
+      source: { offset: 108, type: 'u8', count: 4, unit: '', kind: '' },
+      reserved0: { offset: 112, type: 'u64', count: 2, unit: '', kind: 'reserved' },
     },
   },
   sender: {

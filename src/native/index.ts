@@ -34,8 +34,9 @@ export interface LinkEntry {
   darkNodes: number;
   accepted: number;
   missed: number;
-  /** Of the master, to which its reports were last sent; empty: none was unicast. */
+  /** To which its reports were last sent: of the master, else of a group or a broadcast; empty: not known. And the port; 0: not known. */
   address: string;
+  port: number;
   heartbeatNs: bigint;
   listeningSinceNs: bigint;
 }

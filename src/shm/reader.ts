@@ -89,6 +89,18 @@ export interface Tables {
 /** The number of the link that stands for all that have no entry of their own. */
 const OTHER_LINKS = 31;
 
+/** The least age of as many nodes that a link has reports of. */
+function youngest(
+  count: number,
+  link: number,
+  nodes: { linkOf(index: number): number },
+  ageMs: (index: number) => number,
+): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < count; i++) if (nodes.linkOf(i) === link) least = Math.min(least, ageMs(i));
+  return least;
+}
+
 /** What people call a link: its interface, as the kernel has it. */
 export function linkName({ number, name }: Pick<LinkEntry, 'number' | 'name'>): string {
   return number === OTHER_LINKS ? 'other interfaces' : name;
@@ -226,6 +238,11 @@ export class Snapshot {
     return states.some((state, index) => state === LIVE && this.linkOf(index) === link);
   }
 
+  /** Age of the youngest report that came by that link, ms; Infinity: there is none. */
+  youngestMs(link: number): number {
+    return youngest(this.overview.ages.length, link, this, index => this.overview.ages[index] as number);
+  }
+
   /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
   sinceStamp(word: number): number {
     const { words } = this;
@@ -328,6 +345,11 @@ export class Roll {
   /** Whether a node is live by that link. */
   isHeard(link: number): boolean {
     return this.states.some((state, index) => state === LIVE && this.linkOf(index) === link);
+  }
+
+  /** Age of the youngest report that came by that link, ms; Infinity: there is none. */
+  youngestMs(link: number): number {
+    return youngest(this.count, link, this, index => this.ageMs(index));
   }
 
   /** The number of the record of that name; -1 when there was none. As `names`, before the reader is asked for anything else. */
@@ -457,7 +479,9 @@ export class Node {
   /** The same where that report came after the newest that was accepted: why nothing newer is heard of a node that reports. */
   get refusedSince(): Refusal | undefined {
     const refusal = this.lastRefusal;
-    return refusal === undefined || refusalOf(this.view, this.offset) <= (this.stampNs ?? -1n) ? undefined : refusal;
+    // What is late tells nothing: a newer one of its run had been accepted before.
+    if (refusal === undefined || refusal.reason === 'late') return undefined;
+    return refusalOf(this.view, this.offset) <= (this.stampNs ?? -1n) ? undefined : refusal;
   }
 
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */

@@ -52,6 +52,9 @@ function moment({ realNs }: Snapshot, ageMs: number): string {
   return `${ageMs < DAY_MS ? '' : day}${time} (${formatDuration(ageMs)})`;
 }
 
+/** The name of the link by which came what was received where the receiver knew of no interfaces. */
+const ELSEWHERE = 'other namespace';
+
 /** Why nothing is heard by a link that is down. */
 function downText(board: Snapshot, link: LinkEntry): string {
   const name = oneLine(linkName(link));
@@ -59,35 +62,60 @@ function downText(board: Snapshot, link: LinkEntry): string {
   const whose = link.nodes === 1 ? 'its one node' : `its ${plural(link.nodes)}`;
   const ends = `what is heard of ${whose} ends there`;
   const { gone, no_address } = linkState(link);
+  if (gone && link.name === ELSEWHERE) {
+    const [who, last, them] =
+      link.nodes === 1
+        ? ['1 node', 'its last report', 'it reports']
+        : [plural(link.nodes), 'their last reports', 'they report'];
+    return (
+      `of ${who} nothing is known until ${them} again: ${last} came when the receiver could not tell the interfaces ` +
+      `(a socket of another network namespace, or no rtnetlink), which has been over ${since}`
+    );
+  }
   if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;
-  if (no_address)
-    return `this master no longer listens at ${link.address || 'the address'}, to which the nodes behind ${name} report, ${since}: ${ends}`;
+  if (no_address) {
+    const to = `${link.address || 'the address'}${link.port > 0 ? ` port ${link.port}` : ''}`;
+    return (
+      `what is sent to ${to}, to which the nodes behind ${name} report, does not reach the receiver ${since}: ${ends}; ` +
+      'see the addresses and routes of this master, and where the receiver listens'
+    );
+  }
   return `${name} is down ${since}: ${ends}; see that interface of this master`;
 }
 
-/** That all nodes of a link fell together. They have been silent for longer than it is dark: none passed its first limit later. */
-function darkText(board: Snapshot, { number, name, darkSinceNs, darkNodes, nodes }: LinkEntry): string {
-  const { uncertainAfterNs } = board.evidence;
-  const forMs = sinceMs(board, darkSinceNs) + Number(uncertainAfterNs) / 1e6;
-  const fell = darkNodes >= nodes ? `all ${darkNodes}` : `${darkNodes}`;
-  return (
-    `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}, ${fell} at once: ` +
-    `a switch or this master is likelier at fault than ${plural(darkNodes)}`
-  );
+/** That all nodes of a link fell together. `forMs`: since the last of them reported. */
+function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number): string {
+  const none = `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}`;
+  const fault = 'a switch or this master is likelier at fault';
+  // The others were forgotten, or report by other links.
+  if (darkNodes === 1) return `${none}, and its last one fell at once with others: ${fault} than that node`;
+  return `${none}, ${darkNodes >= nodes ? 'all ' : ''}${darkNodes} at once: ${fault} than ${plural(darkNodes)}`;
+}
+
+/** Who has looked at all nodes. */
+interface Seen {
+  isHeard(link: number): boolean;
+  youngestMs(link: number): number;
 }
 
 /**
  * A sentence of each link that is down and has nodes, or is dark. Of a board that tells nothing of nodes there is none. A
  * receiver finds out once a second which links are dark: one by which a node is live is that no longer. `seen`: who has looked at all nodes.
  */
-export function linkNews(board: Snapshot, seen: { isHeard(link: number): boolean } = board): LinkNews[] {
+export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
   if (board.stalled || board.retired) return [];
   const news: LinkNews[] = [];
   for (const link of board.links) {
     const { number, nodes, darkSinceNs } = link;
     if (!has(link, 'up')) {
       if (nodes > 0) news.push({ number, text: downText(board, link) });
-    } else if (darkSinceNs !== 0n && !seen.isHeard(number)) news.push({ number, text: darkText(board, link) });
+    } else if (darkSinceNs !== 0n && !seen.isHeard(number)) {
+      const youngestMs = seen.youngestMs(number);
+      news.push({
+        number,
+        text: darkText(link, Number.isFinite(youngestMs) ? youngestMs : sinceMs(board, darkSinceNs)),
+      });
+    }
   }
   return news;
 }
