@@ -26,6 +26,7 @@ for (const [file, program] of [
   ['29.stops', sender],
   ['41.send', sender],
   ['43.destinations', sender],
+  ['78.unreachable', sender],
   ['47.keys', sender],
 ] as const)
   t.spawn(

@@ -295,34 +295,44 @@ static bool is_same(const struct destination *destination, const struct address 
          destination->ttl == options->ttl && strcmp(destination->interface, options->interface) == 0;
 }
 
-/* Where a destination is, or can be: one whose last question is out is not taken, there are enough. */
+/* Where a destination is; MOST_DESTINATIONS: nowhere. */
 static unsigned place_of(const struct address *address, const struct options *options) {
   for EACH(i, used) if (is_same(&destinations[i], address, options)) return i;
-  for EACH(i, ~(used | asking)) return i;
   return MOST_DESTINATIONS;
+}
+
+/* A place that is free. There is one: a question that is not answered yet holds the place of a destination that left only while
+ * it is being asked, and that is one at a time. */
+static unsigned free_place(void) {
+  for EACH(i, ~(used | asking)) return i;
+  __builtin_trap();
+}
+
+static void begin(struct destination *destination, const struct address *address, const struct options *options) {
+  destination->address = *address;
+  memcpy(destination->interface, options->interface, sizeof destination->interface);
+  destination->ttl = options->ttl;
+  destination->fd = -1;
+  destination->tried = destination->failing = destination->waiting = false;
+  destination->failed = destination->failed_before = 0;
 }
 
 void outlets_change(const struct options *options) {
   uint64_t stays = 0;
   for (unsigned k = 0; k < options->to_count; k++) {
     const unsigned at = place_of(&options->to[k], options);
-    if (at == MOST_DESTINATIONS) continue;
-    stays |= BIT(at);
-    if ((used & BIT(at)) != 0) continue;
-    struct destination *destination = &destinations[at];
-    destination->address = options->to[k];
-    memcpy(destination->interface, options->interface, sizeof destination->interface);
-    destination->ttl = options->ttl;
-    destination->fd = -1;
-    destination->tried = destination->failing = destination->waiting = false;
-    destination->failed = destination->failed_before = 0;
+    if (at < MOST_DESTINATIONS) stays |= BIT(at);
+  }
+  for EACH(i, used & ~stays) disconnect(&destinations[i]);
+  used = stays;
+  for EACH(i, asking & ~used) if (lookup_withdraw(&destinations[i].lookup)) asking &= ~BIT(i);
+  for (unsigned k = 0; k < options->to_count; k++) {
+    if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
+    const unsigned at = free_place();
+    begin(&destinations[at], &options->to[k], options);
     used |= BIT(at);
   }
   to_stdout = options->to_stdout;
-  for EACH(i, used & ~stays) {
-    disconnect(&destinations[i]);
-    used &= ~BIT(i);
-  }
 }
 
 unsigned outlets_send(const void *report, size_t bytes) {
@@ -340,7 +350,7 @@ unsigned outlets_answered(void) {
     struct destination *destination = &destinations[i];
     if (!lookup_take(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
-    if ((used & BIT(i)) == 0 || strcmp(answer.host, destination->address.host) != 0) continue;
+    if ((used & BIT(i)) == 0) continue;
     connect_answer(destination, &answer);
     if (!destination->waiting) continue;
     destination->waiting = false;

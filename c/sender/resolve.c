@@ -139,6 +139,22 @@ bool lookup_take(struct lookup *lookup, struct lookup *told) {
   return is_answered;
 }
 
+bool lookup_withdraw(struct lookup *lookup) {
+  pthread_mutex_lock(&lock);
+  if (lookup->state == LOOKUP_ASKED) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+      struct lookup *const question = questions[(first + i) % MOST_DESTINATIONS];
+      if (question != lookup) questions[(first + kept++) % MOST_DESTINATIONS] = question;
+    }
+    count = kept;
+  }
+  const bool is_free = lookup->state != LOOKUP_RUNNING;
+  if (is_free) lookup->state = LOOKUP_IDLE;
+  pthread_mutex_unlock(&lock);
+  return is_free;
+}
+
 bool lookup_is_out(struct lookup *lookup) {
   pthread_mutex_lock(&lock);
   const bool out = lookup->state != LOOKUP_IDLE;

@@ -6,8 +6,8 @@
 #include "options.h"
 
 #define MOST_CANDIDATES 2u
-/* Destinations of now, and those of before that still wait for an answer. */
-#define MOST_DESTINATIONS (2 * MOST_TO)
+/* Destinations of now, and one of before: of those that left only the question that is being answered cannot be withdrawn. */
+#define MOST_DESTINATIONS (MOST_TO + 1)
 
 /* A question, and in the end its answer. */
 struct lookup {
@@ -26,6 +26,8 @@ bool resolver_open(int signal);
 void lookup_ask(struct lookup *lookup, const char *host);
 /* Whether it is answered; takes the answer, so that it can be asked again. */
 bool lookup_take(struct lookup *lookup, struct lookup *answer);
+/* Takes the question back, and what was answered; false while the name service is being asked, which nothing interrupts. */
+bool lookup_withdraw(struct lookup *lookup);
 bool lookup_is_out(struct lookup *lookup);
 
 #endif

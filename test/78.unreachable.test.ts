@@ -1,0 +1,146 @@
+// Masters, and name services, that are away for a while and come back: what a sender does meanwhile, how soon it goes on, and
+// what it says. Whichever sender that is. Runs itself again in a network namespace of its own, with a name service of its own.
+
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Hearer, startIn } from './hanging.js';
+import { folder, INSIDE, inOwnNetwork, until } from './lib.js';
+
+t.setTimeout(200_000);
+// They mostly wait, so they wait at the same time.
+t.jobs = 4;
+
+interface Teardown {
+  teardown(end: () => void): void;
+}
+
+/** Answers questions about names. What it has not been told of it does not answer at all. */
+class NameService {
+  readonly #socket = createSocket('udp4');
+  /** The address of each name, or `fails`: it says that it cannot tell. */
+  readonly #answers = new Map<string, string>();
+  /** How often each name was asked for. */
+  readonly #asked = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  static async start(t: Teardown): Promise<NameService> {
+    const service = new NameService();
+    service.#socket.on('message', (question, { address, port }) => {
+      const labels: string[] = [];
+      let at = 12;
+      for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
+        labels.push(question.toString('latin1', at + 1, at + 1 + length));
+        at += length + 1;
+      }
+      const name = labels.join('.');
+      const isV4 = question.readUInt16BE(at + 1) === 1;
+      service.#asked.set(name, (service.#asked.get(name) ?? 0) + 1);
+      const answer = () => {
+        const to = service.#answers.get(name);
+        if (to === undefined) {
+          service.#waiting.set(name, [...(service.#waiting.get(name) ?? []), answer]);
+          return;
+        }
+        const [failed, found] = [to === 'fails', to !== 'fails' && isV4];
+        const head = Buffer.alloc(12);
+        question.copy(head, 0, 0, 2);
+        [0x8180 | (failed ? 2 : 0), 1, found ? 1 : 0, 0, 0].forEach((word, i) => {
+          head.writeUInt16BE(word, 2 + 2 * i);
+        });
+        const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...(found ? to.split('.').map(Number) : [])]);
+        const parts = [head, question.subarray(12, at + 5), ...(found ? [record] : [])];
+        service.#socket.send(Buffer.concat(parts), port, address);
+      };
+      answer();
+    });
+    service.#socket.bind(53, '127.0.0.1');
+    await once(service.#socket, 'listening');
+    t.teardown(() => {
+      service.#socket.close();
+    });
+    return service;
+  }
+
+  /** From now on; who has waited for it is answered now. */
+  tell(name: string, address: string): void {
+    this.#answers.set(name, address);
+    for (const answer of this.#waiting.get(name) ?? []) answer();
+    this.#waiting.delete(name);
+  }
+
+  asked(name: string): number {
+    return this.#asked.get(name) ?? 0;
+  }
+}
+
+/** The name service is ours, and asked for `seconds` once. */
+function resolving(t: Test, seconds: number): string[] {
+  const file = join(folder(t), 'resolv.conf');
+  writeFileSync(file, `nameserver 127.0.0.1\noptions timeout:${seconds} attempts:1\n`);
+  return ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', file];
+}
+
+/** A sender by a file of options, which `change` writes anew. */
+function begin(t: Test, options: object, prefix: string[] = []) {
+  const config = join(folder(t), 'send.toml');
+  const write = (options: object) =>
+    writeFileSync(
+      config,
+      Object.entries({ interval: '100ms', name: 'node1', ...options })
+        .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
+        .join(''),
+    );
+  write(options);
+  const sender = startIn(t, { prefix }, ['send', '--config', config]);
+  const said = () => sender.lines().map(line => line.replace(/^.*? send: |^beoboard-send: /, ''));
+  const reads = () => said().filter(line => line.startsWith('read its options again')).length;
+  return {
+    sender,
+    said,
+    /** Waits for the next line of this kind. */
+    says: (what: RegExp) => until(`it says ${what}`, () => said().find(line => what.test(line))),
+    async change(options: object): Promise<void> {
+      const before = reads();
+      write(options);
+      sender.child.kill('SIGHUP');
+      await until('it has read its options again', () => reads() > before);
+    },
+    async end(): Promise<void> {
+      sender.child.kill('SIGTERM');
+      t.equal(await sender.exit, 0);
+    },
+  };
+}
+
+async function inside(): Promise<void> {
+  const names = await NameService.start(t);
+
+  t.test('names that are not answered, changed and changed again: an address has its reports', async t => {
+    const hearer = await Hearer.open(t);
+    const many = (kind: string) => Array.from({ length: 32 }, (_, i) => `${kind}${i}.example`);
+    const { sender, change, end } = begin(t, { to: many('a') }, resolving(t, 1));
+    await until('it asks', () => names.asked('a0.example') > 0);
+    await change({ to: many('b') });
+    await change({ to: many('c') });
+    await change({ to: ['127.0.0.1:9', hearer.address] });
+    await hearer.more(3);
+    await change({ to: ['again.example', hearer.address] });
+    await until('a name that is new is asked for', () => names.asked('again.example') > 0);
+    t.equal(names.asked('b31.example') * names.asked('c31.example'), 0, 'and none any more that is not needed');
+    t.equal(sender.child.exitCode, null);
+    await end();
+  });
+}
+
+const obstacle = (() => {
+  const tried = spawnSync('unshare', ['-m', 'true'], { encoding: 'utf8' });
+  return tried.status === 0 || process.env.CI === 'true' ? undefined : `no mount namespace here: ${tried.stderr}`;
+})();
+
+if (INSIDE) void inside();
+else if (obstacle !== undefined) t.pass('skipped', { skip: obstacle });
+else inOwnNetwork(t, 'ip link set lo up', import.meta.url);
