@@ -1,7 +1,7 @@
 // Masters, and name services, that are away for a while and come back: what a sender does meanwhile, how soon it goes on, and
 // what it says. Whichever sender that is. Runs itself again in a network namespace of its own, with a name service of its own.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -51,7 +51,21 @@ class NameService {
         [0x8180 | (failed ? 2 : 0), 1, found ? 1 : 0, 0, 0].forEach((word, i) => {
           head.writeUInt16BE(word, 2 + 2 * i);
         });
-        const record = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...(found ? to.split('.').map(Number) : [])]);
+        const record = Buffer.from([
+          0xc0,
+          12,
+          0,
+          1,
+          0,
+          1,
+          0,
+          0,
+          0,
+          1,
+          0,
+          4,
+          ...(found ? to.split('.').map(Number) : []),
+        ]);
         const parts = [head, question.subarray(12, at + 5), ...(found ? [record] : [])];
         service.#socket.send(Buffer.concat(parts), port, address);
       };
@@ -116,6 +130,23 @@ function begin(t: Test, options: object, prefix: string[] = []) {
   };
 }
 
+const ip = (command: string) => execFileSync('ip', command.split(' '));
+
+/** A master at an address that can be taken away and given back, and another one by which to see how time goes by. */
+async function awayMaster(t: Test, address: string) {
+  const [master, other] = [await Hearer.open(t, '0.0.0.0'), await Hearer.open(t)];
+  const there = (is: boolean) => ip(`addr ${is ? 'add' : 'del'} ${address}/32 dev lo`);
+  there(true);
+  /** How many reports were made from its return to the first that it hears. */
+  const back = async () => {
+    const from = other.last.seq ?? 0;
+    there(true);
+    const { seq } = await master.next('the master hears again', () => true);
+    return (seq ?? 0) - from;
+  };
+  return { master, other, away: () => there(false), back, port: master.socket.address().port };
+}
+
 async function inside(): Promise<void> {
   const names = await NameService.start(t);
 
@@ -134,6 +165,45 @@ async function inside(): Promise<void> {
     t.equal(sender.child.exitCode, null);
     await end();
   });
+
+  t.test('no route for a while, and an address: the next report finds the one that is back', async t => {
+    const { master, other, away, back, port } = await awayMaster(t, '10.86.77.1');
+    const { says, said, end } = begin(t, { to: [`10.86.77.1:${port}`, other.address] });
+    await master.more(3);
+    away();
+    await says(/^10\.86\.77\.1:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
+    // At whatever moment that is.
+    for (const [i, more] of [2, 20, 40, 60].entries()) {
+      if (i > 0) away();
+      await other.more(more);
+      t.ok((await back()) <= 20, 'soon');
+    }
+    t.equal(said().filter(line => line.includes('takes reports again')).length, 4);
+    await end();
+  });
+
+  t.test(
+    'no route for a while, and a name that nobody knows any more: it goes on at the address that it had',
+    async t => {
+      const { master, other, away, back, port } = await awayMaster(t, '10.86.77.2');
+      names.tell('master.example', '10.86.77.2');
+      const { says, end } = begin(t, { to: [`master.example:${port}`, other.address] }, resolving(t, 1));
+      await master.more(3);
+      names.tell('master.example', 'fails');
+      away();
+      await says(/^master\.example:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
+      await other.more(5);
+      t.ok((await back()) <= 20, 'soon');
+      await says(/^master\.example:\d+ takes reports again, \d+ were missed$/);
+
+      // The master hears all addresses of this machine: also the one at which its name is found later.
+      away();
+      ip('addr add 10.86.77.3/32 dev lo');
+      names.tell('master.example', '10.86.77.3');
+      await master.next('it hears again, where it is now', () => true);
+      await end();
+    },
+  );
 }
 
 const obstacle = (() => {

@@ -50,9 +50,9 @@ export class Hearer {
     });
   }
 
-  static async open(t: Teardown): Promise<Hearer> {
+  static async open(t: Teardown, address = '127.0.0.1'): Promise<Hearer> {
     const socket = createSocket('udp4');
-    socket.bind(0, '127.0.0.1');
+    socket.bind(0, address);
     await once(socket, 'listening');
     t.teardown(() => {
       socket.close();

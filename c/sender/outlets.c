@@ -12,8 +12,8 @@
 #include "resolve.h"
 #include "world.h"
 
-/* The shortest time between two attempts at a master that cannot be reached: a resolver that is down is not asked every
- * tick. */
+/* The shortest time between two questions for the name of a master that cannot be reached: a resolver that is down is not asked
+ * every tick. Addresses that are known are tried again with each report. */
 #define RETRY_MS 5000u
 /* How long a name that works is believed: over UDP nobody tells that a master has moved. */
 #define BELIEVE_MS 60000u
@@ -25,12 +25,13 @@ struct destination {
   uint8_t ttl;
   int fd; /* -1: not connected */
   struct sockaddr_storage at; /* to where */
-  bool tried;
-  uint64_t tried_ms;
+  struct answer known; /* where a name was when it was last found; an address needs none */
+  bool asked;          /* for its name, */
+  uint64_t asked_ms;   /* and when */
   bool failing;
   uint64_t failed, failed_before;
   struct lookup lookup;
-  /* The report that found no connection and waits for the attempt that it began; later ones are lost, so that none pile up. */
+  /* The report that found no address and waits for the look-up; later ones are lost, so that none pile up. */
   bool waiting;
   char pending[BB_REPORT_BYTES];
 };
@@ -68,9 +69,8 @@ static const char *reason_of(int error) {
   }
 }
 
-/* Counts a report that nobody took, and tells of the first of a row. */
-static void failure(struct destination *destination, const char *why, const char *more) {
-  destination->failed++;
+/* Tells of the first of a row of failures; the report that failed is counted. */
+static void complain(struct destination *destination, const char *why, const char *more) {
   if (destination->failing) return;
   destination->failing = true;
   destination->failed_before = destination->failed - 1;
@@ -81,10 +81,17 @@ static void failure(struct destination *destination, const char *why, const char
   say_of(SAY_WARN, destination, text_of(&words), "; reports to it are lost until it answers");
 }
 
-static void failure_of(struct destination *destination, int error) {
+static void complain_of(struct destination *destination, int error) {
   const char *why = reason_of(error), *zone = strchr(destination->address.host, '%');
   const char *interface = zone != NULL ? zone + 1 : destination->interface;
-  failure(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
+  complain(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
+}
+
+/* A report that nobody took. */
+static bool failure(struct destination *destination, int error) {
+  destination->failed++;
+  complain_of(destination, error);
+  return false;
 }
 
 static void success(struct destination *destination) {
@@ -111,8 +118,7 @@ static bool deliver(struct destination *destination, const void *report, size_t 
   /* ECONNREFUSED tells of the report before: this one has not left yet. */
   if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
-  failure_of(destination, error);
-  return false;
+  return failure(destination, error);
 }
 
 /* An address without its port; of IPv6 all eight groups. */
@@ -221,53 +227,58 @@ static int connect_literal(struct destination *destination) {
   return connect_to(destination, &at, make_v6(&at, &v6, address->port, scope));
 }
 
-/* Of a name, as it was answered. */
-static void connect_answer(struct destination *destination, const struct lookup *answer) {
+static bool is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
+
+/* Connects to the first of its addresses to which that can be; 0, or an error number. */
+static int connect_any(struct destination *destination) {
+  const struct answer *known = &destination->known;
+  const uint16_t port = destination->address.port;
   int error = 0;
-  if (answer->problem != NULL) {
-    failure(destination, answer->problem, "");
-    return;
-  }
-  for (unsigned i = 0; i < answer->count; i++) {
+  if (!is_name(destination)) return connect_literal(destination);
+  for (unsigned i = 0; i < known->count; i++) {
     struct sockaddr_storage at;
-    const uint16_t port = destination->address.port;
-    const socklen_t length = answer->family[i] == AF_INET ? make_v4(&at, answer->v4, port) : make_v6(&at, &answer->v6, port, 0);
-    if ((error = connect_to(destination, &at, length)) == 0) return;
+    const socklen_t length = known->family[i] == AF_INET ? make_v4(&at, known->v4, port) : make_v6(&at, &known->v6, port, 0);
+    if ((error = connect_to(destination, &at, length)) == 0) return 0;
   }
-  failure_of(destination, error);
+  return error;
 }
 
-/* Whether to look the master up now: for the first time, because it does not answer, or because that was long ago. */
+/* Goes by what was answered. One that is connected stays so when it can be connected to nothing better. */
+static void take_answer(struct destination *destination, const struct answer *answer) {
+  if (answer->problem == NULL) {
+    destination->known = *answer;
+    const int error = connect_any(destination);
+    if (error != 0 && destination->fd == -1) complain_of(destination, error);
+  } else if (destination->known.count == 0) {
+    complain(destination, answer->problem, "");
+  }
+}
+
+/* Whether to ask for the name now: for the first time, because the master does not answer, or because that was long ago. */
 static bool is_due(struct destination *destination, uint64_t now) {
-  const bool name = destination->address.family == AF_UNSPEC;
-  if (!destination->tried) return true;
-  const uint64_t since = now - destination->tried_ms;
-  if (destination->fd == -1 || destination->failing) return since >= RETRY_MS && !(name && lookup_is_out(&destination->lookup));
-  return name && since >= BELIEVE_MS && !lookup_is_out(&destination->lookup);
+  if (!destination->asked) return true;
+  const bool is_well = destination->fd != -1 && !destination->failing;
+  return now - destination->asked_ms >= (is_well ? BELIEVE_MS : RETRY_MS) && !lookup_is_out(&destination->lookup);
 }
 
 static bool send_one(struct destination *destination, const void *report, size_t bytes, uint64_t now) {
-  if (is_due(destination, now)) {
-    destination->tried = true;
-    destination->tried_ms = now;
-    if (destination->address.family == AF_UNSPEC) {
-      asking |= BIT(destination - destinations);
-      lookup_ask(&destination->lookup, destination->address.host);
-      if (destination->fd == -1) {
-        memcpy(destination->pending, report, bytes);
-        destination->waiting = true;
-        return false;
-      }
-    } else {
-      const int error = connect_literal(destination);
-      if (error != 0) {
-        failure_of(destination, error);
-        return false;
-      }
-    }
+  if (is_name(destination) && is_due(destination, now)) {
+    destination->asked = true;
+    destination->asked_ms = now;
+    asking |= BIT(destination - destinations);
+    lookup_ask(&destination->lookup, destination->address.host);
+  }
+  if (destination->fd == -1 && (!is_name(destination) || destination->known.count > 0)) {
+    const int error = connect_any(destination);
+    if (error != 0) return failure(destination, error);
   }
   if (destination->fd != -1) return deliver(destination, report, bytes);
-  destination->failed++; /* and told of when the attempt has ended */
+  if (destination->waiting || !lookup_is_out(&destination->lookup)) {
+    destination->failed++;
+    return false;
+  }
+  memcpy(destination->pending, report, bytes);
+  destination->waiting = true;
   return false;
 }
 
@@ -313,7 +324,8 @@ static void begin(struct destination *destination, const struct address *address
   memcpy(destination->interface, options->interface, sizeof destination->interface);
   destination->ttl = options->ttl;
   destination->fd = -1;
-  destination->tried = destination->failing = destination->waiting = false;
+  destination->known.count = 0;
+  destination->asked = destination->failing = destination->waiting = false;
   destination->failed = destination->failed_before = 0;
 }
 
@@ -344,17 +356,20 @@ unsigned outlets_send(const void *report, size_t bytes) {
 }
 
 unsigned outlets_answered(void) {
-  static struct lookup answer;
+  struct answer answer;
   unsigned sent = 0;
   for EACH(i, asking) {
     struct destination *destination = &destinations[i];
     if (!lookup_take(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
     if ((used & BIT(i)) == 0) continue;
-    connect_answer(destination, &answer);
-    if (!destination->waiting) continue;
+    const bool waited = destination->waiting;
     destination->waiting = false;
-    if (destination->fd != -1) sent += deliver(destination, destination->pending, sizeof destination->pending);
+    if (waited) destination->failed++; /* until it is sent */
+    take_answer(destination, &answer);
+    if (!waited || destination->fd == -1) continue;
+    destination->failed--;
+    sent += deliver(destination, destination->pending, sizeof destination->pending);
   }
   return sent;
 }
