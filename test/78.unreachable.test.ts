@@ -8,7 +8,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Hearer, startIn } from './hanging.js';
-import { folder, INSIDE, inOwnNetwork, until } from './lib.js';
+import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
+import { Namespace } from './netns.js';
 
 t.setTimeout(200_000);
 // They mostly wait, so they wait at the same time.
@@ -152,7 +153,9 @@ async function inside(): Promise<void> {
 
   t.test('names that are not answered, changed and changed again: an address has its reports', async t => {
     const hearer = await Hearer.open(t);
-    const many = (kind: string) => Array.from({ length: 32 }, (_, i) => `${kind}${i}.example`);
+    // The other sender has as many questions at a time as Node has threads, and cannot take them back.
+    const most = SENDER === '' ? 4 : 32;
+    const many = (kind: string) => Array.from({ length: most }, (_, i) => `${kind}${i}.example`);
     const { sender, change, end } = begin(t, { to: many('a') }, resolving(t, 1));
     await until('it asks', () => names.asked('a0.example') > 0);
     await change({ to: many('b') });
@@ -161,7 +164,7 @@ async function inside(): Promise<void> {
     await hearer.more(3);
     await change({ to: ['again.example', hearer.address] });
     await until('a name that is new is asked for', () => names.asked('again.example') > 0);
-    t.equal(names.asked('b31.example') * names.asked('c31.example'), 0, 'and none any more that is not needed');
+    if (SENDER !== '') t.equal(names.asked('c31.example'), 0, 'and none any more that is not needed');
     t.equal(sender.child.exitCode, null);
     await end();
   });
@@ -187,14 +190,20 @@ async function inside(): Promise<void> {
     async t => {
       const { master, other, away, back, port } = await awayMaster(t, '10.86.77.2');
       names.tell('master.example', '10.86.77.2');
-      const { says, end } = begin(t, { to: [`master.example:${port}`, other.address] }, resolving(t, 1));
+      const { says, said, end } = begin(t, { to: [`master.example:${port}`, other.address] }, resolving(t, 1));
       await master.more(3);
       names.tell('master.example', 'fails');
       away();
       await says(/^master\.example:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
-      await other.more(5);
+      const asked = names.asked('master.example');
+      await until('it has asked for it three times more', () => names.asked('master.example') >= asked + 6);
       t.ok((await back()) <= 20, 'soon');
       await says(/^master\.example:\d+ takes reports again, \d+ were missed$/);
+      t.match(
+        said().slice(1),
+        [/ cannot be reached: /, / cannot be looked up now; goes on to 10\.86\.77\.2$/, / takes reports again, /],
+        'each is told once',
+      );
 
       // The master hears all addresses of this machine: also the one at which its name is found later.
       away();
@@ -204,6 +213,36 @@ async function inside(): Promise<void> {
       await end();
     },
   );
+
+  t.test('nobody listens, and the kernel there seldom says so: one line, and each report is counted', async t => {
+    const far = await Namespace.make(t);
+    ip(`link add v0 type veth peer name v1 netns ${far.pid}`);
+    ip('addr add 10.86.78.1/24 dev v0');
+    ip('link set v0 up');
+    far.ip('addr add 10.86.78.2/24 dev v1', 'link set v1 up');
+    const other = await Hearer.open(t);
+    const { says, said, end } = begin(t, { to: ['10.86.78.2:9', other.address] });
+    await says(/^10\.86\.78\.2:9 is there, but nobody listens; reports to it are lost until it answers$/);
+    await other.more(50);
+    await end();
+    t.equal(said().length, 3, 'ready, that, and goodbye');
+    const [, sent, failed] =
+      /^said goodbye to 1 of 2 after (\d+) reports, (\d+) could not be delivered$/.exec(said()[2] ?? '') ?? [];
+    t.ok(Number(failed) >= Number(sent) - 3, `${failed} of ${sent}`);
+  });
+
+  t.test('somebody listens again: as many were missed as it says', async t => {
+    const [first, other] = [await Hearer.open(t), await Hearer.open(t)];
+    const port = first.socket.address().port;
+    await first.close();
+    const { says, end } = begin(t, { to: [`127.0.0.1:${port}`, other.address] });
+    await says(/ nobody listens; /);
+    await other.more(5);
+    const master = await Hearer.open(t, '127.0.0.1', port);
+    const told = await says(/ takes reports again, /);
+    t.match(told, `127.0.0.1:${port} takes reports again, ${master.reports[0]?.seq} were missed`);
+    await end();
+  });
 }
 
 const obstacle = (() => {

@@ -17,6 +17,9 @@
 #define RETRY_MS 5000u
 /* How long a name that works is believed: over UDP nobody tells that a master has moved. */
 #define BELIEVE_MS 60000u
+/* How long nobody may have refused a report before a master that did takes them again: a machine tells a peer once a second at
+ * most that nobody listens, and one that has many of them more seldom. */
+#define REFUSAL_MS 10000u
 
 /* One master or group. Its socket is connected: only so does it learn that nobody listens at the other end. */
 struct destination {
@@ -28,8 +31,12 @@ struct destination {
   struct answer known; /* where a name was when it was last found; an address needs none */
   bool asked;          /* for its name, */
   uint64_t asked_ms;   /* and when */
-  bool failing;
-  uint64_t failed, failed_before;
+  bool failing, unnamed; /* the latter: it was told that its name cannot be looked up now */
+  bool refused;
+  uint64_t refused_ms;
+  /* Reports that could not be sent or that nobody took; as many as there were before the present row of them; those since the last
+   * refusal, of which nothing was heard. */
+  uint64_t failed, failed_before, doubtful;
   struct lookup lookup;
   /* The report that found no address and waits for the look-up; later ones are lost, so that none pile up. */
   bool waiting;
@@ -69,11 +76,10 @@ static const char *reason_of(int error) {
   }
 }
 
-/* Tells of the first of a row of failures; the report that failed is counted. */
+/* Tells of the first of a row of failures. */
 static void complain(struct destination *destination, const char *why, const char *more) {
   if (destination->failing) return;
   destination->failing = true;
-  destination->failed_before = destination->failed - 1;
   char text[160];
   struct words words = WORDS(text);
   add_text(&words, why);
@@ -90,17 +96,32 @@ static void complain_of(struct destination *destination, int error) {
 /* A report that nobody took. */
 static bool failure(struct destination *destination, int error) {
   destination->failed++;
+  destination->doubtful = 0;
+  destination->refused = error == ECONNREFUSED;
+  destination->refused_ms = now_ms();
   complain_of(destination, error);
   return false;
 }
 
-static void success(struct destination *destination) {
-  if (!destination->failing) return;
-  destination->failing = false;
+/* Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+static bool success(struct destination *destination) {
+  if (!destination->failing) {
+    destination->failed_before = destination->failed;
+    return true;
+  }
+  if (destination->refused && now_ms() - destination->refused_ms < REFUSAL_MS) {
+    destination->failed++;
+    destination->doubtful++;
+    return false;
+  }
+  destination->failed -= destination->doubtful;
+  destination->doubtful = 0;
+  destination->failing = destination->refused = false;
   char text[64];
   struct words words = WORDS(text);
   add_number(&words, destination->failed - destination->failed_before);
   say_of(SAY_INFO, destination, "takes reports again, ", (add_text(&words, " were missed"), text_of(&words)));
+  return true;
 }
 
 static void disconnect(struct destination *destination) {
@@ -111,10 +132,7 @@ static void disconnect(struct destination *destination) {
 static bool deliver(struct destination *destination, const void *report, size_t bytes) {
   ssize_t sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   const int error = errno;
-  if (sent == (ssize_t)bytes) {
-    success(destination);
-    return true;
-  }
+  if (sent == (ssize_t)bytes) return success(destination);
   /* ECONNREFUSED tells of the report before: this one has not left yet. */
   if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
@@ -229,28 +247,48 @@ static int connect_literal(struct destination *destination) {
 
 static bool is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
 
-/* Connects to the first of its addresses to which that can be; 0, or an error number. */
-static int connect_any(struct destination *destination) {
+/* One of the addresses of a name. */
+static socklen_t known_at(const struct destination *destination, unsigned i, struct sockaddr_storage *at) {
   const struct answer *known = &destination->known;
   const uint16_t port = destination->address.port;
+  return known->family[i] == AF_INET ? make_v4(at, known->v4, port) : make_v6(at, &known->v6, port, 0);
+}
+
+/* Connects to the first of its addresses to which that can be; 0, or an error number. */
+static int connect_any(struct destination *destination) {
   int error = 0;
   if (!is_name(destination)) return connect_literal(destination);
-  for (unsigned i = 0; i < known->count; i++) {
+  for (unsigned i = 0; i < destination->known.count; i++) {
     struct sockaddr_storage at;
-    const socklen_t length = known->family[i] == AF_INET ? make_v4(&at, known->v4, port) : make_v6(&at, &known->v6, port, 0);
+    const socklen_t length = known_at(destination, i, &at);
     if ((error = connect_to(destination, &at, length)) == 0) return 0;
   }
   return error;
+}
+
+/* Tells once that its name is not found, where there is another way. */
+static void tell_unnamed(struct destination *destination) {
+  if (destination->unnamed) return;
+  destination->unnamed = true;
+  struct sockaddr_storage at = destination->at;
+  if (destination->fd == -1) known_at(destination, 0, &at);
+  char text[64];
+  struct words words = WORDS(text);
+  add_host(&words, &at);
+  say_of(SAY_WARN, destination, "cannot be looked up now; goes on to ", text_of(&words));
 }
 
 /* Goes by what was answered. One that is connected stays so when it can be connected to nothing better. */
 static void take_answer(struct destination *destination, const struct answer *answer) {
   if (answer->problem == NULL) {
     destination->known = *answer;
+    destination->unnamed = false;
     const int error = connect_any(destination);
     if (error != 0 && destination->fd == -1) complain_of(destination, error);
   } else if (destination->known.count == 0) {
     complain(destination, answer->problem, "");
+  } else {
+    tell_unnamed(destination);
   }
 }
 
@@ -325,8 +363,8 @@ static void begin(struct destination *destination, const struct address *address
   destination->ttl = options->ttl;
   destination->fd = -1;
   destination->known.count = 0;
-  destination->asked = destination->failing = destination->waiting = false;
-  destination->failed = destination->failed_before = 0;
+  destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting = false;
+  destination->failed = destination->failed_before = destination->doubtful = 0;
 }
 
 void outlets_change(const struct options *options) {

@@ -22,6 +22,12 @@ const MOST_WAITING = 10;
 /** How long a name that works is believed, ms: over UDP nobody tells that a master has moved. */
 const BELIEVE_MS = 60_000;
 
+/**
+ * How long nobody may have refused a report before a master that did takes them again, ms: a machine tells a peer once a second at
+ * most that nobody listens, and one that has many of them more seldom.
+ */
+const REFUSAL_MS = 10_000;
+
 /** How multicasts leave this machine. */
 export interface Multicast {
   /** The interface by name; undefined: the routing table decides. */
@@ -53,7 +59,13 @@ export class Destination {
   #askedAt = Number.NEGATIVE_INFINITY;
   #connecting: Promise<void> | undefined;
   #failing = false;
+  /** Whether it was told that its name cannot be looked up now. */
+  #unnamed = false;
   #failedBefore = 0;
+  /** When a report was refused last; undefined: the last failure was another one. */
+  #refusedAt: number | undefined;
+  /** Reports since then, of which nothing was heard. */
+  #doubtful = 0;
   #closed = false;
   #waiting = 0;
 
@@ -121,8 +133,10 @@ export class Destination {
       this.#known = await lookup(this.#address.host);
     } catch (error) {
       if (this.#known === undefined) this.#tell(reasonOf(error));
+      else this.#tellUnnamed(this.#connection ?? this.#known);
       return;
     }
+    this.#unnamed = false;
     await this.#connecting; // to where it was
     await this.#connectOnce(this.#known);
   }
@@ -183,6 +197,8 @@ export class Destination {
     const fail = (error: Error) => {
       const { code = '' } = error as NodeJS.ErrnoException;
       // ECONNREFUSED tells of the report before: this one has not left yet.
+      this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
+      this.#doubtful = 0;
       if (code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
       else if (!IS_FULL.has(code)) void this.#disconnect(connection);
       this.#tell(reasonOf(error));
@@ -194,8 +210,7 @@ export class Destination {
     else
       transmit(connection.socket, report, error => {
         if (error) return fail(error);
-        this.#success();
-        done(true);
+        done(this.#success() || this.#fail());
       });
   }
 
@@ -216,11 +231,28 @@ export class Destination {
     this.#failing = true;
   }
 
-  #success(): void {
-    if (this.#failing)
-      this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
+  /** Tells once that its name is not found, where there is another way. */
+  #tellUnnamed({ address }: { address: string }): void {
+    if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; goes on to ${address}`);
+    this.#unnamed = true;
+  }
+
+  /** Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+  #success(): boolean {
+    if (!this.#failing) {
+      this.#failedBefore = this.failed;
+      return true;
+    }
+    if (this.#refusedAt !== undefined && performance.now() - this.#refusedAt < REFUSAL_MS) {
+      this.#doubtful++;
+      return false;
+    }
+    this.failed -= this.#doubtful;
+    this.#doubtful = 0;
+    this.#refusedAt = undefined;
+    this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
     this.#failing = false;
-    this.#failedBefore = this.failed;
+    return true;
   }
 }
 
