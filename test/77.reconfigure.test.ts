@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
 import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
+import { clusterId } from '../src/layout/identity.js';
 import { sign } from '../src/layout/tag.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { Hearer, startIn } from './hanging.js';
+import { type Heard, Hearer, startIn } from './hanging.js';
 import { boardPath, folder, start, until } from './lib.js';
 
 t.setTimeout(200_000);
@@ -189,4 +190,46 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   t.same(states, { alpha: 'left', beta: 'live' });
   sender.child.kill('SIGTERM');
   t.equal(await sender.exit, 0);
+});
+
+t.test('a master that is taken away hears goodbye, and so do all when the cluster is another', async t => {
+  const [one, two] = [await Hearer.open(t), await Hearer.open(t)];
+  const config = join(folder(t), 'send.toml');
+  const write = (to: string[], cluster = 'c1', more = '') =>
+    writeFileSync(
+      config,
+      `name = "node1"\ninterval = "60s"\nto = ${JSON.stringify(to)}\ncluster = "${cluster}"\n${more}`,
+    );
+  const isGoodbye = ({ marks }: Heard) => marks.includes('goodbye');
+  write([one.address, two.address]);
+  const sender = startIn(t, {}, ['send', '--config', config]);
+  const change = (...to: Parameters<typeof write>) => {
+    write(...to);
+    sender.child.kill('SIGHUP');
+  };
+  await until('both hear it', () => one.reports.length > 0 && two.reports.length > 0);
+  change([two.address]);
+  await until('it is told', () => one.reports.some(isGoodbye));
+  const after = await until('the other hears at once', () => two.reports[1]);
+  t.notOk(isGoodbye(after), 'to whom it does not say goodbye');
+  t.match(one.reports.at(-1), { hostname: 'node1', seq: after.seq }, 'with the number that comes next');
+  t.ok((one.last.t_boot_ns ?? 0n) < (after.t_boot_ns ?? 0n), 'before it');
+  t.match(after.seq, (two.reports[0]?.seq ?? 0) + 1, 'and without a gap');
+
+  change([two.address], 'c1', 'ttl = 3\n');
+  change([two.address], 'c2', 'ttl = 3\n');
+  const ids = ['c1', 'c2'].map(clusterId);
+  const moved = await until('it is in the other cluster', () =>
+    two.reports.find(report => report.cluster_id === ids[1]),
+  );
+  const before = two.reports.slice(0, two.reports.indexOf(moved));
+  t.same(
+    before.map(isGoodbye),
+    before.map((_, i) => i === before.length - 1),
+    'its last report to the old one says goodbye, and no other does',
+  );
+  t.ok(before.every(report => report.cluster_id === ids[0]));
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+  t.equal(one.reports.filter(isGoodbye).length, 1);
 });

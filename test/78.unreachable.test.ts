@@ -169,6 +169,18 @@ async function inside(): Promise<void> {
     await end();
   });
 
+  t.test('another name while the address of the master is not known yet: the old one was never there', async t => {
+    const hearer = await Hearer.open(t);
+    const to = [`slow.example:${hearer.socket.address().port}`];
+    const { change, end } = begin(t, { to, name: 'alpha' }, resolving(t, 5));
+    await until('it asks', () => names.asked('slow.example') > 0);
+    await change({ to, name: 'beta' });
+    names.tell('slow.example', '127.0.0.1');
+    await hearer.more(3);
+    t.same([...new Set(hearer.reports.map(({ hostname }) => hostname))], ['beta']);
+    await end();
+  });
+
   t.test('no route for a while, and an address: the next report finds the one that is back', async t => {
     const { master, other, away, back, port } = await awayMaster(t, '10.86.77.1');
     const { says, said, end } = begin(t, { to: [`10.86.77.1:${port}`, other.address] });

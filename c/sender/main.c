@@ -134,8 +134,7 @@ static bool change(void) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
     return false;
   }
-  /* Who is called otherwise has left under the old name: to those who heard that, and with its key. */
-  if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
+  loop_leave(&to, &fresh);
   course = to;
   outlets_change(&fresh);
   pace_change(&fresh);

@@ -68,6 +68,8 @@ export class Destination {
   #doubtful = 0;
   #closed = false;
   #waiting = 0;
+  /** Grows when reports that wait are no longer to be sent. */
+  #forgotten = 0;
 
   constructor(address: Address, multicast: Multicast, log: Log) {
     this.#address = address;
@@ -92,12 +94,18 @@ export class Destination {
    * that none pile up. Where there is an address, connecting to it waits for nobody.
    */
   async #sendPatiently(report: Uint8Array, done: (sent: boolean) => void, isFirst: boolean): Promise<void> {
+    const forgotten = this.#forgotten;
     if (this.#known !== undefined) await this.#connectOnce(this.#known);
     else if (this.#asking !== undefined && isFirst) await this.#asking;
     // What fails is told of when the look-up has ended.
     else if (this.#asking !== undefined && this.#waiting < MOST_WAITING) await this.#patiently(this.#asking);
-    if (this.#connection === undefined) done(this.#fail());
+    if (this.#connection === undefined || forgotten !== this.#forgotten) done(this.#fail());
     else this.#deliver(this.#connection, report, done);
+  }
+
+  /** Drops reports that wait for a look-up: they would tell of what is no more. */
+  forget(): void {
+    if (this.#known === undefined) this.#forgotten++;
   }
 
   async #patiently(asking: Promise<void>): Promise<void> {
