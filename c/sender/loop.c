@@ -15,9 +15,11 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-/* A longer interval is announced so many times at the old rate: who listens counts the silence in the interval that he was told
- * last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8 times. */
+/* A longer interval is announced by so many reports at the old rate, and for so long: who listens counts the silence in the interval
+ * that he was told last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8
+ * times; and losses come in bursts, which are counted in seconds, however often one reports. */
 #define ANNOUNCEMENTS 12u
+#define ANNOUNCED_MS 12000u
 
 static struct course course;        /* with the interval that reports say */
 static uint32_t own_ms;             /* the node's own interval, whatever another one holds for a time */
@@ -61,13 +63,18 @@ static void take_grid(void) {
   rounds_change(rate_ms);
 }
 
+static unsigned announcements(void) {
+  const unsigned lasting = (ANNOUNCED_MS + rate_ms - 1) / rate_ms;
+  return lasting > ANNOUNCEMENTS ? lasting : ANNOUNCEMENTS;
+}
+
 /* Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. */
 static void steer(void) {
   const uint32_t ms = pace_look(world_clocks(), own_ms);
   const bool is_new = ms != course.identity.interval_ms;
   course.identity.interval_ms = ms;
   if (ms <= rate_ms) take_grid();
-  else if (is_new) announcements_left = ANNOUNCEMENTS;
+  else if (is_new) announcements_left = announcements();
 }
 
 /* For whoever listens: he knows a node by its name, and of his cluster alone. */

@@ -54,8 +54,10 @@ type Clocks = ReturnType<World['clocks']>;
 /**
  * Reports that say a longer interval and still come at the old one. Until one of them has arrived, receivers count in old
  * intervals, and the sender does not know their limits; of twelve, at twice the loss at which anybody would still work, one arrives.
+ * Losses come in bursts, too, which are counted in seconds, however often one reports: so they are to last as well.
  */
 const ANNOUNCING = 12;
+const ANNOUNCING_NS = 12_000_000_000n;
 
 /**
  * The longest wait in one piece, ms. Timers stand still while the machine sleeps, and the grid does not: the clock that goes on
@@ -186,11 +188,16 @@ export class Loop {
       this.#helm.onInterval();
     }
     if (nsOf(intervalMs) > this.#intervalNs) {
-      if (isNew) this.#announcing = ANNOUNCING;
+      if (isNew) this.#announcing = this.#announcements();
       return false;
     }
     this.#announcing = 0;
     return this.#goOver();
+  }
+
+  #announcements(): number {
+    const lasting = (ANNOUNCING_NS + this.#intervalNs - 1n) / this.#intervalNs;
+    return Math.max(ANNOUNCING, Number(lasting));
   }
 
   /** The grid becomes that of the interval that reports say; gives whether it was another. */
