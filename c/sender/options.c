@@ -567,6 +567,8 @@ static bool read_all(struct options *options, struct words *fault) {
   if (options->to_count == 0 && !options->to_stdout)
     return refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
   if (options->pretend != NULL && !options->once) return refuse(fault, "--pretend makes one report; add --once");
+  if (options->pace_min_ms > options->pace_max_ms)
+    return refuse(fault, "--pace-min is longer than --pace-max; write the shorter one first");
   return true;
 }
 
