@@ -20,7 +20,7 @@ import type { Source } from '../src/sender/pack.js';
 import { phase } from '../src/sender/schedule.js';
 import type { World } from '../src/sender/world.js';
 import type { Rates } from '../src/shm/rates.js';
-import { type Heard, Hearer, startIn } from './hanging.js';
+import { childrenOf, type Heard, Hearer, isAlive, startIn } from './hanging.js';
 import { judge, type LastReport } from './judging.js';
 import { folder, INSIDE, inOwnNetwork, ratesOf, SENDER, until } from './lib.js';
 
@@ -876,6 +876,19 @@ function processes(): void {
     await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
     t.same(numbers(hearer.reports), sequence(0, hearer.reports.length), 'each number once');
     t.equal(count(hearer.reports, 'first'), 1);
+  });
+
+  t.test('SIGUSR1 opens no port for a debugger', async t => {
+    const hearer = await Hearer.open(t);
+    const sender = startIn(t, {}, ['send', '--interval', '100ms', '--to', hearer.address]);
+    await hearer.next('a round is closed', ({ slow_boot_ns }) => slow_boot_ns > 0n);
+    const all = [sender.pid, ...childrenOf(sender.pid)];
+    for (const pid of all) process.kill(pid, 'SIGUSR1');
+    await hearer.more(5);
+    t.notMatch(sender.lines().join('\n'), /debugger/i);
+    t.ok(all.every(isAlive), 'and ends nothing');
+    sender.child.kill('SIGTERM');
+    t.equal(await sender.exit, 0);
   });
 
   t.test('another name in the configuration', async t => {
