@@ -3,7 +3,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { Failure, HelpShown, UsageError } from './common/failure.js';
-import { exitWhenWritten, watchStdout } from './common/process.js';
+import { exitWhenWritten, refuseDebugger, watchStdout } from './common/process.js';
 import { nearest, oneLine, quote } from './common/text.js';
 import { ABOUT, EXIT_CODES, VERBS } from './common/verbs.js';
 import { parts } from './parts.js';
@@ -52,6 +52,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
 }
 
 watchStdout();
+refuseDebugger();
 
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -26,6 +26,7 @@ for (const [file, program] of [
   ['29.stops', sender],
   ['41.send', sender],
   ['43.destinations', sender],
+  ['78.unreachable', sender],
   ['47.keys', sender],
 ] as const)
   t.spawn(
@@ -95,6 +96,18 @@ t.test('a pace file', { buffered: true }, async t => {
       .every(({ interval_ms }) => interval_ms === 100),
     'none of these holds',
   );
+  if (manager !== undefined) {
+    const count = manager.told.length;
+    writeFileSync(config, 'to = 7\n');
+    child.kill('SIGHUP');
+    await until('it has refused', () =>
+      manager.told
+        .slice(count)
+        .some(({ lines }) => lines.READY === '1' && / reports every 100ms to /.test(lines.STATUS ?? '')),
+    );
+    writeFileSync(config, 'pace-max = "5s"\n');
+    child.kill('SIGHUP');
+  }
   await says(/wants an interval of 6\.0s/, () => put('interval 6s for 1h'));
   await says(/: pace: reports every 6\.0s for (1h00m|59m\d\ds) /, () => {
     writeFileSync(config, 'pace-max = "10s"\n');
@@ -359,6 +372,9 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
       'once=1\n',
     ],
     ...[
+      'pace-min = "10s"\npace-max = "5s"\n',
+      'pace-min = "5s"\npace-max = "5s"\n',
+      'pace-max = "100ms"\n',
       'once = false\n',
       'aligned = true\n',
       'to = []\n',
@@ -478,6 +494,22 @@ t.test('whoever reads stdout leaves: goodbye to the others, and an end in good o
   t.strictSame(await once(child, 'exit'), [0, null]);
   await until('the goodbye is heard', () => hearer.last.marks.includes('goodbye'));
   t.match(said(), /: said goodbye to 1 of 2 after \d+ reports\n$/);
+});
+
+t.test('what a program may be started with: closed, full and few files', { buffered: true }, t => {
+  const own = folder(t);
+  const sh = (script: string) => spawnSync('sh', ['-c', script, sender], { encoding: 'utf8', cwd: own });
+  t.match(sh('"$0" --once --to - >&-'), { status: 0, stderr: '' }, 'as with /dev/null');
+  t.match(sh('"$0" --once --to - <&- 2>&- | wc -c'), { status: 0, stdout: /^ *1216\n$/ });
+  t.match(sh('ulimit -f 0; "$0" --once --to - >file'), {
+    status: 74,
+    stderr: 'beoboard-send: cannot write to stdout: EFBIG\n',
+  });
+  t.match(sh('prlimit --nofile=4:4 "$0" --to 127.0.0.1:9'), {
+    status: 1,
+    stderr: 'beoboard-send: cannot make a timer: EMFILE\n',
+  });
+  t.end();
 });
 
 t.test('the log as JSON', { buffered: true }, async t => {

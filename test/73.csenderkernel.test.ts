@@ -283,6 +283,7 @@ t.test(
     const said = (what: RegExp) => until(`it says ${what}`, () => running.lines().find(line => what.test(line)));
     await said(/localhost:\d+ cannot be looked up: there can be no thread for that; reports to it are lost/);
     await said(/: ready: /);
+    await said(/: cannot make a thread: no slow source is read until there can be one$/);
     await hearer.next('the other destination goes on', ({ seq }) => seq === 5);
     execFileSync('setpriv', [...as.slice(1), 'prlimit', '--pid', String(running.pid), '--nproc=100:100']);
     await said(/localhost:\d+ takes reports again/);

@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Key, keyLine, nodeKey } from '../src/common/keys.js';
 import { bitNames, decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
+import { clusterId } from '../src/layout/identity.js';
 import { sign } from '../src/layout/tag.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { Hearer, startIn } from './hanging.js';
+import { type Heard, Hearer, startIn } from './hanging.js';
 import { boardPath, folder, start, until } from './lib.js';
 
 t.setTimeout(200_000);
@@ -70,12 +71,13 @@ for (const aligned of [false, true])
       ...['--uncertain-after', '2s', '--silent-after', '4s'],
     ]);
     const port = Number((await receiver.ready).listening?.[0]?.split(':').at(-1));
-    let newest = 100;
-    const road = await lossyRoad(t, port, ({ intervalMs }) => {
-      // The first that says another interval is lost for sure.
-      const changed = intervalMs !== newest;
+    let [newest, changedNs] = [100, 0n];
+    // All that come in this time after a change are lost for sure: more than twelve.
+    const BURST_NS = 1_500_000_000n;
+    const road = await lossyRoad(t, port, ({ intervalMs, bootNs }) => {
+      if (intervalMs !== newest) changedNs = bootNs;
       newest = intervalMs;
-      return random() < 0.2 || changed;
+      return random() < 0.2 || bootNs - changedNs < BURST_NS;
     });
     const config = join(folder(t), 'send.toml');
     const write = (interval: string) => writeFileSync(config, `interval = "${interval}"\naligned = ${aligned}\n`);
@@ -97,15 +99,19 @@ for (const aligned of [false, true])
     await heard(() => true, 20);
     write('60s');
     sender.child.kill('SIGHUP');
-    await heard(({ intervalMs }) => intervalMs === 60_000, 12);
+    const ANNOUNCEMENTS = 120;
+    await heard(({ intervalMs }) => intervalMs === 60_000, ANNOUNCEMENTS);
     const last = road.passed.at(-1);
     // For longer than a node may be silent at the old interval, as the receiver itself has listened.
     const from = look().heartbeatNs;
     await until('the receiver has listened for long', () => look().heartbeatNs - from > 2n * SILENT_AFTER_NS);
     const announced = road.passed.filter(({ intervalMs }) => intervalMs === 60_000);
-    t.ok(announced[0]?.lost, 'the first that said so was lost');
-    t.ok(announced.slice(12).length <= 1, 'twelve said so, and then the longer one holds');
-    const ticks = announced.slice(0, 12).map(({ bootNs }) => bootNs);
+    t.ok(
+      announced.slice(0, 12).every(({ lost }) => lost),
+      'the first that said so were lost',
+    );
+    t.ok(announced.slice(ANNOUNCEMENTS).length <= 1, 'twelve seconds of them said so, and then the longer one holds');
+    const ticks = announced.slice(0, ANNOUNCEMENTS).map(({ bootNs }) => bootNs);
     t.ok(
       ticks.slice(1).every((ns, i) => ns - (ticks[i] as bigint) < 4_000_000_000n),
       'at the old interval',
@@ -189,4 +195,46 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   t.same(states, { alpha: 'left', beta: 'live' });
   sender.child.kill('SIGTERM');
   t.equal(await sender.exit, 0);
+});
+
+t.test('a master that is taken away hears goodbye, and so do all when the cluster is another', async t => {
+  const [one, two] = [await Hearer.open(t), await Hearer.open(t)];
+  const config = join(folder(t), 'send.toml');
+  const write = (to: string[], cluster = 'c1', more = '') =>
+    writeFileSync(
+      config,
+      `name = "node1"\ninterval = "60s"\nto = ${JSON.stringify(to)}\ncluster = "${cluster}"\n${more}`,
+    );
+  const isGoodbye = ({ marks }: Heard) => marks.includes('goodbye');
+  write([one.address, two.address]);
+  const sender = startIn(t, {}, ['send', '--config', config]);
+  const change = (...to: Parameters<typeof write>) => {
+    write(...to);
+    sender.child.kill('SIGHUP');
+  };
+  await until('both hear it', () => one.reports.length > 0 && two.reports.length > 0);
+  change([two.address]);
+  await until('it is told', () => one.reports.some(isGoodbye));
+  const after = await until('the other hears at once', () => two.reports[1]);
+  t.notOk(isGoodbye(after), 'to whom it does not say goodbye');
+  t.match(one.reports.at(-1), { hostname: 'node1', seq: after.seq }, 'with the number that comes next');
+  t.ok((one.last.t_boot_ns ?? 0n) < (after.t_boot_ns ?? 0n), 'before it');
+  t.match(after.seq, (two.reports[0]?.seq ?? 0) + 1, 'and without a gap');
+
+  change([two.address], 'c1', 'ttl = 3\n');
+  change([two.address], 'c2', 'ttl = 3\n');
+  const ids = ['c1', 'c2'].map(clusterId);
+  const moved = await until('it is in the other cluster', () =>
+    two.reports.find(report => report.cluster_id === ids[1]),
+  );
+  const before = two.reports.slice(0, two.reports.indexOf(moved));
+  t.same(
+    before.map(isGoodbye),
+    before.map((_, i) => i === before.length - 1),
+    'its last report to the old one says goodbye, and no other does',
+  );
+  t.ok(before.every(report => report.cluster_id === ids[0]));
+  sender.child.kill('SIGTERM');
+  t.equal(await sender.exit, 0);
+  t.equal(one.reports.filter(isGoodbye).length, 1);
 });

@@ -42,6 +42,7 @@ export interface Heard extends Report {
 /** A master that keeps what it hears. */
 export class Hearer {
   readonly reports: Heard[] = [];
+  #isOpen = true;
 
   private constructor(readonly socket: Socket) {
     socket.on('message', message => {
@@ -50,14 +51,18 @@ export class Hearer {
     });
   }
 
-  static async open(t: Teardown): Promise<Hearer> {
+  static async open(t: Teardown, address = '127.0.0.1', port = 0): Promise<Hearer> {
     const socket = createSocket('udp4');
-    socket.bind(0, '127.0.0.1');
+    socket.bind(port, address);
     await once(socket, 'listening');
-    t.teardown(() => {
-      socket.close();
-    });
-    return new Hearer(socket);
+    const hearer = new Hearer(socket);
+    t.teardown(() => hearer.close());
+    return hearer;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isOpen) await new Promise<void>(resolve => this.socket.close(resolve));
+    this.#isOpen = false;
   }
 
   get address(): string {

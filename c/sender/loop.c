@@ -15,9 +15,11 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-/* A longer interval is announced so many times at the old rate: who listens counts the silence in the interval that he was told
- * last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8 times. */
+/* A longer interval is announced by so many reports at the old rate, and for so long: who listens counts the silence in the interval
+ * that he was told last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8
+ * times; and losses come in bursts, which are counted in seconds, however often one reports. */
 #define ANNOUNCEMENTS 12u
+#define ANNOUNCED_MS 12000u
 
 static struct course course;        /* with the interval that reports say */
 static uint32_t own_ms;             /* the node's own interval, whatever another one holds for a time */
@@ -61,18 +63,28 @@ static void take_grid(void) {
   rounds_change(rate_ms);
 }
 
+static unsigned announcements(void) {
+  const unsigned lasting = (ANNOUNCED_MS + rate_ms - 1) / rate_ms;
+  return lasting > ANNOUNCEMENTS ? lasting : ANNOUNCEMENTS;
+}
+
 /* Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. */
 static void steer(void) {
   const uint32_t ms = pace_look(world_clocks(), own_ms);
   const bool is_new = ms != course.identity.interval_ms;
   course.identity.interval_ms = ms;
   if (ms <= rate_ms) take_grid();
-  else if (is_new) announcements_left = ANNOUNCEMENTS;
+  else if (is_new) announcements_left = announcements();
+}
+
+/* For whoever listens: he knows a node by its name, and of his cluster alone. */
+static bool is_another_node(const struct identity *a, const struct identity *b) {
+  return strcmp(a->name, b->name) != 0 || a->cluster_id != b->cluster_id;
 }
 
 void loop_change(const struct course *to) {
   const uint32_t said_ms = course.identity.interval_ms;
-  changed |= to->aligned != course.aligned || strcmp(to->identity.name, course.identity.name) != 0;
+  changed |= to->aligned != course.aligned || is_another_node(&to->identity, &course.identity);
   course = *to;
   own_ms = to->identity.interval_ms;
   if (rate_ms == 0) { /* the first one */
@@ -95,17 +107,33 @@ static uint64_t next_due(void) {
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
 
-static unsigned send_report(struct tick tick) {
-  tick.seq = seq++;
+static void make_report(struct tick tick, uint64_t number) {
+  tick.seq = number;
   tick.missed = missed;
   tick.late = tick.late_ns > interval_ns() / 2;
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
-  const unsigned sent = outlets_send(&report, sizeof report);
-  return sent;
 }
 
-unsigned loop_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
+static unsigned send_report(struct tick tick) {
+  make_report(tick, seq++);
+  return outlets_send(&report, sizeof report);
+}
+
+static unsigned say_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
+
+void loop_leave(const struct course *to, const struct options *options) {
+  if (is_another_node(&to->identity, &course.identity)) {
+    say_goodbye();
+    outlets_forget();
+  } else if (outlets_are_leaving(options)) {
+    /* With the number of the report that comes at once: that makes no gap for those who stay, and for a master that is reached by
+     * another name, too, it is the later one. */
+    make_report((struct tick){.goodbye = true}, seq);
+    outlets_send_leaving(options, &report, sizeof report);
+    changed = true;
+  }
+}
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }
 
@@ -223,7 +251,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     announced();
   }
   service_stopping();
-  const unsigned goodbyes = loop_goodbye();
+  const unsigned goodbyes = say_goodbye();
   *reports = seq;
   return goodbyes;
 }

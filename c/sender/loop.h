@@ -4,6 +4,7 @@
 #define BB_SENDER_LOOP_H
 #include <signal.h>
 
+#include "options.h"
 #include "pack.h"
 
 /* What may change while the loop runs. */
@@ -27,8 +28,9 @@ bool loop_open(bool once, struct words *fault);
 void loop_change(const struct course *course);
 /* What reports say: the interval that holds, or that soon will. */
 uint32_t loop_interval_ms(void);
-/* A last report of the course of now, which is to be another one; how many destinations took it. */
-unsigned loop_goodbye(void);
+/* Takes leave of those who will hear no more of the course of now when it and the options become these: of all when the name or the
+ * cluster is another, else of the destinations that are taken away. Before either is changed. */
+void loop_leave(const struct course *course, const struct options *options);
 /* Reports until SIGTERM or SIGINT; then says goodbye. Gives how many destinations took that, and how many reports there were. */
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports);
 /* The only report of this run; gives how many destinations took it. */

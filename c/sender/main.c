@@ -1,6 +1,7 @@
 /* The sender: one report per tick, to every master. Reads this machine and listens to nobody. Memory is taken at the start
  * and never again. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "service.h"
 #include "slow/rounds.h"
 
-/* Exit codes: done, not all have taken the report, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
+/* Exit codes: done, not all have taken the report or what is needed is not to be had now, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
 static struct options options LARGE; /* of the start */
@@ -27,7 +28,7 @@ static uid_t other_user; /* whom we will become */
 static char fault_text[1024];
 
 /* One line for somebody who called us, whatever the log looks like. */
-static int refuse(struct words *fault) {
+static int refuse(struct words *fault, int code) {
   char line[1200];
   struct words words = WORDS(line);
   add_text(&words, PROGRAM ": ");
@@ -35,7 +36,12 @@ static int refuse(struct words *fault) {
   add_text(&words, "\n");
   const ssize_t written = write(STDERR_FILENO, words.text, words.len);
   (void)written;
-  return USAGE;
+  return code;
+}
+
+static int lack_memory(struct words *fault) {
+  add_text(fault, "there is not enough memory");
+  return refuse(fault, NOT_SO);
 }
 
 static int show(const char *text) {
@@ -124,18 +130,17 @@ static void tell_interval(void) {
   service_status(text_of(&words));
 }
 
-/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing, and is false. */
-static bool change(void) {
+/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing. */
+static void change(void) {
   static struct options fresh LARGE;
   static struct course to;
   struct words fault = WORDS(fault_text);
   to = course;
   if (options_read(arguments, argument, &fresh, &fault) != OPTIONS_GOOD || !set_course(&fresh, &to, &fault)) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
-    return false;
+    return;
   }
-  /* Who is called otherwise has left under the old name: to those who heard that, and with its key. */
-  if (strcmp(to.identity.name, course.identity.name) != 0) loop_goodbye();
+  loop_leave(&to, &fresh);
   course = to;
   outlets_change(&fresh);
   pace_change(&fresh);
@@ -144,13 +149,15 @@ static bool change(void) {
   struct words words = WORDS(text);
   describe(&words);
   say(SAY_INFO, "read its options again: ", text_of(&words), (char *)NULL);
-  service_ready(text_of(&words));
-  return true;
 }
 
 static void read_again(void) {
   service_reloading();
-  if (!change()) service_ready("reports as before: its options cannot be taken");
+  change();
+  char text[800];
+  struct words words = WORDS(text);
+  describe(&words);
+  service_ready(text_of(&words));
 }
 
 /* Whether somebody still reads stdout; a full disk ends the program. */
@@ -210,40 +217,51 @@ static bool settle(const struct user *user, struct words *fault) {
   return !options.seccomp || confine(fault);
 }
 
+/* Whoever starts us with stdin, stdout or stderr closed: what we open must not come to lie in their place, and be written to. */
+static void hold_standard_places(void) {
+  while (true) {
+    const int fd = openat(AT_FDCWD, "/dev/null", O_RDWR);
+    if (fd > STDERR_FILENO) close(fd);
+    if (fd == -1 || fd > STDERR_FILENO) return;
+  }
+}
+
 int main(int argc, char *argv[]) {
   struct words fault = WORDS(fault_text);
   struct user user = {(uid_t)-1, (gid_t)-1};
   arguments = argc;
   argument = argv;
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is told of as an error, too */
+  hold_standard_places();
   service_open();
   switch (options_read(argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
     case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;
-    case OPTIONS_BAD: return refuse(&fault);
+    case OPTIONS_BAD: return refuse(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }
   keep_paths(&options);
-  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse(&fault);
-  if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse(&fault);
+  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse(&fault, USAGE);
+  if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretence.on ? pretence.version : version_number();
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
-  if (!set_course(&options, &course, &fault)) return refuse(&fault);
+  if (!set_course(&options, &course, &fault)) return refuse(&fault, USAGE);
 
-  if (!loop_open(options.once, &fault)) return refuse(&fault);
-  if (!outlets_open(SIGNAL_ANSWER)) return refuse((add_text(&fault, "there is not enough memory"), &fault));
+  /* What may pass by itself is no usage: a service manager tries again. */
+  if (!loop_open(options.once, &fault)) return refuse(&fault, NOT_SO);
+  if (!outlets_open(SIGNAL_ANSWER)) return lack_memory(&fault);
   outlets_change(&options);
   open_collector();
   const struct slow_world world = world_of(1);
   if (!pretence.on) {
-    if (!rounds_open(&world, options.interval_ms, !options.once))
-      return refuse((add_text(&fault, "there is not enough memory"), &fault));
+    if (!rounds_open(&world, options.interval_ms, !options.once)) return lack_memory(&fault);
     rounds_open_privileged();
   }
-  if (!settle(&user, &fault)) return refuse(&fault);
+  if (!settle(&user, &fault)) return refuse(&fault, USAGE);
   pace_change(&options);
   loop_change(&course);
   return options.once ? once() : run();

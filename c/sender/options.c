@@ -53,7 +53,7 @@ const char help_text[] =
   "\n"
   "SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is told of once and "
   "tried for ever. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced "
-  "by twelve reports at the old one; the old name of a node that takes another one says goodbye. A pace file holds one line, "
+  "by twelve reports at the old one, and for at least twelve seconds; the old name of a node that takes another one says goodbye, and so does the node to a destination that is taken away. A pace file holds one line, "
   "interval TIME for TIME; it is believed when it belongs to root or to the user of the sender and nobody else can write it.\n"
   "\n"
   "Examples:\n"
@@ -568,6 +568,8 @@ static bool read_all(struct options *options, struct words *fault) {
   if (options->to_count == 0 && !options->to_stdout)
     return refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
   if (options->pretend != NULL && !options->once) return refuse(fault, "--pretend makes one report; add --once");
+  if (options->pace_min_ms > options->pace_max_ms)
+    return refuse(fault, "--pace-min is longer than --pace-max; write the shorter one first");
   return true;
 }
 

@@ -12,11 +12,14 @@
 #include "resolve.h"
 #include "world.h"
 
-/* The shortest time between two attempts at a master that cannot be reached: a resolver that is down is not asked every
- * tick. */
+/* The shortest time between two questions for the name of a master that cannot be reached: a resolver that is down is not asked
+ * every tick. Addresses that are known are tried again with each report. */
 #define RETRY_MS 5000u
 /* How long a name that works is believed: over UDP nobody tells that a master has moved. */
 #define BELIEVE_MS 60000u
+/* How long nobody may have refused a report before a master that did takes them again: a machine tells a peer once a second at
+ * most that nobody listens, and one that has many of them more seldom. */
+#define REFUSAL_MS 10000u
 
 /* One master or group. Its socket is connected: only so does it learn that nobody listens at the other end. */
 struct destination {
@@ -25,12 +28,17 @@ struct destination {
   uint8_t ttl;
   int fd; /* -1: not connected */
   struct sockaddr_storage at; /* to where */
-  bool tried;
-  uint64_t tried_ms;
-  bool failing;
-  uint64_t failed, failed_before;
+  struct answer known; /* where a name was when it was last found; an address needs none */
+  bool asked;          /* for its name, */
+  uint64_t asked_ms;   /* and when */
+  bool failing, unnamed; /* the latter: it was told that its name cannot be looked up now */
+  bool refused;
+  uint64_t refused_ms;
+  /* Reports that could not be sent or that nobody took; as many as there were before the present row of them; those since the last
+   * refusal, of which nothing was heard. */
+  uint64_t failed, failed_before, doubtful;
   struct lookup lookup;
-  /* The report that found no connection and waits for the attempt that it began; later ones are lost, so that none pile up. */
+  /* The report that found no address and waits for the look-up; later ones are lost, so that none pile up. */
   bool waiting;
   char pending[BB_REPORT_BYTES];
 };
@@ -68,12 +76,10 @@ static const char *reason_of(int error) {
   }
 }
 
-/* Counts a report that nobody took, and tells of the first of a row. */
-static void failure(struct destination *destination, const char *why, const char *more) {
-  destination->failed++;
+/* Tells of the first of a row of failures. */
+static void complain(struct destination *destination, const char *why, const char *more) {
   if (destination->failing) return;
   destination->failing = true;
-  destination->failed_before = destination->failed - 1;
   char text[160];
   struct words words = WORDS(text);
   add_text(&words, why);
@@ -81,19 +87,41 @@ static void failure(struct destination *destination, const char *why, const char
   say_of(SAY_WARN, destination, text_of(&words), "; reports to it are lost until it answers");
 }
 
-static void failure_of(struct destination *destination, int error) {
+static void complain_of(struct destination *destination, int error) {
   const char *why = reason_of(error), *zone = strchr(destination->address.host, '%');
   const char *interface = zone != NULL ? zone + 1 : destination->interface;
-  failure(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
+  complain(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
 }
 
-static void success(struct destination *destination) {
-  if (!destination->failing) return;
-  destination->failing = false;
+/* A report that nobody took. */
+static bool failure(struct destination *destination, int error) {
+  destination->failed++;
+  destination->doubtful = 0;
+  destination->refused = error == ECONNREFUSED;
+  destination->refused_ms = now_ms();
+  complain_of(destination, error);
+  return false;
+}
+
+/* Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+static bool success(struct destination *destination) {
+  if (!destination->failing) {
+    destination->failed_before = destination->failed;
+    return true;
+  }
+  if (destination->refused && now_ms() - destination->refused_ms < REFUSAL_MS) {
+    destination->failed++;
+    destination->doubtful++;
+    return false;
+  }
+  destination->failed -= destination->doubtful;
+  destination->doubtful = 0;
+  destination->failing = destination->refused = false;
   char text[64];
   struct words words = WORDS(text);
   add_number(&words, destination->failed - destination->failed_before);
   say_of(SAY_INFO, destination, "takes reports again, ", (add_text(&words, " were missed"), text_of(&words)));
+  return true;
 }
 
 static void disconnect(struct destination *destination) {
@@ -104,15 +132,11 @@ static void disconnect(struct destination *destination) {
 static bool deliver(struct destination *destination, const void *report, size_t bytes) {
   ssize_t sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   const int error = errno;
-  if (sent == (ssize_t)bytes) {
-    success(destination);
-    return true;
-  }
+  if (sent == (ssize_t)bytes) return success(destination);
   /* ECONNREFUSED tells of the report before: this one has not left yet. */
   if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
-  failure_of(destination, error);
-  return false;
+  return failure(destination, error);
 }
 
 /* An address without its port; of IPv6 all eight groups. */
@@ -221,53 +245,78 @@ static int connect_literal(struct destination *destination) {
   return connect_to(destination, &at, make_v6(&at, &v6, address->port, scope));
 }
 
-/* Of a name, as it was answered. */
-static void connect_answer(struct destination *destination, const struct lookup *answer) {
-  int error = 0;
-  if (answer->problem != NULL) {
-    failure(destination, answer->problem, "");
-    return;
-  }
-  for (unsigned i = 0; i < answer->count; i++) {
-    struct sockaddr_storage at;
-    const uint16_t port = destination->address.port;
-    const socklen_t length = answer->family[i] == AF_INET ? make_v4(&at, answer->v4, port) : make_v6(&at, &answer->v6, port, 0);
-    if ((error = connect_to(destination, &at, length)) == 0) return;
-  }
-  failure_of(destination, error);
+static bool is_name(const struct destination *destination) { return destination->address.family == AF_UNSPEC; }
+
+/* One of the addresses of a name. */
+static socklen_t known_at(const struct destination *destination, unsigned i, struct sockaddr_storage *at) {
+  const struct answer *known = &destination->known;
+  const uint16_t port = destination->address.port;
+  return known->family[i] == AF_INET ? make_v4(at, known->v4, port) : make_v6(at, &known->v6, port, 0);
 }
 
-/* Whether to look the master up now: for the first time, because it does not answer, or because that was long ago. */
+/* Connects to the first of its addresses to which that can be; 0, or an error number. */
+static int connect_any(struct destination *destination) {
+  int error = 0;
+  if (!is_name(destination)) return connect_literal(destination);
+  for (unsigned i = 0; i < destination->known.count; i++) {
+    struct sockaddr_storage at;
+    const socklen_t length = known_at(destination, i, &at);
+    if ((error = connect_to(destination, &at, length)) == 0) return 0;
+  }
+  return error;
+}
+
+/* Tells once that its name is not found, where there is another way. */
+static void tell_unnamed(struct destination *destination) {
+  if (destination->unnamed) return;
+  destination->unnamed = true;
+  struct sockaddr_storage at = destination->at;
+  if (destination->fd == -1) known_at(destination, 0, &at);
+  char text[64];
+  struct words words = WORDS(text);
+  add_host(&words, &at);
+  say_of(SAY_WARN, destination, "cannot be looked up now; goes on to ", text_of(&words));
+}
+
+/* Goes by what was answered. One that is connected stays so when it can be connected to nothing better. */
+static void take_answer(struct destination *destination, const struct answer *answer) {
+  if (answer->problem == NULL) {
+    destination->known = *answer;
+    destination->unnamed = false;
+    const int error = connect_any(destination);
+    if (error != 0 && destination->fd == -1) complain_of(destination, error);
+  } else if (destination->known.count == 0) {
+    complain(destination, answer->problem, "");
+  } else {
+    tell_unnamed(destination);
+  }
+}
+
+/* Whether to ask for the name now: for the first time, because the master does not answer, or because that was long ago. */
 static bool is_due(struct destination *destination, uint64_t now) {
-  const bool name = destination->address.family == AF_UNSPEC;
-  if (!destination->tried) return true;
-  const uint64_t since = now - destination->tried_ms;
-  if (destination->fd == -1 || destination->failing) return since >= RETRY_MS && !(name && lookup_is_out(&destination->lookup));
-  return name && since >= BELIEVE_MS && !lookup_is_out(&destination->lookup);
+  if (!destination->asked) return true;
+  const bool is_well = destination->fd != -1 && !destination->failing;
+  return now - destination->asked_ms >= (is_well ? BELIEVE_MS : RETRY_MS) && !lookup_is_out(&destination->lookup);
 }
 
 static bool send_one(struct destination *destination, const void *report, size_t bytes, uint64_t now) {
-  if (is_due(destination, now)) {
-    destination->tried = true;
-    destination->tried_ms = now;
-    if (destination->address.family == AF_UNSPEC) {
-      asking |= BIT(destination - destinations);
-      lookup_ask(&destination->lookup, destination->address.host);
-      if (destination->fd == -1) {
-        memcpy(destination->pending, report, bytes);
-        destination->waiting = true;
-        return false;
-      }
-    } else {
-      const int error = connect_literal(destination);
-      if (error != 0) {
-        failure_of(destination, error);
-        return false;
-      }
-    }
+  if (is_name(destination) && is_due(destination, now)) {
+    destination->asked = true;
+    destination->asked_ms = now;
+    asking |= BIT(destination - destinations);
+    lookup_ask(&destination->lookup, destination->address.host);
+  }
+  if (destination->fd == -1 && (!is_name(destination) || destination->known.count > 0)) {
+    const int error = connect_any(destination);
+    if (error != 0) return failure(destination, error);
   }
   if (destination->fd != -1) return deliver(destination, report, bytes);
-  destination->failed++; /* and told of when the attempt has ended */
+  if (destination->waiting || !lookup_is_out(&destination->lookup)) {
+    destination->failed++;
+    return false;
+  }
+  memcpy(destination->pending, report, bytes);
+  destination->waiting = true;
   return false;
 }
 
@@ -295,34 +344,45 @@ static bool is_same(const struct destination *destination, const struct address 
          destination->ttl == options->ttl && strcmp(destination->interface, options->interface) == 0;
 }
 
-/* Where a destination is, or can be: one whose last question is out is not taken, there are enough. */
+/* Where a destination is; MOST_DESTINATIONS: nowhere. */
 static unsigned place_of(const struct address *address, const struct options *options) {
   for EACH(i, used) if (is_same(&destinations[i], address, options)) return i;
-  for EACH(i, ~(used | asking)) return i;
   return MOST_DESTINATIONS;
+}
+
+/* A place that is free. There is one: a question that is not answered yet holds the place of a destination that left only while
+ * it is being asked, and that is one at a time. */
+static unsigned free_place(void) {
+  for EACH(i, ~(used | asking)) return i;
+  __builtin_trap();
+}
+
+static void begin(struct destination *destination, const struct address *address, const struct options *options) {
+  destination->address = *address;
+  memcpy(destination->interface, options->interface, sizeof destination->interface);
+  destination->ttl = options->ttl;
+  destination->fd = -1;
+  destination->known.count = 0;
+  destination->asked = destination->failing = destination->unnamed = destination->refused = destination->waiting = false;
+  destination->failed = destination->failed_before = destination->doubtful = 0;
 }
 
 void outlets_change(const struct options *options) {
   uint64_t stays = 0;
   for (unsigned k = 0; k < options->to_count; k++) {
     const unsigned at = place_of(&options->to[k], options);
-    if (at == MOST_DESTINATIONS) continue;
-    stays |= BIT(at);
-    if ((used & BIT(at)) != 0) continue;
-    struct destination *destination = &destinations[at];
-    destination->address = options->to[k];
-    memcpy(destination->interface, options->interface, sizeof destination->interface);
-    destination->ttl = options->ttl;
-    destination->fd = -1;
-    destination->tried = destination->failing = destination->waiting = false;
-    destination->failed = destination->failed_before = 0;
+    if (at < MOST_DESTINATIONS) stays |= BIT(at);
+  }
+  for EACH(i, used & ~stays) disconnect(&destinations[i]);
+  used = stays;
+  for EACH(i, asking & ~used) if (lookup_withdraw(&destinations[i].lookup)) asking &= ~BIT(i);
+  for (unsigned k = 0; k < options->to_count; k++) {
+    if (place_of(&options->to[k], options) < MOST_DESTINATIONS) continue;
+    const unsigned at = free_place();
+    begin(&destinations[at], &options->to[k], options);
     used |= BIT(at);
   }
   to_stdout = options->to_stdout;
-  for EACH(i, used & ~stays) {
-    disconnect(&destinations[i]);
-    used &= ~BIT(i);
-  }
 }
 
 unsigned outlets_send(const void *report, size_t bytes) {
@@ -333,18 +393,46 @@ unsigned outlets_send(const void *report, size_t bytes) {
   return sent;
 }
 
+/* One that is named as before, and only reached in another way, does not leave. */
+static bool is_leaving(const struct destination *destination, const struct options *options) {
+  for (unsigned k = 0; k < options->to_count; k++)
+    if (strcmp(destination->address.host, options->to[k].host) == 0 && destination->address.port == options->to[k].port) return false;
+  return true;
+}
+
+bool outlets_are_leaving(const struct options *options) {
+  for EACH(i, used) if (is_leaving(&destinations[i], options)) return true;
+  return to_stdout && !options->to_stdout;
+}
+
+void outlets_send_leaving(const struct options *options, const void *report, size_t bytes) {
+  const uint64_t now = now_ms();
+  for EACH(i, used) if (is_leaving(&destinations[i], options)) send_one(&destinations[i], report, bytes, now);
+  if (to_stdout && !options->to_stdout) print(report, bytes);
+}
+
+void outlets_forget(void) {
+  for EACH(i, used) {
+    destinations[i].failed += destinations[i].waiting;
+    destinations[i].waiting = false;
+  }
+}
+
 unsigned outlets_answered(void) {
-  static struct lookup answer;
+  struct answer answer;
   unsigned sent = 0;
   for EACH(i, asking) {
     struct destination *destination = &destinations[i];
     if (!lookup_take(&destination->lookup, &answer)) continue;
     asking &= ~BIT(i);
-    if ((used & BIT(i)) == 0 || strcmp(answer.host, destination->address.host) != 0) continue;
-    connect_answer(destination, &answer);
-    if (!destination->waiting) continue;
+    if ((used & BIT(i)) == 0) continue;
+    const bool waited = destination->waiting;
     destination->waiting = false;
-    if (destination->fd != -1) sent += deliver(destination, destination->pending, sizeof destination->pending);
+    if (waited) destination->failed++; /* until it is sent */
+    take_answer(destination, &answer);
+    if (!waited || destination->fd == -1) continue;
+    destination->failed--;
+    sent += deliver(destination, destination->pending, sizeof destination->pending);
   }
   return sent;
 }

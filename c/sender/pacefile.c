@@ -10,6 +10,9 @@
 #define MOST_FOR_MS (UINT64_C(31) * 24 * 3600000)
 #define MS_NS 1000000
 
+/* Dates beyond 2262, in ns. */
+__extension__ typedef __int128 bb_signed;
+
 /* What tells one state of the file from another. All zero: there is none. */
 struct sign {
   uint64_t device, inode, size;
@@ -131,9 +134,9 @@ static void take(const struct stat *found, struct clocks now) {
     }
     if (good) {
       /* From when it was written on, so that a sender that is started meanwhile goes on with it; wall clocks may be off. */
-      const int64_t written_ns = (int64_t)stats.st_mtim.tv_sec * 1000 * MS_NS + stats.st_mtim.tv_nsec;
-      const int64_t since_ms = ((int64_t)now.real_ns - written_ns) / MS_NS;
-      const uint64_t rest_ms = since_ms <= 0 ? for_ms : (uint64_t)since_ms >= for_ms ? 0 : for_ms - (uint64_t)since_ms;
+      const bb_signed written_ns = (bb_signed)stats.st_mtim.tv_sec * 1000 * MS_NS + stats.st_mtim.tv_nsec;
+      const bb_signed since_ms = ((bb_signed)now.real_ns - written_ns) / MS_NS;
+      const uint64_t rest_ms = since_ms <= 0 ? for_ms : since_ms >= (bb_signed)for_ms ? 0 : for_ms - (uint64_t)since_ms;
       if (rest_ms == 0) return;
       held_ms = (uint32_t)interval_ms;
       until_boot_ns = now.boot_ns + rest_ms * MS_NS;

@@ -44,19 +44,16 @@ static const char *look_up(const char *host, int family, void *address, size_t s
 static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xfe) == 0xfc; }
 
 static void answer(struct lookup *question) {
-  struct lookup told = {.count = 0};
+  struct answer told = {.count = 0};
   const char *problem4 = look_up(question->host, AF_INET, &told.v4, sizeof told.v4);
   const char *problem6 = look_up(question->host, AF_INET6, &told.v6, sizeof told.v6);
   const bool v4_first = problem6 != NULL || comes_last(&told.v6);
   if (problem4 == NULL && v4_first) told.family[told.count++] = AF_INET;
   if (problem6 == NULL) told.family[told.count++] = AF_INET6;
   if (problem4 == NULL && !v4_first) told.family[told.count++] = AF_INET;
+  told.problem = told.count == 0 ? problem4 : NULL;
   pthread_mutex_lock(&lock);
-  question->problem = told.count == 0 ? problem4 : NULL;
-  question->count = told.count;
-  question->v4 = told.v4;
-  question->v6 = told.v6;
-  memcpy(question->family, told.family, sizeof told.family);
+  question->answer = told;
   question->state = LOOKUP_ANSWERED;
   pthread_mutex_unlock(&lock);
   pthread_kill(asker, answer_signal);
@@ -120,23 +117,38 @@ void lookup_ask(struct lookup *lookup, const char *host) {
       sem_post(&asked);
     } else {
       lookup->state = LOOKUP_ANSWERED;
-      lookup->count = 0;
-      lookup->problem = "cannot be looked up: there can be no thread for that";
+      lookup->answer = (struct answer){.problem = "cannot be looked up: there can be no thread for that"};
       pthread_kill(asker, answer_signal);
     }
   }
   pthread_mutex_unlock(&lock);
 }
 
-bool lookup_take(struct lookup *lookup, struct lookup *told) {
+bool lookup_take(struct lookup *lookup, struct answer *told) {
   pthread_mutex_lock(&lock);
   const bool is_answered = lookup->state == LOOKUP_ANSWERED;
   if (is_answered) {
-    *told = *lookup;
+    *told = lookup->answer;
     lookup->state = LOOKUP_IDLE;
   }
   pthread_mutex_unlock(&lock);
   return is_answered;
+}
+
+bool lookup_withdraw(struct lookup *lookup) {
+  pthread_mutex_lock(&lock);
+  if (lookup->state == LOOKUP_ASKED) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+      struct lookup *const question = questions[(first + i) % MOST_DESTINATIONS];
+      if (question != lookup) questions[(first + kept++) % MOST_DESTINATIONS] = question;
+    }
+    count = kept;
+  }
+  const bool is_free = lookup->state != LOOKUP_RUNNING;
+  if (is_free) lookup->state = LOOKUP_IDLE;
+  pthread_mutex_unlock(&lock);
+  return is_free;
 }
 
 bool lookup_is_out(struct lookup *lookup) {

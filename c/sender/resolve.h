@@ -6,18 +6,23 @@
 #include "options.h"
 
 #define MOST_CANDIDATES 2u
-/* Destinations of now, and those of before that still wait for an answer. */
-#define MOST_DESTINATIONS (2 * MOST_TO)
+/* Destinations of now, and one of before: of those that left only the question that is being answered cannot be withdrawn. */
+#define MOST_DESTINATIONS (MOST_TO + 1)
+
+/* The addresses of a name. */
+struct answer {
+  const char *problem; /* why there are none; NULL: there are */
+  unsigned count;      /* in the order in which they are to be tried */
+  struct in6_addr v6;
+  struct in_addr v4;
+  uint8_t family[MOST_CANDIDATES];
+};
 
 /* A question, and in the end its answer. */
 struct lookup {
   enum { LOOKUP_IDLE, LOOKUP_ASKED, LOOKUP_RUNNING, LOOKUP_ANSWERED } state; /* under the resolver's lock */
   char host[256];
-  const char *problem; /* why there is no answer; NULL: there is */
-  unsigned count;      /* in the order in which they are to be tried */
-  struct in6_addr v6;
-  struct in_addr v4;
-  uint8_t family[MOST_CANDIDATES];
+  struct answer answer;
 };
 
 /* Memory for the thread; before any question. `signal` is sent to this thread when a question is answered. */
@@ -25,7 +30,9 @@ bool resolver_open(int signal);
 /* Asks; nothing happens when the answer of the last question is still out. */
 void lookup_ask(struct lookup *lookup, const char *host);
 /* Whether it is answered; takes the answer, so that it can be asked again. */
-bool lookup_take(struct lookup *lookup, struct lookup *answer);
+bool lookup_take(struct lookup *lookup, struct answer *answer);
+/* Takes the question back, and what was answered; false while the name service is being asked, which nothing interrupts. */
+bool lookup_withdraw(struct lookup *lookup);
 bool lookup_is_out(struct lookup *lookup);
 
 #endif

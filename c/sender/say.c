@@ -81,8 +81,13 @@ void add_duration(struct words *words, uint64_t ms) {
     add_text(words, "s");
   } else if (s < 3600) {
     add_pair(words, s / 60, "m", s % 60, "s");
-  } else {
+  } else if (s < 86400) {
     add_pair(words, s / 3600, "h", s % 3600 / 60, "m");
+  } else {
+    add_number(words, s / 86400);
+    add_text(words, "d");
+    add_number(words, s % 86400 / 3600);
+    add_text(words, "h");
   }
 }
 
@@ -152,6 +157,8 @@ const char *error_name(int error) {
     {EAGAIN, "EAGAIN"},   {EBUSY, "EBUSY"},     {EOPNOTSUPP, "ENOTSUP"},  {EMFILE, "EMFILE"}, {ENFILE, "ENFILE"},
     {ENOMEM, "ENOMEM"},   {ESTALE, "ESTALE"},   {ETIMEDOUT, "ETIMEDOUT"}, {ERANGE, "ERANGE"}, {ENODATA, "ENODATA"},
     {ENOTCONN, "ENOTCONN"}, {EREMOTEIO, "EREMOTEIO"}, {ENAMETOOLONG, "ENAMETOOLONG"}, {EINTR, "EINTR"},
+    {ENOSPC, "ENOSPC"},   {EFBIG, "EFBIG"},   {EBADF, "EBADF"},           {EROFS, "EROFS"},   {ENOSYS, "ENOSYS"},
+    {EAFNOSUPPORT, "EAFNOSUPPORT"}, {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
   };
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (names[i].error == error) return names[i].name;

@@ -9,7 +9,7 @@
 void add_one_line(struct words *words, struct span span);
 /* What somebody wrote, to be repeated in a message: quoted, in one line, at most 60 characters of it. */
 void add_quoted(struct words *words, struct span span);
-/* Milliseconds for people, in two figures: 350ms, 4.2s, 3m12s. */
+/* Milliseconds for people, in two figures: 350ms, 4.2s, 3m12s, 5h02m, 12d3h. */
 void add_duration(struct words *words, uint64_t ms);
 
 enum level { SAY_INFO = 30, SAY_WARN = 40, SAY_ERROR = 50 };

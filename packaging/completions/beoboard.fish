@@ -140,7 +140,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from pace' -l nodes -s w -xa '(_
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l interval -x -d 'from one report to the next, 100ms to 600s'
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l for -x -d 'for how long, 1s to 744h'
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l off -d 'remove the file: each node goes back to its own interval'
-complete -c beoboard -n '__fish_seen_subcommand_from pace' -l via -xa '(__fish_complete_command)' -d 'what runs a command on nodes: words, behind which the nodes come as one host list; ssh is called for each node'
+complete -c beoboard -n '__fish_seen_subcommand_from pace' -l via -xa '(__fish_complete_command)' -d 'what runs a command on nodes: words, behind which the nodes come as one host list; ssh, also behind sudo and the like, is called for each node'
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l pace-file -rF -d 'the file on the nodes'
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l dry-run -d 'print the command lines, and run nothing'
 complete -c beoboard -n '__fish_seen_subcommand_from pace' -l help -s h -d 'show this help'

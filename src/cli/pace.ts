@@ -27,8 +27,12 @@ export const verb = defineVerb({
     'Nodes take no orders from the network: this runs a command on them that writes a file, as whoever may do that. Senders believe it with --pace-file, when it is of root, and take what is within their --pace-min and --pace-max; when the time is over, or the file is removed, they go back to their own interval by themselves. The command line is shown before it is run. clush and pdsh need -S, or they do not tell that a node failed. Exit codes: 0 all right, 1 the command failed, 2 usage.',
 });
 
-/** Calls of ssh at a time. */
+/** Commands at a time. */
 const AT_ONCE = 16;
+/** The longest list that is one argument, bytes: the kernel takes 128 KiB. */
+const MOST_LIST = 120_000;
+/** What is known to run commands on nodes. */
+const RUNNERS = ['clush', 'pdsh', 'ssh'];
 
 /**
  * What runs on a node, one argument: whatever shell a user of the node has takes it apart once more, so that all of it but `sh -c`
@@ -46,19 +50,44 @@ function typed(words: readonly string[]): string {
   return oneLine(words.map(quoted).join(' '));
 }
 
-/** How a command ended: its exit code, or what is said in its place. */
-function run([program = '', ...args]: readonly string[]): Promise<number | string> {
+/** How a command ended: its exit code, or what is said in its place; and whether it was run at all. */
+interface End {
+  end: number | string;
+  ran: boolean;
+}
+
+function run([program = '', ...args]: readonly string[]): Promise<End> {
   return new Promise(resolve => {
-    // The command writes to the same stdout and stderr as we do, and has nothing to read.
-    const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-    child.once('error', error => resolve(`cannot be run: ${(error as NodeJS.ErrnoException).code ?? error.message}`));
-    child.once('close', (code, signal) => resolve(code ?? `was ended by ${signal}`));
+    const fail = (error: unknown) => {
+      const { code, message } = error as NodeJS.ErrnoException;
+      resolve({ end: `cannot be run: ${code ?? message}`, ran: false });
+    };
+    try {
+      // The command writes to the same stdout and stderr as we do, and has nothing to read.
+      const child = spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+      child.once('error', fail);
+      child.once('close', (code, signal) => resolve({ end: code ?? `was ended by ${signal}`, ran: true }));
+    } catch (error) {
+      fail(error); // some reasons are thrown (ENOTDIR), others told of later (ENOENT)
+    }
   });
 }
 
+/** Nodes as host lists, of which each can be one argument. */
+function listsOf(nodes: readonly string[]): string[][] {
+  if (nodes.length < 2 || fold(nodes).length <= MOST_LIST) return [[...nodes]];
+  const half = nodes.length >> 1;
+  return [...listsOf(nodes.slice(0, half)), ...listsOf(nodes.slice(half))];
+}
+
+/** Whether the command is called for each node: ssh knows no lists. What calls it (sudo, timeout) changes nothing, and `pdsh -R ssh` is pdsh. */
+function takesOne(via: readonly string[]): boolean {
+  return via.map(word => basename(word)).find(name => RUNNERS.includes(name)) === 'ssh';
+}
+
 /** Runs all, so many at a time; how each ended. */
-async function runAll(lines: readonly (readonly string[])[]): Promise<(number | string)[]> {
-  const ends: (number | string)[] = [];
+async function runAll(lines: readonly (readonly string[])[]): Promise<End[]> {
+  const ends: End[] = [];
   const next = lines.entries();
   const work = async () => {
     for (const [i, words] of next) ends[i] = await run(words);
@@ -77,16 +106,17 @@ export async function main(argv: string[]): Promise<number> {
   if (!off && duration === undefined) throw usage('for how long? write --for TIME');
   const line = off ? undefined : `interval ${writeDuration(interval ?? 0)} for ${writeDuration(duration ?? 0)}`;
   const script = scriptFor(paceFile, line);
-  // ssh knows no lists.
-  const groups = basename(via[0] ?? '') === 'ssh' ? [...new Set(nodes)] : [fold(nodes)];
-  const lines = groups.map(group => [...via, group, script]);
+  const once = [...new Set(nodes)];
+  const groups = takesOne(via) ? once.map(node => [node]) : listsOf(once);
+  const lines = groups.map(group => [...via, fold(group), script]);
   await print(lines.map(words => `${typed(words)}\n`));
   if (dryRun) return 0;
   const ends = await runAll(lines);
-  const failed = groups.filter((_, i) => ends[i] !== 0);
+  const failed = groups.filter((_, i) => ends[i]?.end !== 0).flat();
   if (failed.length === 0) return 0;
-  const first = ends.find(end => end !== 0);
+  const first = ends.find(({ end }) => end !== 0)?.end;
   const how = typeof first === 'number' ? `ended with ${first}` : first;
-  const where = groups.length === 1 ? '' : ` for ${failed.length} of ${groups.length} nodes (${fold(failed)})`;
-  throw new Failure(`${via[0]} ${how}${where}; some nodes may have been reached`, 1);
+  const where = groups.length === 1 ? '' : ` for ${failed.length} of ${once.length} nodes (${fold(failed)})`;
+  const reached = ends.some(({ ran }) => ran) ? 'some nodes may have been reached' : 'no node was reached';
+  throw new Failure(`${via[0]} ${how}${where}; ${reached}`, 1);
 }

@@ -10,6 +10,11 @@ export function onStop(...more: NodeJS.Signals[]): AbortSignal {
 /** Exit code of a program that could not say what it had to say: a full disk, mostly. As EX_IOERR of sysexits.h. */
 const WRITE_FAILED = 74;
 
+/** Without this, SIGUSR1 has Node open a port for a debugger, by which anybody on this machine could have us do anything. */
+export function refuseDebugger(): void {
+  process.on('SIGUSR1', () => undefined);
+}
+
 let gone: () => void = () => process.exit(0);
 
 /**

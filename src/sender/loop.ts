@@ -34,15 +34,30 @@ export interface Helm {
   onGrid(intervalMs: number): void;
 }
 
+/** Going over from some destinations to others. */
+export interface Crossing {
+  /** What sends to those alone that are taken away; undefined: none is. */
+  leaving: ((report: Uint8Array) => void) | undefined;
+  /** Drops reports that are not sent yet. */
+  forget(): void;
+  /** Goes over to the others. */
+  swap(): void;
+}
+
+const STAYING: Crossing = { leaving: undefined, forget: () => {}, swap: () => {} };
+
 const STRAIGHT: Helm = { pace: (_, ownMs) => ownMs, onInterval: () => {}, onGrid: () => {} };
 
+type Due = Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>;
 type Clocks = ReturnType<World['clocks']>;
 
 /**
  * Reports that say a longer interval and still come at the old one. Until one of them has arrived, receivers count in old
  * intervals, and the sender does not know their limits; of twelve, at twice the loss at which anybody would still work, one arrives.
+ * Losses come in bursts, too, which are counted in seconds, however often one reports: so they are to last as well.
  */
 const ANNOUNCING = 12;
+const ANNOUNCING_NS = 12_000_000_000n;
 
 /**
  * The longest wait in one piece, ms. Timers stand still while the machine sleeps, and the grid does not: the clock that goes on
@@ -105,22 +120,31 @@ export class Loop {
   }
 
   /**
-   * Takes another course. A report comes at once when the grid has changed, or the name; and with another name, before that,
-   * the goodbye of the old one: nobody will report under it, which is no reason to look for a node that is broken. The
-   * destinations of this goodbye are still the old ones; `swap` goes over to others.
+   * Takes another course. Whoever will hear no more of the one of now hears a goodbye first: all when the name or the cluster is
+   * another, else the destinations that are taken away. That the node is not heard there is then no reason to look for one that is
+   * broken. A report comes at once after that, and when the grid has changed.
    */
-  change(course: Course, swap: () => void = () => {}): void {
+  change(course: Course, roads: Crossing = STAYING): void {
     const before = this.#course;
-    const renamed = course.identity.name !== before.identity.name;
-    if (renamed && !this.#isStopped) this.#report(GOODBYE, this.#world.clocks());
-    swap();
+    const { name, cluster } = before.identity;
+    const renamed = course.identity.name !== name || course.identity.cluster !== cluster;
+    const { leaving } = roads;
+    if (renamed && !this.#isStopped) {
+      this.#report(GOODBYE, this.#world.clocks());
+      roads.forget();
+    } else if (leaving !== undefined && !this.#isStopped) {
+      // With the number of the report that comes at once: that makes no gap for those who stay, and for a master that is reached
+      // by another name, too, it is the later one.
+      leaving(this.#pack(GOODBYE, this.#world.clocks(), this.#seq));
+    }
+    roads.swap();
     this.#course = course;
     this.#identity = { ...course.identity, intervalMs: this.#identity.intervalMs };
     this.#phaseNs = phase(course.identity.name, this.#intervalNs);
     if (this.#isStopped) return;
     const now = this.#world.clocks();
     const other = this.#steer(now);
-    if (!other && !renamed && course.aligned === before.aligned) return;
+    if (!other && !renamed && leaving === undefined && course.aligned === before.aligned) return;
     this.#cancel();
     this.#point = undefined;
     this.#report(DUE, now);
@@ -164,11 +188,16 @@ export class Loop {
       this.#helm.onInterval();
     }
     if (nsOf(intervalMs) > this.#intervalNs) {
-      if (isNew) this.#announcing = ANNOUNCING;
+      if (isNew) this.#announcing = this.#announcements();
       return false;
     }
     this.#announcing = 0;
     return this.#goOver();
+  }
+
+  #announcements(): number {
+    const lasting = (ANNOUNCING_NS + this.#intervalNs - 1n) / this.#intervalNs;
+    return Math.max(ANNOUNCING, Number(lasting));
   }
 
   /** The grid becomes that of the interval that reports say; gives whether it was another. */
@@ -223,19 +252,13 @@ export class Loop {
     return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }
 
-  #report(
-    tick: Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>,
-    now: Clocks,
-    done: (count: number) => void = () => {},
-  ): void {
+  #pack(tick: Due, now: Clocks, seq: number): Uint8Array {
     const late = tick.lateUs > Number(this.#intervalNs) / 2000;
-    const report = pack(
-      this.#identity,
-      { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed },
-      this.#source,
-      this.#world,
-    );
-    this.#send(report, done);
+    return pack(this.#identity, { ...tick, ...now, late, seq, missed: this.#missed }, this.#source, this.#world);
+  }
+
+  #report(tick: Due, now: Clocks, done: (count: number) => void = () => {}): void {
+    this.#send(this.#pack(tick, now, this.#seq++), done);
     if (this.#announcing > 0 && --this.#announcing === 0) this.#goOver();
   }
 }

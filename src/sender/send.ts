@@ -1,6 +1,7 @@
 // Sends a report to one master, and knows whether it can be reached. Never fails and never keeps the next report
 // waiting: what cannot be sent is counted, told once, and tried again.
 
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -9,14 +10,23 @@ import type { SocketAsPromised } from 'dgram-as-promised';
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 
-/** The shortest time between two look-ups of a master that cannot be reached, ms: a resolver that is down is not asked every tick. */
+/**
+ * The shortest time between two questions for the name of a master that cannot be reached, ms: a resolver that is down is not asked
+ * every tick. Addresses that are known are tried again with each report.
+ */
 const RETRY_MS = 5000;
-/** How long a report waits for an attempt that another one began, ms: nothing that hangs may delay an end for long. */
+/** How long a report waits for a look-up that another one began, ms: nothing that hangs may delay an end for long. */
 const PATIENCE_MS = 1000;
 /** The most reports that wait so. */
 const MOST_WAITING = 10;
 /** How long a name that works is believed, ms: over UDP nobody tells that a master has moved. */
 const BELIEVE_MS = 60_000;
+
+/**
+ * How long nobody may have refused a report before a master that did takes them again, ms: a machine tells a peer once a second at
+ * most that nobody listens, and one that has many of them more seldom.
+ */
+const REFUSAL_MS = 10_000;
 
 /** How multicasts leave this machine. */
 export interface Multicast {
@@ -43,16 +53,29 @@ export class Destination {
   readonly #multicast: Multicast;
   readonly #log: Log;
   #connection: Connection | undefined;
-  #opening: Promise<void> | undefined;
-  #openedAt = Number.NEGATIVE_INFINITY;
+  /** Where it is: as it was written, or where its name was when that was last found. */
+  #known: LookupAddress | undefined;
+  #asking: Promise<void> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  #connecting: Promise<void> | undefined;
   #failing = false;
+  /** Whether it was told that its name cannot be looked up now. */
+  #unnamed = false;
   #failedBefore = 0;
+  /** When a report was refused last; undefined: the last failure was another one. */
+  #refusedAt: number | undefined;
+  /** Reports since then, of which nothing was heard. */
+  #doubtful = 0;
   #closed = false;
   #waiting = 0;
+  /** Grows when reports that wait are no longer to be sent. */
+  #forgotten = 0;
 
   constructor(address: Address, multicast: Multicast, log: Log) {
     this.#address = address;
-    this.#isName = isIP(address.host) === 0;
+    const family = isIP(address.host);
+    this.#isName = family === 0;
+    if (!this.#isName) this.#known = { address: address.host, family };
     this.#multicast = multicast;
     this.#log = log;
     this.label = formatAddress(address);
@@ -60,62 +83,85 @@ export class Destination {
 
   /** Sends; `done` hears whether the kernel has it. */
   send(report: Uint8Array, done: (sent: boolean) => void): void {
-    if (this.#connection !== undefined && !this.#isDue()) this.#deliver(this.#connection, report, done);
-    else void this.#sendPatiently(report, done);
+    const asking = this.#asking;
+    if (this.#isDue()) this.#ask();
+    if (this.#connection !== undefined) this.#deliver(this.#connection, report, done);
+    else void this.#sendPatiently(report, done, asking === undefined);
   }
 
   /**
-   * A report that finds no connection waits for the attempt that it began; so do a few that find it under way, but not for
-   * long, so that none pile up.
+   * A report that finds no address waits for the look-up that it began; so do a few that find it under way, but not for long, so
+   * that none pile up. Where there is an address, connecting to it waits for nobody.
    */
-  async #sendPatiently(report: Uint8Array, done: (sent: boolean) => void): Promise<void> {
-    if (this.#connection === undefined && this.#opening !== undefined) {
-      // What fails is told of when the attempt has ended.
-      if (this.#waiting < MOST_WAITING) await this.#patiently(this.#opening);
-    } else if (this.#isDue()) {
-      const opening = this.#open();
-      if (this.#connection === undefined) await opening;
-    }
-    if (this.#connection === undefined) done(this.#fail());
+  async #sendPatiently(report: Uint8Array, done: (sent: boolean) => void, isFirst: boolean): Promise<void> {
+    const forgotten = this.#forgotten;
+    if (this.#known !== undefined) await this.#connectOnce(this.#known);
+    else if (this.#asking !== undefined && isFirst) await this.#asking;
+    // What fails is told of when the look-up has ended.
+    else if (this.#asking !== undefined && this.#waiting < MOST_WAITING) await this.#patiently(this.#asking);
+    if (this.#connection === undefined || forgotten !== this.#forgotten) done(this.#fail());
     else this.#deliver(this.#connection, report, done);
   }
 
-  async #patiently(opening: Promise<void>): Promise<void> {
+  /** Drops reports that wait for a look-up: they would tell of what is no more. */
+  forget(): void {
+    if (this.#known === undefined) this.#forgotten++;
+  }
+
+  async #patiently(asking: Promise<void>): Promise<void> {
     this.#waiting++;
     const patience = new AbortController();
     const { signal } = patience;
-    await Promise.race([opening, sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined)]);
+    await Promise.race([asking, sleep(PATIENCE_MS, undefined, { signal }).catch(() => undefined)]);
     patience.abort();
     this.#waiting--;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#disconnect();
+    if (this.#connection !== undefined) await this.#disconnect(this.#connection);
   }
 
-  /** Whether to look the master up now: for the first time, because it does not answer, or because that was long ago. */
+  /** Whether to ask for the name now: for the first time, because the master does not answer, or because that was long ago. */
   #isDue(): boolean {
-    if (this.#opening !== undefined) return false;
-    const since = performance.now() - this.#openedAt;
-    if (this.#connection === undefined || this.#failing) return since >= RETRY_MS;
-    return this.#isName && since >= BELIEVE_MS;
+    if (!this.#isName || this.#asking !== undefined) return false;
+    const since = performance.now() - this.#askedAt;
+    return since >= (this.#connection === undefined || this.#failing ? RETRY_MS : BELIEVE_MS);
   }
 
-  #open(): Promise<void> {
-    this.#openedAt = performance.now();
-    this.#opening = this.#connect()
+  #ask(): void {
+    this.#askedAt = performance.now();
+    this.#asking = this.#lookUp().finally(() => {
+      this.#asking = undefined;
+    });
+  }
+
+  async #lookUp(): Promise<void> {
+    try {
+      this.#known = await lookup(this.#address.host);
+    } catch (error) {
+      if (this.#known === undefined) this.#tell(reasonOf(error));
+      else this.#tellUnnamed(this.#connection ?? this.#known);
+      return;
+    }
+    this.#unnamed = false;
+    await this.#connecting; // to where it was
+    await this.#connectOnce(this.#known);
+  }
+
+  /** One attempt at a time. What is connected stays so when it can be connected to nothing better. */
+  #connectOnce(to: LookupAddress): Promise<void> {
+    this.#connecting ??= this.#connect(to)
       .catch(error => {
-        this.#tell(reasonOf(error));
+        if (this.#connection === undefined) this.#tell(reasonOf(error));
       })
       .finally(() => {
-        this.#opening = undefined;
+        this.#connecting = undefined;
       });
-    return this.#opening;
+    return this.#connecting;
   }
 
-  async #connect(): Promise<void> {
-    const { address, family } = await lookup(this.#address.host);
+  async #connect({ address, family }: LookupAddress): Promise<void> {
     if (this.#connection?.address === address) return;
     // An ES module alone: CommonJS, as which we are bundled, loads it only so.
     const { DgramAsPromised } = await import('dgram-as-promised');
@@ -157,9 +203,12 @@ export class Destination {
 
   #deliver(connection: Connection, report: Uint8Array, done: (sent: boolean) => void): void {
     const fail = (error: Error) => {
+      const { code = '' } = error as NodeJS.ErrnoException;
       // ECONNREFUSED tells of the report before: this one has not left yet.
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
-      else void this.#disconnect();
+      this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
+      this.#doubtful = 0;
+      if (code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
+      else if (!IS_FULL.has(code)) void this.#disconnect(connection);
       this.#tell(reasonOf(error));
       done(this.#fail());
     };
@@ -169,15 +218,13 @@ export class Destination {
     else
       transmit(connection.socket, report, error => {
         if (error) return fail(error);
-        this.#success();
-        done(true);
+        done(this.#success() || this.#fail());
       });
   }
 
-  async #disconnect(): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = undefined;
-    await connection?.socket.close().catch(() => undefined);
+  async #disconnect(connection: Connection): Promise<void> {
+    if (this.#connection === connection) this.#connection = undefined;
+    await connection.socket.close().catch(() => undefined);
   }
 
   /** Counts a report; always false. */
@@ -192,13 +239,33 @@ export class Destination {
     this.#failing = true;
   }
 
-  #success(): void {
-    if (this.#failing)
-      this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
+  /** Tells once that its name is not found, where there is another way. */
+  #tellUnnamed({ address }: { address: string }): void {
+    if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; goes on to ${address}`);
+    this.#unnamed = true;
+  }
+
+  /** Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+  #success(): boolean {
+    if (!this.#failing) {
+      this.#failedBefore = this.failed;
+      return true;
+    }
+    if (this.#refusedAt !== undefined && performance.now() - this.#refusedAt < REFUSAL_MS) {
+      this.#doubtful++;
+      return false;
+    }
+    this.failed -= this.#doubtful;
+    this.#doubtful = 0;
+    this.#refusedAt = undefined;
+    this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
     this.#failing = false;
-    this.#failedBefore = this.failed;
+    return true;
   }
 }
+
+/** A queue on the way is full: the socket is as good as before. */
+const IS_FULL = new Set(['EAGAIN', 'ENOBUFS']);
 
 /** 224.0.0.0/4 and ff00::/8. */
 function isMulticast(address: string): boolean {

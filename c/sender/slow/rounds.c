@@ -291,7 +291,8 @@ static bool hand_over(void) {
 }
 
 static void tell_of_none(bool none) {
-  if (none && !create_told) tell("cannot make another thread: while a slow source hangs, those behind it wait");
+  if (none && !create_told && side.current == NULL) tell("cannot make a thread: no slow source is read until there can be one");
+  else if (none && !create_told) tell("cannot make another thread: while a slow source hangs, those behind it wait");
   create_told = none;
 }
 

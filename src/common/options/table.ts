@@ -79,7 +79,7 @@ export const options = {
   off: flag('remove the file: each node goes back to its own interval'),
   via: one(
     'COMMAND',
-    'what runs a command on nodes: words, behind which the nodes come as one host list; ssh is called for each node',
+    'what runs a command on nodes: words, behind which the nodes come as one host list; ssh, also behind sudo and the like, is called for each node',
     values.command,
     standard('clush -S -w'),
   ),

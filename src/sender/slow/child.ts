@@ -1,9 +1,11 @@
 // The process in which slow sources are read; see serve.
 
+import { refuseDebugger } from '../../common/process.js';
 import { sources } from './index.js';
 import { readArguments, serve } from './serve.js';
 import { machineWorld, type PLACES } from './slowworld.js';
 
+refuseDebugger();
 const { world: places, orders } = readArguments<Partial<typeof PLACES>>();
 const world = machineWorld(places);
 serve(sources, source => source.read(world), orders);

@@ -1,0 +1,267 @@
+// Masters, and name services, that are away for a while and come back: what a sender does meanwhile, how soon it goes on, and
+// what it says. Whichever sender that is. Runs itself again in a network namespace of its own, with a name service of its own.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Hearer, startIn } from './hanging.js';
+import { folder, INSIDE, inOwnNetwork, SENDER, until } from './lib.js';
+import { Namespace } from './netns.js';
+
+t.setTimeout(200_000);
+// They mostly wait, so they wait at the same time.
+t.jobs = 4;
+
+interface Teardown {
+  teardown(end: () => void): void;
+}
+
+/** Answers questions about names. What it has not been told of it does not answer at all. */
+class NameService {
+  readonly #socket = createSocket('udp4');
+  /** The address of each name, or `fails`: it says that it cannot tell. */
+  readonly #answers = new Map<string, string>();
+  /** How often each name was asked for. */
+  readonly #asked = new Map<string, number>();
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  static async start(t: Teardown): Promise<NameService> {
+    const service = new NameService();
+    service.#socket.on('message', (question, { address, port }) => {
+      const labels: string[] = [];
+      let at = 12;
+      for (let length = question[at] ?? 0; length > 0; length = question[at] ?? 0) {
+        labels.push(question.toString('latin1', at + 1, at + 1 + length));
+        at += length + 1;
+      }
+      const name = labels.join('.');
+      const isV4 = question.readUInt16BE(at + 1) === 1;
+      service.#asked.set(name, (service.#asked.get(name) ?? 0) + 1);
+      const answer = () => {
+        const to = service.#answers.get(name);
+        if (to === undefined) {
+          service.#waiting.set(name, [...(service.#waiting.get(name) ?? []), answer]);
+          return;
+        }
+        const [failed, found] = [to === 'fails', to !== 'fails' && isV4];
+        const head = Buffer.alloc(12);
+        question.copy(head, 0, 0, 2);
+        [0x8180 | (failed ? 2 : 0), 1, found ? 1 : 0, 0, 0].forEach((word, i) => {
+          head.writeUInt16BE(word, 2 + 2 * i);
+        });
+        const record = Buffer.from([
+          0xc0,
+          12,
+          0,
+          1,
+          0,
+          1,
+          0,
+          0,
+          0,
+          1,
+          0,
+          4,
+          ...(found ? to.split('.').map(Number) : []),
+        ]);
+        const parts = [head, question.subarray(12, at + 5), ...(found ? [record] : [])];
+        service.#socket.send(Buffer.concat(parts), port, address);
+      };
+      answer();
+    });
+    service.#socket.bind(53, '127.0.0.1');
+    await once(service.#socket, 'listening');
+    t.teardown(() => {
+      service.#socket.close();
+    });
+    return service;
+  }
+
+  /** From now on; who has waited for it is answered now. */
+  tell(name: string, address: string): void {
+    this.#answers.set(name, address);
+    for (const answer of this.#waiting.get(name) ?? []) answer();
+    this.#waiting.delete(name);
+  }
+
+  asked(name: string): number {
+    return this.#asked.get(name) ?? 0;
+  }
+}
+
+/** The name service is ours, and asked for `seconds` once. */
+function resolving(t: Test, seconds: number): string[] {
+  const file = join(folder(t), 'resolv.conf');
+  writeFileSync(file, `nameserver 127.0.0.1\noptions timeout:${seconds} attempts:1\n`);
+  return ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', file];
+}
+
+/** A sender by a file of options, which `change` writes anew. */
+function begin(t: Test, options: object, prefix: string[] = []) {
+  const config = join(folder(t), 'send.toml');
+  const write = (options: object) =>
+    writeFileSync(
+      config,
+      Object.entries({ interval: '100ms', name: 'node1', ...options })
+        .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
+        .join(''),
+    );
+  write(options);
+  const sender = startIn(t, { prefix }, ['send', '--config', config]);
+  const said = () => sender.lines().map(line => line.replace(/^.*? send: |^beoboard-send: /, ''));
+  const reads = () => said().filter(line => line.startsWith('read its options again')).length;
+  return {
+    sender,
+    said,
+    /** Waits for the next line of this kind. */
+    says: (what: RegExp) => until(`it says ${what}`, () => said().find(line => what.test(line))),
+    async change(options: object): Promise<void> {
+      const before = reads();
+      write(options);
+      sender.child.kill('SIGHUP');
+      await until('it has read its options again', () => reads() > before);
+    },
+    async end(): Promise<void> {
+      sender.child.kill('SIGTERM');
+      t.equal(await sender.exit, 0);
+    },
+  };
+}
+
+const ip = (command: string) => execFileSync('ip', command.split(' '));
+
+/** A master at an address that can be taken away and given back, and another one by which to see how time goes by. */
+async function awayMaster(t: Test, address: string) {
+  const [master, other] = [await Hearer.open(t, '0.0.0.0'), await Hearer.open(t)];
+  const there = (is: boolean) => ip(`addr ${is ? 'add' : 'del'} ${address}/32 dev lo`);
+  there(true);
+  /** How many reports were made from its return to the first that it hears. */
+  const back = async () => {
+    const from = other.last.seq ?? 0;
+    there(true);
+    const { seq } = await master.next('the master hears again', () => true);
+    return (seq ?? 0) - from;
+  };
+  return { master, other, away: () => there(false), back, port: master.socket.address().port };
+}
+
+async function inside(): Promise<void> {
+  const names = await NameService.start(t);
+
+  t.test('names that are not answered, changed and changed again: an address has its reports', async t => {
+    const hearer = await Hearer.open(t);
+    // The other sender has as many questions at a time as Node has threads, and cannot take them back.
+    const most = SENDER === '' ? 4 : 32;
+    const many = (kind: string) => Array.from({ length: most }, (_, i) => `${kind}${i}.example`);
+    const { sender, change, end } = begin(t, { to: many('a') }, resolving(t, 1));
+    await until('it asks', () => names.asked('a0.example') > 0);
+    await change({ to: many('b') });
+    await change({ to: many('c') });
+    await change({ to: ['127.0.0.1:9', hearer.address] });
+    await hearer.more(3);
+    await change({ to: ['again.example', hearer.address] });
+    await until('a name that is new is asked for', () => names.asked('again.example') > 0);
+    if (SENDER !== '') t.equal(names.asked('c31.example'), 0, 'and none any more that is not needed');
+    t.equal(sender.child.exitCode, null);
+    await end();
+  });
+
+  t.test('another name while the address of the master is not known yet: the old one was never there', async t => {
+    const hearer = await Hearer.open(t);
+    const to = [`slow.example:${hearer.socket.address().port}`];
+    const { change, end } = begin(t, { to, name: 'alpha' }, resolving(t, 5));
+    await until('it asks', () => names.asked('slow.example') > 0);
+    await change({ to, name: 'beta' });
+    names.tell('slow.example', '127.0.0.1');
+    await hearer.more(3);
+    t.same([...new Set(hearer.reports.map(({ hostname }) => hostname))], ['beta']);
+    await end();
+  });
+
+  t.test('no route for a while, and an address: the next report finds the one that is back', async t => {
+    const { master, other, away, back, port } = await awayMaster(t, '10.86.77.1');
+    const { says, said, end } = begin(t, { to: [`10.86.77.1:${port}`, other.address] });
+    await master.more(3);
+    away();
+    await says(/^10\.86\.77\.1:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
+    // At whatever moment that is.
+    for (const [i, more] of [2, 20, 40, 60].entries()) {
+      if (i > 0) away();
+      await other.more(more);
+      t.ok((await back()) <= 20, 'soon');
+    }
+    t.equal(said().filter(line => line.includes('takes reports again')).length, 4);
+    await end();
+  });
+
+  t.test(
+    'no route for a while, and a name that nobody knows any more: it goes on at the address that it had',
+    async t => {
+      const { master, other, away, back, port } = await awayMaster(t, '10.86.77.2');
+      names.tell('master.example', '10.86.77.2');
+      const { says, said, end } = begin(t, { to: [`master.example:${port}`, other.address] }, resolving(t, 1));
+      await master.more(3);
+      names.tell('master.example', 'fails');
+      away();
+      await says(/^master\.example:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
+      const asked = names.asked('master.example');
+      await until('it has asked for it three times more', () => names.asked('master.example') >= asked + 6);
+      t.ok((await back()) <= 20, 'soon');
+      await says(/^master\.example:\d+ takes reports again, \d+ were missed$/);
+      t.match(
+        said().slice(1),
+        [/ cannot be reached: /, / cannot be looked up now; goes on to 10\.86\.77\.2$/, / takes reports again, /],
+        'each is told once',
+      );
+
+      // The master hears all addresses of this machine: also the one at which its name is found later.
+      away();
+      ip('addr add 10.86.77.3/32 dev lo');
+      names.tell('master.example', '10.86.77.3');
+      await master.next('it hears again, where it is now', () => true);
+      await end();
+    },
+  );
+
+  t.test('nobody listens, and the kernel there seldom says so: one line, and each report is counted', async t => {
+    const far = await Namespace.make(t);
+    ip(`link add v0 type veth peer name v1 netns ${far.pid}`);
+    ip('addr add 10.86.78.1/24 dev v0');
+    ip('link set v0 up');
+    far.ip('addr add 10.86.78.2/24 dev v1', 'link set v1 up');
+    const other = await Hearer.open(t);
+    const { says, said, end } = begin(t, { to: ['10.86.78.2:9', other.address] });
+    await says(/^10\.86\.78\.2:9 is there, but nobody listens; reports to it are lost until it answers$/);
+    await other.more(50);
+    await end();
+    t.equal(said().length, 3, 'ready, that, and goodbye');
+    const [, sent, failed] =
+      /^said goodbye to 1 of 2 after (\d+) reports, (\d+) could not be delivered$/.exec(said()[2] ?? '') ?? [];
+    t.ok(Number(failed) >= Number(sent) - 3, `${failed} of ${sent}`);
+  });
+
+  t.test('somebody listens again: as many were missed as it says', async t => {
+    const [first, other] = [await Hearer.open(t), await Hearer.open(t)];
+    const port = first.socket.address().port;
+    await first.close();
+    const { says, end } = begin(t, { to: [`127.0.0.1:${port}`, other.address] });
+    await says(/ nobody listens; /);
+    await other.more(5);
+    const master = await Hearer.open(t, '127.0.0.1', port);
+    const told = await says(/ takes reports again, /);
+    t.match(told, `127.0.0.1:${port} takes reports again, ${master.reports[0]?.seq} were missed`);
+    await end();
+  });
+}
+
+const obstacle = (() => {
+  const tried = spawnSync('unshare', ['-m', 'true'], { encoding: 'utf8' });
+  return tried.status === 0 || process.env.CI === 'true' ? undefined : `no mount namespace here: ${tried.stderr}`;
+})();
+
+if (INSIDE) void inside();
+else if (obstacle !== undefined) t.pass('skipped', { skip: obstacle });
+else inOwnNetwork(t, 'ip link set lo up', import.meta.url);
