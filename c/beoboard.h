@@ -265,8 +265,10 @@ enum beoboard_ailment {
  * that is drained or ill reports like any other. */
 int beoboard_ailments(const beoboard *b, int index);
 
-/* "held", "root_full" …: the name of an enum beoboard_ailment, and what it means in words; NULL for what is none. */
+/* "held", "root_full" …: the name of an enum beoboard_ailment; NULL for what is none. */
 const char *beoboard_ailment_name(int ailment);
+
+/* The same in words for people: "held out of service by its administrator". */
 const char *beoboard_ailment_text(int ailment);
 
 /* ---- Why a node is not heard ---- */

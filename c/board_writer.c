@@ -537,7 +537,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   bb_add(&link_at(b, arrival->link)->accepted, 1);
   bb_store_release(column_word(b, record),
                    BB_COLUMN((uint64_t)arrival->stamp_ns / NS_PER_MS, arrival->link, report->interval_ms, order.goodbye));
-  BB_INVARIANT(newest_slot(b, record) == (newest == 0 ? 1 : 0));
+  BB_INVARIANT(newest_slot(b, record) != newest && newest_slot(b, record) >= 0);
   BB_INVARIANT(arrival->link < BB_LINKS && (arrival->link == BB_LINK_OTHERS || arrival->link <= b->header->links_used));
   BB_INVARIANT((r->order_head & 1) == 0 && r->order_head == r->order_tail);
   const enum bb_event_kind news = news_of(judgement.verdict, order.goodbye);
