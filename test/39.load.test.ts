@@ -6,7 +6,7 @@ import t from 'tap';
 import { decodeReport, REPORT_BYTES } from '../src/layout/codec.js';
 import { Cluster } from '../src/load/simulatednode.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { boardPath, folder, ratesOf, run, startReceiver } from './lib.js';
+import { boardPath, folder, ratesOf, run, startReceiver, until } from './lib.js';
 
 t.test('what is left out is lost, what restarts is counted, what falls silent is not heard', async t => {
   const board = boardPath(t);
@@ -31,6 +31,22 @@ t.test('what is left out is lost, what restarts is counted, what falls silent is
   t.ok(sum('restarts') > 5 && sum('restarts') <= told.restarts, `${sum('restarts')} of ${told.restarts} restarts seen`);
   for (const { name, accepted } of nodes)
     t.equal((accepted ?? 0) <= 11, /^node0[56]$/.test(name), `${name}: ${accepted}`);
+});
+
+t.test('names from a host list', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const lists = ['--nodes', 'r[1-2]n[08-09],login1', '--silent', 'login1', '--silent-from', '0ms'];
+  const { code, stdout, stderr } = await run([
+    ...['load', '--to', `127.0.0.1:${port}`, '--interval', '100ms', '--for', '500ms', '--json'],
+    ...lists,
+  ]);
+  t.equal(code, 0, stderr);
+  t.match(JSON.parse(stdout), { nodes: 5, left_out: 5 });
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('all four have reported', () => reader.snapshot().count === 4);
+  t.same(reader.snapshot().names().sort(), ['r1n08', 'r1n09', 'r2n08', 'r2n09']);
 });
 
 t.test('with a key file each node signs with its own key', async t => {
@@ -97,6 +113,8 @@ t.test('what cannot be simulated', async t => {
     [['--loss', '101%'], /no share in per cent/],
     [['--loss', 'some'], /no share in per cent/],
     [['--silent', 'node[1-5]', '--size', '10'], /--silent: node1 is none of the nodes, node01 to node10/],
+    [['--nodes', 'a,b', '--silent', 'node01'], /--silent: node01 is none of the nodes, a to b/],
+    [['--nodes', 'a,b', '--rate', '1M'], /change --nodes or --rate/],
     [['--seed', '-1'], /no whole number/],
     [['--restart-every', '1ms'], /out of bounds/],
   ] as const) {

@@ -1,10 +1,10 @@
 // The verb nodeset, and our lists held against what Slurm, pdsh and ClusterShell themselves make of them.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { expand, fold } from '../src/common/hostlists.js';
+import { expand, fold, foldAll } from '../src/common/hostlists.js';
 import { random } from '../src/load/simulatednode.js';
 import { folder, PROGRAM, ROOT, run } from './lib.js';
 
@@ -60,6 +60,8 @@ const TOOLS: { name: string; package: string; probe: string[]; expand(t: Test, l
   },
 ];
 
+const lacking = (program: string) => !process.env.CI && spawnSync(program, ['--version']).error !== undefined;
+
 for (const tool of TOOLS) {
   const [program = '', ...probe] = tool.probe;
   const missing = spawnSync(program, probe).error !== undefined && !process.env.CI;
@@ -76,6 +78,58 @@ for (const tool of TOOLS) {
   });
 }
 
+t.test(
+  'folded in several dimensions: the same names, as ClusterShell reads them, and Slurm where nothing follows',
+  async t => {
+    const next = random(SEED);
+    const numbers = (most: number) => Array.from({ length: most }, (_, i) => i + 8).filter(() => next() < 0.7);
+    for (let i = 0; i < 15; i++) {
+      const suffix = next() < 0.5 ? '.cluster1.local' : '';
+      const wanted = numbers(4).flatMap(rack =>
+        numbers(6).map(n => `r${rack}n${next() < 0.9 ? String(n).padStart(2, '0') : n}${suffix}`),
+      );
+      if (wanted.length === 0) continue;
+      const list = foldAll(wanted);
+      t.same(expand(list).sort(), wanted.sort(), list);
+      t.ok(list.length <= fold(wanted).length);
+      for (const tool of TOOLS.filter(
+        ({ name, probe: [program = ''] }) => (suffix === '' || name !== 'slurm') && !lacking(program),
+      ))
+        t.same(tool.expand(t, list).sort(), wanted, `${tool.name}: ${list}`);
+    }
+  },
+);
+
+t.test(
+  'why what follows a bracket is not folded without being asked',
+  { skip: lacking('scontrol') && 'slurm-client is not installed' },
+  t => {
+    const { stderr } = spawnSync('scontrol', ['show', 'hostnames', 'n[01-02].cluster.local'], {
+      encoding: 'utf8',
+      env: { ...process.env, SLURM_CONF: conf },
+    });
+    t.match(stderr, /Invalid hostlist/);
+    t.end();
+  },
+);
+
+t.test("groups are ClusterShell's own", { skip: lacking('nodeset') && 'clustershell is not installed' }, async t => {
+  const dir = folder(t);
+  mkdirSync(join(dir, 'groups.d'));
+  writeFileSync(join(dir, 'groups.conf'), `[Main]\ndefault: site\nautodir: ${join(dir, 'groups.d')}\n`);
+  writeFileSync(join(dir, 'groups.d', 'site.yaml'), "site:\n  racka: 'node[01-03]'\n  gpu: 'node02,Login1'\n");
+  const env = { CLUSTERSHELL_CFGDIR: dir };
+  const fine = (stdout: string) => ({ code: 0, stdout, stderr: '' });
+  t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
+  t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
+  const none = await run(['nodeset', '--expand', '@nogroup'], env);
+  t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is no file, and .*\n$/ });
+  t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
+    code: 2,
+    stderr: /install clustershell\n$/,
+  });
+});
+
 t.test('the verb', async t => {
   const lists = join(folder(t), 'lists');
   writeFileSync(lists, '# of the rack\nnode[1-3]\nnode5,login\n');
@@ -88,6 +142,13 @@ t.test('the verb', async t => {
     [['--fold', 'a1', '--exclude', 'a1'], ''],
     [['--count', 'n[1-1000000]'], '1000000\n'],
     [['--count', 'a', 'a,b'], '2\n'],
+    [['--fold', 'n[2-9]', '-i', 'n[1-4],n8', '--intersection', 'n[3-9]'], 'n[3-4,8]\n'],
+    [['--fold', 'n1', '-i', 'n2'], ''],
+    [['--expand', 'n[0-10/4],m[01-04/3]'], 'n0\nn4\nn8\nm01\nm04\n'],
+    [['--count', 'n[1-1000000000/1000000000]'], '1\n'],
+    [['--fold', 'n[01-02].cluster.local'], 'n01.cluster.local,n02.cluster.local\n'],
+    [['--fold', '--nd', 'n[01-02].cluster1.local', 'n4.cluster1.local'], 'n[01-02,4].cluster1.local\n'],
+    [['--fold', '--nd', 'r[1-2]n[1-3]', 'r3n[1-2]', 'login'], 'login,r3n[1-2],r[1-2]n[1-3]\n'],
   ];
   for (const [argv, stdout] of rows)
     t.same(await run(['nodeset', ...argv]), { code: 0, stdout, stderr: '' }, argv.join(' '));
@@ -98,6 +159,8 @@ t.test('the verb', async t => {
     [['--expand', '@/no/such'], /cannot read '\/no\/such'/],
     [['a'], /write one of --expand, --fold and --count/],
     [['--fold', '--count', 'a'], /write one of/],
+    [['--expand', '--nd', 'a'], /--nd is a way to fold; write --fold --nd/],
+    [['--expand', 'n[1-4/0]'], /column 6: a step in a range/],
   ];
   for (const [argv, stderr] of refused) {
     const answer = await run(['nodeset', ...argv]);

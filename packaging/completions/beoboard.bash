@@ -34,7 +34,7 @@ _beoboard() {
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
-    receive:--nodes | status:--nodes | status:-w | nodes:--nodes | nodes:-w | check:--nodes | nodeset:--exclude | nodeset:-x | pace:--nodes | pace:-w | keygen:--nodes | load:--silent)
+    receive:--nodes | status:--nodes | status:-w | nodes:--nodes | nodes:-w | check:--nodes | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     receive:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
@@ -74,11 +74,11 @@ _beoboard_words() {
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
-      nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --count -c --exclude -x --help -h' -- "$cur")) ;;
+      nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;
       forget) COMPREPLY=($(compgen -W '--board --json --config --help -h' -- "$cur")) ;;
       pace) COMPREPLY=($(compgen -W '--nodes -w --interval --for --off --via --pace-file --dry-run --help -h' -- "$cur")) ;;
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --help -h' -- "$cur")) ;;
-      load) COMPREPLY=($(compgen -W '--to --size --prefix --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
+      load) COMPREPLY=($(compgen -W '--to --size --prefix --nodes --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
     esac
     return
   fi

@@ -1,5 +1,5 @@
 // Expands and folds host lists (node[001-128],login1): the common ground of Slurm, pdsh and ClusterShell. What any of them
-// turns into names that nobody meant is refused, with the column. Knows no set operations and no groups.
+// turns into names that nobody meant is refused, with the column. Knows no set operations and no groups; steps in ranges only where asked to.
 
 import { InputError, oneLine, quote, readText } from './text.js';
 
@@ -28,6 +28,8 @@ interface Range {
   readonly last: number;
   /** Digits with leading zeros, 0 when there are none. */
   readonly width: number;
+  /** From one number to the next. */
+  readonly step: number;
 }
 
 /** One entry of the list, its fixed texts and its brackets in their order. */
@@ -61,7 +63,7 @@ function badCharacter(list: string, at: number): NodesetError {
 }
 
 /** The content of one pair of brackets; `start` is where it begins in the list. */
-function parseBrackets(list: string, start: number, end: number): Range[] {
+function parseBrackets(list: string, start: number, end: number, spelling: Spelling): Range[] {
   let at = start;
   return list
     .slice(start, end)
@@ -69,7 +71,9 @@ function parseBrackets(list: string, start: number, end: number): Range[] {
     .map(text => {
       const column = at + 1;
       at += text.length + 1;
-      const [, low, high = low] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+      // Steps are ClusterShell's alone.
+      const pattern = spelling === 'any' ? /^(\d+)(?:-(\d+)(?:\/([1-9]\d{0,14}))?)?$/ : /^(\d+)(?:-(\d+))?$/;
+      const [, low, high = low, step = '1'] = pattern.exec(text) ?? [];
       if (low === undefined || high === undefined) {
         if (text === '') throw new NodesetError(column, 'an empty range', 'write numbers, as in node[1-3,7]');
         const odd = text.search(/[^\d-]/);
@@ -95,11 +99,11 @@ function parseBrackets(list: string, start: number, end: number): Range[] {
       if (first > last) {
         throw new NodesetError(column, `${quote(text)} runs backwards`, `write ${high}-${low}`);
       }
-      return { first, last, width: padded ? low.length : 0 };
+      return { first, last, width: padded ? low.length : 0, step: Number(step) };
     });
 }
 
-/** How names may be written: as nodes call themselves, or as other tools take them, upper case included. */
+/** How names may be written: as nodes call themselves, or as other tools take them, upper case and steps in ranges included. */
 export type Spelling = 'node' | 'any';
 
 /** Reads the whole list before a single name is made, so that a refusal costs no more than the text. */
@@ -121,8 +125,8 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
         if (close < 0 || content.includes('[')) {
           throw new NodesetError(at + 1, 'a [ that is not closed', 'write node[1-3]');
         }
-        const ranges = parseBrackets(list, at + 1, close);
-        names *= ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+        const ranges = parseBrackets(list, at + 1, close, spelling);
+        names *= ranges.reduce((sum, { first, last, step }) => sum + Math.floor((last - first) / step) + 1, 0);
         longest += ranges.reduce((most, { last, width }) => Math.max(most, width, String(last).length), 0);
         pattern.push(ranges);
         at = close + 1;
@@ -163,8 +167,8 @@ function addNames(names: Set<string>, pattern: Pattern, index = 0, begun = ''): 
   } else if (typeof part === 'string') {
     addNames(names, pattern, index + 1, begun + part);
   } else {
-    for (const { first, last, width } of part) {
-      for (let number = first; number <= last; number++) {
+    for (const { first, last, width, step } of part) {
+      for (let number = first; number <= last; number += step) {
         addNames(names, pattern, index + 1, begun + String(number).padStart(width, '0'));
       }
     }
@@ -329,6 +333,69 @@ export function foldParts(names: Iterable<string>): string[] {
 /** The names as one host list, empty for none. */
 export function fold(names: Iterable<string>): string {
   return foldParts(names).join(',');
+}
+
+/** A name apart: its texts, and between them its numbers as they are written. */
+function takeNameApart(name: string): { texts: string[]; numbers: string[] } {
+  const parts = name.split(DIGITS_IN_NAME);
+  return { texts: parts.filter((_, i) => i % 2 === 0), numbers: parts.filter((_, i) => i % 2 === 1) };
+}
+
+const DIGITS_IN_NAME = new RegExp(`(\\d{1,${DIGITS}})`);
+
+/** Numbers as they are written in one pair of brackets, without those where one number is all. */
+function bracket(written: readonly string[]): string {
+  const numbers = new Map<number, number[]>();
+  for (const digits of written) {
+    const width = digits.length > 1 && digits.startsWith('0') ? digits.length : -digits.length;
+    const same = numbers.get(width);
+    if (same === undefined) numbers.set(width, [Number(digits)]);
+    else same.push(Number(digits));
+  }
+  const found = ranges(numbers);
+  return written.length === 1 ? (written[0] ?? '') : `[${found.join(',')}]`;
+}
+
+/** Rows of numbers as few rows of brackets: those that differ in the last number alone go together, then in the one before it. */
+function foldRows(rows: readonly (readonly string[])[]): string[][] {
+  const [first] = rows;
+  if (first === undefined || first.length === 0) return [[]];
+  const byBeginning = new Map<string, { beginning: readonly string[]; last: string[] }>();
+  for (const row of rows) {
+    const beginning = row.slice(0, -1);
+    const key = beginning.join();
+    const group = byBeginning.get(key);
+    const last = row.at(-1) ?? '';
+    if (group === undefined) byBeginning.set(key, { beginning, last: [last] });
+    else group.last.push(last);
+  }
+  const byLast = new Map<string, (readonly string[])[]>();
+  for (const { beginning, last } of byBeginning.values()) {
+    const text = bracket(last);
+    const same = byLast.get(text);
+    if (same === undefined) byLast.set(text, [beginning]);
+    else same.push(beginning);
+  }
+  return [...byLast].flatMap(([text, beginnings]) => foldRows(beginnings).map(row => [...row, text]));
+}
+
+/**
+ * The names as one host list with brackets on any of their numbers, and with what stands behind them: `r[1-2]n[01-48].cluster`.
+ * ClusterShell and pdsh read that; Slurm only where nothing follows the last bracket.
+ */
+export function foldAll(names: Iterable<string>): string {
+  const shapes = new Map<string, { texts: string[]; rows: string[][] }>();
+  for (const name of new Set(names)) {
+    const { texts, numbers } = takeNameApart(name);
+    const key = texts.join('0');
+    const shape = shapes.get(key);
+    if (shape === undefined) shapes.set(key, { texts, rows: [numbers] });
+    else shape.rows.push(numbers);
+  }
+  const parts = [...shapes.values()].flatMap(({ texts, rows }) =>
+    foldRows(rows).map(row => texts.map((text, i) => `${text}${row[i] ?? ''}`).join('')),
+  );
+  return parts.sort(compareNames).join(',');
 }
 
 /** The text, if it is a node's name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Else throws an InputError. */

@@ -22,6 +22,7 @@ export const verb = defineVerb({
     'to',
     'size',
     'prefix',
+    'nodes',
     'cluster',
     'key-file',
     'interval',
@@ -38,11 +39,12 @@ export const verb = defineVerb({
   ],
   examples: [
     'beoboard load --to 127.0.0.1 --size 1000',
+    'beoboard load --to 127.0.0.1 --nodes rack[1-4]n[01-48],login1',
     'beoboard load --to 127.0.0.1 --size 100k --rate 100k --for 60s',
     'beoboard load --to 127.0.0.1 --size 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
   ],
   notes: `Every node reports once per --interval; with --rate, reports a second in all, the interval follows from it. The nodes are called
-PREFIX0001 and so on; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
+PREFIX0001 and so on, or as --nodes has them in place of --size and --prefix; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
 by the master as lost. With --key-file, the cluster's key, each signs with its own key, as --require node demands. Send it only to a master of your own: what it costs there, at which size, is what it is for.`,
 });
 
@@ -55,13 +57,13 @@ const TOGETHER = 256;
 const PROGRESS_MS = 10_000;
 
 /** The nodes' interval in ms: what is asked for, or what the rate leaves. */
-function intervalOf(options: Options): number {
+function intervalOf(options: Options, size: number): number {
   if (options.rate === undefined) return options.interval;
-  const ms = Math.round((1000 * options.size) / options.rate);
+  const ms = Math.round((1000 * size) / options.rate);
   if (ms < 100 || ms > 600_000)
     throw new UsageError(
       verb.name,
-      `${options.rate} reports a second of ${options.size} nodes are one per node every ${ms} ms, which must be 100 to 600000; change --size or --rate`,
+      `${options.rate} reports a second of ${size} nodes are one per node every ${ms} ms, which must be 100 to 600000; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
     );
   return ms;
 }
@@ -76,8 +78,10 @@ export async function main(argv: string[]): Promise<number> {
   const [to, ...more] = options.to;
   if (to === undefined || to === '-' || more.length > 0)
     throw new UsageError(verb.name, 'one master is needed; write --to ADDR once');
-  const intervalMs = intervalOf(options);
-  const rate = (1000 * options.size) / intervalMs;
+  const { nodes } = options;
+  const size = nodes?.length ?? options.size;
+  const intervalMs = intervalOf(options, size);
+  const rate = (1000 * size) / intervalMs;
   const log = createLog(verb.name);
   const { address } = await lookup(to.host).catch(() => {
     throw new Failure(`cannot find ${to.host}: the name is not known`, 1);
@@ -86,12 +90,12 @@ export async function main(argv: string[]): Promise<number> {
   process.once('SIGTERM', () => stop.abort()).once('SIGINT', () => stop.abort());
   const sender = new BulkSender(address, to.port);
   const time = new BigUint64Array(3);
-  const digits = String(options.size).length;
-  const nameOf = (i: number) => `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
+  const digits = String(size).length;
+  const nameOf = (i: number) => nodes?.[i] ?? `${options.prefix}${String(i + 1).padStart(digits, '0')}`;
   const { keyFile } = options;
   const [key] = keyFile === undefined ? [] : usable(verb.name, () => readClusterKeys(keyFile));
   const cluster = new Cluster(
-    options.size,
+    size,
     i => ({
       name: nameOf(i),
       cluster: options.cluster,
@@ -102,9 +106,9 @@ export async function main(argv: string[]): Promise<number> {
     }),
     options.seed,
   );
-  const mishaps = new Mishaps(options, intervalMs, nameOf);
+  const mishaps = new Mishaps(options, size, intervalMs, nameOf);
   log.info(
-    `ready: ${options.size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
+    `ready: ${size} nodes report to ${formatAddress({ host: address, port: to.port })}, ${Math.round(rate)} reports/s`,
   );
   const { sent, leftOut, restarts, seconds } = await run(
     cluster,
@@ -118,7 +122,7 @@ export async function main(argv: string[]): Promise<number> {
   );
   sender.close();
   const summary = {
-    nodes: options.size,
+    nodes: size,
     reports: sent,
     left_out: leftOut,
     restarts,
@@ -144,10 +148,11 @@ class Mishaps {
 
   constructor(
     readonly options: Options,
+    size: number,
     intervalMs: number,
     nameOf: (i: number) => string,
   ) {
-    const { silent, size, seed, loss, restartEvery } = options;
+    const { silent, seed, loss, restartEvery } = options;
     const places = new Map(silent === undefined ? [] : Array.from({ length: size }, (_, i) => [nameOf(i), i]));
     const strangers = silent?.filter(name => !places.has(name)) ?? [];
     if (strangers.length > 0)

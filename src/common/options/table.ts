@@ -181,6 +181,8 @@ export const options = {
     values.condition,
   ),
   exclude: optional('LIST', 'a host list, or @FILE, to be left out', values.anyNodes),
+  intersection: many('LIST', 'a host list, or @FILE, of which names must be, too', values.anyNodes),
+  nd: flag('fold all numbers of a name, not only the last: r[1-2]n[01-48].cluster'),
   // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
   for: optional('TIME', 'for how long, 1ms to 500h; without it until it is ended', time('1ms', '500h')),
 };
