@@ -207,8 +207,10 @@ async function inside(): Promise<void> {
       names.tell('master.example', 'fails');
       away();
       await says(/^master\.example:\d+ cannot be reached: .*; reports to it are lost until it answers$/);
+      await says(/ cannot be looked up now; /);
+      // Some C libraries ask six times in one look-up.
       const asked = names.asked('master.example');
-      await until('it has asked for it three times more', () => names.asked('master.example') >= asked + 6);
+      await until('it has asked for it once more, in vain', () => names.asked('master.example') >= asked + 7);
       t.ok((await back()) <= 20, 'soon');
       await says(/^master\.example:\d+ takes reports again, \d+ were missed$/);
       t.match(
@@ -235,12 +237,16 @@ async function inside(): Promise<void> {
     const other = await Hearer.open(t);
     const { says, said, end } = begin(t, { to: ['10.86.78.2:9', other.address] });
     await says(/^10\.86\.78\.2:9 is there, but nobody listens; reports to it are lost until it answers$/);
+    const unknowing = other.reports.length;
     await other.more(50);
     await end();
     t.equal(said().length, 3, 'ready, that, and goodbye');
     const [, sent, failed] =
       /^said goodbye to 1 of 2 after (\d+) reports, (\d+) could not be delivered$/.exec(said()[2] ?? '') ?? [];
-    t.ok(Number(failed) >= Number(sent) - 3, `${failed} of ${sent}`);
+    t.ok(
+      Number(failed) >= Number(sent) - unknowing - 3,
+      `${failed} of ${sent}, of which ${unknowing} went before it was told`,
+    );
   });
 
   t.test('somebody listens again: as many were missed as it says', async t => {
