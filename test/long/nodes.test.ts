@@ -77,7 +77,7 @@ for (const major of NODES)
     const reader = new BoardReader(board);
     t.teardown(() => reader.close());
     await until('it is on the board', () => reader.snapshot().count === 1);
-    for (const argv of [['status'], ['nodes'], ['xml'], ['dump', 'n1']]) {
+    for (const argv of [['status'], ['nodes'], ['xml'], ['dump']]) {
       const { status, stdout, stderr } = run(node, [PROGRAM, ...argv, '--board', board], ROOT);
       t.same([status, stderr], [0, ''], argv.join(' '));
       t.match(stdout, /n1/);
