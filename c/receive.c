@@ -443,13 +443,32 @@ static void have_missed(struct bb_receiver *r, const char *interface) {
   bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
+/* The number that the interface of that name has now, 0: there is none. False where that cannot be told: whoever asks the kernel needs a
+ * descriptor for it, and one who has none must not take that for an interface that is gone. */
+static bool find_interface(const struct bb_receiver *r, const char *name, unsigned *index) {
+  const struct bb_interface *is = r->interfaces == NULL ? NULL : bb_interfaces_by_name(r->interfaces, name);
+  if (is != NULL) {
+    *index = is->index;
+    return true;
+  }
+  *index = if_nametoindex(name); /* which knows other names that it has, too */
+  return *index != 0 || errno == ENODEV;
+}
+
+/* Whether there is no interface of that number. */
+static bool is_gone(const struct bb_receiver *r, unsigned index) {
+  char name[IF_NAMESIZE];
+  if (r->interfaces != NULL) return bb_interfaces_by_index(r->interfaces, index) == NULL;
+  return if_indextoname(index, name) == NULL && errno == ENXIO;
+}
+
 /* Binds sockets again whose interface is another by now: they would hear nothing any more, though it has their address. Nobody but the
  * privileged may do that; then it stays so, and one line in `why`. */
 static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
-    const unsigned index = l->bound == 0 ? 0 : if_nametoindex(l->interface);
-    if (index == l->bound) continue;
+    unsigned index;
+    if (l->bound == 0 || !find_interface(r, l->interface, &index) || index == l->bound) continue;
     const int wanted = (int)index;
     if (index == 0) snprintf(why, size, "hears nothing on %s: there is no such interface now", l->interface);
     else if (setsockopt(l->fd, SOL_SOCKET, SO_BINDTOIFINDEX, &wanted, sizeof wanted) == 0) l->bound = index;
@@ -465,12 +484,11 @@ static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
-    const unsigned index = m->interface[0] == 0 ? 0 : if_nametoindex(m->interface);
-    if (m->interface[0] == 0 || (index == m->index && !m->lost)) continue;
+    unsigned index;
+    if (m->interface[0] == 0 || !find_interface(r, m->interface, &index) || (index == m->index && !m->lost)) continue;
     if (index == 0) {
-      char name[IF_NAMESIZE];
       snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
-      if (if_indextoname(m->index, name) == NULL) m->lost = true;
+      m->lost = m->lost || is_gone(r, m->index);
     }
     /* An interface that has only got another name is still heard. Else the group is left before it is joined: it still counts among those
      * that a socket may have, and where the number is the same it would not be joined a second time. */
