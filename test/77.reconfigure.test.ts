@@ -197,7 +197,7 @@ t.test('another name: the old one says goodbye, signed with its own key', async 
   t.equal(await sender.exit, 0);
 });
 
-t.test('a master that is taken away hears goodbye, and so do all when the cluster is another', async t => {
+t.test('a master that is taken away hears nothing more, and all hear goodbye when the cluster is another', async t => {
   const [one, two] = [await Hearer.open(t), await Hearer.open(t)];
   const config = join(folder(t), 'send.toml');
   const write = (to: string[], cluster = 'c1', more = '') =>
@@ -214,13 +214,9 @@ t.test('a master that is taken away hears goodbye, and so do all when the cluste
   };
   await until('both hear it', () => one.reports.length > 0 && two.reports.length > 0);
   change([two.address]);
-  await until('it is told', () => one.reports.some(isGoodbye));
-  const after = await until('the other hears at once', () => two.reports[1]);
-  t.notOk(isGoodbye(after), 'to whom it does not say goodbye');
-  t.match(one.reports.at(-1), { hostname: 'node1', seq: after.seq }, 'with the number that comes next');
-  t.ok((one.last.t_boot_ns ?? 0n) < (after.t_boot_ns ?? 0n), 'before it');
-  t.match(after.seq, (two.reports[0]?.seq ?? 0) + 1, 'and without a gap');
-
+  await until('it has read its options again', () =>
+    sender.lines().some(line => line.includes('read its options again')),
+  );
   change([two.address], 'c1', 'ttl = 3\n');
   change([two.address], 'c2', 'ttl = 3\n');
   const ids = ['c1', 'c2'].map(clusterId);
@@ -236,5 +232,5 @@ t.test('a master that is taken away hears goodbye, and so do all when the cluste
   t.ok(before.every(report => report.cluster_id === ids[0]));
   sender.child.kill('SIGTERM');
   t.equal(await sender.exit, 0);
-  t.equal(one.reports.filter(isGoodbye).length, 1);
+  t.notOk(one.reports.some(isGoodbye), 'it may be the same master by another way');
 });

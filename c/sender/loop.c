@@ -107,32 +107,21 @@ static uint64_t next_due(void) {
   return next_tick(now.boot_ns, interval_ns(), phase_of(course.identity.name, interval_ns()));
 }
 
-static void make_report(struct tick tick, uint64_t number) {
-  tick.seq = number;
+static unsigned send_report(struct tick tick) {
+  tick.seq = seq++;
   tick.missed = missed;
   tick.late = tick.late_ns > interval_ns() / 2;
   tick.clocks = world_clocks();
   pack(&report, &course.identity, &tick);
-}
-
-static unsigned send_report(struct tick tick) {
-  make_report(tick, seq++);
   return outlets_send(&report, sizeof report);
 }
 
 static unsigned say_goodbye(void) { return send_report((struct tick){.goodbye = true}); }
 
-void loop_leave(const struct course *to, const struct options *options) {
-  if (is_another_node(&to->identity, &course.identity)) {
-    say_goodbye();
-    outlets_forget();
-  } else if (outlets_are_leaving(options)) {
-    /* With the number of the report that comes at once: that makes no gap for those who stay, and for a master that is reached by
-     * another name, too, it is the later one. */
-    make_report((struct tick){.goodbye = true}, seq);
-    outlets_send_leaving(options, &report, sizeof report);
-    changed = true;
-  }
+void loop_leave(const struct course *to) {
+  if (!is_another_node(&to->identity, &course.identity)) return;
+  say_goodbye();
+  outlets_forget();
 }
 
 static uint64_t round_ns(void) { return interval_ns() > SECOND_NS ? interval_ns() : SECOND_NS; }

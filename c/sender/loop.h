@@ -4,7 +4,6 @@
 #define BB_SENDER_LOOP_H
 #include <signal.h>
 
-#include "options.h"
 #include "pack.h"
 
 /* What may change while the loop runs. */
@@ -28,9 +27,8 @@ bool loop_open(bool once, struct words *fault);
 void loop_change(const struct course *course);
 /* What reports say: the interval that holds, or that soon will. */
 uint32_t loop_interval_ms(void);
-/* Takes leave of those who will hear no more of the course of now when it and the options become these: of all when the name or the
- * cluster is another, else of the destinations that are taken away. Before either is changed. */
-void loop_leave(const struct course *course, const struct options *options);
+/* Takes leave of all when the course of now becomes this one and the name or the cluster is another. Before either is changed. */
+void loop_leave(const struct course *course);
 /* Reports until SIGTERM or SIGINT; then says goodbye. Gives how many destinations took that, and how many reports there were. */
 unsigned loop_run(const struct loop_calls *calls, uint64_t *reports);
 /* The only report of this run; gives how many destinations took it. */

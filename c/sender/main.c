@@ -140,7 +140,7 @@ static void change(void) {
     say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
     return;
   }
-  loop_leave(&to, &fresh);
+  loop_leave(&to);
   course = to;
   outlets_change(&fresh);
   pace_change(&fresh);

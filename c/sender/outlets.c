@@ -393,24 +393,6 @@ unsigned outlets_send(const void *report, size_t bytes) {
   return sent;
 }
 
-/* One that is named as before, and only reached in another way, does not leave. */
-static bool is_leaving(const struct destination *destination, const struct options *options) {
-  for (unsigned k = 0; k < options->to_count; k++)
-    if (strcmp(destination->address.host, options->to[k].host) == 0 && destination->address.port == options->to[k].port) return false;
-  return true;
-}
-
-bool outlets_are_leaving(const struct options *options) {
-  for EACH(i, used) if (is_leaving(&destinations[i], options)) return true;
-  return to_stdout && !options->to_stdout;
-}
-
-void outlets_send_leaving(const struct options *options, const void *report, size_t bytes) {
-  const uint64_t now = now_ms();
-  for EACH(i, used) if (is_leaving(&destinations[i], options)) send_one(&destinations[i], report, bytes, now);
-  if (to_stdout && !options->to_stdout) print(report, bytes);
-}
-
 void outlets_forget(void) {
   for EACH(i, used) {
     destinations[i].failed += destinations[i].waiting;

@@ -8,9 +8,6 @@
 bool outlets_open(int answer_signal);
 /* Goes over to other destinations between two reports: one that stays keeps its socket. */
 void outlets_change(const struct options *options);
-/* Whether some get no more reports then: what is sent to these alone is their last one. */
-bool outlets_are_leaving(const struct options *options);
-void outlets_send_leaving(const struct options *options, const void *report, size_t bytes);
 /* Drops reports that wait for an answer: they would tell of what is no more. */
 void outlets_forget(void);
 

@@ -36,15 +36,13 @@ export interface Helm {
 
 /** Going over from some destinations to others. */
 export interface Crossing {
-  /** What sends to those alone that are taken away; undefined: none is. */
-  leaving: ((report: Uint8Array) => void) | undefined;
   /** Drops reports that are not sent yet. */
   forget(): void;
   /** Goes over to the others. */
   swap(): void;
 }
 
-const STAYING: Crossing = { leaving: undefined, forget: () => {}, swap: () => {} };
+const STAYING: Crossing = { forget: () => {}, swap: () => {} };
 
 const STRAIGHT: Helm = { pace: (_, ownMs) => ownMs, onInterval: () => {}, onGrid: () => {} };
 
@@ -120,22 +118,16 @@ export class Loop {
   }
 
   /**
-   * Takes another course. Whoever will hear no more of the one of now hears a goodbye first: all when the name or the cluster is
-   * another, else the destinations that are taken away. That the node is not heard there is then no reason to look for one that is
-   * broken. A report comes at once after that, and when the grid has changed.
+   * Takes another course. When the name or the cluster is another, the old one says goodbye first: that it is not heard any more
+   * is then no reason to look for a node that is broken. A report comes at once after that, and when the grid has changed.
    */
   change(course: Course, roads: Crossing = STAYING): void {
     const before = this.#course;
     const { name, cluster } = before.identity;
     const renamed = course.identity.name !== name || course.identity.cluster !== cluster;
-    const { leaving } = roads;
     if (renamed && !this.#isStopped) {
       this.#report(GOODBYE, this.#world.clocks());
       roads.forget();
-    } else if (leaving !== undefined && !this.#isStopped) {
-      // With the number of the report that comes at once: that makes no gap for those who stay, and for a master that is reached
-      // by another name, too, it is the later one.
-      leaving(this.#pack(GOODBYE, this.#world.clocks(), this.#seq));
     }
     roads.swap();
     this.#course = course;
@@ -144,7 +136,7 @@ export class Loop {
     if (this.#isStopped) return;
     const now = this.#world.clocks();
     const other = this.#steer(now);
-    if (!other && !renamed && leaving === undefined && course.aligned === before.aligned) return;
+    if (!other && !renamed && course.aligned === before.aligned) return;
     this.#cancel();
     this.#point = undefined;
     this.#report(DUE, now);

@@ -24,21 +24,6 @@ export class Outlets {
     this.change(roads);
   }
 
-  /**
-   * What sends a report to those alone that get no more of them when destinations become these; undefined: nobody leaves. One that is
-   * named as before, and only reached in another way, does not.
-   */
-  leaving({ to }: Roads): ((report: Uint8Array) => void) | undefined {
-    const staying = new Set(to.map(address => (address === '-' ? address : formatAddress(address))));
-    const leaving = [...this.#destinations.values()].filter(({ label }) => !staying.has(label));
-    const isStdoutLeaving = this.#stdout && !staying.has('-');
-    if (leaving.length === 0 && !isStdoutLeaving) return undefined;
-    return report => {
-      for (const destination of leaving) destination.send(report, () => {});
-      if (isStdoutLeaving) this.#print(report);
-    };
-  }
-
   /** Drops reports that wait for a look-up. */
   forget(): void {
     for (const destination of this.#destinations.values()) destination.forget();
