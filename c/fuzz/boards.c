@@ -359,14 +359,16 @@ static size_t bytes_of(const struct bb_board_header *h, uint64_t nodes) {
 /* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   uint8_t states[64], known[64];
-  uint32_t kernels[64];
+  uint32_t ails[64], kernels[64];
   double ages[64], skews[64];
-  const struct bb_overview out = {ages, skews, kernels, states, known};
+  const struct bb_overview out = {ages, skews, ails, kernels, states, known};
   MUST(look->nodes < 64 && bb_overview(copy, bytes, look, &out), "no overview of %" PRIu64 " nodes", look->nodes);
   for (uint64_t i = 0; i < look->nodes; i++) {
     MUST(states[i] < BEOBOARD_NSTATES, "state %d", states[i]);
     MUST(known[i] < BEOBOARD_UNKNOWN && (states[i] == BEOBOARD_UNKNOWN || states[i] == known[i]), "known as %d, and is %d", known[i], states[i]);
     MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g", states[i], ages[i]);
+    MUST(ails[i] >> BEOBOARD_NAILMENTS == 0, "ailments %" PRIx32, ails[i]);
+    MUST(ails[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is ill", states[i]);
     MUST(states[i] == BEOBOARD_LIVE || (kernels[i] == 0 && skews[i] == 0), "of a node of state %d more is told", states[i]);
   }
   struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};

@@ -10,7 +10,7 @@ INSTALL ?= install
 
 LIB_VERSION := $(shell awk '/^.define BEOBOARD_VERSION_/ { v = v (v == "" ? "" : ".") $$3 } END { print v }' beoboard.h)
 LIB_MAJOR := $(firstword $(subst ., ,$(LIB_VERSION)))
-LIB_SOURCES = lib/about lib/evidence lib/live lib/node lib/open lib/rates board
+LIB_SOURCES = lib/about lib/ailing lib/evidence lib/live lib/node lib/open lib/rates board
 LIB_OBJECTS = $(LIB_SOURCES:%=$(OUT)/clib/%.o)
 LIB_HEADERS = beoboard.h board.h liveness.h seqlock.h layout.gen.h lib/internal.h lib/header.gen.h
 LIB_SHARED = $(OUT)/libbeoboard.so.$(LIB_VERSION)

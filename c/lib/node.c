@@ -4,9 +4,6 @@
 
 #include "internal.h"
 
-/* Behind the one above, which says what of the API leaves the library. */
-#include "../ailments.h"
-
 int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(b); }
 
 static const uint64_t *entry_of(const beoboard *b, uint64_t i) {
@@ -292,17 +289,6 @@ int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 
   /* A report may have come meanwhile: then the other one is now the newest. */
   if (other > sequence) *newest = 1;
   return 2;
-}
-
-int beoboard_ailments(const beoboard *b, int index) {
-  const int fault = index_fault(b, index);
-  if (fault < 0) return fault;
-  uint64_t pair[2][BB_SLOT_BYTES / 8];
-  int which;
-  const int n = bb_pair(b, (uint64_t)index, pair, &which);
-  if (n <= 0) return n < 0 ? n : -ENODATA;
-  const struct bb_slot *newest = (const struct bb_slot *)pair[which], *before = (const struct bb_slot *)pair[1 - which];
-  return (int)bb_ailments(&newest->report, n > 1 ? &before->report : NULL);
 }
 
 int beoboard_reports(const beoboard *b, int index, struct beoboard_slot *newest, struct beoboard_slot *before, size_t size) {

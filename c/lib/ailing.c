@@ -1,0 +1,16 @@
+/* What ails a node: see ../ailments.h. A file of its own, as it needs the stack for two reports. */
+#include "internal.h"
+
+/* Behind the one above, which says what of the API leaves the library. */
+#include "../ailments.h"
+
+int beoboard_ailments(const beoboard *b, int index) {
+  const int fault = index_fault(b, index);
+  if (fault < 0) return fault;
+  uint64_t pair[2][BB_SLOT_BYTES / 8];
+  int which;
+  const int n = bb_pair(b, (uint64_t)index, pair, &which);
+  if (n <= 0) return n < 0 ? n : -ENODATA;
+  const struct bb_slot *newest = (const struct bb_slot *)pair[which], *before = (const struct bb_slot *)pair[1 - which];
+  return (int)bb_ailments(&newest->report, n > 1 ? &before->report : NULL);
+}
