@@ -485,7 +485,8 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
     unsigned index;
-    if (m->interface[0] == 0 || !find_interface(r, m->interface, &index) || (index == m->index && !m->lost)) continue;
+    if (m->interface[0] == 0 || !find_interface(r, m->interface, &index)) continue;
+    if (index != 0 && index == m->index && !m->lost) continue;
     if (index == 0) {
       snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
       m->lost = m->lost || is_gone(r, m->index);
