@@ -489,7 +489,7 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
     if (index != 0 && index == m->index && !m->lost) continue;
     if (index == 0) {
       snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
-      m->lost = m->lost || is_gone(r, m->index);
+      m->lost = m->lost || (m->index != 0 && is_gone(r, m->index));
     }
     /* An interface that has only got another name is still heard. Else the group is left before it is joined: it still counts among those
      * that a socket may have, and where the number is the same it would not be joined a second time. */
