@@ -105,8 +105,11 @@ t.test('a pace file', { buffered: true }, async t => {
         .slice(count)
         .some(({ lines }) => lines.READY === '1' && / reports every 100ms to /.test(lines.STATUS ?? '')),
     );
-    writeFileSync(config, 'pace-max = "5s"\n');
-    child.kill('SIGHUP');
+    // Options that are taken are looked at anew, and so is the file.
+    await says(/\/pace is a link; ignored$/, () => {
+      writeFileSync(config, 'pace-max = "5s"\n');
+      child.kill('SIGHUP');
+    });
   }
   await says(/wants an interval of 6\.0s/, () => put('interval 6s for 1h'));
   await says(/: pace: reports every 6\.0s for (1h00m|59m\d\ds) /, () => {
