@@ -15,9 +15,10 @@ import {
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
-import { AILMENTS, type Ailment, ailmentsOf } from '../shm/ailments.js';
+import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
 import { BoardReader, heartbeatText, stalledText } from '../shm/reader.js';
+import { plural } from '../shm/sentences.js';
 import { type Census, takeCensus } from './census.js';
 import { type Selection, select } from './selection.js';
 
@@ -79,19 +80,17 @@ function lookForAilments(
   among: readonly string[] | undefined,
   ignored: readonly Ailment[],
 ): Ailing {
-  const ailing = new Map<Ailment, string[]>();
-  const add = (name: string, bits: number) => {
-    for (const ailment of ailmentsOf(bits))
-      if (!ignored.includes(ailment)) ailing.set(ailment, [...(ailing.get(ailment) ?? []), name]);
-  };
+  const nodes: { name: string; ails: number }[] = [];
   if (among === undefined) {
     const snapshot = reader.snapshot();
     const { ails } = snapshot.overview;
-    for (let i = 0; i < ails.length; i++) if (ails[i] !== 0) add(snapshot.node(i).name, ails[i] as number);
+    for (let i = 0; i < ails.length; i++)
+      if (ails[i] !== 0) nodes.push({ name: snapshot.node(i).name, ails: ails[i] as number });
   } else {
-    for (const name of new Set(among)) add(name, reader.snapshotOf(name).overview.ails[0] ?? 0);
+    for (const name of new Set(among)) nodes.push({ name, ails: reader.snapshotOf(name).overview.ails[0] ?? 0 });
   }
-  return new Map(AILMENTS.flatMap(ailment => (ailing.has(ailment) ? [[ailment, ailing.get(ailment) ?? []]] : [])));
+  const told = byAilment(nodes).filter(([ailment]) => !ignored.includes(ailment));
+  return new Map(told.map(([ailment, those]) => [ailment, those.map(({ name }) => name)]));
 }
 
 type Fail = Values<'fail'>['fail'];
@@ -101,8 +100,6 @@ type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
 function excused(strangers: readonly string[], fail: Fail): boolean {
   return fail === 'open' && strangers.length > 0;
 }
-
-const nodesText = (total: number) => `${total} ${total === 1 ? 'node' : 'nodes'}`;
 
 /** The groups that are not empty, how many and who. */
 function told(groups: readonly (readonly [what: string, names: readonly string[]])[]): string[] {
@@ -127,7 +124,7 @@ export function judgeSelection(
     [where, names],
     ['not on the board', strangers],
   ]);
-  const text = parts.length === 0 ? `${nodesText(total)}, none ${where}` : `of ${nodesText(total)} ${parts.join(', ')}`;
+  const text = parts.length === 0 ? `${plural(total)}, none ${where}` : `of ${plural(total)} ${parts.join(', ')}`;
   return {
     code,
     text: [text, ...remarks, ...(open ? ['fails open'] : [])].join('; '),
@@ -157,7 +154,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning ? 1 : 0;
   const parts = told([...groups, ...ailing]);
-  const nodes = nodesText(total);
+  const nodes = plural(total);
   const figures = [
     `live=${counts.live};;;0;${total}`,
     `uncertain=${counts.uncertain};;;0;${total}`,

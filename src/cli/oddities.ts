@@ -5,7 +5,7 @@ import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
-import { AILMENT_TEXT, AILMENTS, ailmentBit } from '../shm/ailments.js';
+import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
@@ -50,13 +50,11 @@ function racks(nodes: readonly Surveyed[]): string | undefined {
 
 /** A sentence for each ailment that there is. */
 function ailing(nodes: readonly Surveyed[]): Oddity[] {
-  const ill = nodes.filter(({ ails }) => ails !== 0);
-  return AILMENTS.flatMap(ailment => {
-    const bit = ailmentBit(ailment);
-    const those = ill.filter(({ ails }) => (ails & bit) !== 0);
-    if (those.length === 0) return [];
-    return [{ kind: 'ailing' as const, nodes: those, text: `${shown(those)}: ${AILMENT_TEXT[ailment]}` }];
-  });
+  return byAilment(nodes).map(([ailment, those]) => ({
+    kind: 'ailing',
+    nodes: those,
+    text: `${shown(those)}: ${AILMENT_TEXT[ailment]}`,
+  }));
 }
 
 /** Nodes whose last reports came within this time were cut off by one thing. */

@@ -244,13 +244,10 @@ export class Loop {
     return nextTick(bootNs, this.#intervalNs, this.#phaseNs);
   }
 
-  #pack(tick: Due, now: Clocks, seq: number): Uint8Array {
-    const late = tick.lateUs > Number(this.#intervalNs) / 2000;
-    return pack(this.#identity, { ...tick, ...now, late, seq, missed: this.#missed }, this.#source, this.#world);
-  }
-
   #report(tick: Due, now: Clocks, done: (count: number) => void = () => {}): void {
-    this.#send(this.#pack(tick, now, this.#seq++), done);
+    const late = tick.lateUs > Number(this.#intervalNs) / 2000;
+    const known = { ...tick, ...now, late, seq: this.#seq++, missed: this.#missed };
+    this.#send(pack(this.#identity, known, this.#source, this.#world), done);
     if (this.#announcing > 0 && --this.#announcing === 0) this.#goOver();
   }
 }

@@ -20,3 +20,13 @@ export function ailmentBit(ailment: Ailment): number {
 export function ailmentsOf(bits: number): Ailment[] {
   return bits === 0 ? [] : AILMENTS.filter(ailment => (bits & ailmentBit(ailment)) !== 0);
 }
+
+/** Whom each ailment ails, the worst first; without those that ail nobody. */
+export function byAilment<T extends { readonly ails: number }>(nodes: readonly T[]): [Ailment, T[]][] {
+  const ill = nodes.filter(({ ails }) => ails !== 0);
+  return AILMENTS.flatMap(ailment => {
+    const bit = ailmentBit(ailment);
+    const those = ill.filter(({ ails }) => (ails & bit) !== 0);
+    return those.length === 0 ? [] : [[ailment, those] satisfies [Ailment, T[]]];
+  });
+}
