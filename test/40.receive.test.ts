@@ -9,7 +9,7 @@ import { REPORT_BYTES } from '../src/layout/codec.js';
 import { type enums, structs } from '../src/layout/layout.gen.js';
 import { BoardReader, type Snapshot } from '../src/shm/reader.js';
 import { boardPath, makeReport, run, start, startReceiver, until } from './lib.js';
-import { now } from './sampler.js';
+import { now, settled } from './sampler.js';
 
 const { fields } = structs.report;
 
@@ -29,12 +29,11 @@ function reading(t: { teardown(end: () => void): void }, board: string): BoardRe
   return reader;
 }
 
-/** Waits until the receiver has taken so many datagrams in all. */
-const received = (reader: BoardReader, count: number): Promise<Snapshot> =>
-  until(`${count} datagrams were received`, () => {
-    const snapshot = reader.snapshot();
-    return (snapshot.header.received ?? 0) >= count && snapshot;
-  });
+/** Waits until the receiver has taken so many datagrams in all and has done with them: it counts before it looks. */
+async function received(reader: BoardReader, count: number): Promise<Snapshot> {
+  await until(`${count} datagrams were received`, () => (reader.snapshot().header.received ?? 0) >= count);
+  return settled(reader);
+}
 
 /** A good report with bytes changed by hand. */
 function spoiled(change: (view: DataView, bytes: Uint8Array) => void, from = makeReport()): Uint8Array {

@@ -10,6 +10,7 @@ import { VERBS } from '../src/common/verbs.js';
 import { dictionary } from '../src/layout/dictionary.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
+import { settled } from './sampler.js';
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
@@ -166,6 +167,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
   const reader = new BoardReader(board);
   t.teardown(() => reader.close());
   await until('all are taken', () => (reader.snapshot().header.received ?? 0) >= 5000);
+  await settled(reader);
   const { stdout } = await run(['status', '--json', '--board', board]);
   const { board: head, nodes } = JSON.parse(stdout);
   t.same([head.nodes, head.kernel_drops, head.refused, head.accepted], [1000, 0, {}, 5000]);
