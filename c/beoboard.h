@@ -423,12 +423,12 @@ uint32_t beoboard_version(void);
 #define BEOBOARD_NET_STATE_UP          (UINT64_C(1) << 0)  /* the interface is switched on */
 #define BEOBOARD_NET_STATE_CARRIER     (UINT64_C(1) << 1)  /* it has a link */
 
-#define BEOBOARD_GPU_FLAGS_PRESENT     (UINT64_C(1) << 0)
-#define BEOBOARD_GPU_FLAGS_IN_USE      (UINT64_C(1) << 1)
-#define BEOBOARD_GPU_FLAGS_ECC_ERROR   (UINT64_C(1) << 2)
-#define BEOBOARD_GPU_FLAGS_THROTTLED   (UINT64_C(1) << 3)
-#define BEOBOARD_GPU_FLAGS_OFF_THE_BUS (UINT64_C(1) << 4)
-#define BEOBOARD_GPU_FLAGS_PARTITIONED (UINT64_C(1) << 5)
+#define BEOBOARD_GPU_FLAGS_PRESENT     (UINT64_C(1) << 0)  /* it is there */
+#define BEOBOARD_GPU_FLAGS_IN_USE      (UINT64_C(1) << 1)  /* a program holds it, or it is busy */
+#define BEOBOARD_GPU_FLAGS_ECC_ERROR   (UINT64_C(1) << 2)  /* it has memory errors that were not corrected */
+#define BEOBOARD_GPU_FLAGS_THROTTLED   (UINT64_C(1) << 3)  /* it runs slower for its temperature or its power supply */
+#define BEOBOARD_GPU_FLAGS_OFF_THE_BUS (UINT64_C(1) << 4)  /* it is lost to its driver, or wants a reset */
+#define BEOBOARD_GPU_FLAGS_PARTITIONED (UINT64_C(1) << 5)  /* it is divided, as by MIG */
 
 enum beoboard_health {
     BEOBOARD_HEALTH_UNKNOWN = 0,

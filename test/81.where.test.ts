@@ -2,9 +2,12 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { fieldNames, fieldOf } from '../src/cli/fields.js';
 import { parseCondition } from '../src/cli/where.js';
 import { InputError } from '../src/common/text.js';
+import type { Encodable } from '../src/layout/codec.js';
+import { bits } from '../src/layout/layout.gen.js';
+import { readingNames, readingOf } from '../src/readings/readings.js';
+import { EXAMPLE } from '../src/readings/units.js';
 import { busy, madeBoard, validOf } from './madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 8677);
@@ -16,11 +19,56 @@ const snapshot = madeBoard([
   { name: 'node4' },
 ]);
 
-function matching(condition: string): string {
+/** Two nodes with several of everything: GPUs, groups of CPUs, interfaces. */
+const rich = madeBoard(
+  [
+    { name: 'rack1n1', gpus: [95, 40], flags: 1n << BigInt(bits.flags.held), mbps: 100_000, moved: 11e9 },
+    { name: 'rack2n1', gpus: [255, 0], flags: 0n, mbps: 0, moved: 1e6 },
+  ].map(({ name, gpus, flags, mbps, moved }) => {
+    const net = (bytes: number) => [
+      { name: 'eth0', rx_bytes: 10, state: 3 },
+      { name: 'ib0.8001', rx_bytes: bytes, mbps, state: 1 },
+    ];
+    const report: Encodable<'report'> = {
+      valid: validOf(
+        ...(['gpu', 'groups', 'group_share', 'topology', 'net', 'system', 'memory', 'cpus', 'load'] as const),
+        ...(['vmstat', 'power', 'psi_cpu', 'cpu_share', 'root', 'fabric', 'sender'] as const),
+      ),
+      flags: Number(flags),
+      cpus_online: 4,
+      load1_c: 300,
+      gpu_count: 2,
+      gpu_busy: 1,
+      gpu: gpus.map(util_pct => ({
+        util_pct,
+        mem_used_mib: 900,
+        mem_total_mib: util_pct === 0 ? 0 : 1000,
+        temp_degc: 60,
+      })),
+      gpu_flags: [1, 1 | (1 << bits.gpu_flags.throttled)],
+      groups: 1,
+      group: [{ cpus: 4, busy_pm: 900, temp_dc: -32768 }],
+      net: net(moved),
+      fabric: { name: 'mlx5_0', rx_bytes: moved, mbps: 200_000 },
+      mem_total_mib: 1000,
+      mem_avail_mib: 100,
+      cpu_busy_pm: 955,
+      psi_cpu_some10: 2500,
+      root_total_mib: 100,
+      root_avail_mib: 50,
+      arch: 1,
+      power_node_w: 450,
+      late_us: 5_800_000,
+    };
+    return { name, age: 0.5, report, before: { ...report, net: net(0), fabric: { name: 'mlx5_0' } } };
+  }),
+);
+
+function matching(condition: string, of = snapshot): string {
   const holds = parseCondition(condition);
-  return [...snapshot.nodes()]
+  return [...of.nodes()]
     .filter(holds)
-    .map(({ name }) => name.slice(4))
+    .map(({ name }) => name.slice(4, 5))
     .join('');
 }
 
@@ -71,8 +119,86 @@ t.test('what conditions mean', async t => {
   }
 });
 
+t.test('units, shares, flags, words, patterns, entries', async t => {
+  const table: [condition: string, racks: string][] = [
+    // A unit behind a number, whatever the reading's own.
+    ['mem_avail_mib < 0.1GiB', '12'],
+    ['mem_avail < 101MiB', '12'],
+    ['mem_avail > 100MB', '12'],
+    ['mem_avail < 100MB', ''],
+    ['mem_avail == 104857600B', '12'],
+    ['age < 1s && age > 400ms', '12'],
+    ['age_ms < 1s', '12'],
+    ['late_us > 5s', '12'],
+    ['power_node_w > 0.4kW && power_node < 451W', '12'],
+    ['1GiB > mem_avail', '12'],
+    ['mem_avail < mem_total_mib', '12'],
+    ['mem_total_mib == mem_total', '12'],
+    ['load1 == 3', '12'],
+    ['load < 0.004K', '12'],
+    // Per cent: of a share, and of what a reading is a part of.
+    ['cpu_busy_pm > 95%', '12'],
+    ['cpu_busy > 95.4% && cpu > 95', '12'],
+    ['cpu_busy > 96%', ''],
+    ['psi_cpu_some10 == 25%', '12'],
+    ['mem_avail_mib <= 10% && mem_avail > 9.9%', '12'],
+    ['load >= 75%', '12'],
+    ['load > 75%', ''],
+    ['gpu_busy == 50%', '12'],
+    ['root_avail < 51%', '12'],
+    // Flags and words by their names.
+    ['held', '1'],
+    ['!held', '2'],
+    ['flags.held', '1'],
+    ['!root_readonly', '12'],
+    ['valid.gpu && !valid.edac', '12'],
+    ['ails.held', '1'],
+    ['ailing', '12'],
+    ['arch == x86_64', '12'],
+    ['arch != x86_64', ''],
+    // Patterns.
+    ['name ~ "^rack1"', '1'],
+    ['name !~ "^rack1"', '2'],
+    ['name ~ "rack[12]n"', '12'],
+    ['state ~ "liv|sil" && arch ~ x86', '12'],
+    ['address ~ "."', ''],
+    ['address !~ "."', ''],
+    // Entries, by their number, an interface's name, or one or all of them.
+    ['gpu.0.util_pct > 90', '1'],
+    ['gpu.0.util > 90%', '1'],
+    ['gpu.1.util == 0%', '2'],
+    ['gpu.2.util >= 0%', ''],
+    ['any(gpu.util > 90%)', '1'],
+    ['all(gpu.util >= 40%)', '1'],
+    ['any(gpu.util < 1%)', '2'],
+    ['any(gpu.mem_used > 50%)', '12'],
+    ['all(gpu.mem_used > 50%)', '1'],
+    ['any(gpu.throttled)', '12'],
+    ['all(gpu.throttled)', ''],
+    ['any(gpu.throttled && gpu.util > 30%)', '1'],
+    ['!any(gpu.util > 90%) && gpu_count == 2', '2'],
+    ['any(group.busy > 89%)', '12'],
+    ['any(group.temp > 1C)', ''],
+    ['net.0.carrier && !net.ib0.8001.carrier', '12'],
+    ['net.ib0.8001.mbps > 50Gbit/s', '1'],
+    ['rates.net.ib0.8001.rx_bytes > 80%', '1'],
+    ['any(rates.net.rx_bytes > 1GB)', '1'],
+    ['any(net.name ~ "^ib" && !net.carrier)', '12'],
+    ['fabric.mbps == 200Gbit/s && rates.fabric.rx_bytes > 1GB/s', '1'],
+    ['net_rest.rx_bytes >= 0', ''],
+  ];
+  for (const [condition, racks] of table) t.equal(matching(condition, rich), racks, condition);
+});
+
+t.test('no pattern takes long', async t => {
+  // A matcher that goes back and forth needs 2^60 steps for this.
+  const long = madeBoard([{ name: `${'a'.repeat(62)}b`, age: 1, report: {} }]);
+  const holds = parseCondition('name ~ "^(a+)+$" || name ~ "(.*)*(.*)*(.*)*c"');
+  t.same([...long.nodes()].map(holds), [false]);
+});
+
 t.test('words of enums stand for their numbers', async t => {
-  const health = fieldOf('health')?.words ?? [];
+  const health = readingOf('health')?.words ?? [];
   t.ok(health.length > 2);
   t.equal(matching(`health == ${health[2]}`), '3');
   t.equal(matching('health == 2'), '3');
@@ -95,7 +221,37 @@ t.test('what is wrong, where, and what to write', async t => {
     ['load > "x"', "column 8: load is a number, 'x' is a text; write a number"],
     ['name == 5', 'column 9: name is a text, \'5\' is a number; write "5"'],
     ['name == "x', 'column 9: a text that is not closed; write "text"'],
-    ['load > 10G', "column 8: '10G' is no number; write digits, as in 1024 or 0.5"],
+    ['load > 1.2.3', "column 8: '1.2.3' is no number; write digits, as in 1024 or 0.5"],
+    ['load > 5GiB', "column 8: load is a number, '5GiB' is not; write 10 or 10%, say"],
+    ['age > 5GiB', "column 7: age is a time, '5GiB' is not; write 5s, say"],
+    ['age > 50%', "column 7: age is a time, '50%' is not; write 5s, say"],
+    ['age > 5fortnights', "column 7: 'fortnights' in '5fortnights' is no unit; write 5s, say"],
+    ['mem_avail < 10', "column 13: mem_avail is a size, and '10' has no unit; write 1GiB or 10%, say"],
+    ['in > 10G', "column 6: in is a data rate, '10G' is not; write 1GB/s, say"],
+    ['load > age', 'column 8: load is a number, age a time; compare what is of one kind'],
+    ['!root_ro', "column 2: there is no field 'root_ro'; did you mean root_readonly?"],
+    ['arch == x86_65', "column 9: arch is never 'x86_65'; did you mean x86_64?"],
+    ['health == grand', "column 11: health is never 'grand'; write unknown, ok, warning, bad"],
+    ['load ~ 1', 'column 6: load is a number: it matches no pattern; write TEXT ~ "PATTERN", as in name ~ "^rack1"'],
+    ['name ~ rack[12]', 'column 12: a pattern without quotes; write it in quotes, as in name ~ "^rack[12]"'],
+    ['name ~ ^x', 'column 8: a pattern without quotes; write it in quotes, as in name ~ "^rack[12]"'],
+    ['name ~ "["', "column 8: '[' is no regular expression; write one of RE2, as in ^rack[0-9]+"],
+    ['name ~ "(?=a)"', "column 8: '(?=a)' is no regular expression; write one of RE2, as in ^rack[0-9]+"],
+    ['name ~', 'column 7: no pattern; write it in quotes, as in name ~ "^rack1"'],
+    [
+      'gpu.util > 90%',
+      'column 1: gpu.util is of each GPU; write any(gpu.util …), all(gpu.util …), or gpu.0.util of the first',
+    ],
+    [
+      'any(gpu.util > 9% && net.up)',
+      'column 22: net.up is of each network interface, not GPU; write an any(…) for each',
+    ],
+    ['any(load > 1)', 'column 1: nothing in any(…) is of several; write any(gpu.util > 90%), say'],
+    ['any(gpu.util > 1%', "column 4: a '(' that is not closed; write ')'"],
+    ['any(all(gpu.util > 1%))', 'column 5: all(…) within another; write one beside the other'],
+    ['some(gpu.util > 1%)', "column 1: 'some' before a bracket; write any(CONDITION) or all(CONDITION)"],
+    ['net > 1', 'column 1: net stands for each network interface; write any(!net.carrier), say'],
+    ['gpu[0].util > 1', 'column 4: a bracket; an entry is named by its number behind a point: gpu.0.util_pct'],
     ['load > 1 ; rm', "column 10: ';' cannot stand here; write FIELD < VALUE, as in load > 10"],
     ['load > \u001b', "column 8: '\\u{1b}' cannot stand here; write FIELD < VALUE, as in load > 10"],
     ['&& load', "column 1: '&&' where a value is missing; write FIELD < VALUE, as in load > 10"],
@@ -114,15 +270,20 @@ t.test('what is wrong, where, and what to write', async t => {
 });
 
 t.test('every field has a value or none, and can be compared', async t => {
-  t.ok(fieldNames().length > 150, `${fieldNames().length} fields`);
-  for (const name of fieldNames()) {
-    const field = fieldOf(name);
+  t.ok(readingNames().length > 150, `${readingNames().length} fields`);
+  for (const name of readingNames()) {
+    const field = readingOf(name);
     for (const node of snapshot.nodes()) {
       const value = field?.value(node);
       const type = field?.isText ? 'string' : 'number';
       if (value !== undefined && typeof value !== type) t.fail(`${name} of ${node.name} is a ${typeof value}`);
     }
-    parseCondition(field?.isText ? `${name} == ${name === 'state' ? 'live' : 'x'}` : `${name} < 1`);
+    const unit = field?.wantsUnit
+      ? field.unit.quantity === 'share'
+        ? '%'
+        : EXAMPLE[field.unit.quantity].slice(1)
+      : '';
+    parseCondition(field?.isText ? `${name} == ${name === 'state' ? 'live' : 'x'}` : `${name} < 1${unit}`);
   }
 });
 
@@ -139,6 +300,14 @@ t.test('any text is a condition or refused in one line', async t => {
     '&&',
     '||',
     '!',
+    '~',
+    '"^x"',
+    'any(',
+    'gpu.util',
+    'net.eth0.mbps',
+    'held',
+    '5GiB',
+    '10%',
     '(',
     ')',
     '==',

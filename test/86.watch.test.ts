@@ -5,8 +5,6 @@ import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-
-import { fieldNames, fieldOf } from '../src/cli/fields.js';
 import { flushed, readKeys } from '../src/cli/keystrokes.js';
 import { clip, difference, widthOf } from '../src/cli/screen.js';
 import { Roster, worstFirst } from '../src/cli/sorting.js';
@@ -15,6 +13,7 @@ import { survey } from '../src/cli/survey.js';
 import { frame, type Seen, seen } from '../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
 import { expand } from '../src/common/hostlists.js';
+import { readingNames, readingOf } from '../src/readings/readings.js';
 import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
@@ -278,8 +277,8 @@ t.test('one field alone is as it is among all of them', async t => {
       );
       return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
     };
-    const value = (name: string) => fieldOf(name)?.value(node);
-    for (const name of fieldNames())
+    const value = (name: string) => readingOf(name)?.value(node);
+    for (const name of readingNames())
       if (name.startsWith('rates.')) t.equal(value(name), rates?.[name.slice(6)], `${node.name} ${name}`);
     t.same([value('in'), value('out')], [sum('rx_bytes'), sum('tx_bytes')]);
     t.same([value('lost'), value('reports')], [record.lost, record.accepted]);

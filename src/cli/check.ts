@@ -30,7 +30,7 @@ export const verb = defineVerb({
   examples: [
     'beoboard check',
     'beoboard check --warning 5 --critical 2%',
-    "beoboard check --where 'state == live && mem_avail_mib < 1024' --warning 0 --critical 5%",
+    "beoboard check --where 'state == live && mem_avail < 1GiB' --warning 0 --critical 5%",
     'beoboard check --nodes "$SLURM_JOB_NODELIST" --fail open',
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',

@@ -2,8 +2,8 @@
 
 import { formatDuration } from '../common/durations.js';
 import { InputError, nearest, oneLine, quote } from '../common/text.js';
+import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
-import { type Field, fieldNames, fieldOf, pressures } from './fields.js';
 
 export interface Column {
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Column {
   readonly left?: boolean;
   /** A reading, for which brackets say that it is old. */
   readonly reading?: boolean;
-  readonly field: Field;
+  readonly field: Reading;
   /** How a number of it is shown. */
   readonly show: (value: number) => string;
   /** What is shown of a node; undefined when there is nothing to show. */
@@ -46,7 +46,7 @@ function column(
   show: (value: number) => string,
   more: Partial<Column> = { reading: true },
 ): Column {
-  const field = fieldOf(name) as Field;
+  const field = readingOf(name) as Reading;
   const text = (node: Node) => {
     const value = field.value(node);
     return value === undefined ? undefined : typeof value === 'string' ? oneLine(value) : show(value);
@@ -87,9 +87,9 @@ export const COLUMNS: readonly Column[] = [
 const PRIORITY = 'name state age ails why load cpu mem in out up disk pressure gpu swap skew lost cpus link'.split(' ');
 
 /** A column for any field: its value as it is. */
-function ofField(field: Field): Column {
-  const { name, isText = false } = field;
-  const show = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(2));
+function ofField(field: Reading): Column {
+  const { name, isText = false, words } = field;
+  const show = (value: number) => words?.[value] ?? (Number.isInteger(value) ? String(value) : value.toFixed(2));
   return { ...column(name, name, name, show), left: isText };
 }
 
@@ -98,9 +98,9 @@ export function chosenColumns(names: readonly string[]): Column[] {
   const chosen = names.map(name => {
     const known = COLUMNS.find(other => other.name === name);
     if (known !== undefined) return known;
-    const field = fieldOf(name);
+    const field = readingOf(name);
     if (field !== undefined) return ofField(field);
-    const meant = nearest(name, fieldNames());
+    const meant = nearest(name, readingNames());
     const hint = meant ? `did you mean ${meant}?` : `write some of ${COLUMNS.map(other => other.name).join(',')}`;
     throw new InputError(`there is no column ${quote(name)}; ${hint}`);
   });
@@ -109,16 +109,16 @@ export function chosenColumns(names: readonly string[]): Column[] {
 
 /** What to sort by: the largest first unless `upward`. */
 export interface Sorting {
-  readonly field: Field;
+  readonly field: Reading;
   readonly upward: boolean;
 }
 
 /** The field to sort by; a minus before it turns the order around. Throws an InputError. */
 export function sortField(text: string): Sorting {
   const name = text.replace(/^-/, '');
-  const field = fieldOf(name);
+  const field = readingOf(name);
   if (field === undefined) {
-    const meant = nearest(name, fieldNames());
+    const meant = nearest(name, readingNames());
     throw new InputError(
       `there is no field ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'beoboard describe lists them'}`,
     );

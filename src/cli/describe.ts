@@ -1,10 +1,13 @@
-// The dictionary: what each field of a report means, in what unit, from where, and what it does not mean.
+// What each name means that can be asked for: fields of a report, columns, flags, entries; in what unit, from where, and what it does not mean.
 
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { nearest, quote } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
+import { type EntryReading, entryReadings } from '../readings/entries.js';
+import { type Reading, readingNames, readingOf } from '../readings/readings.js';
+import { COLUMNS } from './columns.js';
 
 export const verb = defineVerb({
   name: 'describe',
@@ -13,12 +16,18 @@ export const verb = defineVerb({
   arguments: ['[field]'],
   examples: [
     'beoboard describe',
+    'beoboard describe load',
     'beoboard describe cpu_iowait_pm',
     'beoboard describe net.rx_bytes',
+    'beoboard describe held',
     'beoboard describe --json',
   ],
-  notes: 'The text is that of proto/stat-v1.md. Without a field it lists them all.',
+  notes: `Without a name it lists all that conditions, --columns, --sort and --by take. A counter NAME has a rate, rates.NAME. A level may go without
+the unit in its name; what it is compared with has one then: mem_avail < 1GiB, mem_avail < 10%. The text of fields is that of
+proto/stat-v1.md.`,
 });
+
+type AnyReading = Reading | EntryReading;
 
 /** Structs that a report holds, under the names of the fields that hold them: `net.rx_bytes` is `net_if.rx_bytes`. */
 const holders = new Map(
@@ -36,14 +45,84 @@ function fullName(entry: Entry): string {
   return entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
 }
 
+/** Readings that are not as the report has them: those of the board, sums, flags. */
+function ownReadings(): Reading[] {
+  return readingNames()
+    .map(name => readingOf(name) as Reading)
+    .filter(({ source }) => source === undefined);
+}
+
+/** The bit of the report that a reading is, as its table has it; undefined: it is none. */
+function bitOf({ name, source }: AnyReading) {
+  const [field] = source === undefined ? [] : find(source);
+  const table = field && tables[tableOf(field)];
+  const bit = table?.find(bit => bit.name === name.split('.').at(-1));
+  return bit && field && { ...bit, of: fullName(field) };
+}
+
+/** The table in which the values or bits of a field are named. */
+function tableOf({ field, unit }: Entry): string {
+  return field === 'valid' ? 'bits valid' : unit;
+}
+
+/** A name as it is asked for: the fields of entries under the name of their list. */
+function askedName(entry: Entry): string {
+  const holder = [...holders].find(([, struct]) => struct === entry.struct && entry.struct !== 'report')?.[0];
+  return entry.struct === 'report' ? entry.field : `${holder}.${entry.field}`;
+}
+
+type Row = readonly [name: string, unit: string, meaning: string];
+
 function* list(): Generator<string> {
-  const width = Math.max(...dictionary.map(entry => fullName(entry).length));
-  for (const entry of dictionary)
-    yield `${fullName(entry).padEnd(width)}  ${entry.unit.padEnd(16)}  ${entry.meaning || entry.source}\n`;
+  const ofReport = (entry: Entry): Row => [askedName(entry), entry.unit, entry.meaning || entry.source];
+  const ofReading = (reading: AnyReading): Row => [
+    reading.name,
+    reading.unit.label,
+    reading.about || bitOf(reading)?.meaning || reading.name,
+  ];
+  const flags = [...readingNames()].map(name => readingOf(name) as Reading).filter(({ name }) => /^flags\./.test(name));
+  const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
+  const parts: [title: string, rows: Row[]][] = [
+    ['Of a node, as the board knows it', ownReadings().map(ofReading)],
+    ['Of its last report', dictionary.filter(({ struct }) => struct === 'report').map(ofReport)],
+    ['Flags of it: held, or flags.held', flags.map(ofReading)],
+    [
+      'Of each CPU group, network interface, GPU: any(gpu.util > 90%), all(…), gpu.0.util_pct, net.eth0.mbps',
+      [...dictionary.filter(({ struct }) => struct !== 'report').map(ofReport), ...bits.map(ofReading)],
+    ],
+  ];
+  const width = Math.max(...parts.flatMap(([, rows]) => rows.map(([name]) => name.length)));
+  for (const [i, [title, rows]] of parts.entries()) {
+    yield `${i > 0 ? '\n' : ''}${title}\n`;
+    for (const [name, unit, meaning] of rows) yield `${name.padEnd(width)}  ${unit.padEnd(16)}  ${meaning}\n`;
+  }
+}
+
+const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padEnd(12)}${text}\n`);
+
+/** The names by which a field is asked for, beside its own. */
+function otherNames(entry: Entry): string {
+  const source = entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
+  const all: AnyReading[] = [...readingNames().map(name => readingOf(name) as Reading), ...entryReadings().values()];
+  const names = all
+    .filter(reading => reading.source === source && bitOf(reading) === undefined)
+    .map(({ name }) => name);
+  return names.filter(name => name !== fullName(entry)).join(', ');
+}
+
+/** What is no field of the report, or a bit of one. */
+function* explainReading(reading: AnyReading): Generator<string> {
+  const bit = bitOf(reading);
+  const column = COLUMNS.find(({ name }) => name === reading.name);
+  yield `${reading.name}\n`;
+  yield row('means', reading.about || bit?.meaning || '');
+  yield row('unit', reading.unit.label);
+  yield row('100 % is', reading.total ?? '');
+  yield row('column', column?.title ?? '');
+  if (bit !== undefined) yield row('place', `bit ${bit.value} of ${bit.of}`);
 }
 
 function* explain(entry: Entry): Generator<string> {
-  const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padEnd(12)}${text}\n`);
   yield `${fullName(entry)}\n`;
   yield row('means', entry.meaning);
   yield row('is not', entry.isNot);
@@ -51,27 +130,60 @@ function* explain(entry: Entry): Generator<string> {
   yield row('kind', entry.kind);
   yield row('source', entry.source);
   yield row('valid bit', entry.set === '' ? '' : `${entry.set} (${entry.speed})`);
+  yield row('100 % is', readingOf(entry.field)?.total ?? '');
+  yield row('also', otherNames(entry));
   yield row('place', `byte ${entry.offset} of ${entry.struct}, ${entry.type}`);
-  const values = tables[entry.field === 'valid' ? 'bits valid' : entry.unit] ?? [];
+  const values = tables[tableOf(entry)] ?? [];
   const what = entry.unit.startsWith('enum') ? 'value' : 'bit';
   for (const { value, name, meaning } of values)
     yield row(`${what} ${value}`, meaning === '' ? name : `${name}: ${meaning}`);
 }
 
+/** What somebody may mean by a name: a reading that is no field, and fields. */
+function meant(name: string): { reading: AnyReading | undefined; entries: Entry[] } {
+  const reading = readingOf(name) ?? entryReadings().get(name);
+  const isOwn = reading !== undefined && (reading.source === undefined || bitOf(reading) !== undefined);
+  const entries = find(name);
+  // Another name of a field, its rate, or one entry's.
+  if (entries.length === 0 && !isOwn && reading?.source !== undefined) entries.push(...find(reading.source));
+  return { reading: isOwn ? reading : undefined, entries };
+}
+
+/** What a name means, in lines; none for what is no name. */
+export function explained(name: string): string[] {
+  const { reading, entries } = meant(name);
+  const own = reading === undefined ? [] : [...explainReading(reading)];
+  return [...own, ...entries.flatMap(entry => [...explain(entry)])];
+}
+
+function readingJson({ name, about, unit, words, total, source }: AnyReading) {
+  return { name, about: about || undefined, unit: unit.label, quantity: unit.quantity, words, total, source };
+}
+
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   const [name] = args;
-  const entries = name === undefined ? [...dictionary] : find(name);
-  if (entries.length === 0) {
-    const known = dictionary.flatMap(entry => [entry.field, fullName(entry)]);
-    const meant = nearest(name ?? '', known);
+  if (name === undefined) {
+    const readings = [...readingNames().map(one => readingOf(one) as Reading), ...entryReadings().values()];
+    if (values.json) await print([`${json({ schema: 1, fields: dictionary, readings: readings.map(readingJson) })}\n`]);
+    else await print(list());
+    return 0;
+  }
+  const { reading, entries } = meant(name);
+  if (reading === undefined && entries.length === 0) {
+    const known = [
+      ...readingNames(),
+      ...entryReadings().keys(),
+      ...dictionary.flatMap(entry => [entry.field, fullName(entry)]),
+    ];
+    const near = nearest(name, known);
     throw new UsageError(
       verb.name,
-      `there is no field ${quote(name ?? '')}; ${meant ? `did you mean ${meant}?` : 'beoboard describe lists them'}`,
+      `there is no field ${quote(name)}; ${near ? `did you mean ${near}?` : 'beoboard describe lists them'}`,
     );
   }
-  if (values.json) await print([`${json({ schema: 1, fields: entries })}\n`]);
-  else if (name === undefined) await print(list());
-  else await print(entries.flatMap(entry => [...explain(entry)]));
+  const own = reading === undefined ? [] : [reading];
+  if (values.json) await print([`${json({ schema: 1, fields: entries, readings: own.map(readingJson) })}\n`]);
+  else await print(explained(name));
   return 0;
 }

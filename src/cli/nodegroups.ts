@@ -3,11 +3,12 @@
 
 import { compareNames, fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
+import { compilePattern } from '../common/patterns.js';
 import { oneLine } from '../common/text.js';
+import type { Reading, Value } from '../readings/readings.js';
 import { STATES, type State } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import { COLUMNS, type Column, chosenColumns, cut, NOTHING, sortField } from './columns.js';
-import type { Field, Value } from './fields.js';
 import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 
@@ -22,14 +23,17 @@ export interface Group {
 type Rule = (snapshot: Snapshot, node: Surveyed) => string | undefined;
 
 /** The value of a field, in its word where it has words. */
-function wordOf(snapshot: Snapshot, index: number, field: Field): Value {
+function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   const value = field.value(snapshot.node(index));
   return typeof value === 'number' ? (field.words?.[value] ?? value) : value;
 }
 
-/** Throws an InputError for what is no field. */
+/** Throws an InputError for what is no field, or no regular expression. */
 function ruleOf(grouping: Grouping): Rule {
-  if ('pattern' in grouping) return (_, { name }) => grouping.pattern.exec(name)?.[0];
+  if ('pattern' in grouping) {
+    const find = compilePattern(grouping.pattern, '--by');
+    return (_, { name }) => find(name);
+  }
   const { field } = sortField(grouping.field);
   return (snapshot, { index }) => {
     const value = wordOf(snapshot, index, field);
@@ -44,7 +48,7 @@ function worst(a: Group, b: Group): number {
 }
 
 /** The mean of a field over the live nodes of a group; of a text what they all have. Undefined where there is none. */
-export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Field): Value {
+export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')
     .map(({ index }) => wordOf(snapshot, index, field))

@@ -3,11 +3,11 @@
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
+import { COUNTERS } from '../readings/readings.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
 import { reasonText, refusalText } from '../shm/sentences.js';
 import { NOTHING } from './columns.js';
-import { COUNTERS } from './fields.js';
 import type { Painter } from './style.js';
 
 interface Described {

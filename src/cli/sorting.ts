@@ -2,10 +2,10 @@
 
 import { compareNames } from '../common/hostlists.js';
 import { structs } from '../layout/layout.gen.js';
+import type { Value } from '../readings/readings.js';
 import { STATES } from '../shm/liveness.js';
 import type { Snapshot } from '../shm/reader.js';
 import type { Sorting } from './columns.js';
-import type { Value } from './fields.js';
 import type { Survey, Surveyed } from './survey.js';
 
 const RANK = new Map(STATES.map((state, i) => [state, i]));

@@ -30,7 +30,8 @@ export const verb = defineVerb({
     'beoboard status node017',
     'beoboard status -x',
     'beoboard status -w rack17n[01-48] -o load,mem,mem_avail_mib',
-    "beoboard status --where 'mem_avail_mib < 1024 && state == live' --sort load",
+    "beoboard status --where 'mem_avail < 1GiB && state == live' --sort load",
+    'beoboard status --where \'any(gpu.throttled) || name ~ "^rack1" && load > 150%\'',
     "beoboard status --by '/^rack[0-9]+/'",
     'beoboard status --watch',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
@@ -49,8 +50,10 @@ ${Object.entries(meanings.ailment)
   .join('\n')}
 --watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
 terminal, or with --plain, it prints again every second.
-A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
-words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
+A condition compares what beoboard describe lists (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or a text by
+~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), and per cent of a part
+are of its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct and
+net.eth0.mbps ask of GPUs, interfaces and CPU groups. What was not measured compares with nothing.
 --by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
 Host lists without an option are those of -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });

@@ -2,12 +2,34 @@
 
 import { fold } from '../common/hostlists.js';
 import { json } from '../common/output.js';
-import { enums } from '../layout/layout.gen.js';
+import { bitNames, type Report } from '../layout/codec.js';
+import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
 import type { Oddity } from './oddities.js';
 import type { Surveyed } from './survey.js';
+
+type Enum = keyof typeof enums;
+/** Fields of a report whose numbers have words, and of which enum these are. */
+const WORDED = Object.entries<{ unit: string }>(structs.report.fields).flatMap(([field, { unit }]) =>
+  unit.startsWith('enum ') ? [[field as keyof Report, enums[unit.slice(5) as Enum]] as const] : [],
+);
+
+/** The words for the numbers of a report: of each enum its word, of each mask the names of its bits. */
+function namesOf(report: Report) {
+  const words = WORDED.flatMap(([field, of]) => {
+    const word = of[Number(report[field] ?? -1)];
+    return word === undefined ? [] : [[field, word] as const];
+  });
+  return {
+    ...Object.fromEntries(words),
+    flags: bitNames('flags', report.flags),
+    valid: bitNames('valid', report.valid),
+    net: report.net?.map(({ state }) => bitNames('net_state', state)),
+    gpu_flags: report.gpu_flags?.map(flags => bitNames('gpu_flags', flags)),
+  };
+}
 
 function nodeJson(node: Node) {
   const { record, report, lastRefusal } = node;
@@ -39,6 +61,7 @@ function nodeJson(node: Node) {
     },
     // In place: it is decoded for us alone, and to copy two hundred keys took a tenth of the time.
     report: report && Object.assign(report, { boot_id: bootId }),
+    names: report && namesOf(report),
     rates: node.rates,
   };
 }

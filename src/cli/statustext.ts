@@ -135,7 +135,7 @@ async function rows(
 /** Why a rule makes no group. */
 function unmatched(grouping: Grouping): string {
   if ('field' in grouping) return `no groups: ${grouping.field} is known of none of these nodes`;
-  return `no groups: none of these names matches ${oneLine(String(grouping.pattern).replace(/u$/, ''))}; beoboard nodes lists them`;
+  return `no groups: none of these names matches /${oneLine(grouping.pattern)}/; beoboard nodes lists them`;
 }
 
 /** A line for each group: all, or those that `-x` leaves. */

@@ -2,7 +2,7 @@
 
 import { readNodes } from '../common/hostlists.js';
 import { InputError, UNSEEN } from '../common/text.js';
-import { fieldOf } from './fields.js';
+import { readingOf } from '../readings/readings.js';
 import type { Key } from './keystrokes.js';
 import type { Choice } from './survey.js';
 import { type Condition, parseCondition } from './where.js';
@@ -68,7 +68,7 @@ export function refined(filter: Filter, written: string): Filter {
   const text = written.trim();
   if (text === '') return {};
   // A field alone is a condition; any other word alone is a name.
-  if (/[\s<>=!&|()"']/.test(text) || fieldOf(text) !== undefined)
+  if (/[\s<>=!&|()"']/.test(text) || readingOf(text) !== undefined)
     return { ...filter, where: { text, holds: parseCondition(text) } };
   return { ...filter, list: { text, names: readNodes(text) } };
 }

@@ -1,25 +1,35 @@
-// Conditions over the fields of a node: mem_avail_mib < 1024 && state == live. Parses and evaluates; knows no board.
+// Conditions over the readings of a node: mem_avail < 1GiB && state == live. Parses and evaluates; knows no board.
 
 import { UsageError } from '../common/failure.js';
+import { compilePattern } from '../common/patterns.js';
 import { InputError, nearest, quote } from '../common/text.js';
+import { type EntryReading, entriesOf, entryReadings, type List } from '../readings/entries.js';
+import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
+import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
-import { type Field, fieldNames, fieldOf, type Value } from './fields.js';
 
 /** Whether it holds for a node. */
 export type Condition = (node: Node) => boolean;
+
+/** The same of one entry of a node, where the condition is about each of them: of a GPU, say. */
+type Holds = (node: Node, entry: number) => boolean;
 
 type Kind = 'word' | 'number' | 'text' | 'sign' | 'end';
 
 interface Token {
   readonly kind: Kind;
   readonly text: string;
+  /** Of a number: what is written behind it. */
+  readonly unit?: string;
   /** Where it begins, counted from 1. */
   readonly column: number;
 }
 
 const TOKEN =
-  /\s*(?:(?<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|<=|>=|[<>!()]))/y;
+  /\s*(?:(?<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:%|°?[A-Za-z]+(?:\/s)?)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|!~|<=|>=|[<>!~()]))/y;
+/** A number and what is written behind it; an e belongs to the number only before digits. */
+const NUMBER = /^(-?[\d.]+(?:[eE][-+]?\d+)?)(.*)$/s;
 /** Deeper than people write; a text of a million brackets is refused, not a crash. */
 const DEEPEST = 100;
 
@@ -35,12 +45,15 @@ function tokens(text: string): Token[] {
     if (match === null) {
       const column = at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0) + 1;
       if (column > text.length) return [...found, { kind: 'end', text: '', column }];
+      if (found.slice(-2).some(({ kind, text }) => kind === 'sign' && text.endsWith('~')))
+        throw wrong(column, 'a pattern without quotes', 'write it in quotes, as in name ~ "^rack[12]"');
       const rest = text.slice(column - 1);
       const hints: [begins: RegExp, what: string, hint: string][] = [
         [/^=/, "a single '='", 'write == to compare'],
         [/^&/, "a single '&'", 'write && for and'],
         [/^\|/, "a single '|'", 'write || for or'],
         [/^["']/, 'a text that is not closed', 'write "text"'],
+        [/^\[/, 'a bracket', 'an entry is named by its number behind a point: gpu.0.util_pct'],
         [/^-?\d/, `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is no number`, 'write digits, as in 1024 or 0.5'],
       ];
       const [, what, hint] = hints.find(([begins]) => begins.test(rest)) ?? [
@@ -52,7 +65,13 @@ function tokens(text: string): Token[] {
     }
     const [kind, content] = Object.entries(match.groups ?? {}).find(([, part]) => part !== undefined) ?? ['end', ''];
     const column = TOKEN.lastIndex - content.length + 1;
-    found.push({ kind: kind as Kind, text: kind === 'text' ? content.slice(1, -1) : content, column });
+    const unit = kind === 'number' ? NUMBER.exec(content)?.[2] : undefined;
+    found.push({
+      kind: kind as Kind,
+      text: kind === 'text' ? content.slice(1, -1) : content,
+      column,
+      ...(unit ? { unit } : {}),
+    });
   }
 }
 
@@ -67,23 +86,120 @@ const COMPARE: Record<string, (a: number | string, b: number | string) => boolea
 
 interface Operand {
   readonly token: Token;
-  readonly field?: Field;
+  /** Undefined: it is a number or a text that was written. */
+  readonly reading?: Reading | EntryReading;
   readonly isText: boolean;
-  readonly value: (node: Node) => Value;
+  readonly value: (node: Node, entry: number) => Value;
+}
+
+function valuesOf(reading: Reading | EntryReading): Operand['value'] {
+  return 'at' in reading ? reading.at : node => reading.value(node);
+}
+
+const article = (quantity: Quantity) => `${/^[aeio]/.test(quantity) ? 'an' : 'a'} ${quantity}`;
+
+/** Scaled without the last figures, in which binary fractions are wrong: 0.1 s is 100 ms. */
+function scaled(value: number, by: number): number {
+  return by === 1 ? value : Number((value * by).toPrecision(12));
+}
+
+/** What was written beside a reading as a value of it: in its unit, or as a share of what it is a part of. Throws an InputError. */
+function writtenValue({ token }: Operand, reading: Reading | EntryReading): Operand['value'] {
+  const { text, unit = '', column } = token;
+  const { name, total, wantsUnit } = reading;
+  const { quantity, size } = reading.unit;
+  const number = Number.parseFloat(text);
+  const example = `write ${EXAMPLE[quantity]}${total && quantity !== 'share' ? ' or 10%' : ''}, say`;
+  if (unit === '') {
+    if (wantsUnit) throw wrong(column, `${name} is ${article(quantity)}, and ${quote(text)} has no unit`, example);
+    return () => number;
+  }
+  const base = writtenUnit(quantity, unit);
+  if (base !== undefined) {
+    const value = scaled(number, base / size);
+    return () => value;
+  }
+  if (unit === '%' && total !== undefined) {
+    const whole = 'at' in reading ? entryReadings().get(total) : readingOf(total);
+    const share = scaled(number, ((whole?.unit.size ?? 1) * 0.01) / size);
+    const of = whole && valuesOf(whole);
+    return (node, entry) => {
+      const value = of?.(node, entry);
+      return typeof value === 'number' ? value * share : undefined;
+    };
+  }
+  if (!isUnit(unit)) throw wrong(column, `${quote(unit)} in ${quote(text)} is no unit`, example);
+  throw wrong(column, `${name} is ${article(quantity)}, ${quote(text)} is not`, example);
+}
+
+/** What the values of the other reading are multiplied by to be in this one's unit. */
+function factorOf(one: Unit, other: Unit): number {
+  return other.size / one.size;
 }
 
 /** What is not measured compares with nothing, neither as equal nor as different. */
-function comparison(left: Operand, sign: Token, right: Operand): Condition {
+function comparison(left: Operand, sign: Token, right: Operand): Holds {
   const compare = COMPARE[sign.text] ?? COMPARE['=='];
+  let { value: a } = left;
+  let { value: b } = right;
+  if (left.reading !== undefined && right.reading !== undefined && !left.isText && !right.isText) {
+    const [one, other] = [left.reading, right.reading];
+    if (one.unit.quantity !== other.unit.quantity)
+      throw wrong(
+        right.token.column,
+        `${one.name} is ${article(one.unit.quantity)}, ${other.name} ${article(other.unit.quantity)}`,
+        'compare what is of one kind',
+      );
+    const factor = factorOf(one.unit, other.unit);
+    if (factor !== 1) {
+      const unscaled = b;
+      b = (node, entry) => {
+        const value = unscaled(node, entry);
+        return typeof value === 'number' ? value * factor : value;
+      };
+    }
+  } else if (left.reading !== undefined && right.token.kind === 'number') b = writtenValue(right, left.reading);
+  else if (right.reading !== undefined && left.token.kind === 'number') a = writtenValue(left, right.reading);
+  return (node, entry) => {
+    const [one, other] = [a(node, entry), b(node, entry)];
+    return one !== undefined && other !== undefined && typeof one === typeof other && compare?.(one, other) === true;
+  };
+}
+
+/** Whether a text, or the word of a number that has words, matches a pattern; what is not known neither does nor does not. */
+function match(left: Operand, sign: Token, right: Token): Holds {
+  const { reading } = left;
+  const { words } = reading ?? {};
+  if (reading === undefined || (!left.isText && words === undefined)) {
+    const what = reading === undefined ? quote(left.token.text) : `${reading.name} is a number: it`;
+    throw wrong(sign.column, `${what} matches no pattern`, `write TEXT ${sign.text} "PATTERN", as in name ~ "^rack1"`);
+  }
+  if (right.kind !== 'text' && right.kind !== 'word')
+    throw wrong(right.column, 'no pattern', `write it in quotes, as in ${reading.name} ${sign.text} "^rack1"`);
+  const find = compilePattern(right.text, `column ${right.column}`);
+  const wanted = sign.text === '~';
+  return (node, entry) => {
+    const value = left.value(node, entry);
+    const subject = typeof value === 'number' ? words?.[value] : value;
+    return subject !== undefined && (find(subject) !== undefined) === wanted;
+  };
+}
+
+/** What holds of one entry at least, or of all that there are; where there is none neither does. */
+function ofEntries(all: boolean, list: List, holds: Holds): Holds {
   return node => {
-    const [a, b] = [left.value(node), right.value(node)];
-    return a !== undefined && b !== undefined && typeof a === typeof b && compare?.(a, b) === true;
+    const count = entriesOf(node, list);
+    let some = 0;
+    for (let entry = 0; entry < count; entry++) if (holds(node, entry)) some++;
+    return all ? some > 0 && some === count : some > 0;
   };
 }
 
 class Parser {
   #at = 0;
   #depth = 0;
+  /** Within any(…) or all(…): of which list the entries are, once that is known. */
+  #each: { list?: List } | undefined;
 
   constructor(readonly tokens: readonly Token[]) {}
 
@@ -98,53 +214,84 @@ class Parser {
   }
 
   whole(): Condition {
-    const condition = this.#either();
+    const holds = this.#either();
     const { kind, text, column } = this.#next;
-    if (kind === 'end') return condition;
+    if (kind === 'end') return node => holds(node, -1);
     if (text === ')') throw wrong(column, "a ')' without its '('", 'leave it out');
     throw wrong(column, `${quote(text)} after a whole condition`, 'join conditions by && or ||');
   }
 
-  #either(): Condition {
+  #either(): Holds {
     const parts = [this.#both()];
     while (this.#take('||')) parts.push(this.#both());
-    return parts.length === 1 ? (parts[0] as Condition) : node => parts.some(part => part(node));
+    return parts.length === 1 ? (parts[0] as Holds) : (node, entry) => parts.some(part => part(node, entry));
   }
 
-  #both(): Condition {
+  #both(): Holds {
     const parts = [this.#not()];
     while (this.#take('&&')) parts.push(this.#not());
-    return parts.length === 1 ? (parts[0] as Condition) : node => parts.every(part => part(node));
+    return parts.length === 1 ? (parts[0] as Holds) : (node, entry) => parts.every(part => part(node, entry));
   }
 
-  #not(): Condition {
+  #not(): Holds {
     const { column } = this.#next;
     if (++this.#depth > DEEPEST) throw wrong(column, 'too deep', `nest at most ${DEEPEST} times`);
     try {
       if (this.#take('!')) {
         const inner = this.#not();
-        return node => !inner(node);
+        return (node, entry) => !inner(node, entry);
       }
-      if (!this.#take('(')) return this.#compared();
-      const inner = this.#either();
-      if (!this.#take(')')) throw wrong(column, "a '(' that is not closed", "write ')'");
-      return inner;
+      if (this.#take('(')) return this.#inBrackets(column);
+      const { kind, text } = this.#next;
+      const isCall = this.tokens[this.#at + 1]?.text === '(' && this.tokens[this.#at + 1]?.kind === 'sign';
+      if (kind !== 'word' || !isCall) return this.#compared();
+      if (text !== 'any' && text !== 'all')
+        throw wrong(column, `${quote(text)} before a bracket`, 'write any(CONDITION) or all(CONDITION)');
+      return this.#quantified(text);
     } finally {
       this.#depth--;
     }
   }
 
-  #compared(): Condition {
+  #inBrackets(column: number): Holds {
+    const inner = this.#either();
+    if (!this.#take(')')) throw wrong(column, "a '(' that is not closed", "write ')'");
+    return inner;
+  }
+
+  /** any(gpu.util > 90%), all(net.carrier). */
+  #quantified(text: 'any' | 'all'): Holds {
+    const { column } = this.#next;
+    if (this.#each !== undefined) throw wrong(column, `${text}(…) within another`, 'write one beside the other');
+    this.#at += 2;
+    this.#each = {};
+    try {
+      const inner = this.#inBrackets(column + text.length);
+      const { list } = this.#each;
+      if (list === undefined)
+        throw wrong(column, `nothing in ${text}(…) is of several`, `write ${text}(gpu.util > 90%), say`);
+      return ofEntries(text === 'all', list, inner);
+    } finally {
+      this.#each = undefined;
+    }
+  }
+
+  #compared(): Holds {
     const left = this.#operand(undefined);
     const sign = this.#next;
+    if (sign.kind === 'sign' && /^!?~$/.test(sign.text)) {
+      const pattern = this.tokens[this.#at + 1] ?? sign;
+      this.#at += 2;
+      return match(left, sign, pattern);
+    }
     if (sign.kind !== 'sign' || COMPARE[sign.text] === undefined) {
       // A field alone: it was measured, and is neither 0 nor empty.
-      if (left.field !== undefined) return node => Boolean(left.value(node));
+      if (left.reading !== undefined) return (node, entry) => Boolean(left.value(node, entry));
       throw wrong(left.token.column, `${quote(left.token.text)} alone`, 'compare it with a field, as in load > 10');
     }
     this.#at++;
-    const right = this.#operand(left.field);
-    if (left.field === undefined && right.field === undefined)
+    const right = this.#operand(left.reading);
+    if (left.reading === undefined && right.reading === undefined)
       throw wrong(left.token.column, 'no field is compared', 'write FIELD < VALUE, as in load > 10');
     this.#agree(left, right);
     return comparison(left, sign, right);
@@ -156,47 +303,71 @@ class Parser {
       [left, right],
       [right, left],
     ] as const) {
-      if (one.field === undefined || other.field !== undefined) continue;
-      const isText = one.field.isText === true;
+      if (one.reading === undefined || other.reading !== undefined) continue;
+      const isText = one.reading.isText === true;
       if (isText === other.isText) continue;
       const { text, column } = other.token;
-      if (isText) throw wrong(column, `${one.field.name} is a text, ${quote(text)} is a number`, `write "${text}"`);
-      throw wrong(column, `${one.field.name} is a number, ${quote(text)} is a text`, 'write a number');
+      if (isText) throw wrong(column, `${one.reading.name} is a text, ${quote(text)} is a number`, `write "${text}"`);
+      throw wrong(column, `${one.reading.name} is a number, ${quote(text)} is a text`, 'write a number');
     }
   }
 
-  /** A field, a number, or a text; `beside`: the field that it is compared with, whose words it may be. */
-  #operand(beside: Field | undefined): Operand {
+  /** A reading, a number, or a text; `beside`: the reading that it is compared with, whose words it may be. */
+  #operand(beside: Operand['reading']): Operand {
     const token = this.#next;
     const { kind, text, column } = token;
     if (kind === 'end') throw wrong(column, 'it ends where a value is missing', 'write FIELD < VALUE, as in load > 10');
     if (kind === 'sign')
       throw wrong(column, `${quote(text)} where a value is missing`, 'write FIELD < VALUE, as in load > 10');
     this.#at++;
-    if (kind === 'number') return { token, isText: false, value: () => Number(text) };
+    if (kind === 'number') return { token, isText: false, value: () => Number.parseFloat(text) };
     if (kind === 'text') return { token, isText: true, value: () => text };
-    const field = fieldOf(text);
-    if (beside?.name === 'state') {
-      if ((STATES as readonly string[]).includes(text)) return { token, isText: true, value: () => text };
-      const meant = nearest(text, STATES);
-      throw wrong(
-        column,
-        `${quote(text)} is no state`,
-        meant ? `did you mean ${meant}?` : `write ${STATES.join(', ')}`,
-      );
+    const { words } = beside ?? {};
+    const known = beside?.name === 'state' ? STATES : words;
+    const index = known?.indexOf(text) ?? -1;
+    if (index >= 0)
+      return words ? { token, isText: false, value: () => index } : { token, isText: true, value: () => text };
+    const reading = beside?.name === 'state' ? undefined : this.#reading(token);
+    if (reading !== undefined) return { token, reading, isText: reading.isText === true, value: valuesOf(reading) };
+    if (known !== undefined) {
+      const meant = nearest(text, known);
+      const what = words ? `${beside?.name} is never ${quote(text)}` : `${quote(text)} is no state`;
+      throw wrong(column, what, meant ? `did you mean ${meant}?` : `write ${known.join(', ')}`);
     }
-    const index = beside?.words?.indexOf(text) ?? -1;
-    if (index >= 0) return { token, isText: false, value: () => index };
-    if (field !== undefined) return { token, field, isText: field.isText === true, value: field.value };
     if (beside?.isText) return { token, isText: true, value: () => text };
-    const meant = nearest(text, beside?.words ? [...beside.words, ...fieldNames()] : fieldNames());
+    if (Object.hasOwn(ENTRY, text))
+      throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
+    const names = [...readingNames(), ...entryReadings().keys()];
+    const meant = nearest(text, names);
     throw wrong(
       column,
       `there is no field ${quote(text)}`,
       meant ? `did you mean ${meant}?` : 'beoboard describe lists them',
     );
   }
+
+  /** What is called so: of each entry within any(…) and all(…), and else of the node. */
+  #reading({ text, column }: Token): Reading | EntryReading | undefined {
+    const each = entryReadings().get(text);
+    if (each === undefined) return readingOf(text);
+    if (this.#each === undefined)
+      throw wrong(
+        column,
+        `${text} is of each ${ENTRY[each.list]}`,
+        `write any(${text} …), all(${text} …), or ${text.replace(each.list, `${each.list}.0`)} of the first`,
+      );
+    const { list = each.list } = this.#each;
+    if (list !== each.list)
+      throw wrong(column, `${text} is of each ${ENTRY[each.list]}, not ${ENTRY[list]}`, 'write an any(…) for each');
+    this.#each.list = list;
+    return each;
+  }
 }
+
+/** What is asked of the entries of a list, say. */
+const EACH: Readonly<Record<List, string>> = { group: 'group.temp > 90C', net: '!net.carrier', gpu: 'gpu.util < 5%' };
+/** What an entry of a list is called. */
+const ENTRY: Readonly<Record<List, string>> = { group: 'group of CPUs', net: 'network interface', gpu: 'GPU' };
 
 /** Reads a condition. Throws an InputError of one line, with the column and the nearest name. */
 export function parseCondition(text: string): Condition {

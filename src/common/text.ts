@@ -42,7 +42,7 @@ function distance(from: string, to: string): number {
   return last[to.length]!;
 }
 
-/** The known word that was most likely meant: the only one that begins so, else the nearest, undefined when none is. */
+/** The known word that was most likely meant: the only one that begins so, else the nearest, else the only one that it shortens. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
   if (begun.length === 1) return begun[0];
@@ -54,7 +54,19 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     const far = distance(word, candidate);
     if (far < least) [best, least] = [candidate, far];
   }
-  return best;
+  return best ?? unabbreviated(word, known);
+}
+
+/** The only known word of whose letters these are some, in their order and from the first on: root_ro is root_readonly. */
+function unabbreviated(word: string, known: readonly string[]): string | undefined {
+  if (word.length < 4) return undefined;
+  const found = known.filter(candidate => {
+    if (candidate[0] !== word[0] || candidate.length < word.length) return false;
+    let taken = 0;
+    for (const letter of candidate) if (letter === word[taken]) taken++;
+    return taken === word.length;
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** The text of a file that the user named. Throws an InputError when it cannot be read. */

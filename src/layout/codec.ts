@@ -68,7 +68,8 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 type Getter = (view: DataView, base: number) => unknown;
 
-function isBig(field: Field): boolean {
+/** Whether a 64-bit field is a bigint: what is no count and passes 2^53. */
+export function isBig(field: Pick<Field, 'unit'>): boolean {
   return field.unit === 'ns' || field.unit === 'id' || /^(bits|word) /.test(field.unit);
 }
 
@@ -219,28 +220,29 @@ function without<T extends object>(entry: T, unknown: (leaf: keyof T & string, v
   ) as Partial<T>;
 }
 
+/** The contract's values for leaves of entries that were not known, by field. */
+export const NOT_KNOWN: Readonly<Record<string, number>> = {
+  mbps: 0,
+  mhz: 0,
+  temp_dc: TEMPERATURE_UNKNOWN,
+  util_pct: 255,
+  temp_degc: 255,
+  power_w: 65535,
+};
+
 function trimInterface(entry: Interface): Interface {
-  return without(entry, (leaf, value) => leaf === 'mbps' && value === 0) as Interface;
+  return without(entry, (leaf, value) => value === NOT_KNOWN[leaf]) as Interface;
 }
 
 function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
   const fields: Record<string, Field> = structs.cpu_group.fields;
-  return without(
-    group,
-    (leaf, value) =>
-      (leaf === 'mhz' && value === 0) ||
-      (leaf === 'temp_dc' && value === TEMPERATURE_UNKNOWN) ||
-      (!shares && fields[leaf]?.set === 'group_share'),
-  );
+  return without(group, (leaf, value) => value === NOT_KNOWN[leaf] || (!shares && fields[leaf]?.set === 'group_share'));
 }
-
-/** The contract's values for readings of a GPU that were not known, by field. */
-export const GPU_UNKNOWN: Readonly<Record<string, number>> = { util_pct: 255, temp_degc: 255, power_w: 65535 };
 
 function trimGpu(gpu: Gpu): Gpu {
   // A GPU without memory is one whose memory was not known, and then neither was what is in use of it.
   const unknown = gpu.mem_total_mib === 0;
-  return without(gpu, (leaf, value) => value === GPU_UNKNOWN[leaf] || (unknown && leaf.startsWith('mem_')));
+  return without(gpu, (leaf, value) => value === NOT_KNOWN[leaf] || (unknown && leaf.startsWith('mem_')));
 }
 
 /** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */

@@ -175,11 +175,7 @@ export const options = {
     `nodes in these states: ${ranked.node_state.join(', ')}`,
     values.someOf('state', ...ranked.node_state),
   ),
-  where: optional(
-    'CONDITION',
-    "nodes for which it holds, as in 'mem_avail_mib < 1024 && state == live'",
-    values.condition,
-  ),
+  where: optional('CONDITION', "nodes for which it holds, as in 'mem_avail < 1GiB && state == live'", values.condition),
   exclude: optional('LIST', 'a host list, or @FILE, to be left out', values.anyNodes),
   intersection: many('LIST', 'a host list, or @FILE, of which names must be, too', values.anyNodes),
   nd: flag('fold all numbers of a name, not only the last: r[1-2]n[01-48].cluster'),

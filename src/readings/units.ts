@@ -1,0 +1,141 @@
+// What the numbers of readings are numbers of: the units of the contract, those that people write, and how the one becomes the other. Pure.
+
+/** What is counted or measured. Readings of one quantity can be compared. */
+export type Quantity =
+  | 'number'
+  | 'share'
+  | 'size'
+  | 'time'
+  | 'temperature'
+  | 'power'
+  | 'energy'
+  | 'frequency'
+  | 'data rate';
+
+export interface Unit {
+  readonly quantity: Quantity;
+  /** How many of the base unit one is: 1, 1 (the whole), bytes, seconds, °C, watts, joules, hertz, bytes per second. */
+  readonly size: number;
+  /** As it is written behind a number; empty for a plain number. */
+  readonly label: string;
+}
+
+function unit(quantity: Quantity, size: number, label: string): Unit {
+  return { quantity, size, label };
+}
+
+export const NUMBER: Unit = unit('number', 1, '');
+export const PERCENT: Unit = unit('share', 0.01, '%');
+export const SECONDS: Unit = unit('time', 1, 's');
+export const BYTES_PER_SECOND: Unit = unit('data rate', 1, 'B/s');
+
+/** What the unit column of the contract says. All else (ids, enums, bits) is a plain number. */
+const CONTRACT: Readonly<Record<string, Unit>> = {
+  '1/100': unit('number', 0.01, '1/100'),
+  '1/1000': unit('share', 0.001, '1/1000'),
+  '1/100 %': unit('share', 0.0001, '1/100 %'),
+  '%': PERCENT,
+  bytes: unit('size', 1, 'B'),
+  KiB: unit('size', 2 ** 10, 'KiB'),
+  MiB: unit('size', 2 ** 20, 'MiB'),
+  ns: unit('time', 1e-9, 'ns'),
+  us: unit('time', 1e-6, 'us'),
+  ms: unit('time', 1e-3, 'ms'),
+  s: SECONDS,
+  '1/10 °C': unit('temperature', 0.1, '1/10 °C'),
+  '°C': unit('temperature', 1, '°C'),
+  W: unit('power', 1, 'W'),
+  mJ: unit('energy', 1e-3, 'mJ'),
+  MHz: unit('frequency', 1e6, 'MHz'),
+  'Mbit/s': unit('data rate', 125_000, 'Mbit/s'),
+};
+
+/** The unit that the contract calls so. */
+export function contractUnit(name: string): Unit {
+  return CONTRACT[name] ?? NUMBER;
+}
+
+/** What a quantity is per second: a time is a share of it then, energy is power. */
+const PER_SECOND: Partial<Record<Quantity, Quantity>> = { size: 'data rate', time: 'share', energy: 'power' };
+
+/** The unit of the rate of what is counted in another. */
+export function perSecond({ quantity, size, label }: Unit): Unit {
+  return unit(PER_SECOND[quantity] ?? 'number', size, `${label === '' ? '1' : label}/s`);
+}
+
+/** The base units. */
+const BASE: Readonly<Record<Quantity, string>> = {
+  number: '',
+  share: '',
+  size: 'B',
+  time: 's',
+  temperature: '°C',
+  power: 'W',
+  energy: 'J',
+  frequency: 'Hz',
+  'data rate': 'B/s',
+};
+
+/** Units as names end in them. */
+export const UNIT_ENDING = /_(mib|kib|ms|us|s|pm|c|dc|pct|degc|w)$/;
+
+/** What is another where a name goes without its unit: the name and the unit, which a number beside it must have. */
+export function named({ name, unit: { quantity } }: { name: string; unit: Unit }) {
+  return {
+    name: name.replace(UNIT_ENDING, ''),
+    unit: unit(quantity, 1, BASE[quantity]),
+    wantsUnit: quantity !== 'number',
+  };
+}
+
+/** What makes a number of a unit one of the base unit. */
+export function inBase({ size }: Unit): (value: number) => number {
+  // A fraction is divided by: 321 hundredths are 3.21.
+  return size < 1 ? value => value / Math.round(1 / size) : value => value * size;
+}
+
+/** What people write behind a number, by quantity. */
+const WRITTEN: Readonly<Record<Quantity, Readonly<Record<string, number>>>> = {
+  number: { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12 },
+  share: { '%': 0.01 },
+  size: {
+    ...{ B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, PB: 1e15 },
+    ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50 },
+  },
+  time: { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, m: 60, min: 60, h: 3600, d: 86_400 },
+  temperature: { C: 1, '°C': 1 },
+  power: { W: 1, kW: 1e3, MW: 1e6 },
+  energy: { J: 1, kJ: 1e3, MJ: 1e6, Wh: 3600, kWh: 3.6e6 },
+  frequency: { Hz: 1, kHz: 1e3, MHz: 1e6, GHz: 1e9 },
+  'data rate': {
+    ...{ 'B/s': 1, 'kB/s': 1e3, 'KB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9, 'TB/s': 1e12 },
+    ...{ 'KiB/s': 2 ** 10, 'MiB/s': 2 ** 20, 'GiB/s': 2 ** 30 },
+    ...{ 'bit/s': 0.125, 'kbit/s': 125, 'Mbit/s': 125e3, 'Gbit/s': 125e6, 'Tbit/s': 125e9 },
+  },
+};
+
+/** How much one of the unit that somebody wrote is in the base unit of the quantity; undefined: it is none of that quantity. */
+export function writtenUnit(quantity: Quantity, text: string): number | undefined {
+  const table = WRITTEN[quantity];
+  if (Object.hasOwn(table, text)) return table[text];
+  // A rate is asked for in what it moves, too: in > 1GB.
+  return quantity === 'data rate' && !text.endsWith('/s') ? writtenUnit(quantity, `${text}/s`) : undefined;
+}
+
+/** Whether that is a unit of anything. */
+export function isUnit(text: string): boolean {
+  return Object.keys(WRITTEN).some(quantity => writtenUnit(quantity as Quantity, text) !== undefined);
+}
+
+/** How values of a quantity are written: the examples of messages. */
+export const EXAMPLE: Readonly<Record<Quantity, string>> = {
+  number: '10',
+  share: '90%',
+  size: '1GiB',
+  time: '5s',
+  temperature: '80C',
+  power: '500W',
+  energy: '1kWh',
+  frequency: '2GHz',
+  'data rate': '1GB/s',
+};
