@@ -4,9 +4,8 @@ import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { COUNTERS } from '../readings/readings.js';
-import { mayBeRefused } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
-import { reasonText, refusalText } from '../shm/sentences.js';
+import { reasonText } from '../shm/sentences.js';
 import { NOTHING } from './columns.js';
 import type { Painter } from './style.js';
 
@@ -75,18 +74,13 @@ function* recordLines(node: Node): Generator<Line> {
 
 const TITLES: Line = ['FIELD', 'VALUE', 'UNIT', 'RATE'];
 
-/** The head of a node's page, the titles, and a line for each field, which may be more than there is room for. */
-export function nodePage(node: Node, paint: Painter): { head: string[]; lines: string[] } {
-  const { state, ageMs, address, refusedSince } = node;
-  const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
-  const old = state === 'live' || ageMs === undefined ? '' : '; what follows is the last known';
-  const why = refusedSince && mayBeRefused(state) ? `; ${refusalText(refusedSince)}` : '';
-  const head = `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
+/** The titles, and a line for each field. */
+export function nodePage(node: Node, paint: Painter): string[] {
   const values = (node.report ?? {}) as Values;
   const lines = [...recordLines(node), ...linesOf('report', values, (node.rates ?? {}) as Values, '')];
   const wide = (column: 0 | 1 | 2 | 3) => Math.max(...[TITLES, ...lines].map(line => line[column].length));
   const widths = [wide(0), Math.min(wide(1), 24), wide(2)] as const;
   const shown = ([name, value, unit, rate]: Line) =>
     `${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${unit.padEnd(widths[2])}  ${rate}`.trimEnd();
-  return { head: [head, paint.title(shown(TITLES))], lines: lines.map(shown) };
+  return [paint.title(shown(TITLES)), ...lines.map(shown)];
 }

@@ -48,7 +48,7 @@ a node that reports is not heard. A ! behind the state says that something ails 
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
---watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, a page for one node). Where stdout is no
 terminal, or with --plain, it prints again every second.
 A condition compares what beoboard describe lists (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or a text by
 ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), and per cent of a part

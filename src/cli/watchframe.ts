@@ -1,7 +1,7 @@
 // The screen of `status --watch` as lines, from what was seen and what is asked for. Pure.
 
 import { type Column, layOut, sortField } from './columns.js';
-import { nodePage } from './nodepage.js';
+import { nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
 import { clip, type Size, widthOf } from './screen.js';
 import { type Comparison, inOrder, worstFirst } from './sorting.js';
@@ -58,7 +58,8 @@ const HELP = `Keys
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
   Up, Down, PageUp, PageDown, Home, End    select a node
-  Enter              the selected node with all of its fields; Esc or q goes back
+  Enter              the selected node on a page of its own (beoboard show);
+                     Esc or q goes back
   Ctrl-L             draw everything again
   Ctrl-Z             stop; fg goes on
 
@@ -130,7 +131,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     const surveyed = found.all.find(({ name }) => name === view.selected.name);
     const back = 'q, Esc back';
     if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
-    const { head, lines } = nodePage(found.snapshot.node(surveyed.index), paint);
+    const { head, lines } = nodeSheet(found.snapshot.node(surveyed.index), paint, columns);
     const room = Math.max(0, rows - head.length - 1);
     const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
     const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;

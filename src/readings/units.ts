@@ -1,5 +1,7 @@
 // What the numbers of readings are numbers of: the units of the contract, those that people write, and how the one becomes the other. Pure.
 
+import { formatDuration } from '../common/durations.js';
+
 /** What is counted or measured. Readings of one quantity can be compared. */
 export type Quantity =
   | 'number'
@@ -139,3 +141,45 @@ export const EXAMPLE: Readonly<Record<Quantity, string>> = {
   frequency: '2GHz',
   'data rate': '1GB/s',
 };
+
+/** Three figures: 1.23, 12.3, 123, 1234; what is less than a thousandth is 0. */
+function figures(value: number): string {
+  const size = Math.abs(value);
+  const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return String(Number(value.toFixed(digits)));
+}
+
+/** The number in the largest of these units in which it is at least 1. */
+function inLargest(value: number, step: number, units: readonly string[]): string {
+  let [rest, at] = [value, 0];
+  while (Math.abs(rest) >= step * 0.9995 && at < units.length - 1) [rest, at] = [rest / step, at + 1];
+  return `${figures(rest)} ${units[at]}`;
+}
+
+/** A value in that unit, for people: `12.3 GiB`, `34.2 %`, `61 °C`, `10 Gbit/s`, `3m12s`. */
+export function writeValue(value: number, of: Unit): string {
+  const base = inBase(of)(value);
+  switch (of.quantity) {
+    case 'share':
+      return `${figures(base * 100)} %`;
+    case 'size':
+      return inLargest(base, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']);
+    case 'data rate':
+      // The speed of a link is told in bits, what goes over it in bytes.
+      return of.label === 'Mbit/s'
+        ? inLargest(base * 8, 1000, ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'])
+        : inLargest(base, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);
+    case 'temperature':
+      return `${figures(base)} °C`;
+    case 'power':
+      return inLargest(base, 1000, ['W', 'kW', 'MW']);
+    case 'energy':
+      return inLargest(base, 1000, ['J', 'kJ', 'MJ', 'GJ']);
+    case 'frequency':
+      return inLargest(base, 1000, ['Hz', 'kHz', 'MHz', 'GHz']);
+    case 'time':
+      return base >= 1 ? formatDuration(base * 1000) : inLargest(base * 1e6, 1000, ['us', 'ms']);
+    default:
+      return `${figures(base)}${of.label.endsWith('/s') ? '/s' : ''}`;
+  }
+}

@@ -111,6 +111,7 @@ export const options = {
   pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', file),
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
+  raw: flag('every field of the report, as it lies there'),
   watch: flag('again every second, until it is ended'),
   owner: {
     ...optional('USER', 'believe a board of this user too, by name or id', values.user),

@@ -1,0 +1,73 @@
+// All that is known of a node, on one page: for people, as it lies in the report, or as JSON. Reads the board once.
+
+import { usable } from '../common/failure.js';
+import { fold, readNodes } from '../common/hostlists.js';
+import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
+import { BoardReader, heartbeatText, NO_BOARD, type Snapshot, stalledText } from '../shm/reader.js';
+import { nodePage } from './nodepage.js';
+import { nodeHead, nodeSheet } from './nodesheet.js';
+import { oddities } from './oddities.js';
+import { jsonPieces } from './statusjson.js';
+import { painter } from './style.js';
+import { type Surveyed, survey } from './survey.js';
+
+export const verb = defineVerb({
+  name: 'show',
+  summary: VERBS.show,
+  options: ['nodes', 'raw', 'json', 'color', 'board', 'owner', 'config'],
+  letters: { w: 'nodes' },
+  arguments: ['[lists...]'],
+  examples: [
+    'beoboard show node017',
+    'beoboard show --raw node017',
+    "beoboard show 'rack17n[01-04]'",
+    'beoboard show --json node017',
+  ],
+  notes: `Host lists without an option are those of -w. Of a node that is not live it shows the last known. --raw shows every field of its report under the
+names of proto/stat-v1.md, with the rates of what is counted; beoboard describe explains each. --json is that of beoboard status, of these
+nodes. What was not measured is left out. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
+});
+
+/** Columns of the terminal, within reason; 80 where there is none. */
+function width(): number {
+  return Math.min(Math.max(process.stdout.columns ?? 80, 60), 120);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values, args } = parseVerb(verb, argv);
+  const among = [...(values.nodes ?? []), ...usable(verb.name, () => args.flatMap(list => readNodes(list)))];
+  if (among.length === 0) throw new UsageError(verb.name, 'of which node? write beoboard show NODE');
+  if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
+  const reader = new BoardReader(values.board, values.owner);
+  try {
+    const snapshot = reader.snapshot();
+    const found = survey(snapshot, { among });
+    const paint = painter(values.color);
+    const page = ({ index }: Surveyed) => {
+      const node = snapshot.node(index);
+      if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
+      const { head, lines } = nodeSheet(node, paint, width());
+      return [...head, ...lines];
+    };
+    // As they were asked for, and not as they lie on the board.
+    const byName = new Map(found.nodes.map(node => [node.name, node]));
+    const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
+    if (values.json) await print(jsonPieces(snapshot, nodes, oddities(found)));
+    else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
+    for (const trouble of troubles(snapshot)) process.stderr.write(`beoboard show: ${trouble}\n`);
+    if (snapshot.stalled || snapshot.retired) return NO_BOARD;
+    if (found.strangers.length === 0) return 0;
+    process.stderr.write(`beoboard show: not on the board: ${fold(found.strangers)}\n`);
+    return 1;
+  } finally {
+    reader.close();
+  }
+}
+
+function troubles({ stalled, retired, closed, heartbeatAgeMs }: Snapshot): string[] {
+  return stalled || retired
+    ? [`${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`]
+    : [];
+}
