@@ -192,7 +192,7 @@ t.test('SIGHUP: nodes, capacity and limits', async t => {
   await hangup(/not below --silent-after .*; goes on as before/);
   writeFileSync(config, 'drain = "50ms"\ncluster = "other"\n');
   await hangup(/--cluster is another now, which needs a restart/);
-  t.match(output().stderr, /--drain is another now/);
+  await until('the other is told, too', () => /--drain is another now/.test(output().stderr));
   await report(port, reader, ['b', 'c', 'd'], 4);
   t.equal(reader.snapshot().header.listening_since_ns, listening, 'it has heard everything all the time');
   t.equal(reader.snapshot().header.instance, 1, 'as the same receiver');
