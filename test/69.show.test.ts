@@ -1,5 +1,5 @@
 // beoboard show: a node on one page, each number with its unit and its share (made boards, test/golden/show.txt; to write it again, after
-// reading the difference: node dist/test/79.show.test.js --write), and the command on a real board.
+// reading the difference: node dist/test/69.show.test.js --write), and the command on a real board.
 
 import { createSocket } from 'node:dgram';
 import { readFileSync, writeFileSync } from 'node:fs';
