@@ -11,6 +11,7 @@ import { dictionary } from '../src/layout/dictionary.gen.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 import { settled } from './sampler.js';
+import { NO_TERMINAL, onTerminal } from './terminal.js';
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
@@ -286,5 +287,20 @@ t.test('the demo shows this machine, ends by itself or by a signal, and leaves n
     demo.child.kill(signal);
     t.equal(await demo.exit, 0);
     t.same(left(), before, signal);
+    t.match(demo.output().stderr, /said goodbye/);
+    t.notMatch(demo.output().stderr, /the board stays/, 'it is removed');
   }
+});
+
+t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
+  const terminal = await onTerminal(t, [process.execPath, PROGRAM, 'demo'], { columns: 200 });
+  await terminal.shows(/^1 node: 1 live/);
+  terminal.send({ keys: '?' });
+  await terminal.shows(/^Keys\n/);
+  terminal.send({ keys: ' \r' });
+  await terminal.shows(/\nFIELD +VALUE /);
+  terminal.send({ keys: 'qq' });
+  t.same(await terminal.exit, { exit: 0, same: true });
+  t.match(terminal.output(), /\x1b\[\?1049l[\s\S]*said goodbye/, 'the daemons are told of behind the screen');
+  t.notMatch(terminal.output(), /the board stays/);
 });
