@@ -62,7 +62,8 @@ const HELP = `Keys
   Ctrl-L             draw everything again
   Ctrl-Z             stop; fg goes on
 
-The selection stays with its node; on the first row it is whichever is first.
+The selection stays with its node; on the first row it is whichever is first,
+and another order begins there.
 Readings in brackets are the last known ones of a node that is not live, and
 - was not measured. beoboard status --help tells what the states mean, and
 beoboard describe what the fields do.`.split('\n');

@@ -136,8 +136,8 @@ function resorted(sort: string | undefined, columns: readonly string[], by: numb
 }
 
 function inTable(view: View, key: Key, { nodes, room, columns }: Shown): Pressed {
-  // Another order or choice: the selection is at the top again, unless it was moved to a node.
-  const fresh = { selected: { row: 0, name: view.selected.name }, top: 0 };
+  // Another order or choice is asked for to see what comes first in it.
+  const fresh = { selected: { row: 0 }, top: 0 };
   const move = MOVES[key];
   if (move !== undefined) {
     const row = within(move(view.selected.row, Math.max(room, 1), nodes.length - 1), nodes.length - 1);
