@@ -47,8 +47,9 @@ a node that reports is not heard. A ! behind the state says that something ails 
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
---watch fills the terminal until q is pressed; ? lists its keys (order, filter, a node with all of its fields). Where stdout is no
-terminal, or with --plain, it prints again every second.
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a node with all of its fields). It
+folds as status does, until l or s asks for rows; with --by it shows the groups, and Enter opens one. Where stdout is no terminal, or
+with --plain, it prints again every second.
 A condition compares fields (those of beoboard describe, of --json as in rates.ctxt, and the columns) by == != < <= > >= with numbers,
 words and texts, joined by && || ! and parentheses; what was not measured compares with nothing.
 --by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
@@ -91,7 +92,7 @@ function disagreement(options: Options): string | undefined {
   const machine = forms.find(name => name !== 'plain');
   if (options.watch && machine) return `--watch and --${machine} do not go together; leave one out`;
   if (options.by !== undefined) {
-    const alone = (['csv', 'plain', 'watch'] as const).find(name => options[name]);
+    const alone = (['csv', 'plain'] as const).find(name => options[name]);
     if (alone) return `--by and --${alone} do not go together; leave one out`;
   } else if (options.json && options.columns) return '--json and --columns do not go together; choose keys with jq';
   return undefined;
