@@ -85,7 +85,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['xyzzy'], /unknown verb 'xyzzy'; see beoboard --help/],
     [['status', '--bord', 'x'], /did you mean --board\?/],
     [['status', '--listen', '::1'], /--listen is an option of other verbs/],
-    [['status', '--watch', '--json'], /do not go together/],
+    [['status', '--watch', '--csv'], /do not go together/],
     [['status', '--group', 'cpus'], /unknown option '--group'; did you mean --by\?/],
     [['load', '--to', '127.0.0.1', '--count', '10'], /unknown option '--count'; did you mean --size\?/],
     [['keygen', '--node', 'node1', '-'], /unknown option '--node'; did you mean --nodes\?/],

@@ -537,4 +537,29 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.same(await terminal.exit, { exit: 0, same: true });
     t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
   });
+
+  t.test('objects for programs likewise', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'node1');
+    const terminal = await onTerminal(t, watching(board, '--json', '-o', 'load'), { columns: 400 });
+    await until('it was told twice', () => (terminal.output().match(/^\{"schema":1,.*\}\r$/gm)?.length ?? 0) > 1);
+    terminal.send({ signal: TERM });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
+  });
+
+  t.test('groups; one is opened', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'rack[1-3]n[01-20]');
+    const terminal = await onTerminal(t, watching(board, '--by', '/^rack[0-9]+/'));
+    await terminal.shows(/\nGROUP +NODES +LIVE .*\nrack1 +20 +20 .*\nrack2 .*\nrack3 /);
+    terminal.send({ keys: '\x1b[B\r' });
+    await terminal.shows(/\nonly rack2n\[01-20\]\nNODE .*\nrack2n01 /);
+    terminal.send({ keys: '\x1b' });
+    await terminal.shows(/\nrack3 +20 /);
+    terminal.send({ keys: 'g' });
+    await terminal.shows(/\nlive +60 +rack1n\[01-20\],/);
+    terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
+  });
 });
