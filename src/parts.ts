@@ -14,6 +14,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   send: () => import('./sender/main.js'),
   receive: () => import('./receiver/main.js'),
   status: () => import('./cli/status.js'),
+  events: () => import('./cli/events.js'),
   nodes: () => import('./cli/nodes.js'),
   check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/xml.js'),

@@ -7,7 +7,7 @@ import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
-import { linkState, plural } from '../shm/sentences.js';
+import { countTexts, linkState, plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
@@ -47,11 +47,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   if (snapshot.stalled) {
     return `${all}; STALLED: ${stalledText(snapshot.closed)}, ${heartbeatText(snapshot.heartbeatAgeMs)}: nothing is known about nodes`;
   }
-  const ailing = nodes.filter(({ ails }) => ails !== 0).length;
-  const states = [
-    ...STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`),
-    ...(ailing > 0 ? [`${ailing} ailing`] : []),
-  ];
+  const states = countTexts(counts, nodes.filter(({ ails }) => ails !== 0).length);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,

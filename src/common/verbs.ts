@@ -11,6 +11,7 @@ export const VERBS = {
   send: 'report how this machine is, once per interval',
   receive: 'receive reports and lay them on the board',
   status: 'how the nodes are: a table, worst first',
+  events: 'what happens on the board, as it happens',
   nodes: 'names of nodes for scripts: those in some states',
   check: 'whether the nodes are well, for Nagios and for prologs',
   xml: "print the board as Ganglia's gmond would",

@@ -111,6 +111,7 @@ export const options = {
   pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', file),
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
+  last: one('N', 'first so many events that the board still has, 0 to 4096', count(0, 4096), standard('0')),
   watch: flag('again every second, until it is ended'),
   owner: {
     ...optional('USER', 'believe a board of this user too, by name or id', values.user),
