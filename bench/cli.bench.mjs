@@ -1,6 +1,6 @@
 // What each command takes, as a whole process, on a board of 10,000 nodes: on the clock, beyond what a bare `node -e 0` takes
 // just before it, since at a lap's end the machine may be half as fast as at its beginning. And what `status --watch` on a
-// terminal takes of a core. How long the daemons take to start is in `start`.
+// terminal and `events` take of a core. How long the daemons take to start is in `start`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,9 +34,9 @@ except OSError: pass
 os.waitpid(pid, 0)
 `;
 
-/** Per cent of a core that `status --watch` takes, over spans of so many seconds. */
+/** Per cent of a core that what goes on until it is ended takes, over spans of so many seconds. */
 async function watching(argv, seconds, spans) {
-  const child = spawn('python3', ['-c', TERMINAL, process.execPath, MAIN, 'status', '--watch', ...argv], {
+  const child = spawn('python3', ['-c', TERMINAL, process.execPath, MAIN, ...argv], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(child.stdout, 'data');
@@ -90,8 +90,9 @@ export async function bench({ quick, say }) {
       const bare = await time(['-e', '0']);
       pairs.get(command).push({ bare, beyond: (await time([MAIN, ...argv], ends)) - bare });
     }
-  const watch = await watching(['--board', board], quick ? 5 : 20, quick ? 1 : 3);
-  const sorted = await watching(['--board', board, '--sort', 'in'], quick ? 5 : 20, quick ? 1 : 3);
+  const lasting = {};
+  for (const command of ['status --watch', 'status --watch --sort in', 'status --watch --by /^node../', 'events'])
+    lasting[command] = await watching([...command.split(' '), ...at], quick ? 5 : 20, quick ? 1 : 3);
   await receiver.close();
   return [
     { figure: 'node -e 0, whole process', unit: 'ms', samples: [...pairs.values()].flat().map(({ bare }) => bare) },
@@ -101,7 +102,11 @@ export async function bench({ quick, say }) {
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
     })),
-    { figure: 'status --watch', unit: '% of a core', samples: watch, bound: 3 },
-    { figure: 'status --watch --sort in', unit: '% of a core', samples: sorted },
+    ...Object.entries(lasting).map(([figure, samples]) => ({
+      figure,
+      unit: '% of a core',
+      samples,
+      ...(figure === 'status --watch' || figure === 'events' ? { bound: 3 } : {}),
+    })),
   ];
 }

@@ -15,6 +15,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   receive: () => import('./receiver/main.js'),
   status: () => import('./cli/status.js'),
   show: () => import('./cli/show.js'),
+  events: () => import('./cli/events.js'),
   nodes: () => import('./cli/nodes.js'),
   check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/xml.js'),

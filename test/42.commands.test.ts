@@ -15,6 +15,7 @@ import { readingNames, readingOf } from '../src/readings/readings.js';
 import { BoardReader } from '../src/shm/reader.js';
 import { boardPath, folder, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 import { settled } from './sampler.js';
+import { NO_TERMINAL, onTerminal } from './terminal.js';
 
 t.test('help answers on stdout, with examples', async t => {
   const all = await run(['--help']);
@@ -88,7 +89,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['xyzzy'], /unknown verb 'xyzzy'; see beoboard --help/],
     [['status', '--bord', 'x'], /did you mean --board\?/],
     [['status', '--listen', '::1'], /--listen is an option of other verbs/],
-    [['status', '--watch', '--json'], /do not go together/],
+    [['status', '--watch', '--csv'], /do not go together/],
     [['status', '--group', 'cpus'], /unknown option '--group'; did you mean --by\?/],
     [['load', '--to', '127.0.0.1', '--count', '10'], /unknown option '--count'; did you mean --size\?/],
     [['keygen', '--node', 'node1', '-'], /unknown option '--node'; did you mean --nodes\?/],
@@ -323,5 +324,20 @@ t.test('the demo shows this machine, ends by itself or by a signal, and leaves n
     demo.child.kill(signal);
     t.equal(await demo.exit, 0);
     t.same(left(), before, signal);
+    t.match(demo.output().stderr, /said goodbye/);
+    t.notMatch(demo.output().stderr, /the board stays/, 'it is removed');
   }
+});
+
+t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
+  const terminal = await onTerminal(t, [process.execPath, PROGRAM, 'demo'], { columns: 200 });
+  await terminal.shows(/^1 node: 1 live/);
+  terminal.send({ keys: '?' });
+  await terminal.shows(/^Keys\n/);
+  terminal.send({ keys: ' \r' });
+  await terminal.shows(/\nIdentity  /);
+  terminal.send({ keys: 'qq' });
+  t.same(await terminal.exit, { exit: 0, same: true });
+  t.match(terminal.output(), /\x1b\[\?1049l[\s\S]*said goodbye/, 'the daemons are told of behind the screen');
+  t.notMatch(terminal.output(), /the board stays/);
 });

@@ -398,17 +398,25 @@ t.test('the command: forms, choices, errors', async t => {
   const chosen = JSON.parse((await status('--json', '--where', 'load > 20 && state == live')).stdout);
   t.ok(chosen.nodes.length > 0 && chosen.nodes.length < 60);
   t.ok(chosen.nodes.every(({ report }: { report: { load1_c: number } }) => report.load1_c > 2000));
-  const { groups, nodes } = JSON.parse((await status('--json', '--by', 'cpus', '-o', 'load,arch')).stdout);
+  const few = JSON.parse((await status('--json', '-w', 'node01', '-o', 'load,arch,power_node_w')).stdout);
+  const whole = JSON.parse((await status('--json', '-w', 'node01')).stdout).nodes[0];
+  t.same(Object.keys(few.nodes[0]), ['name', 'state', 'load', 'arch'], 'and what was not measured is absent');
+  t.match(few, {
+    schema: 1,
+    board: { nodes: 60 },
+    nodes: [{ name: 'node01', state: 'live', arch: whole.report.arch }],
+  });
+  t.type(few.nodes[0].load, 'number');
+  const { groups, nodes } = JSON.parse((await status('--json', '--by', 'cpus', '-o', 'load,arch,cpus')).stdout);
   const each = new Map<number, number[]>();
-  for (const { report } of nodes)
-    each.set(report.cpus_online, [...(each.get(report.cpus_online) ?? []), report.load1_c / 100]);
+  for (const { load, cpus } of nodes) each.set(cpus, [...(each.get(cpus) ?? []), load]);
   t.equal(groups.length, each.size);
   for (const { group, states, means, nodes: list } of groups) {
     const loads = each.get(Number(group)) ?? [];
     t.equal(states.live, loads.length);
     t.equal(expand(list).length, loads.length);
     t.ok(Math.abs(means.load - loads.reduce((a, b) => a + b, 0) / loads.length) < 1, `${means.load}, ${loads}`);
-    t.equal(means.arch, enums.arch[nodes[0].report.arch]);
+    t.equal(means.arch, enums.arch[nodes[0].arch]);
   }
   t.match(
     (await status('--plain', '-w', 'node01')).stdout,
@@ -442,7 +450,7 @@ t.test('the command: forms, choices, errors', async t => {
     [['--by', 'lod'], /there is no field 'lod'; did you mean load\?/],
     [['--by', '/(/'], /--by: '\(' is no regular expression; write /],
     [['--by', 'load', '--csv'], /--by and --csv do not go together/],
-    [['--by', 'load', '--watch'], /--by and --watch do not go together/],
+    [['--watch', '--json', '-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
     [['--color', 'blue'], /write auto, always or never/],
     [['-w', 'n[3-1]'], /--nodes: host list, column 3/],
     [['-q'], /unknown option '-q'/],
@@ -508,6 +516,27 @@ t.test('watch goes on while the board is away for a moment', async t => {
   t.equal(await watching.exit, 0);
   const none = await run(['status', '--watch', '--board', `${board}.none`]);
   t.equal(none.code, 4, 'what was never there is not waited for');
+});
+
+t.test('watch as NDJSON: one object a line, every second, also of a board that is away', async t => {
+  const board = boardPath(t);
+  const receiver = await startReceiver(t, board, ['--nodes', 'node1']);
+  const watching = start(t, ['status', '--watch', '--json', '-o', 'load', '--board', board]);
+  const objects = () =>
+    watching
+      .output()
+      .stdout.split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line) as Record<string, unknown>);
+  await until('there are two', () => objects().length > 1);
+  for (const object of objects()) t.match(object, { schema: 1, board: { nodes: 1 }, nodes: [{ name: 'node1' }] });
+  receiver.child.kill('SIGTERM');
+  await receiver.exit;
+  rmSync(board);
+  const last = await until('there is none', () => objects().find(object => 'no_board' in object));
+  t.match(last, { schema: 1, no_board: /there is no board/ });
+  watching.child.kill('SIGTERM');
+  t.equal(await watching.exit, 0);
 });
 
 t.test('a board of 800,000 nodes: the last one lies beyond 2 GiB', t => {

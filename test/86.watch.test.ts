@@ -10,9 +10,10 @@ import { clip, difference, widthOf } from '../src/cli/screen.js';
 import { Roster, worstFirst } from '../src/cli/sorting.js';
 import { painter } from '../src/cli/style.js';
 import { survey } from '../src/cli/survey.js';
-import { frame, type Seen, seen } from '../src/cli/watchframe.js';
+import { bodyOf, frame, oddTexts, type Seen } from '../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
 import { expand } from '../src/common/hostlists.js';
+import type { Grouping } from '../src/common/options.js';
 import { readingNames, readingOf } from '../src/readings/readings.js';
 import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
@@ -27,6 +28,7 @@ const START: View = {
   page: 'table',
   sort: undefined,
   exceptions: false,
+  long: true,
   filter: {},
   selected: { row: 0 },
   top: 0,
@@ -44,6 +46,13 @@ const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
   ...busy(i % 64),
   ...(name === 'rack11n07' ? { record: { offset_us: -3_725_000_000 } } : {}),
   ...(/rack12n0[1-5]/.test(name) ? { record: { offset_us: 700_000 } } : {}),
+}));
+const RACKS: Grouping = { pattern: '^rack[0-9]+' };
+/** Every second one of a hundred is gone, and by names that fold badly. */
+const odd: MadeNode[] = expand('a[1-199]b,c[1-400]').map((name, i) => ({
+  name,
+  age: i % 2 ? 0.3 : 99,
+  ...busy(i % 64),
 }));
 const full: MadeNode = {
   name: 'gpu01',
@@ -63,8 +72,12 @@ const full: MadeNode = {
 };
 
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
-const board = (nodes: readonly MadeNode[], made?: MadeBoard) => (view: View) =>
-  seen(survey(madeBoard(nodes, made), choiceOf(view.filter)), view);
+const board =
+  (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) =>
+  (view: View): Seen => {
+    const found = survey(madeBoard(nodes, made), choiceOf(view.filter));
+    return { found, body: bodyOf(found, view, by), odd: oddTexts(found) };
+  };
 
 /** The view after these keys, each pressed on the screen that the one before made. */
 function after(
@@ -125,7 +138,10 @@ t.test('keys change the view', async t => {
   t.equal(after(['end', 'pageup', 'home'], look).top, 0);
   const moved = after(['pagedown'], look);
   t.ok(moved.selected.row >= moved.top && moved.selected.row > 10);
-  t.equal(after(['down', 's'], look).selected.name, 'node05', 'it stays with its node in another order');
+  for (const key of ['s', 'S', 'r', 'x']) {
+    const { selected, top } = after(['end', key], look);
+    t.same([selected, top], [{ row: 0 }, 0], `${key}: another order or choice begins at the top`);
+  }
   const page = after(['down', 'enter'], look);
   t.same([page.page, page.selected.name], ['node', 'node05']);
   const low = { columns: 80, rows: 9 };
@@ -135,7 +151,7 @@ t.test('keys change the view', async t => {
   t.equal(after(['?'], look).page, 'help');
   t.equal(after(['?', 'q'], look).page, 'table');
   t.equal(after(['enter'], board([])).page, 'table', 'there is none to open');
-  const on: OnScreen = { nodes: sixty, room: 10, columns: ['name', 'state'] };
+  const on: OnScreen = { rows: sixty, room: 10, columns: ['name', 'state'] };
   const deeds: [view: View, key: string, deed: string | undefined][] = [
     [START, 'q', 'quit'],
     [START, 'ctrl-c', 'quit'],
@@ -150,13 +166,64 @@ t.test('keys change the view', async t => {
   for (const [view, key, deed] of deeds) t.equal(press(view, key, on).deed, deed, `${view.page} ${key}`);
 });
 
+t.test('many nodes are folded until rows are asked for', async t => {
+  const look = board(racks);
+  const folded = { ...START, long: false };
+  const kind = (keys: readonly string[], look: (view: View) => Seen, view: View = folded) => {
+    const seen = look(after(keys, look, undefined, view));
+    return 'body' in seen ? seen.body.kind : 'no board';
+  };
+  t.equal(kind([], board(sixty.slice(0, 40))), 'nodes');
+  t.equal(kind([], board(sixty.slice(0, 41))), 'folded');
+  t.equal(kind([], look), 'folded');
+  t.equal(kind(['x'], look), 'folded', '96 are silent');
+  for (const key of ['l', 'enter', 's', 'S', 'r']) t.equal(kind([key], look), 'nodes', key);
+  t.equal(kind(['l', 'l'], look), 'folded');
+  t.equal(kind(['s', 'S'], look), 'folded', 'the worst first again');
+  t.equal(kind(['s', 'l'], look), 'folded', 'what is sorted stands in rows');
+  t.equal(kind(['f', ...typed('rack17n[01-12]'), 'enter'], look), 'nodes');
+  t.equal(after(['s'], look, undefined, folded).sort, 'name');
+  t.equal(after(['enter'], look, undefined, folded).page, 'table');
+  const long = board(odd);
+  const small = { columns: 80, rows: 8 };
+  t.same(
+    [['down'], ['down', 'up'], ['up'], ['pagedown', 'home']].map(keys => after(keys, long, small, folded).top),
+    [1, 0, 0, 0],
+  );
+  t.ok(after(['end'], long, small, folded).top > 5);
+  t.equal(after(['end', 'end'], long, small, folded).top, after(['end'], long, small, folded).top);
+});
+
+t.test('groups, and the nodes of one', async t => {
+  const look = board(racks, {}, RACKS);
+  const groups = { ...START, long: false, grouped: true };
+  const opened = after(['down', 'enter'], look, undefined, groups);
+  t.same([opened.grouped, opened.filter.list?.text], [false, 'rack18n[01-48]']);
+  for (const back of ['g', 'escape']) {
+    const { grouped, filter } = after([back], look, undefined, opened);
+    t.same([grouped, filter], [true, {}], back);
+  }
+  t.equal(after(['g'], look, undefined, groups).grouped, false);
+  t.equal(after(['g', 'g'], look, undefined, groups).grouped, true);
+  t.equal(after(['g'], look).grouped, undefined, 'without a rule there are none');
+  t.equal(after(['escape'], look, undefined, groups).grouped, true);
+  t.equal(after(['s'], look, undefined, groups).sort, 'load');
+  const names = (keys: readonly string[]) => {
+    const view = after(keys, look, undefined, groups);
+    return frame(view, look(view), { columns: 80, rows: 24 }, plain()).shown.rows.map(({ name }) => name);
+  };
+  t.same(names([]).slice(0, 3), ['rack17', 'rack18', 'rack11']);
+  t.same(names(['r']).slice(-2), ['rack18', 'rack17']);
+  t.same(names(['x']), ['rack17', 'rack18']);
+});
+
 t.test('a node that goes takes the selection no further than the rows', async t => {
   const at = (row: number, name?: string) =>
-    settled({ ...START, selected: { row, name }, top: 4 }, { nodes: sixty.slice(0, 10), room: 5 });
+    settled({ ...START, selected: { row, name }, top: 4 }, { rows: sixty.slice(0, 10), room: 5 });
   t.same([at(9, 'gone').selected.row, at(12, 'gone').selected.row, at(0, 'node09').selected.row], [9, 9, 8]);
   t.equal(at(0, 'node01').top, 0);
   t.equal(at(0, 'node10').top, 5);
-  t.same(settled(START, { nodes: [], room: 0 }).selected, { row: 0, name: undefined });
+  t.same(settled(START, { rows: [], room: 0 }).selected, { row: 0, name: undefined });
 });
 
 t.test('the prompt', async t => {
@@ -193,6 +260,15 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['a filter is written', ['f', ...typed('load > 4'), 'left'], board(sixty)],
   ['a filter is wrong', ['f', ...typed('lod > 4'), 'enter'], board(sixty)],
   ['two racks fell silent, and clocks', [], board(racks)],
+  ['folded', [], board(racks), { long: false }],
+  ['folded, the end of what is long', ['end'], board(odd, { listened: 5 }), { long: false }],
+  ['folded, only exceptions', ['x'], board(racks), { long: false }],
+  ['folded, and a filter that leaves few', ['f', ...typed('rack17n[01-12]'), 'enter'], board(racks), { long: false }],
+  ['groups', [], board(racks, {}, RACKS), { grouped: true }],
+  ['groups by CPU, the second is selected', ['s', 's', 'down'], board(racks, {}, RACKS), { grouped: true }],
+  ['groups, only exceptions', ['x'], board(racks, {}, RACKS), { grouped: true }],
+  ['a group is opened', ['down', 'enter'], board(racks, {}, RACKS), { grouped: true, long: false }],
+  ['no groups', [], board(racks, {}, { pattern: 'xyz' }), { grouped: true }],
   ['a link is down', [], board(sixty, { links: { 1: { state: [], changed: 12, heartbeat: 12.1, downs: 1 } } })],
   [
     'a node that is refused',
@@ -366,7 +442,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
   t.test('another size, a stop by Ctrl-Z and fg, a stop by a signal, the end by SIGTERM', async t => {
     const board = boardPath(t);
     await reported(t, board);
-    const terminal = await onTerminal(t, watching(board));
+    const terminal = await onTerminal(t, watching(board, '--long'));
     await terminal.shows(/\nq quit .* 1-\d+\/60$/);
     terminal.send({ size: [10, 100] });
     await terminal.shows(/\nq quit .* 1-7\/60$/);
@@ -401,7 +477,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
       ['SIGHUP', { signal: 1 }, -1],
       ['SIGQUIT', { signal: 3 }, 0],
     ] as const) {
-      const terminal = await onTerminal(t, watching(board));
+      const terminal = await onTerminal(t, watching(board, '--long'));
       await terminal.shows(/1-\d+\/60$/);
       terminal.send(end);
       t.same(await terminal.exit, { exit: code, same: true }, what);
@@ -460,5 +536,30 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     terminal.send({ signal: TERM });
     t.same(await terminal.exit, { exit: 0, same: true });
     t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
+  });
+
+  t.test('objects for programs likewise', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'node1');
+    const terminal = await onTerminal(t, watching(board, '--json', '-o', 'load'), { columns: 400 });
+    await until('it was told twice', () => (terminal.output().match(/^\{"schema":1,.*\}\r$/gm)?.length ?? 0) > 1);
+    terminal.send({ signal: TERM });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
+  });
+
+  t.test('groups; one is opened', async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'rack[1-3]n[01-20]');
+    const terminal = await onTerminal(t, watching(board, '--by', '/^rack[0-9]+/'));
+    await terminal.shows(/\nGROUP +NODES +LIVE .*\nrack1 +20 +20 .*\nrack2 .*\nrack3 /);
+    terminal.send({ keys: '\x1b[B\r' });
+    await terminal.shows(/\nonly rack2n\[01-20\]\nNODE .*\nrack2n01 /);
+    terminal.send({ keys: '\x1b' });
+    await terminal.shows(/\nrack3 +20 /);
+    terminal.send({ keys: 'g' });
+    await terminal.shows(/\nlive +60 +rack1n\[01-20\],/);
+    terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
   });
 });

@@ -82,6 +82,17 @@ export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: st
 
 /** What is shown of each group when nobody says what. */
 const MEANS = ['load', 'cpu', 'mem', 'in', 'out'].map(name => COLUMNS.find(column => column.name === name) as Column);
+
+/** What a group is called on a screen. */
+export function labelOf({ name }: Group): string {
+  return name === undefined ? NOTHING : oneLine(name);
+}
+
+/** The columns of which the means are shown; `columns`: the chosen ones, of which the first is the name. */
+export function meansShown(columns: readonly Column[] | undefined): readonly Column[] {
+  return columns?.slice(1) ?? MEANS;
+}
+
 /** Fewer characters than this say nothing of who is not live. */
 const WHO_LEAST = 12;
 
@@ -89,14 +100,14 @@ const WHO_LEAST = 12;
 export function groupLines(
   snapshot: Snapshot,
   found: readonly Group[],
-  { columns, width }: { columns?: readonly string[] | undefined; width: number },
+  { columns, width }: { columns?: readonly Column[] | undefined; width: number },
 ): string[] {
   const present = STATES.filter(state => found.some(({ counts }) => counts[state] > 0));
-  const means = columns ? chosenColumns(columns).slice(1) : MEANS;
+  const means = meansShown(columns);
   const table = [
     ['GROUP', 'NODES', ...present.map(state => state.toUpperCase()), ...means.map(({ title }) => title)],
     ...found.map(group => [
-      cut(group.name === undefined ? NOTHING : oneLine(group.name), Math.floor(width / 3)),
+      cut(labelOf(group), Math.floor(width / 3)),
       String(group.nodes.length),
       ...present.map(state => String(group.counts[state])),
       ...means.map(({ field, show }) => {
@@ -123,7 +134,7 @@ export function groupLines(
 
 /** The groups for programs: see docs/json.md. */
 export function groupsJson(snapshot: Snapshot, found: readonly Group[], columns: readonly string[] | undefined) {
-  const means = columns ? chosenColumns(columns).slice(1) : MEANS;
+  const means = meansShown(columns && chosenColumns(columns));
   return found.map(group => ({
     group: group.name,
     nodes: fold(group.nodes.map(({ name }) => name)),

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usable } from '../common/failure.js';
 import { fold, readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
-import { print } from '../common/output.js';
+import { json, print } from '../common/output.js';
 import { meanings } from '../common/terms.gen.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -34,6 +34,7 @@ export const verb = defineVerb({
     'beoboard status --where \'any(gpu.throttled) || name ~ "^rack1" && load > 150%\'',
     "beoboard status --by '/^rack[0-9]+/'",
     'beoboard status --watch',
+    'beoboard status --json -o load,mem_avail_mib',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
   ],
   notes: `States:
@@ -48,8 +49,10 @@ a node that reports is not heard. A ! behind the state says that something ails 
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
---watch fills the terminal until q is pressed; ? lists its keys (order, filter, a page for one node). Where stdout is no
-terminal, or with --plain, it prints again every second.
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It
+folds as status does, until l or s asks for rows; with --by it shows the groups, and Enter opens one. Where stdout is no terminal, or
+with --plain, it prints again every second; with --json one object a line, on a terminal, too.
+With --json, -o leaves of each node its name, its state and those fields: numbers as numbers, and what was not measured absent.
 A condition compares what beoboard describe lists (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or a text by
 ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), and per cent of a part
 are of its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct and
@@ -67,7 +70,11 @@ function terminalWidth(): number {
 }
 
 /** Again every second, until a signal comes. A board that is absent for a moment is waited for. */
-async function again(reader: BoardReader, show: (snapshot: Snapshot) => Promise<Iterable<string>>): Promise<number> {
+async function again(
+  reader: BoardReader,
+  show: (snapshot: Snapshot) => Promise<Iterable<string>>,
+  { json: asJson }: Options,
+): Promise<number> {
   const stop = new AbortController();
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   for (let seen = false; !stop.signal.aborted; seen = true) {
@@ -75,29 +82,25 @@ async function again(reader: BoardReader, show: (snapshot: Snapshot) => Promise<
       await print(await show(reader.snapshot()));
     } catch (error) {
       if (!seen || !(error instanceof NoBoard)) throw error;
-      await print([`no board: ${error.message}\n`]);
+      await print([asJson ? `${json({ schema: 1, no_board: error.message })}\n` : `no board: ${error.message}\n`]);
     }
     await sleep(1000, undefined, { signal: stop.signal }).catch(() => undefined);
   }
   return 0;
 }
 
-/** Whether there is a terminal to draw on; sentences are for who listens, and come one after the other. */
-function hasScreen({ plain }: Options): boolean {
-  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !plain;
+/** Whether there is a terminal to draw on; sentences for who listens and objects for programs come one after the other. */
+function hasScreen({ plain, json }: Options): boolean {
+  return process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !plain && !json;
 }
 
 /** What of the options does not go together. */
 function disagreement(options: Options): string | undefined {
   const forms = (['json', 'csv', 'plain'] as const).filter(name => options[name]);
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
-  const machine = forms.find(name => name !== 'plain');
-  if (options.watch && machine) return `--watch and --${machine} do not go together; leave one out`;
-  if (options.by !== undefined) {
-    const alone = (['csv', 'plain', 'watch'] as const).find(name => options[name]);
-    if (alone) return `--by and --${alone} do not go together; leave one out`;
-  } else if (options.json && options.columns) return '--json and --columns do not go together; choose keys with jq';
-  return undefined;
+  if (options.watch && options.csv) return '--watch and --csv do not go together; leave one out';
+  const alone = (['csv', 'plain'] as const).find(name => options[name]);
+  return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
 /** Those that `-x` leaves. */
@@ -110,11 +113,12 @@ async function answer(found: Survey, options: Options): Promise<Iterable<string>
   const { snapshot } = found;
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
-    const { by, sort, columns } = options;
+    const { by, sort, columns, watch: inOneLine } = options;
     const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
-    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found));
-    const { groups, groupsJson } = await import('./nodegroups.js');
-    return jsonPieces(snapshot, shown, oddities(found), groupsJson(snapshot, groups(found, by, sort), columns));
+    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found), { columns, inOneLine });
+    const { groups: formed, groupsJson } = await import('./nodegroups.js');
+    const groups = groupsJson(snapshot, formed(found, by, sort), columns);
+    return jsonPieces(snapshot, shown, oddities(found), { groups, columns, inOneLine });
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');
@@ -146,7 +150,8 @@ export async function main(argv: string[]): Promise<number> {
       const { watch } = await import('./watch.js');
       return await watch(reader, { ...values, nodes: among(values, args), where, paint: painter(values.color) });
     }
-    if (values.watch) return await again(reader, async snapshot => await answer(survey(snapshot, choice), values));
+    if (values.watch)
+      return await again(reader, async snapshot => await answer(survey(snapshot, choice), values), values);
     const snapshot = reader.snapshot();
     const found = survey(snapshot, choice);
     await print(await answer(found, values));

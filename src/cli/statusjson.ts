@@ -7,6 +7,7 @@ import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
+import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
 import type { Surveyed } from './survey.js';
 
@@ -66,6 +67,12 @@ function nodeJson(node: Node) {
   };
 }
 
+/** The columns that were chosen alone, numbers without units; what was not measured is absent. */
+function chosenJson(node: Node, columns: readonly Column[]) {
+  const values = columns.map(({ name, field }) => [name, field.value(node)] as const);
+  return { name: node.name, state: node.state, ...Object.fromEntries(values) };
+}
+
 function linkJson(snapshot: Snapshot, link: LinkEntry) {
   const { number, changedNs, nodes, heartbeatNs, darkSinceNs, darkNodes, downs, accepted, missed, address } = link;
   return {
@@ -99,12 +106,43 @@ function oddityJson({ kind, nodes, text }: Oddity) {
   return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
 }
 
-/** One object, piece by piece: a board of 10,000 nodes is 60 MB of JSON. */
-export function* jsonPieces(
+/** What is told besides the nodes and what is odd, and how. */
+export interface Form {
+  readonly groups?: readonly object[] | undefined;
+  /** Of nodes: these alone. */
+  readonly columns?: readonly string[] | undefined;
+  /** All in one line, as NDJSON has it. */
+  readonly inOneLine?: boolean;
+}
+
+/**
+ * One object, piece by piece: a board of 10,000 nodes is 60 MB of JSON. Throws an InputError for a column that there is not.
+ */
+export function jsonPieces(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
   odd: readonly Oddity[],
-  groups?: readonly object[],
+  { groups, columns, inOneLine = false }: Form = {},
+): Iterable<string> {
+  const chosen = columns && chosenColumns(columns);
+  const of = chosen === undefined ? nodeJson : (node: Node) => chosenJson(node, chosen);
+  return pieces(
+    snapshot,
+    nodes.map(({ index }) => index),
+    odd,
+    groups,
+    of,
+    inOneLine ? '' : '\n',
+  );
+}
+
+function* pieces(
+  snapshot: Snapshot,
+  nodes: readonly number[],
+  odd: readonly Oddity[],
+  groups: readonly object[] | undefined,
+  of: (node: Node) => object,
+  end: string,
 ): Generator<string> {
   const { header } = snapshot;
   const board = {
@@ -136,10 +174,10 @@ export function* jsonPieces(
   yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
   yield '"nodes":[';
-  let separator = '\n';
-  for (const { index } of nodes) {
-    yield `${separator}${json(nodeJson(snapshot.node(index)))}`;
-    separator = ',\n';
+  let separator = end;
+  for (const index of nodes) {
+    yield `${separator}${json(of(snapshot.node(index)))}`;
+    separator = `,${end}`;
   }
-  yield '\n]}\n';
+  yield `${end}]}\n`;
 }

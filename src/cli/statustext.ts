@@ -7,7 +7,7 @@ import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
-import { linkState, plural } from '../shm/sentences.js';
+import { countTexts, linkState, plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
@@ -15,6 +15,14 @@ import { isException, type Survey, type Surveyed } from './survey.js';
 
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
+
+/** Whether so many nodes are folded into host lists: whoever sorts them or asks for all, or for columns, wants rows. */
+export function areFolded(
+  count: number,
+  { sort, columns, long }: Partial<Pick<Look, 'sort' | 'columns' | 'long'>>,
+): boolean {
+  return count > ROWS && !long && sort === undefined && columns === undefined;
+}
 
 /** What was dropped, by where; nothing where nothing was. */
 function droppedText(snapshot: Snapshot): string[] {
@@ -39,11 +47,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   if (snapshot.stalled) {
     return `${all}; STALLED: ${stalledText(snapshot.closed)}, ${heartbeatText(snapshot.heartbeatAgeMs)}: nothing is known about nodes`;
   }
-  const ailing = nodes.filter(({ ails }) => ails !== 0).length;
-  const states = [
-    ...STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`),
-    ...(ailing > 0 ? [`${ailing} ailing`] : []),
-  ];
+  const states = countTexts(counts, nodes.filter(({ ails }) => ails !== 0).length);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
@@ -103,17 +107,34 @@ function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]>
   for (const [state, all] of byState) if (all.length > 0) yield [state, all];
 }
 
-/** One line or a few for each state: how many, and who. */
-function* folded(nodes: readonly Surveyed[], { width, paint, long }: Look): Generator<string> {
-  const count = String(nodes.length).length;
-  for (const [state, names] of namesByState(nodes)) {
-    const head = `${state.padEnd(9)}  ${String(names.length).padStart(count)}  `;
-    const room = width - head.length;
-    const lines = [...wrappedList(breakable(foldParts(names).map(oneLine), room), head.length, width)];
-    const most = long ? lines.length : state === 'live' ? LINES_LIVE : LINES_OTHERS;
+/** The nodes of one state: how many, and who, as parts of a host list. */
+export interface FoldedState {
+  readonly state: State;
+  readonly count: number;
+  readonly parts: readonly string[];
+}
+
+export function foldStates(nodes: readonly Surveyed[]): FoldedState[] {
+  return Array.from(namesByState(nodes), ([state, names]) => ({
+    state,
+    count: names.length,
+    parts: foldParts(names).map(oneLine),
+  }));
+}
+
+/** One line or a few for each state. */
+export function* foldedLines(
+  states: readonly FoldedState[],
+  { width, paint }: Pick<Look, 'width' | 'paint'>,
+): Generator<string> {
+  const digits = String(states.reduce((sum, { count }) => sum + count, 0)).length;
+  for (const { state, count, parts } of states) {
+    const head = `${state.padEnd(9)}  ${String(count).padStart(digits)}  `;
+    const lines = [...wrappedList(breakable(parts, width - head.length), head.length, width)];
+    const most = state === 'live' ? LINES_LIVE : LINES_OTHERS;
     for (const [i, line] of lines.slice(0, most).entries())
-      yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}\n`;
-    if (lines.length > most) yield `${' '.repeat(head.length)}… all: beoboard nodes --state ${state}\n`;
+      yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
+    if (lines.length > most) yield `${' '.repeat(head.length)}… all: beoboard nodes --state ${state}`;
   }
 }
 
@@ -133,7 +154,7 @@ async function rows(
 }
 
 /** Why a rule makes no group. */
-function unmatched(grouping: Grouping): string {
+export function unmatched(grouping: Grouping): string {
   if ('field' in grouping) return `no groups: ${grouping.field} is known of none of these nodes`;
   return `no groups: none of these names matches /${oneLine(grouping.pattern)}/; beoboard nodes lists them`;
 }
@@ -141,13 +162,16 @@ function unmatched(grouping: Grouping): string {
 /** A line for each group: all, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint } = look;
-  const { groups, groupLines } = await import('./nodegroups.js');
+  const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
+    import('./nodegroups.js'),
+    import('./columns.js'),
+  ]);
   const formed = groups(found, grouping, sort);
   if (formed.length > 0 && formed.every(({ name }) => name === undefined)) return [`${unmatched(grouping)}\n`];
   const all = formed.filter(({ nodes }) => !exceptions || nodes.some(isException));
   if (all.length === 0) return [];
   const [titles = '', ...lines] = groupLines(found.snapshot, all.slice(0, long ? all.length : ROWS), {
-    columns,
+    columns: columns && chosenColumns(columns),
     width,
   });
   const more = all.length - lines.length;
@@ -176,7 +200,6 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const { snapshot } = found;
   const odd = oddities(found);
   const out = [`${headline(found)}\n`];
-  const asked = look.sort !== undefined || look.columns !== undefined;
   let nodes = look.grouping === undefined ? found.nodes : [];
   if (look.grouping !== undefined) out.push(...(await grouped(found, look.grouping, look)));
   else if (look.exceptions) {
@@ -184,12 +207,14 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
     if (nodes.length === 0 && odd.length === 0) return out;
   }
   if (nodes.length > 0) {
-    if (nodes.length <= ROWS || look.long || asked) {
+    if (areFolded(nodes.length, look))
+      out.push(...Array.from(foldedLines(foldStates(nodes), look), line => `${line}\n`));
+    else {
       const inOrder = await ordered({ ...found, nodes }, look.sort);
       const most = look.long ? inOrder.length : ROWS;
       out.push(...(await rows(snapshot, inOrder.slice(0, most), look)));
       if (inOrder.length > most) out.push(`… ${inOrder.length - most} more; --long shows all\n`);
-    } else out.push(...folded(nodes, look));
+    }
   }
   if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, look.width))}\n`));
   return out;
@@ -211,7 +236,7 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
   );
   const nodes = look.exceptions ? found.nodes.filter(isException) : found.nodes;
   const out = [`${headline(found)}.\n`];
-  if (nodes.length <= ROWS || look.long || look.sort !== undefined || look.columns !== undefined) {
+  if (!areFolded(nodes.length, look)) {
     for (const { index, name, state, ails } of await ordered({ ...found, nodes }, look.sort)) {
       const node = snapshot.node(index);
       const told = (reading: boolean) =>

@@ -2,6 +2,7 @@
 // stands in watchframe.ts and watchstate.ts.
 
 import { fold } from '../common/hostlists.js';
+import type { Grouping } from '../common/options.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { chosenColumns, sortField } from './columns.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
@@ -9,7 +10,7 @@ import { Screen } from './screen.js';
 import { Roster } from './sorting.js';
 import type { Painter } from './style.js';
 import { survey } from './survey.js';
-import { type Appearance, frame, oddTexts, type Seen, seen } from './watchframe.js';
+import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
 /** What of the command line holds at the start. */
@@ -19,36 +20,46 @@ export interface Start {
   readonly sort: string | undefined;
   readonly columns: readonly string[] | undefined;
   readonly exceptions: boolean;
+  readonly long: boolean;
+  readonly by: Grouping | undefined;
   readonly paint: Painter;
 }
 
 const PERIOD_MS = 1000;
 /** For how long what is odd is believed while the state of no node and of no link changes. */
 const ODD_FOR_MS = 4500;
+/** What of a view says which rows there are, and in which order. */
+const ASKED = ['sort', 'exceptions', 'long', 'grouped', 'filter'] as const;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
 /** What is seen, what is asked for, and the screen that shows it. */
 class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
+  readonly #grouping: Grouping | undefined;
   #view: View;
   #odd: { at: number; states: string; filter?: Filter; texts: string[] } = { at: 0, states: '', texts: [] };
   #seen: Seen = { absent: 'not looked at yet' };
-  #shown: Shown = { nodes: [], room: 0, columns: [] };
+  #shown: Shown = { rows: [], room: 0, columns: [] };
 
   /** Throws an InputError for a column or a field that there is not. */
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
-    { nodes, where, sort, columns, exceptions, paint }: Start,
+    { nodes, where, sort, columns, exceptions, long, by, paint }: Start,
   ) {
     if (sort !== undefined) sortField(sort);
+    if (by !== undefined && 'field' in by) sortField(by.field);
+    this.#grouping = by;
     const list = nodes && { text: fold(nodes), names: nodes };
     this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map() };
     this.#view = {
       page: 'table',
       sort,
       exceptions,
+      // Who chooses columns wants to see them.
+      long: long || columns !== undefined,
+      grouped: by && true,
       filter: { where, list },
       selected: { row: 0 },
       top: 0,
@@ -74,7 +85,8 @@ class Session {
     // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
     if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
       this.#odd = { at: now, states, filter, texts: oddTexts(found) };
-    this.#seen = seen(found, this.#view, this.#roster.byName, this.#odd.texts);
+    const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
+    this.#seen = { found, body, odd: this.#odd.texts };
   }
 
   draw(): void {
@@ -95,7 +107,7 @@ class Session {
     const before = this.#view;
     const { view, deed } = press(before, key, this.#shown);
     this.#view = view;
-    if (view.sort !== before.sort || view.exceptions !== before.exceptions || view.filter !== before.filter) {
+    if (ASKED.some(what => view[what] !== before[what])) {
       this.#look.widths.clear();
       // The snapshot is good until the next one.
       if ('found' in this.#seen) this.#survey(this.#seen.found.snapshot);

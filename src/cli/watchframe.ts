@@ -1,25 +1,41 @@
 // The screen of `status --watch` as lines, from what was seen and what is asked for. Pure.
 
-import { type Column, layOut, sortField } from './columns.js';
+import type { Grouping } from '../common/options.js';
+import { COLUMNS, type Column, layOut, sortField } from './columns.js';
+import { type Group, groupLines, groups, labelOf, meansShown } from './nodegroups.js';
 import { nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
 import { clip, type Size, widthOf } from './screen.js';
 import { type Comparison, inOrder, worstFirst } from './sorting.js';
-import { headline, wrappedText } from './statustext.js';
+import {
+  areFolded,
+  type FoldedState,
+  foldedLines,
+  foldStates,
+  headline,
+  unmatched,
+  wrappedText,
+} from './statustext.js';
 import type { Painter } from './style.js';
 import { isException, type Survey, type Surveyed } from './survey.js';
-import { type Prompt, type Shown, settled, type View } from './watchstate.js';
+import { type Prompt, type Row, type Shown, settled, type View, within } from './watchstate.js';
 
 /** A board that was seen, or why there was none. */
 export type Seen =
   | { readonly absent: string }
   | {
       readonly found: Survey;
-      /** Those that are to be shown, in their order. */
-      readonly nodes: readonly Surveyed[];
+      readonly body: Body;
       /** What is odd, in sentences. */
       readonly odd: readonly string[];
     };
+
+/** What is to be shown, in its order; `none`: why it is nothing. */
+export type Body =
+  | { readonly kind: 'nodes'; readonly nodes: readonly Surveyed[] }
+  | { readonly kind: 'folded'; readonly states: readonly FoldedState[] }
+  | { readonly kind: 'groups'; readonly groups: readonly Group[] }
+  | { readonly kind: 'none'; readonly none: string };
 
 export interface Appearance {
   readonly paint: Painter;
@@ -39,11 +55,24 @@ export function oddTexts(found: Survey): string[] {
   return oddities(found).map(({ text }) => text);
 }
 
-/** A survey in the order, and of the nodes, that the view asks for. `odd`: what is odd, where that is known. */
-export function seen(found: Survey, { sort, exceptions }: View, byName?: Comparison, odd = oddTexts(found)): Seen {
+/** The groups in the order of their states, as a table of nodes has it, or of their means. */
+function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View): Body {
+  const byState = sort === 'state' || sort === '-state';
+  const formed = groups(found, grouping, byState ? undefined : sort);
+  if (formed.length > 0 && formed.every(({ name }) => name === undefined))
+    return { kind: 'none', none: unmatched(grouping) };
+  const all = exceptions ? formed.filter(({ nodes }) => nodes.some(isException)) : formed;
+  return { kind: 'groups', groups: sort === '-state' ? all.reverse() : all };
+}
+
+/** What the view asks for of a survey. `byName`: the order of names, where that is remembered. */
+export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined, byName?: Comparison): Body {
+  const { sort, exceptions, long } = view;
+  if (view.grouped && grouping !== undefined) return grouped(found, grouping, view);
   const nodes = exceptions ? found.nodes.filter(isException) : found.nodes;
+  if (areFolded(nodes.length, { sort, long })) return { kind: 'folded', states: foldStates(nodes) };
   const order = sort === undefined ? worstFirst(nodes, byName) : inOrder({ ...found, nodes }, sortField(sort), byName);
-  return { found, nodes: order, odd };
+  return { kind: 'nodes', nodes: order };
 }
 
 const ODD_LINES = 3;
@@ -57,13 +86,16 @@ const HELP = `Keys
   f                  filter: a condition (load > 10 && state == live) or a host
                      list (node[01-12]); an empty one shows all nodes again
   x                  only exceptions: nodes that are not live
+  l                  rows, or host lists where there are more than 40 nodes
+  g                  groups, or nodes, where --by says which; Enter opens one
   Up, Down, PageUp, PageDown, Home, End    select a node
   Enter              the selected node on a page of its own (beoboard show);
                      Esc or q goes back
   Ctrl-L             draw everything again
   Ctrl-Z             stop; fg goes on
 
-The selection stays with its node; on the first row it is whichever is first.
+The selection stays with its node; on the first row it is whichever is first,
+and another order begins there.
 Readings in brackets are the last known ones of a node that is not live, and
 - was not measured. beoboard status --help tells what the states mean, and
 beoboard describe what the fields do.`.split('\n');
@@ -71,12 +103,16 @@ beoboard describe what the fields do.`.split('\n');
 /** The beginning and the end of a line, as far apart as there is room; where there is none the end is left out. */
 function ends(left: string, right: string, columns: number): string {
   const gap = columns - widthOf(left) - widthOf(right);
-  return gap > 0 ? `${left}${' '.repeat(gap)}${right}` : left;
+  return gap > 0 && right !== '' ? `${left}${' '.repeat(gap)}${right}` : left;
 }
 
-function legend(right: string, columns: number): string {
-  const long = 'q quit  s/S sort  r reverse  f filter  x exceptions  Enter node  ? help';
-  const short = 'q quit  s sort  f filter  ? help';
+/** What Enter or another key does with what is shown. */
+const OPENS = { nodes: 'Enter node', folded: 'l rows', groups: 'Enter group', none: '' } as const;
+
+function legend(kind: Body['kind'], right: string, columns: number): string {
+  const opens = OPENS[kind] && `  ${OPENS[kind]}`;
+  const long = `q quit  s/S sort  r reverse  f filter  x exceptions${opens}  ? help`;
+  const short = `q quit  s sort  f filter${kind === 'folded' ? opens : ''}  ? help`;
   return ends(long.length + right.length < columns ? long : short, right, columns);
 }
 
@@ -115,6 +151,50 @@ const cutTo = (lines: readonly string[], most: number) =>
     ? lines
     : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines; beoboard status shows all`];
 
+/** Rows that are seen, with the title of the column that they are sorted by in reverse. */
+interface Table {
+  readonly title: string;
+  readonly lines: readonly string[];
+  /** Its columns by name. */
+  readonly columns: readonly string[];
+}
+
+const sortedBy = ({ sort }: View) => (sort ?? 'state').replace(/^-/, '');
+
+function nodeTable(
+  { snapshot }: Survey,
+  visible: readonly Surveyed[],
+  view: View,
+  width: number,
+  { columns, widths, paint }: Appearance,
+): Table {
+  const nodes = visible.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
+  const [titles = [], ...cells] = layOut(nodes, { columns, width, widths });
+  const sorted = sortedBy(view);
+  return {
+    title: titles.map(({ text, column }) => (column === sorted ? reversed(text) : text)).join('  '),
+    lines: cells.map(row => row.map(({ text, state }) => (state ? paint.state(state, text) : text)).join('  ')),
+    columns: titles.flatMap(({ column }) => (column === undefined ? [] : [column])),
+  };
+}
+
+function groupTable(
+  { snapshot }: Survey,
+  visible: readonly Group[],
+  view: View,
+  width: number,
+  { columns }: Appearance,
+): Table {
+  const [titles = '', ...lines] = groupLines(snapshot, visible, { columns, width });
+  const means = meansShown(columns);
+  const sorted = means.find(({ name }) => name === sortedBy(view))?.title;
+  return {
+    title: sorted === undefined ? titles : titles.replace(` ${sorted}`, ` ${reversed(sorted)}`),
+    lines,
+    columns: means.map(({ name }) => name),
+  };
+}
+
 /** The page that the view asks for. */
 export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appearance): Frame {
   const { paint } = look;
@@ -122,11 +202,11 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const page = (lines: readonly string[], last: string, shown: Partial<Shown> = {}, next = view): Frame => ({
     lines: filled(lines, bottom(last), rows),
     view: next,
-    shown: { nodes: [], room: Math.max(0, rows - 3), columns: [], ...shown },
+    shown: { rows: [], room: Math.max(0, rows - 3), columns: [], ...shown },
   });
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
-  const { found, nodes } = now;
+  const { found, body } = now;
   if (view.page === 'node') {
     const surveyed = found.all.find(({ name }) => name === view.selected.name);
     const back = 'q, Esc back';
@@ -140,38 +220,52 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   }
 
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
-  const odd = cutTo(
-    now.odd.flatMap(text => wrappedText(text, columns).split('\n')),
-    ODD_LINES,
-  ).map(line => paint.odd(line));
   const only = restrictions(view);
   const around = summary.length + only.length + 2;
+  const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint })] : [];
+  // What is folded leaves room.
+  const spare = body.kind === 'folded' ? rows - around - Math.max(folded.length, ROWS_LEAST) : 0;
+  const odd = cutTo(
+    now.odd.flatMap(text => wrappedText(text, columns).split('\n')),
+    Math.max(ODD_LINES, spare),
+  ).map(line => paint.odd(line));
   const top = [...summary, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
   const room = Math.max(0, rows - top.length - 2);
-  const next = settled(view, { nodes, room });
-  const visible = nodes.slice(next.top, next.top + room);
-  const cells = layOut(
-    visible.map(({ index, state, ails }) => ({ node: found.snapshot.node(index), state, ails: ails !== 0 })),
-    { columns: look.columns, width: columns, widths: look.widths },
-  );
-  const [titles = [], ...body] = cells;
-  const sorted = (view.sort ?? 'state').replace(/^-/, '');
-  const title = titles.map(({ text, column }) => (column === sorted ? reversed(text) : text)).join('  ');
-  const drawn = body.map((row, i) => {
-    const line = row.map(({ text, state }) => (state ? paint.state(state, text) : text)).join('  ');
-    if (next.top + i !== next.selected.row) return line;
+  const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
+  if (body.kind === 'folded') {
+    // There are no titles.
+    const fitting = room + 1;
+    const first = within(view.top, folded.length - fitting);
+    const visible = folded.slice(first, first + fitting);
+    const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
+    const sortable = COLUMNS.map(({ name }) => name);
+    const shown = { folded: true, room: fitting, columns: sortable };
+    return page([...top, ...visible], legend(body.kind, where, columns), shown, { ...view, top: first });
+  }
+  const all: readonly Row[] =
+    body.kind === 'nodes'
+      ? body.nodes
+      : body.kind === 'groups'
+        ? body.groups.map(group => ({ name: labelOf(group), nodes: group.nodes }))
+        : [];
+  const next = settled(view, { rows: all, room });
+  const [from, to] = [next.top, next.top + room];
+  const table =
+    body.kind === 'groups'
+      ? groupTable(found, body.groups.slice(from, to), view, columns, look)
+      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look);
+  const drawn = table.lines.map((line, i) => {
+    if (from + i !== next.selected.row) return line;
     const fitting = clip(line, columns);
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
-  const none =
-    view.exceptions && found.nodes.length > 0
-      ? 'all is well: every node is live, and nothing ails any'
-      : 'no node to show';
-  const where = nodes.length === 0 ? '' : `${next.top + 1}-${next.top + visible.length}/${nodes.length}`;
+  const well = view.exceptions && found.nodes.length > 0;
+  const none = well ? 'all is well: every node is live, and nothing ails any' : 'no node to show';
+  const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
-    [...top, ...(nodes.length === 0 ? [none] : [paint.title(title), ...drawn])],
-    legend(where, columns),
-    { nodes, room, columns: titles.flatMap(({ column }) => (column === undefined ? [] : [column])) },
+    [...top, ...(all.length === 0 ? nothing : [paint.title(table.title), ...drawn])],
+    legend(body.kind, range(from + 1, from + drawn.length, all.length), columns),
+    { rows: all, room, columns: table.columns },
     next,
   );
 }

@@ -1,6 +1,6 @@
 // What `status --watch` shows, and how a key changes it. Pure, but for a host list that names a file.
 
-import { readNodes } from '../common/hostlists.js';
+import { fold, readNodes } from '../common/hostlists.js';
 import { InputError, UNSEEN } from '../common/text.js';
 import { readingOf } from '../readings/readings.js';
 import type { Key } from './keystrokes.js';
@@ -27,7 +27,13 @@ export interface View {
   /** As --sort has it; undefined: the worst first. */
   readonly sort: string | undefined;
   readonly exceptions: boolean;
+  /** A row for every node, however many there are. */
+  readonly long: boolean;
+  /** Whether groups are shown in place of nodes; undefined: there is no rule that makes some. */
+  readonly grouped?: boolean | undefined;
   readonly filter: Filter;
+  /** What was asked for before a group was opened. */
+  readonly outer?: Pick<View, 'filter' | 'long'> | undefined;
   readonly prompt?: Prompt | undefined;
   /** The row that is selected. It stays with its node once it was moved; before that, with the worst. */
   readonly selected: { readonly row: number; readonly name?: string | undefined };
@@ -37,11 +43,19 @@ export interface View {
   readonly scrolled: number;
 }
 
+/** A row of the table: a node, or a group with those that are in it. */
+export interface Row {
+  readonly name: string;
+  readonly nodes?: readonly { readonly name: string }[];
+}
+
 /** What is on the screen: what a key is meant for. */
 export interface Shown {
-  /** All nodes in their order, whether there is room for them or not. */
-  readonly nodes: readonly { readonly name: string }[];
-  /** Rows that there is room for. */
+  /** All rows in their order, whether there is room for them or not. */
+  readonly rows: readonly Row[];
+  /** The nodes are folded into host lists: there are no rows. */
+  readonly folded?: boolean;
+  /** Lines that there is room for. */
   readonly room: number;
   /** The columns, by name. */
   readonly columns: readonly string[];
@@ -82,14 +96,15 @@ const MOVES: Readonly<Record<string, (from: number, page: number, last: number) 
   end: (_from, _page, last) => last,
 };
 
-const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
+/** The value, from 0 to the last; 0 where there is none. */
+export const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
 
 /** Takes the selection to where its node is now, and scrolls so that it is seen. */
-export function settled(view: View, { nodes, room }: Pick<Shown, 'nodes' | 'room'>): View {
+export function settled(view: View, { rows, room }: Pick<Shown, 'rows' | 'room'>): View {
   const { name } = view.selected;
-  const found = name === undefined ? -1 : nodes.findIndex(node => node.name === name);
-  const row = found >= 0 ? found : within(view.selected.row, nodes.length - 1);
-  const lowest = Math.max(0, nodes.length - room);
+  const found = name === undefined ? -1 : rows.findIndex(row => row.name === name);
+  const row = found >= 0 ? found : within(view.selected.row, rows.length - 1);
+  const lowest = Math.max(0, rows.length - room);
   const top = within(Math.min(Math.max(view.top, row - Math.max(room, 1) + 1), row), lowest);
   return { ...view, selected: { row, name }, top };
 }
@@ -135,14 +150,31 @@ function resorted(sort: string | undefined, columns: readonly string[], by: numb
   return next === 0 ? undefined : names[next];
 }
 
-function inTable(view: View, key: Key, { nodes, room, columns }: Shown): Pressed {
-  // Another order or choice: the selection is at the top again, unless it was moved to a node.
-  const fresh = { selected: { row: 0, name: view.selected.name }, top: 0 };
+/** What Enter opens: the rows of what is folded, those of a group, or a node's page. */
+function opened(view: View, { rows, folded }: Shown): View {
+  if (folded) return { ...view, long: true };
+  const { row } = view.selected;
+  const { name, nodes } = rows[row] ?? {};
+  if (name === undefined) return view;
+  if (nodes === undefined) return { ...view, page: 'node', selected: { row, name }, scrolled: 0 };
+  const names = nodes.map(node => node.name);
+  const { filter, long } = view;
+  const list = { text: fold(names), names };
+  const outer = { filter, long };
+  return { ...view, grouped: false, long: true, filter: { ...filter, list }, outer, selected: { row: 0 }, top: 0 };
+}
+
+function inTable(view: View, key: Key, shown: Shown): Pressed {
+  const { rows, folded, room, columns } = shown;
+  // Another order or choice is asked for to see what comes first in it.
+  const fresh = { selected: { row: 0 }, top: 0 };
   const move = MOVES[key];
+  if (move !== undefined && folded)
+    return { view: { ...view, top: Math.max(0, move(view.top, Math.max(room, 1), Number.MAX_SAFE_INTEGER)) } };
   if (move !== undefined) {
-    const row = within(move(view.selected.row, Math.max(room, 1), nodes.length - 1), nodes.length - 1);
+    const row = within(move(view.selected.row, Math.max(room, 1), rows.length - 1), rows.length - 1);
     // At the top it follows the worst again.
-    return { view: { ...view, selected: { row, name: row === 0 ? undefined : nodes[row]?.name } } };
+    return { view: { ...view, selected: { row, name: row === 0 ? undefined : rows[row]?.name } } };
   }
   switch (key) {
     case 'q':
@@ -156,15 +188,23 @@ function inTable(view: View, key: Key, { nodes, room, columns }: Shown): Pressed
     }
     case 'x':
       return { view: { ...view, exceptions: !view.exceptions, ...fresh } };
+    case 'l': {
+      // What is in an order stands in rows, too.
+      const long = !view.long && view.sort === undefined;
+      return { view: { ...view, long, sort: undefined, ...fresh } };
+    }
+    case 'g':
+    case 'escape': {
+      const { grouped, outer } = view;
+      if (grouped === undefined || (key === 'escape' && outer === undefined)) return { view };
+      return { view: { ...view, grouped: !grouped, ...outer, outer: undefined, ...fresh } };
+    }
     case 'f':
       return { view: { ...view, prompt: { text: '', at: 0 } } };
     case '?':
       return { view: { ...view, page: 'help' } };
-    case 'enter': {
-      const { row } = view.selected;
-      const name = nodes[row]?.name;
-      return { view: name === undefined ? view : { ...view, page: 'node', selected: { row, name }, scrolled: 0 } };
-    }
+    case 'enter':
+      return { view: opened(view, shown) };
   }
   return { view };
 }

@@ -12,6 +12,7 @@ export const VERBS = {
   receive: 'receive reports and lay them on the board',
   status: 'how the nodes are: a table, worst first',
   show: 'all that is known of a node, on one page',
+  events: 'what happens on the board, as it happens',
   nodes: 'names of nodes for scripts: those in some states',
   check: 'whether the nodes are well, for Nagios and for prologs',
   xml: "print the board as Ganglia's gmond would",

@@ -1,7 +1,7 @@
 // The whole road on one machine: a receiver, a sender and a live status, as children of this process, on a board of their
 // own that is removed at the end. Does nothing of the work itself.
 
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,8 @@ export const verb = defineVerb({
   summary: VERBS.demo,
   options: ['for', 'interval'],
   examples: ['beoboard demo', 'beoboard demo --for 10s'],
-  notes: 'Ends with Ctrl-C, or after --for. Uses a board of its own under /dev/shm and leaves nothing behind.',
+  notes:
+    'Ends with q or Ctrl-C, or after --for; ? lists all keys. Uses a board of its own under /dev/shm and leaves nothing behind.',
 });
 
 /** This program. */
@@ -22,33 +23,68 @@ const PROGRAM = process.argv[1] as string;
 const SHM = '/dev/shm';
 /** How long a child may take to end in good order. */
 const PATIENCE_MS = 5000;
+/** Of what the daemons said while the status had the screen, so many characters are told afterwards. */
+const KEPT_MOST = 4000;
 
 /** Children in the order of their start; ended in the opposite one, so that the receiver still hears the goodbye. */
 class Family {
   readonly #children: ChildProcess[] = [];
   #ending = false;
+  /** What children said while another had the screen. */
+  #kept = '';
+  #isKeeping = false;
 
   /** `onEnd` is told when a child ends that was not asked to. */
   constructor(readonly onEnd: (verb: string, code: number | null) => void) {}
 
+  /** Starts a daemon; what it says is told. */
   start(argv: string[]): ChildProcess {
-    const child = fork(PROGRAM, argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-    child.once('exit', code => {
+    const child = this.#fork(argv, ['ignore', 'inherit', 'pipe', 'ipc']);
+    child.stderr?.setEncoding('utf8').on('data', this.#tell);
+    return child;
+  }
+
+  /** Starts what has the keyboard, and the screen where there is one: the daemons are told of when it has ended. */
+  startOnTerminal(argv: string[]): void {
+    this.#isKeeping = process.stdout.isTTY === true;
+    this.#fork(argv, ['inherit', 'inherit', 'inherit', 'ipc']);
+  }
+
+  #fork(argv: string[], stdio: StdioOptions): ChildProcess {
+    const child = fork(PROGRAM, argv, { stdio });
+    // By then all that it said has been read.
+    child.once('close', code => {
       if (!this.#ending) this.onEnd(argv[0] ?? '', code);
     });
     this.#children.push(child);
     return child;
   }
 
+  readonly #tell = (text: string): void => {
+    if (this.#isKeeping) this.#kept = `${this.#kept}${text}`.slice(-KEPT_MOST);
+    else process.stderr.write(text);
+  };
+
   async end(): Promise<void> {
     this.#ending = true;
-    for (const child of this.#children.reverse()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      const exit = once(child, 'exit');
-      child.kill('SIGTERM');
-      const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
-      await exit;
-      clearTimeout(patience);
+    const [receiver] = this.#children;
+    for (const child of [...this.#children].reverse()) {
+      let last = '';
+      // When it ends in good order it says where its board stays, and this one does not.
+      if (child === receiver)
+        child.stderr?.off('data', this.#tell).on('data', (text: string) => {
+          last += text;
+        });
+      if (child.exitCode === null && child.signalCode === null) {
+        const closed = once(child, 'close');
+        child.kill('SIGTERM');
+        const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+        await closed;
+        clearTimeout(patience);
+      }
+      this.#isKeeping = false;
+      this.#tell(this.#kept + (child.exitCode === 0 ? '' : last));
+      this.#kept = '';
     }
   }
 }
@@ -81,7 +117,7 @@ export async function main(argv: string[]): Promise<number> {
     if (address !== undefined) {
       const sender = family.start(['send', '--to', address, '--interval', `${values.interval}ms`]);
       await Promise.race([once(sender, 'message'), ended]);
-      family.start(['status', '--watch', '--board', board]);
+      family.startOnTerminal(['status', '--watch', '--board', board]);
       // Counted from when there is something to see.
       if (values.for !== undefined) setTimeout(end, values.for).unref();
     }

@@ -28,7 +28,7 @@ import { type Ailment, ailmentsOf } from './ailments.js';
 import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
-export type { BoardState, LinkEntry, SenderEntry } from '../native/index.js';
+export type { BoardState, EventEntry, LinkEntry, SenderEntry } from '../native/index.js';
 
 /** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
 export interface Evidence {
@@ -575,6 +575,7 @@ const OPENINGS = 3;
 /** A board to read from, by its path: it may be absent now, be replaced, and come back. */
 export class BoardReader {
   #mapping: BoardMapping | undefined;
+  #opened = 0;
   #buffer: Uint8Array | undefined;
   /** Where the mapping that was asked last writes, and which that is. */
   #into: Uint8Array | undefined;
@@ -591,6 +592,11 @@ export class BoardReader {
     readonly path: string,
     readonly owner?: number | string,
   ) {}
+
+  /** How often a board was opened so far: another number is another file, in which nodes may have other numbers. */
+  get opened(): number {
+    return this.#opened;
+  }
 
   /**
    * A snapshot of the whole board. Throws NoBoard when there is none that can be read. The snapshot before it is no
@@ -749,7 +755,10 @@ export class BoardReader {
       } catch (error) {
         throw new Failure((error as Error).message, 2); // no such owner
       }
-      if (opened.state === 'ready') return opened.board;
+      if (opened.state === 'ready') {
+        this.#opened++;
+        return opened.board;
+      }
       // A retired board is marked after its successor stands at the path: what we opened was replaced meanwhile.
       if (opened.state !== 'retired' || attempt === OPENINGS) throw new NoBoard(opened.state, this.path, opened.why);
     }

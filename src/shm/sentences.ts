@@ -4,6 +4,7 @@
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { bits } from '../layout/layout.gen.js';
+import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 
 /** What there is to say of a link. */
@@ -41,15 +42,26 @@ export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
   return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
 }
 
+/** How many there are of each state that there is, the worst first, and how many ail: `3 silent`, `97 live`, `1 ailing`. */
+export function countTexts(counts: Readonly<Record<State, number>>, ailing: number): string[] {
+  const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
+  return ailing > 0 ? [...states, `${ailing} ailing`] : states;
+}
+
 const DAY_MS = 86_400_000;
 
-/** A moment so many ms before the look, by the wall clock of this place, and how long ago that is: `14:03:21 (12.0s)`. */
-function moment({ realNs }: Snapshot, ageMs: number): string {
-  const at = new Date(Number(realNs / 1_000_000n) - ageMs);
+/** A moment of the wall clock, ms since 1970, as this place has it: `2026-11-22 14:03:21`. */
+export function wallTime(ms: number): string {
+  const at = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `;
-  return `${ageMs < DAY_MS ? '' : day}${time} (${formatDuration(ageMs)})`;
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+/** A moment so many ms before the look, and how long ago that is: `14:03:21 (12.0s)`, with the day where that is more than one. */
+function moment({ realNs }: Snapshot, ageMs: number): string {
+  const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
+  return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
 }
 
 /** The name of the link by which came what was received where the receiver knew of no interfaces. */

@@ -112,6 +112,7 @@ export const options = {
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
   raw: flag('every field of the report, as it lies there'),
+  last: one('N', 'first so many events that the board still has, 0 to 4096', count(0, 4096), standard('0')),
   watch: flag('again every second, until it is ended'),
   owner: {
     ...optional('USER', 'believe a board of this user too, by name or id', values.user),

@@ -1,0 +1,305 @@
+// What happens on a board, from one look to the next: states that change, ailments that come and go, the events of its ring, a receiver
+// that stalls, another board. Judges nothing, and says nothing of nodes while the board says nothing of them.
+
+import { enums } from '../layout/layout.gen.js';
+import { AILMENTS, type Ailment, ailmentBit } from '../shm/ailments.js';
+import { countStates, NUMBERED, type State } from '../shm/liveness.js';
+import { type BoardReader, type EventEntry, linkName, NoBoard, type Roll } from '../shm/reader.js';
+
+/** Of so many nodes, how many there are of each state, and whom something ails. */
+export interface Standing {
+  readonly nodes: number;
+  readonly states: Readonly<Record<State, number>>;
+  readonly ailing: number;
+}
+
+/** What has happened; the keys but `at` are those of docs/json.md. */
+export type Happening = {
+  /** By the wall clock of this machine, ns since 1970: when it happened, or was found out. */
+  readonly at: bigint;
+} & (
+  | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
+  | { readonly event: 'no_board'; readonly why: string }
+  | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number }
+  /** Without `from` the node is new on the board, without `to` it is no longer there. */
+  | {
+      readonly event: 'state';
+      readonly node: string;
+      readonly from?: State;
+      readonly to?: State;
+      readonly age_ms?: number;
+    }
+  | { readonly event: 'ails' | 'ails_no_more'; readonly node: string; readonly ailment: Ailment }
+  | { readonly event: 'lost'; readonly count: number }
+  | RingEvent
+);
+
+type Kind = Exclude<(typeof enums.event_kind)[number], 'none'>;
+
+/** An event that the receiver has written; `unknown`: of a kind that a later version has. */
+export interface RingEvent {
+  readonly event: Kind | 'unknown';
+  readonly number: number;
+  readonly node?: string | undefined;
+  readonly link?: string;
+  readonly reason?: string;
+  readonly count?: number;
+  readonly instance?: number;
+}
+
+/** What each kind has, besides of what its subject is. */
+const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance'>>> = {
+  refusal: 'reason',
+  dark: 'count',
+  overflow: 'count',
+  forget: 'count',
+  takeover: 'instance',
+};
+const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies Kind[];
+
+/** Events that are read at once. */
+const TOGETHER = 1024;
+/** In the place of a state: none was known. */
+const NONE = 255;
+
+export interface Following {
+  /** Whose changes are told; undefined: of all. */
+  readonly among?: ReadonlySet<string> | undefined;
+  /** So many events of the ring are told first. */
+  readonly last: number;
+}
+
+/** Follows one board, and others that take its place. */
+export class Follower {
+  #names: string[] = [];
+  /** As NUMBERED, of the last time that something was known. */
+  #states = new Uint8Array();
+  #ails = new Uint32Array();
+  /** Whether states and ailments were known at least once: until then nothing is a change. */
+  #isKnown = false;
+  #isIllKnown = false;
+  #opened = 0;
+  /** The number of the next event of the ring. */
+  #next = 0;
+  #receiver = { instance: 0, startedNs: 0n };
+  #isStalled = false;
+  #isAway = false;
+
+  constructor(
+    readonly reader: BoardReader,
+    readonly following: Following,
+  ) {}
+
+  /** Names that were asked for and are not on the board. */
+  strangers(): string[] {
+    const known = new Set(this.#names);
+    return [...(this.following.among ?? [])].filter(name => !known.has(name));
+  }
+
+  /**
+   * What has happened since the last look. `reports`: reads reports as well, by which ailments are known. The first look throws NoBoard
+   * when there is none; later ones tell of it.
+   */
+  look(reports: boolean): Happening[] {
+    const told: Happening[] = [];
+    try {
+      if (this.#opened === 0) this.#begin(told);
+      else this.#follow(told, reports);
+    } catch (error) {
+      if (!(error instanceof NoBoard) || this.#opened === 0) throw error;
+      if (!this.#isAway) told.push({ at: realNow(), event: 'no_board', why: error.message });
+      this.#isAway = true;
+    }
+    return told.filter(happening => this.#concerns(happening));
+  }
+
+  #begin(told: Happening[]): void {
+    const { event_last = 0 } = this.reader.roll().board.header;
+    this.#next = Math.max(1, event_last + 1 - this.following.last);
+    const entries = this.#read(told);
+    // Whoever is in these events has a record by now.
+    const roll = this.reader.roll();
+    this.#learn(roll);
+    this.#opened = this.reader.opened;
+    this.#tellRing(entries, told);
+    this.#tellStates(roll, told);
+    if (!this.#isStalled) this.#tellAilments(told);
+    told.push({ at: roll.board.realNs, event: 'begin', ...this.#standing(roll) });
+    if (this.#isStalled) told.push(stalled(roll));
+  }
+
+  #follow(told: Happening[], reports: boolean): void {
+    // First, and of the board that was looked at before: of another that has taken its place it is the old one's last.
+    const isSame = !this.#isAway && this.reader.opened === this.#opened;
+    const entries = isSame ? this.#read(told) : [];
+    const roll = this.reader.roll();
+    const isAnother = this.reader.opened !== this.#opened;
+    if (isAnother) {
+      this.#tellRing(entries, told);
+      this.#change(roll, told);
+    } else {
+      this.#learn(roll);
+      this.#tellRing(entries, told);
+    }
+    const wasStalled = this.#isStalled;
+    const states: Happening[] = [];
+    this.#tellStates(roll, states);
+    if (isAnother) told.push({ at: roll.board.realNs, event: 'board', ...this.#standing(roll) });
+    if (this.#isStalled && (!wasStalled || isAnother)) told.push(stalled(roll));
+    if (wasStalled && !this.#isStalled && !isAnother)
+      told.push({ at: roll.board.realNs, event: 'resumed', ...this.#standing(roll) });
+    told.push(...states);
+    this.#isAway = false;
+    if (reports && !this.#isStalled) this.#tellAilments(told);
+  }
+
+  #concerns(happening: Happening): boolean {
+    const { among } = this.following;
+    return among === undefined || !('node' in happening) || happening.node === undefined || among.has(happening.node);
+  }
+
+  #standing(roll: Roll): Standing {
+    const { among } = this.following;
+    const isAsked = (_: unknown, index: number) => among === undefined || among.has(this.#names[index] as string);
+    const states = among === undefined ? roll.states : roll.states.filter(isAsked);
+    const ailing = this.#ails.filter(isAsked).filter(bits => bits !== 0).length;
+    return { nodes: states.length, states: countStates(states), ailing: this.#isStalled ? 0 : ailing };
+  }
+
+  /** Takes the nodes that are new on the same board. */
+  #learn(roll: Roll): void {
+    const before = this.#names.length;
+    if (roll.count > before) {
+      const added = roll.names(Array.from({ length: roll.count - before }, (_, i) => before + i));
+      this.#names = this.#names.concat(added);
+      this.#states = grown(this.#states, roll.count, NONE);
+      this.#ails = grown(this.#ails, roll.count, 0);
+    }
+    this.#receiver = receiverOf(roll);
+  }
+
+  /** Takes another board: what was known of a node is known of it under its new number. */
+  #change(roll: Roll, told: Happening[]): void {
+    const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#ails[i]!] as const]));
+    const { instance, startedNs } = this.#receiver;
+    [this.#names, this.#states, this.#ails] = [[], new Uint8Array(), new Uint32Array()];
+    this.#learn(roll);
+    for (const [i, name] of this.#names.entries()) {
+      const known = before.get(name);
+      before.delete(name);
+      if (known !== undefined) [this.#states[i], this.#ails[i]] = known;
+    }
+    for (const [node, [state]] of before)
+      told.push({ at: roll.board.realNs, event: 'state', node, ...(state === NONE ? {} : { from: stateOf(state) }) });
+    // A board that goes on from another goes on with its numbers; one that was made from nothing begins anew.
+    const now = this.#receiver;
+    if (now.startedNs !== startedNs && now.instance <= instance) this.#next = 1;
+    this.#opened = this.reader.opened;
+  }
+
+  /** The events that are new in the ring; how many were not there any more is told. */
+  #read(told: Happening[]): EventEntry[] {
+    const entries: EventEntry[] = [];
+    for (;;) {
+      const { next, events } = this.reader.events(this.#next, TOGETHER);
+      // A cursor beyond the end is one of another board: it was read from its beginning.
+      const passed = next - (next < this.#next ? 1 : this.#next);
+      this.#next = next;
+      if (passed > events.length) told.push({ at: realNow(), event: 'lost', count: passed - events.length });
+      entries.push(...events);
+      if (passed < TOGETHER) return entries;
+    }
+  }
+
+  #tellRing(entries: readonly EventEntry[], told: Happening[]): void {
+    const links = entries.length === 0 ? [] : this.reader.links();
+    for (const { number, stampRealNs, kind, subject, detail } of entries) {
+      const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
+      if (event === 'none') {
+        told.push({ at: stampRealNs, event: 'unknown', number });
+        continue;
+      }
+      const link = links.find(({ number }) => number === subject);
+      const what = DETAIL[event];
+      const isOfNone = what === 'instance' || event === 'overflow' || event === 'forget';
+      told.push({
+        at: stampRealNs,
+        event,
+        number,
+        ...(OF_LINKS.includes(event) ? { link: link === undefined ? String(subject) : linkName(link) } : {}),
+        ...(OF_LINKS.includes(event) || isOfNone ? {} : { node: this.#names[subject] }),
+        ...(what === undefined
+          ? {}
+          : { [what]: what === 'reason' ? (enums.reason[detail] ?? String(detail)) : detail }),
+      });
+    }
+  }
+
+  #tellStates(roll: Roll, told: Happening[]): void {
+    const { states, board } = roll;
+    this.#isStalled = board.stalled || board.retired;
+    // Nothing is known about nodes: what was known stays until something is.
+    if (this.#isStalled) return;
+    for (let i = 0; i < states.length; i++) {
+      const [from, to] = [this.#states[i]!, states[i]!];
+      if (from === to) continue;
+      this.#states[i] = to;
+      if (!this.#isKnown) continue;
+      const was = from === NONE ? {} : { from: stateOf(from) };
+      const age = stateOf(to) === 'never' ? {} : { age_ms: roll.ageMs(i) };
+      told.push({ at: board.realNs, event: 'state', node: this.#names[i]!, ...was, to: stateOf(to), ...age });
+    }
+    this.#isKnown = true;
+  }
+
+  #tellAilments(told: Happening[]): void {
+    let first = 0;
+    for (const piece of this.reader.pieces()) {
+      // Another board's are told when its nodes are known.
+      if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
+      const { ails, states } = piece.overview;
+      const end = Math.min(piece.count, this.#names.length - first);
+      for (let i = 0; i < end; i++) {
+        const [before, now] = [this.#ails[first + i]!, ails[i]!];
+        // What ails a node that is not heard is not known: what was known before stays.
+        if (before === now || !HEARD.has(states[i]!)) continue;
+        this.#ails[first + i] = now;
+        if (!this.#isIllKnown) continue;
+        for (const ailment of AILMENTS) {
+          const bit = ailmentBit(ailment);
+          if (((before ^ now) & bit) === 0) continue;
+          const event = (now & bit) === 0 ? 'ails_no_more' : 'ails';
+          told.push({ at: piece.realNs, event, node: this.#names[first + i]!, ailment });
+        }
+      }
+      first += piece.count;
+    }
+    this.#isIllKnown = true;
+  }
+}
+
+const stateOf = (number: number) => NUMBERED[number] as State;
+
+/** The numbers of the states in which a node's ailments are judged. */
+const HEARD = new Set((['live', 'uncertain'] satisfies State[]).map(state => NUMBERED.indexOf(state)));
+
+const realNow = () => BigInt(Date.now()) * 1_000_000n;
+
+function stalled({ board }: Roll): Happening {
+  const { closed, heartbeatAgeMs } = board;
+  return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
+}
+
+/** By what a receiver is known again. */
+function receiverOf({ board }: Roll): { instance: number; startedNs: bigint } {
+  const { instance = 0, started_ns } = board.header;
+  return { instance, startedNs: started_ns };
+}
+
+/** The array with room for so many, the new ones of this value. */
+function grown<A extends Uint8Array | Uint32Array>(array: A, length: number, value: number): A {
+  const more = new (array.constructor as new (length: number) => A)(length);
+  more.set(array);
+  more.fill(value, array.length);
+  return more;
+}

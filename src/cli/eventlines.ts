@@ -1,0 +1,135 @@
+// What has happened, as lines for people and objects for programs. Pure.
+
+import { formatDuration } from '../common/durations.js';
+import { fold } from '../common/hostlists.js';
+import { json } from '../common/output.js';
+import { oneLine } from '../common/text.js';
+import { AILMENT_TEXT } from '../shm/ailments.js';
+import { heartbeatText, stalledText } from '../shm/reader.js';
+import { countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
+import type { Happening, Standing } from './changes.js';
+import type { Painter } from './style.js';
+
+/** An object a line: see docs/json.md. */
+export function* objectLines(happenings: readonly Happening[]): Generator<string> {
+  for (const { at, ...rest } of happenings)
+    yield `${json({ schema: 1, time: new Date(Number(at / 1_000_000n)).toISOString(), ...rest })}\n`;
+}
+
+function standingText({ nodes, states, ailing }: Standing): string {
+  const counts = countTexts(states, ailing);
+  return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
+}
+
+/** Why something was refused; how far a clock is off is not known here. */
+const refusedFor = (reason = '') =>
+  reason === 'clock' ? 'its wall clock is off' : reasonText({ reason, offsetUs: 0 });
+
+/** What one thing that happened to a node is, said of one or of several: the same text is the same thing. */
+function nodeText(happening: Happening & { node?: string | undefined }, { state }: Painter): string | undefined {
+  switch (happening.event) {
+    case 'state': {
+      const { from, to } = happening;
+      if (to === undefined) return 'no longer on the board';
+      return from === undefined ? `new: ${state(to, to)}` : `${state(from, from)} -> ${state(to, to)}`;
+    }
+    case 'ails':
+      return `ails: ${AILMENT_TEXT[happening.ailment]}`;
+    case 'ails_no_more':
+      return `no longer ails: ${AILMENT_TEXT[happening.ailment]}`;
+    case 'restart':
+      return 'sender restarted';
+    case 'reboot':
+      return 'booted';
+    case 'reset':
+      return 'reset: accepted only because nothing else was heard';
+    case 'goodbye':
+      return 'said goodbye';
+    case 'refusal':
+      return `refused: ${refusedFor(happening.reason)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** What happened to no node. */
+function boardText(happening: Happening): string {
+  switch (happening.event) {
+    case 'begin':
+      return `watching ${standingText(happening)}`;
+    case 'board':
+      return `another board has taken the place of the one before: ${standingText(happening)}`;
+    case 'resumed':
+      return `the receiver goes on: ${standingText(happening)}`;
+    case 'no_board':
+      return `no board: ${happening.why}`;
+    case 'stalled':
+      return `${stalledText(happening.closed)}, ${heartbeatText(happening.heartbeat_age_ms)}: nothing is known about nodes`;
+    case 'lost':
+      return `${counted(happening.count, 'event was', 'events were')} lost: more came between two looks than the board keeps, or another took its place`;
+    case 'link_up':
+      return `${oneLine(happening.link ?? '')} is up`;
+    case 'link_down':
+      return `${oneLine(happening.link ?? '')} is down: nothing is heard of the nodes behind it`;
+    case 'dark':
+      return `${oneLine(happening.link ?? '')} is dark: all nodes behind it fell together, ${happening.count} of them; a switch or this master is likelier at fault`;
+    case 'lit':
+      return `${oneLine(happening.link ?? '')} is no longer dark: a node behind it is heard again`;
+    case 'overflow':
+      return `a socket buffer was full: ${counted(happening.count, 'datagram was', 'datagrams were')} dropped; see net.core.rmem_max`;
+    case 'takeover':
+      return `a receiver began, the board's ${ordinal(happening.instance ?? 0)}`;
+    case 'forget':
+      return `${counted(happening.count, 'node was', 'nodes were')} taken from the board`;
+    case 'refusal':
+      return `a datagram was refused: ${refusedFor(happening.reason)}`;
+    case 'unknown':
+      return `an event of a kind that this version does not know, number ${happening.number}`;
+    default:
+      // A record that the board does not have.
+      return `${happening.event} of an unknown node`;
+  }
+}
+
+const counted = (count = 0, one = '', several = '') => `${count} ${count === 1 ? one : several}`;
+
+function ordinal(number: number): string {
+  const ending = /1\d$/.test(String(number)) ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');
+  return `${number}${ending}`;
+}
+
+/** From the youngest to the oldest of them; empty where none is known. */
+function agesText(ages: readonly number[]): string {
+  if (ages.length === 0) return '';
+  const [least, most] = [formatDuration(Math.min(...ages)), formatDuration(Math.max(...ages))];
+  return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
+}
+
+/** A line for each thing that happened; nodes to which the same thing happened within one look are in one line. */
+export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
+  const lines: { at: bigint; text?: string; what?: string; nodes: string[]; ages: number[] }[] = [];
+  const byWhat = new Map<string, (typeof lines)[number]>();
+  for (const happening of happenings) {
+    const { at } = happening;
+    const node = 'node' in happening ? happening.node : undefined;
+    const what = node === undefined ? undefined : nodeText(happening, paint);
+    if (node === undefined || what === undefined) {
+      lines.push({ at, text: boardText(happening), nodes: [], ages: [] });
+      continue;
+    }
+    let line = byWhat.get(what);
+    if (line === undefined) {
+      line = { at, what, nodes: [], ages: [] };
+      byWhat.set(what, line);
+      lines.push(line);
+    }
+    line.nodes.push(node);
+    if (happening.event === 'state' && happening.to !== 'live' && happening.age_ms !== undefined)
+      line.ages.push(happening.age_ms);
+  }
+  return lines.map(({ at, text, what, nodes, ages }) => {
+    const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
+    const told = text ?? `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}`;
+    return `${wallTime(Number(at / 1_000_000n))}  ${told}\n`;
+  });
+}

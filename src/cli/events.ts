@@ -1,0 +1,66 @@
+// What happens on the board, a line or an object for each thing, as it happens. Looks a few times a second, whatever happens.
+
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fold } from '../common/hostlists.js';
+import { defineVerb, parseVerb } from '../common/options.js';
+import { VERBS } from '../common/verbs.js';
+import { BoardReader } from '../shm/reader.js';
+import { Follower } from './changes.js';
+import { objectLines, textLines } from './eventlines.js';
+import { painter } from './style.js';
+
+export const verb = defineVerb({
+  name: 'events',
+  summary: VERBS.events,
+  options: ['nodes', 'last', 'for', 'json', 'color', 'board', 'owner', 'config'],
+  letters: { w: 'nodes', n: 'last' },
+  examples: [
+    'beoboard events',
+    'beoboard events -n 20 -w rack17n[01-48]',
+    'beoboard events --json | jq -r \'select(.event == "state" and .to == "silent") | .node\'',
+    'beoboard events --for 1h >events.txt',
+  ],
+  notes: `A line for each change of a node's state, each ailment that comes or goes, and each event that the receiver has written: restarts, boots,
+goodbyes, refusals, links that go down, up or dark, full buffers. The first line says how the nodes are. Nodes to which the same happened
+between two looks, a quarter of a second apart, are in one line as a host list; with --json each has an object of its own, one a line
+(docs/json.md).
+Changes of state are not kept anywhere: --last tells of what the receiver has written alone, of which the board keeps 4,096.
+While the receiver is stalled, nothing is known about nodes, and none of them changes its state. Another board is followed, and one that
+is away is waited for, unless there was none at the start. With --nodes, changes of the others are left out.
+Exit codes: 0 ended by a signal, --for, or its reader; 2 usage; 4 no board at the start.`,
+});
+
+/** From one look to the next: how late something is told at most. */
+const LOOK_MS = 250;
+/** Of so many looks one reads the reports as well, by which ailments are known: twice in the second that one lasts. */
+const REPORTS_EVERY = 2;
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const stop = new AbortController();
+  const { signal } = stop;
+  // Once: whoever waits for a reader that does not read is ended by the second one.
+  process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
+  if (values.for !== undefined) setTimeout(() => stop.abort(), values.for).unref();
+  const paint = painter(values.color);
+  const reader = new BoardReader(values.board, values.owner);
+  const follower = new Follower(reader, { among: values.nodes && new Set(values.nodes), last: values.last });
+  try {
+    for (let look = 0; !signal.aborted; look++) {
+      const began = performance.now();
+      const happened = follower.look(look % REPORTS_EVERY === 0);
+      const lines = values.json ? [...objectLines(happened)] : textLines(happened, paint);
+      // Who reads slowly is waited for: what the board does not keep until then is told as lost.
+      if (lines.length > 0 && !process.stdout.write(lines.join('')))
+        await once(process.stdout, 'drain', { signal }).catch(() => undefined);
+      const strangers = look === 0 ? follower.strangers() : [];
+      if (strangers.length > 0) process.stderr.write(`beoboard events: not on the board: ${fold(strangers)}\n`);
+      const rest = Math.max(0, began + LOOK_MS - performance.now());
+      await sleep(rest, undefined, { signal }).catch(() => undefined);
+    }
+    return 0;
+  } finally {
+    reader.close();
+  }
+}

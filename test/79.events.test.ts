@@ -1,0 +1,456 @@
+// What happens on a board, as `beoboard events` tells it: on boards that are written here, change by change, and of a receiver that
+// hears reports, stands still and is replaced.
+
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { Follower, type Following, type Happening } from '../src/cli/changes.js';
+import { objectLines, textLines } from '../src/cli/eventlines.js';
+import { painter } from '../src/cli/style.js';
+import { expand } from '../src/common/hostlists.js';
+import type { Encodable } from '../src/layout/codec.js';
+import { bits } from '../src/layout/layout.gen.js';
+import type { Writer } from '../src/native/index.js';
+import { STATES } from '../src/shm/liveness.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { openWriter } from '../src/shm/writer.js';
+import { now } from './brokenboards.js';
+import { boardPath, makeReport, PROGRAM, run, start, startReceiver, until } from './lib.js';
+import { goOn, stop } from './sampler.js';
+
+t.setTimeout(300_000);
+const S = 1_000_000_000n;
+/** Stays live. */
+const FOREVER = { interval_ms: 600_000 };
+const HELD = 1 << bits.flags.held;
+const GOODBYE = 1 << bits.flags.goodbye;
+const [UP, DOWN] = [1 << bits.link_state.up, 0];
+
+type Options = Partial<Parameters<typeof openWriter>[0]>;
+
+/** A board that is written here, and who follows it. */
+function scene(t: Test, options: Options = {}) {
+  const path = boardPath(t);
+  const make = (): Writer =>
+    openWriter({
+      path,
+      cluster: '',
+      capacity: 64,
+      uncertainAfter: 4500,
+      silentAfter: 10_500,
+      nodes: [],
+      ...options,
+    });
+  const held = { writer: make() };
+  const began = now();
+  let seq = 0;
+  const ago = (seconds: number) => began.mono - BigInt(Math.round(seconds * 1e9));
+  /** A report that came so many seconds before we began, each later than the one before by its own clocks. */
+  const report = (hostname: string, values: Encodable<'report'> = {}, age = 0, by = 'eth0') => {
+    seq++;
+    const made = makeReport({ hostname, seq, t_boot_ns: BigInt(100 + seq) * S, ...FOREVER, ...values });
+    return held.writer.deliver(made, ago(age), began.real - BigInt(Math.round(age * 1e9)), by);
+  };
+  const beat = (age = 0) => held.writer.heartbeat(now().mono - BigInt(Math.round(age * 1e9)));
+  held.writer.listeningSince(ago(3600));
+  beat();
+  const follow = (following: Partial<Following> = {}) => {
+    const reader = new BoardReader(path);
+    t.teardown(() => reader.close());
+    return new Follower(reader, { last: 0, ...following });
+  };
+  t.teardown(() => held.writer.close());
+  return { path, held, make, ago, report, beat, follow };
+}
+
+/** Without what cannot be known beforehand. */
+function bare(happenings: readonly Happening[]): string[] {
+  return happenings.map(({ at: _, ...rest }) => {
+    const { event, ...more } = rest as Record<string, unknown>;
+    for (const key of ['age_ms', 'heartbeat_age_ms', 'number']) delete more[key];
+    return [event, ...Object.values(more).map(value => (typeof value === 'object' ? JSON.stringify(value) : value))]
+      .filter(value => value !== undefined)
+      .join(' ');
+  });
+}
+
+const states = (some: Record<string, number>) =>
+  JSON.stringify(Object.fromEntries(STATES.map(state => [state, some[state] ?? 0])));
+
+t.test('nothing is told twice, and what was there before is no change', async t => {
+  const { report, beat, follow } = scene(t);
+  report('a');
+  report('b', { flags: HELD });
+  const follower = follow();
+  t.same(bare(follower.look(true)), [`begin 2 ${states({ live: 2 })} 1`]);
+  beat();
+  t.same(follower.look(true), []);
+  report('c');
+  beat();
+  t.same(bare(follower.look(true)), ['state c live']);
+  t.same(follower.look(true), []);
+});
+
+t.test('live, uncertain, silent, and live again', async t => {
+  const { report, beat, follow } = scene(t, { uncertainAfter: 300, silentAfter: 1000 });
+  report('a', { interval_ms: 1000 });
+  report('b');
+  const follower = follow();
+  const told = follower.look(true).slice(1);
+  await until('a is silent', () => {
+    beat();
+    told.push(...follower.look(true));
+    return bare(told).some(text => text.endsWith(' silent'));
+  });
+  const chain = told as unknown as Record<string, string>[];
+  t.ok(chain.every(({ event, node }) => event === 'state' && node === 'a'));
+  for (const [i, { from, to }] of chain.entries()) {
+    t.not(from, to);
+    t.equal(from, chain[i - 1]?.to ?? from, 'each goes on from the one before');
+  }
+  t.ok(Number(chain.at(-1)?.age_ms) > 1000);
+  report('a');
+  beat();
+  t.same(bare(follower.look(true)), ['state a silent live']);
+});
+
+t.test("what the receiver has written, in the board's order", async t => {
+  const { report, beat, held, follow } = scene(t);
+  for (const name of ['a', 'b', 'c']) report(name);
+  const follower = follow();
+  follower.look(true);
+  report('a', { start_boot_ns: 60n * S });
+  report('b', { flags: GOODBYE });
+  report('b', { boot_id: 2n });
+  report('c', { flags: GOODBYE });
+  held.writer.deliver(new Uint8Array(7), now().mono, now().real, 'eth0');
+  beat();
+  const told = follower.look(true);
+  t.same(bare(told), ['restart a', 'goodbye b', 'reboot b', 'goodbye c', 'refusal size', 'state c live left']);
+  const numbers = told.flatMap(happening => ('number' in happening ? [happening.number] : []));
+  t.same(
+    numbers,
+    numbers.map((_, i) => (numbers[0] ?? 0) + i),
+  );
+  held.writer.linkState(1, DOWN, false, now().mono);
+  held.writer.linkState(1, UP, false, now().mono);
+  beat();
+  t.same(bare(follower.look(true)), ['link_down eth0', 'link_up eth0']);
+
+  // What is in the ring is told first where that is asked for; of changes of state there is nothing in it.
+  t.same(bare(follow({ last: 3 }).look(true)).slice(0, -1), ['refusal size', 'link_down eth0', 'link_up eth0']);
+  t.equal(bare(follow({ last: 4096 }).look(true)).length, 8, 'all of them, from the beginning');
+  const one = follow({ among: new Set(['c', 'nobody']), last: 4096 });
+  t.same(bare(one.look(true)), [
+    'goodbye c',
+    'refusal size',
+    'link_down eth0',
+    'link_up eth0',
+    `begin 1 ${states({ left: 1 })} 0`,
+  ]);
+  t.same(one.strangers(), ['nobody']);
+});
+
+t.test('ailments come and go; of a node that is not heard nothing is known', async t => {
+  const { report, beat, follow } = scene(t, { uncertainAfter: 100, silentAfter: 200 });
+  report('a');
+  const follower = follow();
+  follower.look(true);
+  report('a', { flags: HELD });
+  beat();
+  t.same(bare(follower.look(false)), [], 'reports were not read');
+  t.same(bare(follower.look(true)), ['ails a held']);
+  report('a', { flags: HELD, interval_ms: 1000 });
+  const told: Happening[] = [];
+  await until('a is silent', () => {
+    beat();
+    told.push(...follower.look(true));
+    return bare(told).some(text => text.endsWith(' silent'));
+  });
+  t.same(
+    bare(told).filter(text => text.includes('ails')),
+    [],
+  );
+  report('a', { flags: HELD });
+  beat();
+  t.same(bare(follower.look(true)), ['state a silent live'], 'it is held as before');
+  report('a');
+  beat();
+  t.same(bare(follower.look(true)), ['ails_no_more a held']);
+});
+
+t.test('more events than the ring holds: as many as were lost are told', async t => {
+  const { report, beat, follow } = scene(t);
+  report('a');
+  const follower = follow();
+  follower.look(true);
+  for (let i = 0; i < 5000; i++) report('a', { start_boot_ns: 60n * S + BigInt(i) });
+  beat();
+  const told = bare(follower.look(true));
+  t.same(told.slice(0, 2), ['lost 904', 'restart a']);
+  t.equal(told.filter(text => text === 'restart a').length, 4096);
+  t.equal(told.length, 4097);
+  report('a', { start_boot_ns: 61n * S });
+  t.same(bare(follower.look(true)), ['restart a']);
+});
+
+t.test('nodes are forgotten: another board, and the others go on', async t => {
+  const { report, beat, held, follow } = scene(t);
+  for (const name of ['a', 'b', 'c']) report(name);
+  const follower = follow();
+  follower.look(true);
+  // What was on the old board last is told, too.
+  report('c', { start_boot_ns: 60n * S });
+  held.writer.forget(['a']);
+  report('c', { flags: HELD, start_boot_ns: 60n * S });
+  beat();
+  const told = bare(follower.look(true));
+  t.same(told, ['restart c', 'state a live', `board 2 ${states({ live: 2 })} 0`, 'ails c held']);
+  t.same(bare(follower.look(true)), ['forget 1']);
+  report('a');
+  t.same(bare(follower.look(true)), ['state a live']);
+});
+
+t.test('a board that goes is told once and waited for; another one has other numbers', async t => {
+  const { report, beat, held, make, path, follow } = scene(t);
+  t.throws(() => new Follower(new BoardReader(`${path}.none`), { last: 0 }).look(true), /there is no board/);
+  for (const name of ['a', 'b']) report(name);
+  for (let i = 0; i < 20; i++) report('a', { start_boot_ns: 60n * S + BigInt(i) });
+  const follower = follow();
+  follower.look(true);
+  beat(5);
+  held.writer.close();
+  rmSync(path);
+  t.match(bare(follower.look(true)), [/^no_board .*there is no board/]);
+  t.same(follower.look(true), []);
+  held.writer = make();
+  report('b');
+  beat();
+  // Since it is another receiver, nobody has been silent, and a is not there.
+  t.same(bare(follower.look(true)), ['state a live', `board 1 ${states({ live: 1 })} 0`]);
+  t.same(follower.look(true), []);
+  report('b', { flags: GOODBYE });
+  beat();
+  t.same(bare(follower.look(true)), ['goodbye b', 'state b live left'], 'its events begin anew');
+});
+
+t.test('a receiver that is stalled: no node changes its state', async t => {
+  const { path, report, beat, follow } = scene(t, { uncertainAfter: 300, silentAfter: 600 });
+  report('a');
+  report('b', { interval_ms: 1000 }, 0);
+  const follower = follow();
+  beat(5);
+  const begun = bare(follower.look(true));
+  t.same(begun, [`begin 2 ${states({ unknown: 2 })} 0`, 'stalled false']);
+  t.same(follower.look(true), [], 'it is told once');
+  beat();
+  t.match(bare(follower.look(true)), [/^resumed 2 /], 'what is known now is no change');
+  const reader = new BoardReader(path);
+  t.teardown(() => reader.close());
+  await until('b is silent', () => {
+    beat();
+    return reader.snapshot().stateOf(1) === 'silent';
+  });
+  follower.look(true);
+  beat(5);
+  t.same(bare(follower.look(true)), ['stalled false']);
+  report('a', { flags: GOODBYE });
+  report('b');
+  t.same(bare(follower.look(true)), ['goodbye a'], 'the ring tells what was written');
+  beat();
+  const told = bare(follower.look(true));
+  t.match(told[0], /^resumed 2 /);
+  t.same(told.slice(1), ['state a live left', 'state b silent live'], 'against what was known before');
+});
+
+t.test('lines: what happened alike to several nodes is one', async t => {
+  process.env.TZ = 'UTC';
+  const at = BigInt(Date.UTC(2026, 10, 22, 14, 3, 33, 250)) * 1_000_000n;
+  const fell = (node: string, i: number): Happening => ({
+    at,
+    event: 'state',
+    node,
+    from: 'uncertain',
+    to: 'silent',
+    age_ms: 10_600 + 10 * i,
+  });
+  const standing = { nodes: 60, states: { live: 60 } as Record<string, number> as never, ailing: 1 };
+  const all: Happening[] = [
+    { at, event: 'begin', ...standing },
+    { at, event: 'restart', number: 7, node: 'n01' },
+    ...expand('node[001-030]').map(fell),
+    { at, event: 'state', node: 'n07', to: 'live', age_ms: 3 },
+    { at, event: 'state', node: 'n08', from: 'live' },
+    { at, event: 'ails', node: 'n02', ailment: 'root_readonly' },
+    { at, event: 'ails_no_more', node: 'n03', ailment: 'held' },
+    { at, event: 'ails_no_more', node: 'n04', ailment: 'held' },
+    { at, event: 'reboot', number: 8, node: 'n\x1b[31m' },
+    { at, event: 'reset', number: 8, node: 'n5' },
+    { at, event: 'goodbye', number: 8, node: 'n5' },
+    { at, event: 'refusal', number: 9, node: 'n9', reason: 'rival' },
+    { at, event: 'refusal', number: 10, reason: 'size' },
+    { at, event: 'refusal', number: 10, node: 'n9', reason: 'clock' },
+    { at, event: 'link_down', number: 11, link: 'eth0' },
+    { at, event: 'link_up', number: 11, link: 'eth0' },
+    { at, event: 'dark', number: 12, link: 'eth0', count: 30 },
+    { at, event: 'lit', number: 13, link: 'eth0' },
+    { at, event: 'overflow', number: 14, count: 3 },
+    { at, event: 'takeover', number: 15, instance: 3 },
+    { at, event: 'forget', number: 16, count: 1 },
+    { at, event: 'restart', number: 17 },
+    { at, event: 'unknown', number: 18 },
+    { at, event: 'lost', count: 1 },
+    { at, event: 'stalled', closed: false, heartbeat_age_ms: 3100 },
+    { at, event: 'no_board', why: 'gone' },
+  ];
+  t.same(
+    textLines(all, painter('never')).map(line => line.replace(/^2026-11-22 14:03:33 {2}/, '').trimEnd()),
+    [
+      'watching 60 nodes: 60 live, 1 ailing',
+      'n01 sender restarted',
+      'node[001-030] (30 nodes) uncertain -> silent, last heard 10.6s to 10.8s ago',
+      'n07 new: live',
+      'n08 no longer on the board',
+      'n02 ails: its root file system is read-only',
+      'n[03-04] (2 nodes) no longer ails: held out of service by its administrator',
+      'n\\u{1b}[31m booted',
+      'n5 reset: accepted only because nothing else was heard',
+      'n5 said goodbye',
+      'n9 refused: rival (another run or boot of that name is live)',
+      'a datagram was refused: size',
+      'n9 refused: its wall clock is off',
+      'eth0 is down: nothing is heard of the nodes behind it',
+      'eth0 is up',
+      'eth0 is dark: all nodes behind it fell together, 30 of them; a switch or this master is likelier at fault',
+      'eth0 is no longer dark: a node behind it is heard again',
+      'a socket buffer was full: 3 datagrams were dropped; see net.core.rmem_max',
+      "a receiver began, the board's 3rd",
+      '1 node was taken from the board',
+      'restart of an unknown node',
+      'an event of a kind that this version does not know, number 18',
+      '1 event was lost: more came between two looks than the board keeps, or another took its place',
+      'the receiver is stalled, its heartbeat is 3.1s old: nothing is known about nodes',
+      'no board: gone',
+    ],
+  );
+  t.match(textLines([fell('n1', 0)], painter('always'))[0], /\x1b\[3\dm/);
+  const objects = [...objectLines(all)].map(line => JSON.parse(line));
+  t.equal(objects.length, all.length, 'each node has its own');
+  t.same(objects[2], {
+    schema: 1,
+    time: '2026-11-22T14:03:33.250Z',
+    event: 'state',
+    node: 'node001',
+    from: 'uncertain',
+    to: 'silent',
+    age_ms: 10_600,
+  });
+});
+
+type Told = Record<string, unknown>;
+
+/** The program, and what it has told so far as objects. */
+function following(t: Test, board: string, ...more: string[]) {
+  const running = start(t, ['events', '--json', '--board', board, ...more]);
+  const told = () =>
+    running
+      .output()
+      .stdout.split('\n')
+      .slice(0, -1)
+      .map(line => JSON.parse(line) as Told);
+  const tells = (wanted: Told) =>
+    until(`it tells ${JSON.stringify(wanted)}`, () =>
+      told().find(object => Object.entries(wanted).every(([key, value]) => object[key] === value)),
+    );
+  return { ...running, told, tells };
+}
+
+/** Sends reports, each later than the one before. */
+function sender(t: Test, port: () => number) {
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  let seq = 0;
+  return (hostname: string, values: Encodable<'report'> = {}) => {
+    seq++;
+    socket.send(
+      makeReport({ hostname, seq, t_boot_ns: BigInt(100 + seq) * S, ...FOREVER, ...values }),
+      port(),
+      '127.0.0.1',
+    );
+  };
+}
+
+t.test('the command, with a receiver that hears, stands still, and is replaced', async t => {
+  const board = boardPath(t);
+  let receiver = await startReceiver(t, board, ['--uncertain-after', '1s', '--silent-after', '2s']);
+  const send = sender(t, () => receiver.port);
+  const events = following(t, board);
+  await events.tells({ event: 'begin', nodes: 0 });
+  send('a');
+  await events.tells({ event: 'state', node: 'a', to: 'live' });
+  send('a', { flags: HELD });
+  await events.tells({ event: 'ails', node: 'a', ailment: 'held' });
+  send('a');
+  await events.tells({ event: 'ails_no_more', node: 'a', ailment: 'held' });
+  send('b', { interval_ms: 1000 });
+  await events.tells({ event: 'state', node: 'b', to: 'silent' });
+  const halted = await stop(receiver.child);
+  await events.tells({ event: 'stalled', closed: false });
+  goOn(halted);
+  await events.tells({ event: 'resumed', nodes: 2 });
+  const kinds = events.told().map(({ event }) => event);
+  t.same(kinds.slice(kinds.indexOf('stalled') + 1, kinds.indexOf('resumed')), [], 'meanwhile no state changes');
+  send('a', { flags: GOODBYE });
+  await events.tells({ event: 'goodbye', node: 'a' });
+  await events.tells({ event: 'state', node: 'a', from: 'live', to: 'left' });
+  receiver.child.kill('SIGTERM');
+  await receiver.exit;
+  receiver = await startReceiver(t, board, ['--uncertain-after', '1s', '--silent-after', '2s']);
+  await events.tells({ event: 'takeover', instance: 2 });
+  receiver.child.kill('SIGTERM');
+  await receiver.exit;
+  rmSync(board);
+  await events.tells({ event: 'no_board' });
+  receiver = await startReceiver(t, board);
+  await events.tells({ event: 'board', nodes: 0 });
+  const gone = events.told().filter(({ event, to }) => event === 'state' && to === undefined);
+  t.same(gone.map(({ node }) => node).sort(), ['a', 'b'], 'of what was on the board before nothing is left');
+  t.ok(events.told().every(({ schema, time }) => schema === 1 && !Number.isNaN(Date.parse(String(time)))));
+  events.child.kill('SIGTERM');
+  t.equal(await events.exit, 0);
+  t.equal(events.output().stderr, '');
+});
+
+t.test('how it begins and ends', async t => {
+  const board = boardPath(t);
+  const none = await run(['events', '--board', board]);
+  t.match(none, { code: 4, stdout: '', stderr: /^beoboard events: .*there is no board; start beoboard receive.*\n$/ });
+  const receiver = await startReceiver(t, board);
+  const timed = await run(['events', '--for', '100ms', '-w', 'nobody', '--board', board]);
+  t.match(timed, { code: 0, stderr: 'beoboard events: not on the board: nobody\n' });
+  t.match(timed.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}watching 0 nodes\n$/);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const events = following(t, board);
+    await events.tells({ event: 'begin' });
+    events.child.kill(signal);
+    t.equal(await events.exit, 0, signal);
+  }
+  // Its reader goes: that is an end as well, once there is something to tell.
+  const send = sender(t, () => receiver.port);
+  const child = spawn(process.execPath, [PROGRAM, 'events', '--board', board], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', data => {
+    stderr += data;
+  });
+  const exit = once(child, 'exit');
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  await until('it has ended', () => {
+    send('a', { start_boot_ns: 50n * S + BigInt(Date.now()) });
+    return child.exitCode !== null || child.signalCode !== null;
+  });
+  t.same(await exit, [0, null]);
+  t.equal(stderr, '');
+});
