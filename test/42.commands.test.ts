@@ -335,7 +335,7 @@ t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
   terminal.send({ keys: '?' });
   await terminal.shows(/^Keys\n/);
   terminal.send({ keys: ' \r' });
-  await terminal.shows(/\nIdentity  /);
+  await terminal.shows(/\nIdentity {2}/);
   terminal.send({ keys: 'qq' });
   t.same(await terminal.exit, { exit: 0, same: true });
   t.match(terminal.output(), /\x1b\[\?1049l[\s\S]*said goodbye/, 'the daemons are told of behind the screen');

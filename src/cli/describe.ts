@@ -78,7 +78,7 @@ function* list(): Generator<string> {
   const ofReading = (reading: AnyReading): Row => [
     reading.name,
     reading.unit.label,
-    reading.about || bitOf(reading)?.meaning || reading.name,
+    bitOf(reading)?.meaning || reading.about || reading.name,
   ];
   const flags = [...readingNames()].map(name => readingOf(name) as Reading).filter(({ name }) => /^flags\./.test(name));
   const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
@@ -115,7 +115,7 @@ function* explainReading(reading: AnyReading): Generator<string> {
   const bit = bitOf(reading);
   const column = COLUMNS.find(({ name }) => name === reading.name);
   yield `${reading.name}\n`;
-  yield row('means', reading.about || bit?.meaning || '');
+  yield row('means', bit?.meaning || reading.about);
   yield row('unit', reading.unit.label);
   yield row('100 % is', reading.total ?? '');
   yield row('column', column?.title ?? '');

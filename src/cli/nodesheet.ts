@@ -4,7 +4,8 @@
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 import { bitNames } from '../layout/codec.js';
-import { entriesOf, entryReadings, type List } from '../readings/entries.js';
+import { cursorOf } from '../readings/cursor.js';
+import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { COUNTERS, type Reading, readingOf, type Value } from '../readings/readings.js';
 import { SECONDS, writeValue } from '../readings/units.js';
 import { AILMENT_TEXT } from '../shm/ailments.js';
@@ -62,16 +63,20 @@ class Told {
     return `${before}${of(writeValue(inUse, unit), writeValue(all, unit))} used (${Math.round((100 * inUse) / all)} %)`;
   }
 
-  /** A reading of an entry: `each('gpu', 0, 'util_pct', ' busy')`. */
+  /** A number of an entry. */
+  entry(name: string, entry: number): Value {
+    return entryValue(entryReadings().get(name) as EntryReading, this.node, entry);
+  }
+
+  /** The same in words: `each('gpu.util_pct', 0, 'busy ')`. */
   each(name: string, entry: number, before = '', after = ''): Fact {
-    const reading = entryReadings().get(name);
-    const text = reading && shown(reading, reading.at(this.node, entry));
+    const text = shown(entryReadings().get(name) as EntryReading, this.entry(name, entry));
     return text === undefined ? undefined : `${before}${text}${after}`;
   }
 
   /** A line of each entry that is used. */
   entries(list: List, line: (entry: number) => Line): Line[] {
-    return Array.from({ length: entriesOf(this.node, list) }, (_, entry) => line(entry)).filter(
+    return Array.from({ length: entriesOf(cursorOf(this.node), list) }, (_, entry) => line(entry)).filter(
       facts => facts[0] !== undefined,
     );
   }
@@ -257,11 +262,9 @@ function network(told: Told): Line[] {
   return [
     ...told.entries('net', entry => {
       const name = told.each('net.name', entry);
-      const carrier = entryReadings().get('net.carrier')?.at(told.node, entry);
+      const carrier = told.entry('net.carrier', entry);
       const some = (rate: 'errors' | 'drops') =>
-        entryReadings().get(`rates.net.${rate}`)?.at(told.node, entry)
-          ? told.each(`rates.net.${rate}`, entry, `${rate} `)
-          : undefined;
+        told.entry(`rates.net.${rate}`, entry) ? told.each(`rates.net.${rate}`, entry, `${rate} `) : undefined;
       return [
         name,
         told.each('net.mbps', entry),
@@ -279,10 +282,8 @@ function network(told: Told): Line[] {
 }
 
 function gpus(told: Told): Line[] {
-  const { node } = told;
   const count = told.number('gpu_count');
   if (!count) return [];
-  const flags = entryReadings().get('gpu.flags');
   return [
     [
       `${count}${told.number('gpu_vendor') ? told.say('gpu_vendor', ' ') : ''}`,
@@ -292,7 +293,7 @@ function gpus(told: Told): Line[] {
     ],
     ...told.entries('gpu', gpu => {
       const memory = [told.each('gpu.mem_used_mib', gpu), told.each('gpu.mem_total_mib', gpu)] as const;
-      const names = bitNames('gpu_flags', Number(flags?.at(node, gpu) ?? 0));
+      const names = bitNames('gpu_flags', Number(told.entry('gpu.flags', gpu) ?? 0));
       return [
         `GPU ${gpu}${told.each('gpu.util_pct', gpu, ': busy ') ?? ''}`,
         memory[0] && memory[1] ? of(memory[0], memory[1]) : undefined,

@@ -3,7 +3,8 @@
 import { UsageError } from '../common/failure.js';
 import { compilePattern } from '../common/patterns.js';
 import { InputError, nearest, quote } from '../common/text.js';
-import { type EntryReading, entriesOf, entryReadings, type List } from '../readings/entries.js';
+import { cursorOf } from '../readings/cursor.js';
+import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
 import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
@@ -93,7 +94,7 @@ interface Operand {
 }
 
 function valuesOf(reading: Reading | EntryReading): Operand['value'] {
-  return 'at' in reading ? reading.at : node => reading.value(node);
+  return 'list' in reading ? (node, entry) => entryValue(reading, node, entry) : node => reading.value(node);
 }
 
 const article = (quantity: Quantity) => `${/^[aeio]/.test(quantity) ? 'an' : 'a'} ${quantity}`;
@@ -120,7 +121,7 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
     return () => value;
   }
   if (unit === '%' && total !== undefined) {
-    const whole = 'at' in reading ? entryReadings().get(total) : readingOf(total);
+    const whole = 'list' in reading ? entryReadings().get(total) : readingOf(total);
     const share = scaled(number, ((whole?.unit.size ?? 1) * 0.01) / size);
     const of = whole && valuesOf(whole);
     return (node, entry) => {
@@ -188,7 +189,7 @@ function match(left: Operand, sign: Token, right: Token): Holds {
 /** What holds of one entry at least, or of all that there are; where there is none neither does. */
 function ofEntries(all: boolean, list: List, holds: Holds): Holds {
   return node => {
-    const count = entriesOf(node, list);
+    const count = entriesOf(cursorOf(node), list);
     let some = 0;
     for (let entry = 0; entry < count; entry++) if (holds(node, entry)) some++;
     return all ? some > 0 && some === count : some > 0;

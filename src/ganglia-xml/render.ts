@@ -81,7 +81,7 @@ export class Renderer {
   /** One HOST. What was not measured is left out: it is not 0. Without `has`, or where it is false, METRICs are, too. */
   host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
     const host = this.#host;
-    host.lay(snapshot, node);
+    host.layHost(snapshot, node);
     this.#open(page, node, localtime);
     if (host.report === -1 || has === NO_METRICS) {
       page.part(HOST_END);
@@ -204,7 +204,7 @@ export class Renderer {
   /** Adds the node to a summary: a host that is down counts as that, and for nothing else. */
   add(summary: Summary, snapshot: Snapshot, node: Node): void {
     const host = this.#host;
-    host.lay(snapshot, node);
+    host.layHost(snapshot, node);
     if (!host.isUp) {
       summary.down++;
       return;

@@ -4,19 +4,30 @@ import { getter, NOT_KNOWN } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { type InterfaceCounter, interfaceCounterOf, isMeasured, setBit } from '../shm/rates.js';
 import type { Node } from '../shm/reader.js';
-import { known, pairOf } from './pair.js';
+import { type Cursor, cursorOf } from './cursor.js';
+import { type Measure, readerOf, setOf, sumRate, taken } from './measures.js';
 import type { Reading, Value } from './readings.js';
-import { contractUnit, inBase, NUMBER, named, perSecond, UNIT_ENDING } from './units.js';
+import { contractUnit, NUMBER, named, perOf, perSecond, UNIT_ENDING } from './units.js';
 
 /** What a report has several of, by the name of the field that holds them. */
 export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as const;
 export type List = keyof typeof LISTS;
 
 /** One thing that can be told of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
-export interface EntryReading extends Omit<Reading, 'value'> {
+export interface EntryReading extends Omit<Reading, 'value' | 'measure'> {
   readonly list: List;
-  /** Of the entry of that number, from 0 on; undefined when there is none, or it was not measured. */
-  readonly at: (node: Node, entry: number) => Value;
+  /** Of the entry of that number, from 0 on; NaN: there is none, it was not measured, or it is a text. */
+  readonly take: (cursor: Cursor, entry: number) => number;
+  /** Of a text. */
+  readonly text?: (cursor: Cursor, entry: number) => string | undefined;
+}
+
+/** What is told of that entry of a node; undefined: nothing. */
+export function entryValue({ take, text }: EntryReading, node: Node, entry: number): Value {
+  const cursor = cursorOf(node);
+  if (text !== undefined) return text(cursor, entry);
+  const number = take(cursor, entry);
+  return Number.isNaN(number) ? undefined : number;
 }
 
 type Described = { offset: number; type: string; unit: string; kind: string; set?: keyof typeof bits.valid };
@@ -29,80 +40,84 @@ const nameOf = getter('net_if', 'name');
 const gpuMemoryOf = getter('gpu_slot', 'mem_total_mib');
 
 /** How many entries there are to look at; of a network entry only its name tells whether it is used. */
-export function entriesOf(node: Node, list: List): number {
-  const { view, reportAt } = node;
-  if (reportAt === undefined || !isMeasured(view, reportAt, SET_OF[list])) return 0;
+export function entriesOf({ view, report }: Cursor, list: List): number {
+  if (report < 0 || !isMeasured(view, report, SET_OF[list])) return 0;
   const { count } = fields[list];
   if (list === 'net') return count;
-  if (list === 'group' && !isMeasured(view, reportAt, TOPOLOGY)) return 0;
+  if (list === 'group' && !isMeasured(view, report, TOPOLOGY)) return 0;
   const used = list === 'group' ? fields.groups.offset : fields.gpu_count.offset;
-  return Math.min(view.getUint8(reportAt + used), count);
+  return Math.min(view.getUint8(report + used), count);
 }
 
 /** Where that entry begins; -1 when there is none. */
-function placeOf(node: Node, list: List, entry: number): number {
-  if (!(entry >= 0 && entry < entriesOf(node, list))) return -1;
-  const at = (node.reportAt as number) + fields[list].offset + entry * structs[LISTS[list]].bytes;
-  return list === 'net' && node.view.getUint8(at) === 0 ? -1 : at;
+function placeOf(cursor: Cursor, list: List, entry: number): number {
+  if (!(entry >= 0 && entry < entriesOf(cursor, list))) return -1;
+  const at = cursor.report + fields[list].offset + entry * structs[LISTS[list]].bytes;
+  return list === 'net' && cursor.view.getUint8(at) === 0 ? -1 : at;
 }
 
 /** The number of the entry that people call so: its number, or the name of an interface; -1 when there is none. */
-export function entryOf(node: Node, list: List, key: string): number {
+export function entryOf(cursor: Cursor, list: List, key: string): number {
   if (/^\d+$/.test(key)) return Number(key);
   if (list !== 'net') return -1;
-  for (let entry = 0; entry < entriesOf(node, list); entry++) {
-    const at = placeOf(node, list, entry);
-    if (at >= 0 && nameOf(node.view, at) === key) return entry;
+  for (let entry = 0; entry < entriesOf(cursor, list); entry++) {
+    const at = placeOf(cursor, list, entry);
+    if (at >= 0 && nameOf(cursor.view, at) === key) return entry;
   }
   return -1;
 }
 
 /** A field of each entry. */
-function ofField(list: List, field: string, { unit, set, type }: Described): EntryReading {
+function ofField(list: List, field: string, { offset, unit, set, type }: Described): EntryReading {
   const struct = LISTS[list];
-  const get = getter(struct, field as never) as (view: DataView, at: number) => Value;
+  const isText = type === 'char';
   const ofMemory = list === 'gpu' && field.startsWith('mem_');
-  const at = (node: Node, entry: number) => {
-    const place = placeOf(node, list, entry);
-    if (place < 0) return undefined;
-    const { view } = node;
-    if (set === 'group_share' && !isMeasured(view, node.reportAt as number, GROUP_SHARE)) return undefined;
+  const read = isText ? undefined : readerOf(type);
+  const take = (cursor: Cursor, entry: number) => {
+    const place = placeOf(cursor, list, entry);
+    if (place < 0 || read === undefined) return Number.NaN;
+    const { view, report } = cursor;
+    if (set === 'group_share' && !isMeasured(view, report, GROUP_SHARE)) return Number.NaN;
     // A GPU without memory is one whose memory was not known.
-    if (ofMemory && gpuMemoryOf(view, place) === 0) return undefined;
-    const value = get(view, place);
-    return value === NOT_KNOWN[field] ? undefined : value;
+    if (ofMemory && gpuMemoryOf(view, place) === 0) return Number.NaN;
+    const value = read(view, place + offset);
+    return value === NOT_KNOWN[field] ? Number.NaN : value;
+  };
+  const text = (cursor: Cursor, entry: number) => {
+    const place = placeOf(cursor, list, entry);
+    return place < 0 ? undefined : nameOf(cursor.view, place);
   };
   return {
     name: `${list}.${field}`,
     list,
     about: '',
     unit: contractUnit(unit),
-    isText: type === 'char',
     source: `${struct}.${field}`,
     ...(field === 'mem_used_mib' ? { total: 'gpu.mem_total_mib' } : {}),
-    at,
+    ...(isText ? { isText, text } : {}),
+    take,
   };
 }
 
 /** A bit of each entry as a number: 1 or 0. */
-function ofBit(list: List, name: string, bit: number, source: string, wordOf: EntryReading['at']): EntryReading {
-  const at = (node: Node, entry: number) => {
-    const word = wordOf(node, entry);
-    return word === undefined ? undefined : (Number(word) >>> bit) & 1;
+function ofBit(list: List, name: string, bit: number, source: string, wordOf: EntryReading['take']): EntryReading {
+  const take = (cursor: Cursor, entry: number) => {
+    const word = wordOf(cursor, entry);
+    return Number.isNaN(word) ? word : (word >>> bit) & 1;
   };
-  return { name: `${list}.${name}`, list, about: '', unit: NUMBER, source, at };
+  return { name: `${list}.${name}`, list, about: '', unit: NUMBER, source, take };
 }
 
 /** A rate of each network entry. */
 function ofRate(name: InterfaceCounter, unit: string): EntryReading {
   const counter = interfaceCounterOf(name);
-  const at = (node: Node, entry: number) => {
-    const place = placeOf(node, 'net', entry);
-    const pair = place < 0 ? undefined : pairOf(node);
-    if (!pair?.hasNet) return undefined;
+  const take = (cursor: Cursor, entry: number) => {
+    const place = placeOf(cursor, 'net', entry);
+    if (place < 0 || !cursor.moving || !cursor.pair.hasNet) return Number.NaN;
+    const { pair } = cursor;
     const { found } = pair.matchNet();
-    for (let i = 0; i < found; i++) if (pair.laterEntry(i) === place) return known(pair.entryRate(counter, i));
-    return undefined;
+    for (let i = 0; i < found; i++) if (pair.laterEntry(i) === place) return pair.entryRate(counter, i);
+    return Number.NaN;
   };
   return {
     name: `rates.net.${name}`,
@@ -111,24 +126,23 @@ function ofRate(name: InterfaceCounter, unit: string): EntryReading {
     unit: perSecond(contractUnit(unit)),
     source: `net_if.${name}`,
     ...(/^[rt]x_bytes$/.test(name) ? { total: 'net.mbps' } : {}),
-    at,
+    take,
   };
 }
 
 /** The flags of a GPU, which do not lie in its entry. */
-function gpuFlags(node: Node, entry: number): Value {
-  const { view, reportAt = 0 } = node;
-  return placeOf(node, 'gpu', entry) < 0 ? undefined : view.getUint8(reportAt + fields.gpu_flags.offset + entry);
+function gpuFlags(cursor: Cursor, entry: number): number {
+  const { view, report } = cursor;
+  return placeOf(cursor, 'gpu', entry) < 0 ? Number.NaN : view.getUint8(report + fields.gpu_flags.offset + entry);
 }
 
 /** The same without the unit in its name. */
 function withoutUnit(whole: EntryReading): EntryReading {
-  const toBase = inBase(whole.unit);
-  const at = (node: Node, entry: number) => {
-    const found = whole.at(node, entry);
-    return typeof found === 'number' ? toBase(found) : found;
-  };
-  return { ...whole, ...named(whole), at };
+  const { size } = whole.unit;
+  const per = perOf(size);
+  const take: EntryReading['take'] = (cursor, entry) =>
+    per === 0 ? whole.take(cursor, entry) * size : whole.take(cursor, entry) / per;
+  return { ...whole, ...named(whole), take };
 }
 
 function all(): Map<string, EntryReading> {
@@ -141,9 +155,9 @@ function all(): Map<string, EntryReading> {
     add(ofField(list, field, of));
     if (list === 'net' && of.kind === 'counter') add(ofRate(field as InterfaceCounter, of.unit));
   }
-  const netState = ofField('net', 'state', structs.net_if.fields.state).at;
+  const netState = ofField('net', 'state', structs.net_if.fields.state).take;
   for (const [name, bit] of Object.entries(bits.net_state)) add(ofBit('net', name, bit, 'net_if.state', netState));
-  add({ name: 'gpu.flags', list: 'gpu', about: '', unit: NUMBER, source: 'gpu_flags', at: gpuFlags });
+  add({ name: 'gpu.flags', list: 'gpu', about: '', unit: NUMBER, source: 'gpu_flags', take: gpuFlags });
   for (const [name, bit] of Object.entries(bits.gpu_flags)) add(ofBit('gpu', name, bit, 'gpu_flags', gpuFlags));
   for (const { list, field } of described)
     if (UNIT_ENDING.test(field)) add(withoutUnit(found.get(`${list}.${field}`) as EntryReading));
@@ -159,30 +173,47 @@ export function entryReadings(): ReadonlyMap<string, EntryReading> {
 }
 
 /** What several interfaces were added into, of which there is one: the others of the node, and its RDMA ports. */
-export function sumReadings(): Reading[] {
+export type Sum = 'net_rest' | 'fabric';
+
+/** What can be told of such an entry, and how; its name is a text. */
+export interface SumReading extends Omit<Reading, 'value'> {
+  readonly text?: (cursor: Cursor) => string | undefined;
+}
+
+/** All that can be told of them. */
+export function sumReadings(): SumReading[] {
   return (['net_rest', 'fabric'] as const).flatMap(sum =>
     Object.entries<Described>(structs.net_if.fields).flatMap(([field, of]) => ofSum(sum, field, of)),
   );
 }
 
-function ofSum(sum: 'net_rest' | 'fabric', field: string, { type, unit, kind }: Described): Reading[] {
-  const { offset } = fields[sum];
-  const set = sum === 'fabric' ? setBit('fabric') : SET_OF.net;
-  const get = getter('net_if', field as never) as (view: DataView, at: number) => Value;
-  const value = ({ view, reportAt }: Node) => {
-    if (reportAt === undefined || !isMeasured(view, reportAt, set)) return undefined;
-    if (view.getUint8(reportAt + offset) === 0) return undefined;
-    const found = get(view, reportAt + offset);
-    return found === NOT_KNOWN[field] ? undefined : found;
+function ofSum(sum: Sum, field: string, { offset, type, unit, kind }: Described): SumReading[] {
+  const { offset: entry } = fields[sum];
+  const isUsed = ({ view, report }: Cursor) => view.getUint8(report + entry) !== 0;
+  const common = { name: `${sum}.${field}`, about: '', unit: contractUnit(unit), source: `net_if.${field}` };
+  if (type === 'char') {
+    const known: Measure = { ...setOf(sum), take: cursor => (isUsed(cursor) ? 1 : Number.NaN) };
+    const text = (cursor: Cursor) =>
+      taken(known, cursor) === 1 ? nameOf(cursor.view, cursor.report + entry) : undefined;
+    return [{ ...common, isText: true, text }];
+  }
+  const read = readerOf(type);
+  const take = (cursor: Cursor) => {
+    const value = isUsed(cursor) ? read(cursor.view, cursor.report + entry + offset) : Number.NaN;
+    return value === NOT_KNOWN[field] ? Number.NaN : value;
   };
-  const source = `net_if.${field}`;
-  const own = { name: `${sum}.${field}`, about: '', unit: contractUnit(unit), isText: type === 'char', source, value };
+  const own = { ...common, measure: { ...setOf(sum), take } };
   if (kind !== 'counter') return [own];
-  const counter = interfaceCounterOf(field as InterfaceCounter);
-  const rate = (node: Node) => {
-    const pair = pairOf(node);
-    return pair?.hasSum(sum) ? known(pair.sumRate(sum, counter)) : undefined;
-  };
-  const about = `${field} of ${sum} per second`;
-  return [own, { name: `rates.${sum}.${field}`, about, unit: perSecond(own.unit), source, value: rate }];
+  const { unit: counted, source } = common;
+  const measure = sumRate(sum, field as InterfaceCounter);
+  const [title, about = `${field} of ${sum} per second`] = SUM_TITLES[`${sum}.${field}`] ?? [];
+  const name = `rates.${sum}.${field}`;
+  return [own, { name, about, unit: perSecond(counted), source, measure, ...(title && { title }) }];
 }
+
+/** Title and text of what is drawn. */
+const SUM_TITLES: Readonly<Record<string, readonly [title: string, about: string]>> = {
+  'fabric.rx_bytes': ['Fabric Bytes Received', 'Bytes received by all RDMA ports'],
+  'fabric.tx_bytes': ['Fabric Bytes Sent', 'Bytes sent by all RDMA ports'],
+  'fabric.errors': ['Fabric Errors', 'Errors of all RDMA ports'],
+};

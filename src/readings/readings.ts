@@ -3,19 +3,37 @@
 
 import { formatDuration } from '../common/durations.js';
 import { meanings } from '../common/terms.gen.js';
-import { getter, NOT_KNOWN, reportField } from '../layout/codec.js';
+import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { type CounterName, CPU_TIMES, counterOf, interfaceCounterOf } from '../shm/rates.js';
-import type { Node } from '../shm/reader.js';
+import { type CounterName, CPU_TIMES, isMeasured, setBit } from '../shm/rates.js';
+import type { Node, Snapshot } from '../shm/reader.js';
 import { LATELY_MS, reasonText } from '../shm/sentences.js';
-import { entryOf, entryReadings, LISTS, type List, sumReadings } from './entries.js';
-import { known, pairOf } from './pair.js';
+import type { CPU_KINDS } from './cursor.js';
+import { cursorOf } from './cursor.js';
+import { entryOf, entryReadings, entryValue, LISTS, type List, type SumReading, sumReadings } from './entries.js';
+import {
+  bit,
+  field,
+  gpus,
+  highest,
+  type Measure,
+  map,
+  mean,
+  type NumberField,
+  ofRecord,
+  rate,
+  share,
+  sum,
+  taken,
+  times,
+  traffic,
+  used,
+} from './measures.js';
 import {
   BYTES_PER_SECOND,
   contractUnit,
-  inBase,
   NUMBER,
   named,
   PERCENT,
@@ -41,17 +59,20 @@ export interface Reading {
   readonly total?: string;
   /** The name of the field of the contract that it is made of, where it is one: a struct's behind a point, as in `net_if.mbps`. */
   readonly source?: string;
+  /** In a few words, above a graph of it. */
+  readonly title?: string;
+  /** How the number is had; of a text there is none. */
+  readonly measure?: Measure;
+  /** The same of one node, or its text; undefined: not known. */
   readonly value: (node: Node) => Value;
 }
 
-function reading(
-  name: string,
-  about: string,
-  unit: Unit,
-  value: Reading['value'],
-  more: Partial<Reading> = {},
-): Reading {
-  return { name, about, unit, value, ...more };
+function reading(name: string, about: string, unit: Unit, measure: Measure, more: Partial<Reading> = {}): Reading {
+  const value = (node: Node) => {
+    const number = taken(measure, cursorOf(node));
+    return Number.isNaN(number) ? undefined : number;
+  };
+  return { name, about, unit, measure, value, ...more };
 }
 
 function text(name: string, about: string, value: Reading['value']): Reading {
@@ -61,90 +82,51 @@ function text(name: string, about: string, value: Reading['value']): Reading {
 type Described = { type: string; count: number; unit: string; kind: string };
 const REPORT = Object.entries<Described>(structs.report.fields);
 
-/** A value of a report as people compare it: ids in hexadecimal, times in numbers. */
-function plain(value: unknown, unit: string): Value {
-  if (typeof value === 'bigint') return unit === 'ns' ? Number(value) : value.toString(16).padStart(16, '0');
-  return typeof value === 'number' || typeof value === 'string' ? value : undefined;
-}
-
-const number = (node: Node, name: Parameters<Node['field']>[0]) => node.field(name) as number | undefined;
-
-function scaled(name: Parameters<Node['field']>[0], by: number): Reading['value'] {
-  return node => {
-    const value = number(node, name);
-    return value === undefined ? undefined : value / by;
-  };
-}
-
-function used(total: number | undefined, free: number | undefined): number | undefined {
-  if (total === undefined || free === undefined || total === 0 || free > total) return undefined;
-  return (100 * (total - free)) / total;
-}
-
-function sum(values: readonly (number | undefined)[]): number | undefined {
-  const known = values.filter(value => value !== undefined);
-  return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
-}
-
-/** Bytes per second over all network entries; never the fabric, whose traffic may be in them, too. */
-function network(name: 'rx_bytes' | 'tx_bytes'): Reading['value'] {
-  const counter = interfaceCounterOf(name);
-  return node => {
-    const reports = pairOf(node);
-    if (!reports?.hasNet) return undefined;
-    const { found } = reports.matchNet();
-    const rates = Array.from({ length: found }, (_, i) => known(reports.entryRate(counter, i)));
-    if (reports.hasSum('net_rest')) rates.push(known(reports.sumRate('net_rest', counter)));
-    return sum(rates);
-  };
-}
-
-/** A counter per second. */
-function rate(name: CounterName): Reading['value'] {
-  const counter = counterOf(name);
-  return node => {
-    const reports = pairOf(node);
-    return reports && known(reports.rate(counter));
-  };
-}
-
-const shares = new Float64Array(CPU_TIMES.length);
-
-/** The share of a CPU time, in per cent. */
-function share(name: string): Reading['value'] {
-  const at = CPU_TIMES.findIndex(time => time.name === name);
-  return node => {
-    const reports = pairOf(node);
-    reports?.shares(shares);
-    return reports && known(shares[at] as number);
-  };
-}
+const PRESSURES = (['cpu', 'mem', 'io'] as const).map(
+  what => [what, field(`psi_${what}_some10`, 0.01), setBit(`psi_${what}`)] as const,
+);
 
 /** Shares of the last 10 s in which tasks waited, in per cent, by what for. */
 export function pressures(node: Node): [what: string, percent: number][] {
-  const shares = (['cpu', 'mem', 'io'] as const).map(what => [what, number(node, `psi_${what}_some10`)] as const);
-  return shares.flatMap(([what, share]) => (share === undefined ? [] : [[what, share / 100]]));
+  const cursor = cursorOf(node);
+  return PRESSURES.flatMap(([what, measure]) => {
+    const percent = taken(measure, cursor);
+    return Number.isNaN(percent) ? [] : [[what, percent]];
+  });
 }
 
-const utilisationOf = getter('gpu_slot', 'util_pct');
+/** The largest of them. */
+const pressure: Measure = {
+  take: cursor => {
+    let most = Number.NaN;
+    for (const [, { take }, set] of PRESSURES)
+      if (isMeasured(cursor.view, cursor.report, set)) most = most > take(cursor) ? most : take(cursor);
+    return most;
+  },
+};
+
+const { util_pct, temp_degc, power_w, mem_used_mib, mem_total_mib } = structs.gpu_slot.fields;
+const unless = (value: number, unknown: number | undefined) => (value === unknown ? Number.NaN : value);
+/** A GPU without memory is one whose memory was not known. */
+const gpuMemory = (offset: number) => (view: DataView, at: number) =>
+  view.getUint32(at + mem_total_mib.offset, true) === 0 ? Number.NaN : view.getUint32(at + offset, true);
+
+const gpuUtilisation = gpus((view, at) => unless(view.getUint8(at + util_pct.offset), NOT_KNOWN.util_pct), mean);
+const [gpuCount, gpuBusy] = [field('gpu_count'), field('gpu_busy')];
 
 /** Mean utilisation of the GPUs in per cent, or the share of them in use. */
-function gpus(node: Node): number | undefined {
-  const count = number(node, 'gpu_count');
-  if (count === undefined || count === 0 || node.reportAt === undefined) return undefined;
-  const { offset, count: slots } = structs.report.fields.gpu;
-  const shares: number[] = [];
-  for (let i = 0; i < Math.min(count, slots); i++) {
-    const share = utilisationOf(node.view, node.reportAt + offset + i * structs.gpu_slot.bytes);
-    if (share !== NOT_KNOWN.util_pct) shares.push(share);
-  }
-  const total = sum(shares);
-  return total === undefined ? (100 * (number(node, 'gpu_busy') ?? 0)) / count : total / shares.length;
-}
+const gpu: Measure = {
+  ...gpuUtilisation,
+  take: cursor => {
+    const utilisation = gpuUtilisation.take(cursor);
+    // 0 of 0 is NaN, too.
+    return Number.isNaN(utilisation) ? (100 * gpuBusy.take(cursor)) / gpuCount.take(cursor) : utilisation;
+  },
+};
 
 /** What the record counts besides the reports that were accepted, in the order in which it is told. */
 const COUNTED = {
-  lost: 'reports that were missing while the receiver listened',
+  lost: 'Reports of the node that never reached the master',
   unheard: 'reports that were missing while the receiver did not listen',
   duplicate: 'reports that came before by another road',
   late: 'reports that came after a newer one',
@@ -156,17 +138,19 @@ const COUNTED = {
 
 export const COUNTERS = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
 
-/** One number of the record, and nothing else of it. */
-function ofRecord(name: (typeof COUNTERS)[number] | 'accepted' | 'offset_us'): Reading['value'] {
-  const get = getter('record', name);
-  return node => get(node.view, node.offset);
-}
+/** Of a node that has reported. */
+const ifReported = ({ take }: Measure): Measure => ({ take });
 
-const offset = ofRecord('offset_us') as (node: Node) => number | undefined;
-const reported = (node: Node) => node.reportAt !== undefined;
+/** What one look over all nodes told of it. */
+const overview = (take: (overview: Snapshot['overview'], index: number) => number): Measure => ({
+  ofRecord: true,
+  take: ({ snapshot, index }) => take((snapshot as Snapshot).overview, index),
+});
 
-const diskRead = rate('disk_read_bytes') as (node: Node) => number | undefined;
-const diskWritten = rate('disk_write_bytes') as (node: Node) => number | undefined;
+const [diskRead, diskWritten] = [rate('disk_read_bytes'), rate('disk_write_bytes')];
+const diskTraffic: Measure = { ...diskRead, take: cursor => diskRead.take(cursor) + diskWritten.take(cursor) };
+
+const ageMs = overview(({ ages }, index) => ((ages[index] as number) < 0 ? Number.NaN : (ages[index] as number)));
 
 /** Why nothing newer is heard of a node that reports. */
 function why(node: Node): string | undefined {
@@ -182,37 +166,80 @@ const OWN: Reading[] = [
   text('ails', 'what ails it, the worst first, separated by commas', node => node.ailments.join(',') || undefined),
   text('address', 'where its last report came from', node => node.address || undefined),
   text('link', "the master's interface by which it reports", node => node.linkName),
-  reading('age_ms', 'age of its last report', contractUnit('ms'), node => node.ageMs),
-  reading('age', 'age of its last report', SECONDS, node => (node.ageMs === undefined ? undefined : node.ageMs / 1000)),
+  reading('age_ms', 'age of its last report', contractUnit('ms'), ageMs),
+  reading(
+    'age',
+    'Time since the last report of the node reached the master',
+    SECONDS,
+    map(ageMs, ms => ms / 1000),
+    {
+      title: 'Report Age',
+    },
+  ),
   reading('reports', 'reports accepted', NUMBER, ofRecord('accepted')),
-  ...COUNTERS.map(name => reading(name, COUNTED[name], NUMBER, ofRecord(name))),
-  reading('offset_us', "its clock less the master's", contractUnit('us'), node =>
-    reported(node) ? offset(node) : undefined,
+  ...COUNTERS.map(name =>
+    reading(name, COUNTED[name], NUMBER, ofRecord(name), name === 'lost' ? { title: 'Reports Lost' } : {}),
   ),
-  reading('skew', "its clock less the master's", SECONDS, node =>
-    reported(node) ? (offset(node) ?? 0) / 1e6 : undefined,
+  reading('offset_us', "its clock less the master's", contractUnit('us'), ifReported(ofRecord('offset_us'))),
+  reading(
+    'skew',
+    'The clock of the node less the clock of the master',
+    SECONDS,
+    ifReported(ofRecord('offset_us', 1e-6)),
+    {
+      title: 'Clock Ahead',
+    },
   ),
-  reading('load', 'load average of the last minute', NUMBER, scaled('load1_c', 100), { total: 'cpus_online' }),
-  reading('cpus', 'CPUs online', NUMBER, node => number(node, 'cpus_online')),
-  reading('cpu', 'CPU in use', PERCENT, scaled('cpu_busy_pm', 10)),
-  reading('mem', 'memory in use', PERCENT, node => used(number(node, 'mem_total_mib'), number(node, 'mem_avail_mib'))),
-  reading('swap', 'swap in use', PERCENT, node => used(number(node, 'swap_total_mib'), number(node, 'swap_free_mib'))),
-  reading('in', 'network in', BYTES_PER_SECOND, network('rx_bytes')),
-  reading('out', 'network out', BYTES_PER_SECOND, network('tx_bytes')),
-  reading('disk', 'disk read and written', BYTES_PER_SECOND, node => sum([diskRead(node), diskWritten(node)])),
-  reading('pressure', 'tasks waited for CPU, memory or I/O, the largest share', PERCENT, node =>
-    pressures(node).reduce<number | undefined>((most, [, share]) => Math.max(most ?? 0, share), undefined),
-  ),
-  reading('gpu', 'GPUs in use', PERCENT, gpus),
-  text('why', 'why it is not heard, though it reports', why),
-  reading('up', 'time since it booted', SECONDS, node => {
-    const ns = node.field('t_boot_ns') as bigint | undefined;
-    return ns === undefined ? undefined : Number(ns) / 1e9;
+  reading('load', 'load average of the last minute', NUMBER, field('load1_c', 0.01), { total: 'cpus_online' }),
+  reading('cpus', 'CPUs online', NUMBER, field('cpus_online')),
+  reading('cpu', 'CPU in use', PERCENT, field('cpu_busy_pm', 0.1)),
+  reading('mem', 'memory in use', PERCENT, used('mem_total_mib', 'mem_avail_mib')),
+  reading('swap', 'swap in use', PERCENT, used('swap_total_mib', 'swap_free_mib')),
+  reading('in', 'network in', BYTES_PER_SECOND, traffic('rx_bytes')),
+  reading('out', 'network out', BYTES_PER_SECOND, traffic('tx_bytes')),
+  reading('packets_in', 'network packets in per second', NUMBER, traffic('rx_packets')),
+  reading('packets_out', 'network packets out per second', NUMBER, traffic('tx_packets')),
+  reading('disk', 'disk read and written', BYTES_PER_SECOND, diskTraffic),
+  reading('pressure', 'tasks waited for CPU, memory or I/O, the largest share', PERCENT, pressure),
+  reading('gpu', 'GPUs in use', PERCENT, gpu),
+  reading('gpu_util', 'Share of time in which a kernel ran, mean of all GPUs', PERCENT, gpuUtilisation, {
+    title: 'GPU Utilization',
   }),
-  reading('ailing', 'whether anything ails it', NUMBER, node => Number(node.ailments.length > 0)),
+  reading('gpu_mem_used', 'Memory in use on all GPUs', contractUnit('MiB'), gpus(gpuMemory(mem_used_mib.offset), sum), {
+    title: 'GPU Memory Used',
+    total: 'gpu_mem_total',
+  }),
+  reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpus(gpuMemory(mem_total_mib.offset), sum), {
+    title: 'GPU Memory Total',
+  }),
+  reading(
+    'gpu_power',
+    'Power of all GPUs',
+    contractUnit('W'),
+    gpus((view, at) => unless(view.getUint16(at + power_w.offset, true), NOT_KNOWN.power_w), sum),
+    { title: 'GPU Power' },
+  ),
+  reading(
+    'gpu_temp',
+    'Temperature of the hottest GPU',
+    contractUnit('°C'),
+    gpus((view, at) => unless(view.getUint8(at + temp_degc.offset), NOT_KNOWN.temp_degc), highest),
+    { title: 'GPU Temperature' },
+  ),
+  text('why', 'why it is not heard, though it reports', why),
+  reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
+  reading(
+    'ailing',
+    'whether anything ails it',
+    NUMBER,
+    overview(({ ails }, index) => Number(ails[index] !== 0)),
+  ),
   ...AILMENTS.map(ailment =>
-    reading(`ails.${ailment}`, `an ailment: ${meanings.ailment[ailment]}`, NUMBER, ({ snapshot, index }) =>
-      Number(((snapshot.overview.ails[index] ?? 0) & ailmentBit(ailment)) !== 0),
+    reading(
+      `ails.${ailment}`,
+      `an ailment: ${meanings.ailment[ailment]}`,
+      NUMBER,
+      overview(({ ails }, index) => Number(((ails[index] as number) & ailmentBit(ailment)) !== 0)),
     ),
   ),
 ];
@@ -231,57 +258,96 @@ const TOTALS: [part: RegExp, total: string][] = [
   [/^cpus_online$/, 'cpus_present'],
 ];
 
+const OF_PRESSURE = 'Share of the last 10 s in which';
+
+/** Title and text of what is drawn, of the fields of the report and their rates. */
+const TITLES: Readonly<Record<string, readonly [title: string, about: string]>> = {
+  psi_cpu_some10: ['CPU Pressure', `${OF_PRESSURE} some task waited for a CPU`],
+  psi_mem_some10: ['Memory Pressure, Some', `${OF_PRESSURE} some task waited for memory`],
+  psi_mem_full10: ['Memory Pressure, Full', `${OF_PRESSURE} all tasks at once waited for memory`],
+  psi_io_some10: ['I/O Pressure, Some', `${OF_PRESSURE} some task waited for I/O`],
+  psi_io_full10: ['I/O Pressure, Full', `${OF_PRESSURE} all tasks at once waited for I/O`],
+  'rates.swapin_pages': ['Pages Swapped In', 'Pages read from swap'],
+  'rates.swapout_pages': ['Pages Swapped Out', 'Pages written to swap'],
+  'rates.disk_read_bytes': ['Disk Bytes Read', 'Bytes read from disks'],
+  'rates.disk_write_bytes': ['Disk Bytes Written', 'Bytes written to disks'],
+  disk_busiest_pm: ['Busiest Disk', 'Share of time in which the busiest disk was at work'],
+  gpu_count: ['GPU Count', 'GPUs present'],
+  gpu_busy: ['GPUs in Use', 'GPUs that are in use'],
+  gpu_errors: ['GPU Errors', 'Errors that the GPUs reported since boot'],
+  power_node_w: ['Node Power', 'Power of the whole node'],
+  'rates.energy_cpu_mj': ['CPU Power', 'Power of all CPU packages'],
+  'rates.energy_dram_mj': ['Memory Power', 'Power of all memory'],
+  temp_inlet_dc: ['Inlet Temperature', 'Temperature of the air that comes in'],
+  temp_hottest_dc: ['Hottest CPU', 'Temperature of the hottest CPU sensor'],
+  health: ['Health', 'What the health check found: 0 unknown, 1 ok, 2 warning, 3 bad'],
+  'flags.held': ['Held', '1 while the node is held back from work'],
+  'flags.root_readonly': ['Root Read-Only', '1 while the root file system is read-only'],
+  oom_kills: ['OOM Kills', 'Processes killed for want of memory since boot'],
+  hung_tasks: ['Hung Tasks', 'Tasks that the kernel found hung since boot'],
+  edac_ce: ['Memory Errors, Corrected', 'Memory errors that were corrected since boot'],
+  edac_ue: ['Memory Errors, Uncorrected', 'Memory errors that could not be corrected since boot'],
+  throttle_events: ['Throttling', 'Times that CPUs were slowed down for their heat since boot'],
+  late_us: ['Sender Lateness', 'How late the last report was made: a starved node is late'],
+};
+
+/** Ids and masks beyond 2^53 are told in hexadecimal. */
+const isId = (type: string, unit: string) => type.endsWith('64') && (unit === 'id' || unit.startsWith('bits '));
+
+function textOf(name: string, type: string): Reading['value'] {
+  const key = name as Parameters<Node['field']>[0];
+  return node => {
+    const value = node.field(key);
+    return value === undefined || type === 'char'
+      ? (value as string | undefined)
+      : (value as bigint).toString(16).padStart(16, '0');
+  };
+}
+
 /** A field of the report as it is. */
 function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
   const words = unit.startsWith('enum ') ? enums[unit.slice(5) as keyof typeof enums] : undefined;
-  const key = name as Parameters<Node['field']>[0];
-  const isText = type === 'char' || (type.endsWith('64') && (unit === 'id' || unit.startsWith('bits ')));
   const total = TOTALS.find(([part]) => part.test(name))?.[1];
-  const more = { isText, source: name, ...(words ? { words } : {}), ...(total ? { total } : {}) };
-  const own = reading(name, '', contractUnit(unit), node => plain(node.field(key), unit), more);
+  const [title, about = ''] = TITLES[name] ?? [];
+  const more = { source: name, ...(words && { words }), ...(total && { total }), ...(title && { title }) };
+  if (type === 'char' || isId(type, unit)) return [{ ...text(name, about, textOf(name, type)), source: name }];
+  const own = reading(name, about, contractUnit(unit), field(name as NumberField), more);
   if (kind !== 'counter') return [own];
-  const counted = { source: name };
-  const rates = [
-    reading(`rates.${name}`, `${name} per second`, perSecond(own.unit), rate(name as CounterName), counted),
-  ];
-  if (CPU_TIMES.some(time => time.name === name))
+  const [ofRate, aboutRate = `${name} per second`] = TITLES[`rates.${name}`] ?? [];
+  const counted = { source: name, ...(ofRate && { title: ofRate }) };
+  const rates = [reading(`rates.${name}`, aboutRate, perSecond(own.unit), rate(name as CounterName), counted)];
+  if (CPU_TIMES.some(time => time.name === name)) {
+    const cpuKind = name.replace(/^cpu_|_ms$/g, '') as (typeof CPU_KINDS)[number];
     rates.push(
-      reading(
-        `rates.${name.replace(/_ms$/, '_pct')}`,
-        `share of ${name} in all CPU time`,
-        PERCENT,
-        share(name),
-        counted,
-      ),
+      reading(`rates.cpu_${cpuKind}_pct`, `share of ${name} in all CPU time`, PERCENT, share(cpuKind), {
+        source: name,
+      }),
     );
+  }
   return [own, ...rates];
 }
 
 /** A reading without the unit in its name, in the base unit: of a level, for what is counted is asked for by its rate. */
 function withoutUnit(whole: Reading): Reading {
-  const toBase = inBase(whole.unit);
-  const value = (node: Node) => {
-    const found = whole.value(node);
-    return typeof found === 'number' ? toBase(found) : found;
-  };
-  return { ...whole, ...named(whole), value };
+  const { name, unit, wantsUnit } = named(whole);
+  const { about, words, total, source } = whole;
+  const more = { wantsUnit, ...(words && { words }), ...(total && { total }), ...(source && { source }) };
+  return reading(name, about, unit, times(whole.measure as Measure, whole.unit.size), more);
 }
 
 /** A bit of a field of the report as a number: 1 or 0. */
-function ofBits(field: 'flags' | 'valid'): Reading[] {
-  const get = reportField(field);
-  return Object.entries<number>(bits[field]).map(([name, bit]) =>
-    reading(
-      `${field}.${name}`,
-      '',
-      NUMBER,
-      node => {
-        const word = node.reportAt === undefined ? undefined : get(node.view, node.reportAt);
-        return word === undefined ? undefined : Number((BigInt(word as number) >> BigInt(bit)) & 1n);
-      },
-      { source: field },
-    ),
-  );
+function ofBits(mask: 'flags' | 'valid'): Reading[] {
+  return Object.keys(bits[mask]).map(name => {
+    const [title, about = ''] = TITLES[`${mask}.${name}`] ?? [];
+    return reading(`${mask}.${name}`, about, NUMBER, bit(mask, name), { source: mask, ...(title && { title }) });
+  });
+}
+
+/** A reading of an entry that there is one of. */
+function ofSum({ text: textOf, measure, ...common }: SumReading): Reading {
+  if (measure === undefined) return { ...common, value: node => textOf?.(cursorOf(node)) };
+  const { name, about, unit, ...more } = common;
+  return reading(name, about, unit, measure, more);
 }
 
 /** Every reading by its name: what is our own goes before what a report calls so, and that before names without their unit. */
@@ -299,7 +365,7 @@ function all(): Map<string, Reading> {
   };
   add(OWN);
   add(report);
-  add([...flags, ...ofBits('valid'), ...sumReadings()]);
+  add([...flags, ...ofBits('valid'), ...sumReadings().map(ofSum)]);
   add(flags.map(flag => ({ ...flag, name: flag.name.replace('flags.', '') })));
   const levels = REPORT.filter(([name, { kind }]) => /^(gauge|share)$/.test(kind) && UNIT_ENDING.test(name));
   for (const [name] of levels) add([withoutUnit(found.get(name) as Reading)]);
@@ -327,7 +393,12 @@ function ofEntry(name: string): Reading | undefined {
   const [, rates = '', list = '', key = '', leaf = ''] = ENTRY.exec(name) ?? [];
   const each = entryReadings().get(`${rates}${list}.${leaf}`);
   if (each === undefined) return undefined;
-  const { at, list: _, total, ...common } = each;
+  const { take: _, text: __, list: ___, total, ...common } = each;
   const ofSame = total === undefined ? {} : { total: total.replace(list, `${list}.${key}`) };
-  return { ...common, ...ofSame, name, value: node => at(node, entryOf(node, list as List, key)) };
+  return {
+    ...common,
+    ...ofSame,
+    name,
+    value: node => entryValue(each, node, entryOf(cursorOf(node), list as List, key)),
+  };
 }

@@ -22,7 +22,8 @@ export interface Unit {
   readonly label: string;
 }
 
-function unit(quantity: Quantity, size: number, label: string): Unit {
+/** A unit of that quantity, so many base units large. */
+export function unit(quantity: Quantity, size: number, label: string): Unit {
   return { quantity, size, label };
 }
 
@@ -90,10 +91,15 @@ export function named({ name, unit: { quantity } }: { name: string; unit: Unit }
   };
 }
 
-/** What makes a number of a unit one of the base unit. */
-export function inBase({ size }: Unit): (value: number) => number {
-  // A fraction is divided by: 321 hundredths are 3.21.
-  return size < 1 ? value => value / Math.round(1 / size) : value => value * size;
+/** By what to divide instead of multiplying by a factor, since that is exact: 321 hundredths are 3.21. 0: by nothing. */
+export function perOf(factor: number): number {
+  const per = Math.round(1 / factor);
+  return factor < 1 && Math.abs(per * factor - 1) < 1e-12 ? per : 0;
+}
+
+/** What a number of a unit is multiplied by to be one of another; of none it stays as it is. */
+export function factorTo({ size }: Unit, other: Unit | undefined): number {
+  return other === undefined || other.size === size ? 1 : size / other.size;
 }
 
 /** What people write behind a number, by quantity. */
@@ -158,7 +164,8 @@ function inLargest(value: number, step: number, units: readonly string[]): strin
 
 /** A value in that unit, for people: `12.3 GiB`, `34.2 %`, `61 °C`, `10 Gbit/s`, `3m12s`. */
 export function writeValue(value: number, of: Unit): string {
-  const base = inBase(of)(value);
+  const per = perOf(of.size);
+  const base = per === 0 ? value * of.size : value / per;
   switch (of.quantity) {
     case 'share':
       return `${figures(base * 100)} %`;

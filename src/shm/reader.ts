@@ -127,7 +127,8 @@ export class Snapshot {
   /** How many nodes are in it, and on the board. */
   readonly count: number;
   readonly total: number;
-  readonly #view: DataView;
+  /** The same, for who reads it field by field. */
+  readonly view: DataView;
   /** The same bytes in words: a process that looks once ends before a DataView is compiled. */
   readonly words: Uint32Array;
   readonly #records: number;
@@ -157,26 +158,26 @@ export class Snapshot {
     tables?: Tables,
   ) {
     this.#tables = tables;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-    const state = stateOf(this.#view, 0);
+    const state = stateOf(this.view, 0);
     const flag = (bit: number) => ((state >> BigInt(bit)) & 1n) === 1n;
     this.retired = flag(bits.board_state.retired);
     this.closed = flag(bits.board_state.closed);
     this.filtering = flag(bits.board_state.filtering);
     this.evidence = {
       nowNs: taken.nowNs,
-      heartbeatNs: heartbeatOf(this.#view, 0),
-      listeningSinceNs: listeningOf(this.#view, 0),
-      uncertainAfterNs: uncertainAfterOf(this.#view, 0),
-      silentAfterNs: silentAfterOf(this.#view, 0),
+      heartbeatNs: heartbeatOf(this.view, 0),
+      listeningSinceNs: listeningOf(this.view, 0),
+      uncertainAfterNs: uncertainAfterOf(this.view, 0),
+      silentAfterNs: silentAfterOf(this.view, 0),
       retired: this.retired,
     };
     this.realNs = taken.realNs;
     this.#nowHigh = Number(taken.nowNs >> 32n);
     this.#nowLow = Number(taken.nowNs & 0xffffffffn);
     this.count = taken.nodes;
-    this.total = countOf(this.#view, 0) ?? 0;
+    this.total = countOf(this.view, 0) ?? 0;
     const word = (field: keyof typeof structs.board_header.fields) =>
       this.words[structs.board_header.fields[field].offset / 4] ?? 0;
     this.#records = word('header_bytes') + this.count * word('column_stride');
@@ -192,7 +193,7 @@ export class Snapshot {
 
   /** What the board says of itself: decoded when it is asked for. */
   get header(): Decoded<'board_header'> {
-    this.#header ??= decode('board_header', this.#view, 0);
+    this.#header ??= decode('board_header', this.view, 0);
     return this.#header;
   }
 
@@ -288,7 +289,7 @@ export class Snapshot {
   }
 
   node(index: number): Node {
-    return new Node(this, this.#view, index, this.recordWord(index) * 4);
+    return new Node(this, this.view, index, this.recordWord(index) * 4);
   }
 
   /** All nodes in the order of their records. */

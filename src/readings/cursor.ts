@@ -1,0 +1,112 @@
+// A node of a snapshot, for who reads numbers of it: laid over one node after the other, since 10,000 of them are one document. It makes no
+// objects, and works out only what is asked for.
+
+import { structs } from '../layout/layout.gen.js';
+import { type Counter, CPU_TIMES, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
+import type { Node, Snapshot } from '../shm/reader.js';
+
+/** The kinds of CPU time, in the order of the contract's `cpu_*_ms`. */
+export const CPU_KINDS = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;
+/** What is added up over all interfaces. */
+export const TRAFFIC = ['rx_bytes', 'tx_bytes', 'rx_packets', 'tx_packets'] as const satisfies InterfaceCounter[];
+
+const TRAFFIC_COUNTERS = TRAFFIC.map(interfaceCounterOf);
+const { fields } = structs.report;
+
+const NOTHING = new DataView(new ArrayBuffer(0));
+
+export class Cursor {
+  snapshot: Snapshot | undefined;
+  /** The number of its record. */
+  index = -1;
+  view: DataView = NOTHING;
+  /** Offset of its record. */
+  record = 0;
+  /** Offset of its newest report; -1 when there is none. */
+  report = -1;
+  readonly #pair = new Pair();
+  readonly #shares = new Float64Array(CPU_TIMES.length);
+  readonly #traffic = new Float64Array(TRAFFIC.length);
+  #isPaired = false;
+  #isMoving = false;
+  #hasShares = false;
+  #hasTraffic = false;
+
+  /** Lays it over the node of that number. */
+  lay(snapshot: Snapshot, index: number): void {
+    this.snapshot = snapshot;
+    this.index = index;
+    this.view = snapshot.view;
+    const word = snapshot.recordWord(index);
+    this.record = word * 4;
+    const slot = snapshot.newestSlot(word);
+    this.report = slot < 0 ? -1 : slot * 4 + snapshot.reportOffset;
+    this.#isPaired = false;
+    this.#hasShares = false;
+    this.#hasTraffic = false;
+  }
+
+  /** Whether there are two reports that can have rates. */
+  get moving(): boolean {
+    if (!this.#isPaired) {
+      this.#isPaired = true;
+      const { snapshot, report, record } = this;
+      const newest = snapshot === undefined || report < 0 ? -1 : (report - snapshot.reportOffset) / 4;
+      const before = newest < 0 ? -1 : (snapshot as Snapshot).newestSlot(record / 4, newest);
+      this.#isMoving =
+        before >= 0 && this.#pair.lay(this.view, before * 4 + (snapshot as Snapshot).reportOffset, report);
+    }
+    return this.#isMoving;
+  }
+
+  /** Its two reports; only where it is `moving`. */
+  get pair(): Pair {
+    return this.#pair;
+  }
+
+  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: not known. Only where it is `moving`. */
+  get shares(): Float64Array {
+    if (!this.#hasShares) {
+      this.#hasShares = true;
+      this.#pair.shares(this.#shares);
+    }
+    return this.#shares;
+  }
+
+  /** Per second, all interfaces together, by TRAFFIC; NaN: not known. Only where it is `moving`. */
+  get traffic(): Float64Array {
+    if (!this.#hasTraffic) {
+      this.#hasTraffic = true;
+      this.#addTraffic();
+    }
+    return this.#traffic;
+  }
+
+  /** One that has no rate yet leaves the sum unknown: a dip that was none would stay for good where it is drawn. */
+  #addTraffic(): void {
+    const pair = this.#pair;
+    const traffic = this.#traffic;
+    for (let i = 0; i < TRAFFIC.length; i++) traffic[i] = Number.NaN;
+    if (!pair.hasNet) return;
+    const rest = this.view.getUint8(this.report + fields.net_rest.offset) !== 0;
+    if (rest && !pair.hasSum('net_rest')) return;
+    const { found, unknown } = pair.matchNet();
+    if (unknown > 0 || (found === 0 && !rest)) return;
+    for (let i = 0; i < TRAFFIC.length; i++) {
+      const counter = TRAFFIC_COUNTERS[i] as Counter;
+      let sum = rest ? pair.sumRate('net_rest', counter) : 0;
+      for (let j = 0; j < found; j++) sum += pair.entryRate(counter, j);
+      traffic[i] = sum;
+    }
+  }
+}
+
+const shared = new Cursor();
+let last: Node | undefined;
+
+/** A cursor laid over the node, good until another node is asked for: several readings of one node are asked for in turn. */
+export function cursorOf(node: Node): Cursor {
+  if (node !== last) shared.lay(node.snapshot, node.index);
+  last = node;
+  return shared;
+}

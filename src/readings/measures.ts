@@ -1,0 +1,185 @@
+// How the number of a reading is had of a node: what there is in its report, its record, or between its two reports, and what is made of
+// these. Pure; what is not known is NaN.
+
+import { bits, structs } from '../layout/layout.gen.js';
+import {
+  type CounterName,
+  counterOf,
+  type InterfaceCounter,
+  interfaceCounterOf,
+  isMeasured,
+  type SetBit,
+  setBit,
+} from '../shm/rates.js';
+import { CPU_KINDS, type Cursor, TRAFFIC } from './cursor.js';
+import { perOf } from './units.js';
+
+export interface Measure {
+  /** The set that must have been measured; `take` does not ask again. Without one it is there in every report. */
+  readonly set?: SetBit;
+  /** It is made of two reports, and there are two that can have rates; `take` does not ask again. */
+  readonly rate?: true;
+  /** It is of the record, and there without a report, too. */
+  readonly ofRecord?: true;
+  /** The same times a factor, where that costs nothing more. */
+  readonly times?: (factor: number) => Measure;
+  /** The number; NaN: not known. Of a text, whether it is known: any number but NaN. */
+  readonly take: (cursor: Cursor) => number;
+}
+
+type Fields = typeof structs.report.fields;
+export type NumberField = {
+  [K in keyof Fields]: Fields[K] extends { type: 'u8' | 'u16' | 'u32' | 'i16' | 'i32' | 'u64'; count: 0 } ? K : never;
+}[keyof Fields];
+
+const READERS: Record<string, (view: DataView, at: number) => number> = {
+  u8: (view, at) => view.getUint8(at),
+  u16: (view, at) => view.getUint16(at, true),
+  u32: (view, at) => view.getUint32(at, true),
+  i16: (view, at) => view.getInt16(at, true),
+  i32: (view, at) => view.getInt32(at, true),
+  u64: wide,
+  i64: (view, at) => Number(view.getBigInt64(at, true)),
+};
+
+/** The high word of 2^53. */
+const TOO_HIGH = 0x200000;
+
+/** A u64 counter as a number; NaN beyond 2^53, where it would no longer count. */
+export function wide(view: DataView, at: number): number {
+  const high = view.getUint32(at + 4, true);
+  return high < TOO_HIGH ? high * 2 ** 32 + view.getUint32(at, true) : Number.NaN;
+}
+
+/** Reads a number of that type, where it begins. */
+export function readerOf(type: string): (view: DataView, at: number) => number {
+  return READERS[type] as (view: DataView, at: number) => number;
+}
+
+/** The set of a field, as `Measure` has it. */
+export function setOf(name: keyof Fields): Pick<Measure, 'set'> {
+  const { set }: { readonly type: string; readonly set?: keyof typeof bits.valid } = structs.report.fields[name];
+  return set === undefined ? {} : { set: setBit(set) };
+}
+
+/** A field of the report, times a factor; a time is ns beyond 2^53, to some 100 ns. */
+export function field(name: NumberField, factor = 1): Measure {
+  const { offset, type, unit }: { offset: number; type: string; unit: string } = structs.report.fields[name];
+  const read =
+    unit === 'ns'
+      ? (view: DataView, at: number) => view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true)
+      : readerOf(type);
+  return {
+    ...setOf(name),
+    times: by => field(name, factor * by),
+    take: scaledBy(factor, ({ view, report }) => read(view, report + offset)),
+  };
+}
+
+/** Times a factor: 10,000 nodes are read for one document, and each call counts. */
+function scaledBy(factor: number, take: Measure['take']): Measure['take'] {
+  if (factor === 1) return take;
+  const per = perOf(factor);
+  return per === 0 ? cursor => take(cursor) * factor : cursor => take(cursor) / per;
+}
+
+/** The measure in another unit, of which one is so many of its own. */
+export function times(measure: Measure, factor: number): Measure {
+  if (factor === 1) return measure;
+  return measure.times?.(factor) ?? { ...measure, take: scaledBy(factor, measure.take) };
+}
+
+/** Another number made of it. */
+export function map(measure: Measure, other: (number: number) => number): Measure {
+  const { times: _, ...same } = measure;
+  return { ...same, take: cursor => other(measure.take(cursor)) };
+}
+
+/** A counter's rate per second, times a factor. */
+export function rate(name: CounterName, factor = 1): Measure {
+  const counter = counterOf(name);
+  const times = (by: number) => rate(name, factor * by);
+  return { ...setOf(name), rate: true, times, take: ({ pair }) => pair.rate(counter) * factor };
+}
+
+/** Per cent of all CPU time between the two reports. */
+export function share(...kinds: (typeof CPU_KINDS)[number][]): Measure {
+  const [first = 0, ...rest] = kinds.map(kind => CPU_KINDS.indexOf(kind));
+  const take = ({ shares }: Cursor) => {
+    let sum = shares[first] as number;
+    for (const place of rest) sum += shares[place] as number;
+    return sum;
+  };
+  return { ...setOf('cpu_idle_ms'), rate: true, take };
+}
+
+/** Of all network entries together, per second; never of the fabric, whose traffic may be in them, too. */
+export function traffic(counter: (typeof TRAFFIC)[number]): Measure {
+  const place = TRAFFIC.indexOf(counter);
+  return { ...setOf('net'), rate: true, take: ({ traffic }) => traffic[place] as number };
+}
+
+/** Rates of several interfaces that were added into one entry. */
+export function sumRate(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Measure {
+  const counter = interfaceCounterOf(name);
+  const take = ({ pair }: Cursor) => (pair.hasSum(sum) ? pair.sumRate(sum, counter) : Number.NaN);
+  return { ...setOf(sum), rate: true, take };
+}
+
+/** How much of a whole is not left, in per cent. */
+export function used(total: NumberField, left: NumberField): Measure {
+  const [all, rest] = [field(total), field(left)];
+  const take = (cursor: Cursor) => {
+    const [whole, part] = [all.take(cursor), rest.take(cursor)];
+    return whole === 0 || part > whole ? Number.NaN : (100 * (whole - part)) / whole;
+  };
+  return { ...setOf(total), take };
+}
+
+type Fold = (all: number, next: number, count: number) => number;
+export const sum: Fold = (all, next) => all + next;
+export const mean: Fold = (all, next, count) => all + (next - all) / count;
+export const highest: Fold = Math.max;
+
+const { gpu, gpu_count, valid } = structs.report.fields;
+
+/** One number made of all GPUs that know theirs; `read` gives NaN for one that does not. */
+export function gpus(read: (view: DataView, at: number) => number, fold: Fold): Measure {
+  const take = ({ view, report }: Cursor) => {
+    const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
+    let all = Number.NaN;
+    let count = 0;
+    for (let i = 0; i < entries; i++) {
+      const next = read(view, report + gpu.offset + i * structs.gpu_slot.bytes);
+      if (Number.isNaN(next)) continue;
+      count++;
+      all = count === 1 ? next : fold(all, next, count);
+    }
+    return all;
+  };
+  return { ...setOf('gpu'), take };
+}
+
+/** A number of the board's record: what the master knows of the node. */
+export function ofRecord(name: keyof typeof structs.record.fields, factor = 1): Measure {
+  const { offset, type } = structs.record.fields[name];
+  const read = readerOf(type);
+  return { ofRecord: true, take: scaledBy(factor, ({ view, record }) => read(view, record + offset)) };
+}
+
+/** Whether a bit of a mask of the report is set: 1, or 0. */
+export function bit(mask: 'flags' | 'valid', name: string): Measure {
+  const place = (bits[mask] as Record<string, number>)[name] as number;
+  const offset = (mask === 'flags' ? structs.report.fields.flags : valid).offset + (place >>> 5) * 4;
+  return { take: ({ view, report }) => (view.getUint32(report + offset, true) >>> (place & 31)) & 1 };
+}
+
+/** The number, where it is known: by the rules that `take` does not ask for. */
+export function taken({ set, rate, ofRecord, take }: Measure, cursor: Cursor): number {
+  if (ofRecord !== true) {
+    if (cursor.report < 0) return Number.NaN;
+    if (set !== undefined && !isMeasured(cursor.view, cursor.report, set)) return Number.NaN;
+    if (rate !== undefined && !cursor.moving) return Number.NaN;
+  }
+  return take(cursor);
+}
