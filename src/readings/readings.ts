@@ -350,40 +350,61 @@ function ofSum({ text: textOf, measure, ...common }: SumReading): Reading {
   return reading(name, about, unit, measure, more);
 }
 
-/** Every reading by its name: what is our own goes before what a report calls so, and that before names without their unit. */
-function all(): Map<string, Reading> {
-  const report: Reading[] = [];
-  for (const [name, described] of REPORT) {
-    const { type, count, kind } = described;
-    if (kind === 'reserved' || (count > 0 && type !== 'char') || Object.hasOwn(structs, type)) continue;
-    report.push(...ofReport(name, described));
-  }
-  const flags = ofBits('flags');
+/** Readings by their names; of two with one name the first. */
+function byName(...lists: readonly (readonly Reading[])[]): Map<string, Reading> {
   const found = new Map<string, Reading>();
-  const add = (more: readonly Reading[]) => {
-    for (const one of more) if (!found.has(one.name)) found.set(one.name, one);
-  };
-  add(OWN);
-  add(report);
-  add([...flags, ...ofBits('valid'), ...sumReadings().map(ofSum)]);
-  add(flags.map(flag => ({ ...flag, name: flag.name.replace('flags.', '') })));
-  const levels = REPORT.filter(([name, { kind }]) => /^(gauge|share)$/.test(kind) && UNIT_ENDING.test(name));
-  for (const [name] of levels) add([withoutUnit(found.get(name) as Reading)]);
+  for (const one of lists.flat()) if (!found.has(one.name)) found.set(one.name, one);
   return found;
 }
 
-let readings: Map<string, Reading> | undefined;
+// Most commands want few readings, and to make all takes longer than to use them: each kind is made when it is asked for.
+const own = byName(OWN);
+let others: Map<string, Reading> | undefined;
 
-/** The reading that people call so; of an entry by its number, or an interface's name: `gpu.0.util_pct`, `net.ib0.mbps`. */
+const isAlone = ({ type, count, kind }: Described) =>
+  kind !== 'reserved' && (count === 0 || type === 'char') && !Object.hasOwn(structs, type);
+
+/** A field of the report of that name, or its rate. */
+function reported(name: string): Reading | undefined {
+  const field = name.replace(/^rates\./, '').replace(/^(cpu_\w+)_pct$/, '$1_ms');
+  const described =
+    Object.hasOwn(structs.report.fields, field) && (structs.report.fields as Record<string, Described>)[field];
+  if (!described || !isAlone(described)) return undefined;
+  return ofReport(field, described).find(reading => reading.name === name);
+}
+
+/** Bits, entries that there is one of, and levels without their unit. */
+function makeOthers(): Map<string, Reading> {
+  const flags = ofBits('flags');
+  const short = flags.map(flag => ({ ...flag, name: flag.name.replace('flags.', '') }));
+  const levels = REPORT.filter(([name, { kind }]) => /^(gauge|share)$/.test(kind) && UNIT_ENDING.test(name));
+  return byName(
+    flags,
+    ofBits('valid'),
+    sumReadings().map(ofSum),
+    short,
+    levels.map(([name]) => withoutUnit(reported(name) as Reading)),
+  );
+}
+
+/**
+ * The reading that people call so: what is our own goes before what a report calls so, and that before names without their unit. Of an
+ * entry by its number, or an interface's name: `gpu.0.util_pct`, `net.ib0.mbps`.
+ */
 export function readingOf(name: string): Reading | undefined {
-  readings ??= all();
-  return readings.get(name) ?? ofEntry(name);
+  const found = own.get(name) ?? reported(name);
+  if (found !== undefined) return found;
+  others ??= makeOthers();
+  return others.get(name) ?? ofEntry(name);
 }
 
 /** The names of all readings but those of entries. */
 export function readingNames(): string[] {
-  readings ??= all();
-  return [...readings.keys()];
+  others ??= makeOthers();
+  const report = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
+    ofReport(name, described).map(reading => reading.name),
+  );
+  return [...new Set([...own.keys(), ...report, ...others.keys()])];
 }
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);
