@@ -21,7 +21,7 @@ import { countStates } from '../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../src/shm/reader.js';
 import { bytesOf, NOW, node as reporting } from './ganglia.js';
 import { boardPath, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
-import { busy, EVERYTHING, type MadeNode, madeBoard } from './madeboard.js';
+import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand } from './madeboard.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
 // Times of day are those of this place.
@@ -61,6 +61,7 @@ function cluster(racks: string, change: (node: MadeNode) => Partial<MadeNode> = 
   });
 }
 
+const big = tenThousand();
 const dead = cluster('11-20', node => (/rack1[78]/.test(node.name) ? { age: 60 + Number(node.age) } : {}));
 const kernel = (os_release: string) => busy(1, { os_release });
 const mixed = cluster('01-10', ({ name }) => {
@@ -96,6 +97,11 @@ const scenes: [
   ['480 nodes, all well: one line', cluster('01-10'), {}, { exceptions: true }],
   ['two racks fell silent', dead],
   ['two racks fell silent, 200 columns', dead, {}, { width: 200 }],
+  ['10,000 nodes', big],
+  ['10,000 nodes: what is not well', big, {}, { exceptions: true }],
+  ['10,000 nodes: a rack', big, {}, {}, { among: expand('rack100n[01-48]') }],
+  ['10,000 nodes: the busiest', big, {}, { sort: 'load', width: 120 }],
+  ['10,000 nodes: by rack, what is not well', big, {}, { grouping: { pattern: '^[a-z]+[0-9]+' }, exceptions: true }],
   ['by rack', dead, {}, { grouping: { pattern: '^rack[0-9]+' }, width: 100 }],
   [
     'by rack, what is not well',

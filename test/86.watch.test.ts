@@ -16,7 +16,7 @@ import { expand } from '../src/common/hostlists.js';
 import type { Grouping } from '../src/common/options.js';
 import { readingNames, readingOf } from '../src/readings/readings.js';
 import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
-import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
+import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from './madeboard.js';
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'watch.txt');
@@ -47,6 +47,7 @@ const racks: MadeNode[] = expand('rack[11-20]n[01-48]').map((name, i) => ({
   ...(name === 'rack11n07' ? { record: { offset_us: -3_725_000_000 } } : {}),
   ...(/rack12n0[1-5]/.test(name) ? { record: { offset_us: 700_000 } } : {}),
 }));
+const big = tenThousand();
 const RACKS: Grouping = { pattern: '^rack[0-9]+' };
 /** Every second one of a hundred is gone, and by names that fold badly. */
 const odd: MadeNode[] = expand('a[1-199]b,c[1-400]').map((name, i) => ({
@@ -264,6 +265,10 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['folded, the end of what is long', ['end'], board(odd, { listened: 5 }), { long: false }],
   ['folded, only exceptions', ['x'], board(racks), { long: false }],
   ['folded, and a filter that leaves few', ['f', ...typed('rack17n[01-12]'), 'enter'], board(racks), { long: false }],
+  ['10,000 nodes', [], board(big), { long: false }],
+  ['10,000 nodes, only exceptions, rows', ['x', 'l'], board(big), { long: false }],
+  ['10,000 nodes, by load', ['s', 's', 's'], board(big), { long: false }],
+  ['10,000 nodes, groups', [], board(big, {}, RACKS), { grouped: true }],
   ['groups', [], board(racks, {}, RACKS), { grouped: true }],
   ['groups by CPU, the second is selected', ['s', 's', 'down'], board(racks, {}, RACKS), { grouped: true }],
   ['groups, only exceptions', ['x'], board(racks, {}, RACKS), { grouped: true }],

@@ -1,6 +1,7 @@
 // Boards made in memory for what reads snapshots: every age, clock and reading is as the test says, to the byte. No test
 // of its own.
 
+import { expand } from '../src/common/hostlists.js';
 import { type Encodable, encode, type SetName } from '../src/layout/codec.js';
 import { bits, enums, structs } from '../src/layout/layout.gen.js';
 import { type LinkEntry, type SenderEntry, Snapshot } from '../src/shm/reader.js';
@@ -230,4 +231,23 @@ export function busy(load: number, more: Encodable<'report'> = {}): Pick<MadeNod
   };
   const before = { ...report, net: [{ name: 'eth0' }], disk_read_bytes: 0, disk_write_bytes: 0, ctxt: 0 };
   return { report: { ctxt: 5000, ...report }, before };
+}
+
+/**
+ * A cluster of 10,000 nodes, in which is what there always is among so many: a dead rack, one that has just been started, ill ones, clocks,
+ * one that was taken away, and one that never reported.
+ */
+export function tenThousand(): MadeNode[] {
+  const held = { flags: 1 << bits.flags.held };
+  const readonly = { flags: 1 << bits.flags.root_readonly };
+  return expand('rack[001-208]n[01-48],login[01-16]').map((name, i) => {
+    const node: MadeNode = { name, age: 0.1 + (i % 10) / 20, ...busy(i % 64) };
+    if (name.startsWith('rack017')) return { ...node, age: 60 + (i % 10) / 20 };
+    if (/^rack10[01]n0[1-5]$/.test(name)) return { ...node, ...busy(0, held) };
+    if (name === 'rack200n07') return { ...node, ...busy(30, readonly) };
+    if (name === 'rack033n11') return { ...node, age: 7 };
+    if (/^rack150n4[0-3]$/.test(name)) return { ...node, record: { offset_us: -1_250_000 } };
+    if (name === 'login15') return { ...node, age: 86_400, goodbye: true };
+    return name === 'login16' ? { name } : node;
+  });
 }

@@ -96,7 +96,9 @@ export function meansShown(columns: readonly Column[] | undefined): readonly Col
 /** Fewer characters than this say nothing of who is not live. */
 const WHO_LEAST = 12;
 
-/** The groups as a table, its titles first: one line each, in this width. */
+const WHO_GAP = 2;
+
+/** The groups as a table, its titles first: one line each, in this width. Means that nobody asked for give way to who is not live. */
 export function groupLines(
   snapshot: Snapshot,
   found: readonly Group[],
@@ -118,14 +120,22 @@ export function groupLines(
     ]),
   ];
   const widths = (table[0] ?? []).map((_, at) => Math.max(...table.map(row => row[at]?.length ?? 0)));
+  const isAnyoneGone = found.some(({ nodes, counts }) => counts.live < nodes.length);
+  const wanted = width - (isAnyoneGone ? WHO_LEAST + WHO_GAP : 0);
+  let shown = widths.length;
+  const taken = () => widths.slice(0, shown).reduce((sum, wide) => sum + wide + 2, -2);
+  while (columns === undefined && shown > present.length + 2 && taken() > wanted) shown--;
   const line = (row: readonly string[]) =>
-    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ');
-  const room = width - line(table[0] ?? []).length - 2;
+    row
+      .slice(0, shown)
+      .map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)))
+      .join('  ');
+  const room = width - taken() - WHO_GAP;
   const who = ({ nodes }: Group) => {
     const gone = nodes.filter(({ state }) => state !== 'live').map(({ name }) => name);
     return room < WHO_LEAST || gone.length === 0 ? '' : `  ${cut(oneLine(fold(gone)), room)}`;
   };
-  const shows = room >= WHO_LEAST && found.some(({ nodes, counts }) => counts.live < nodes.length);
+  const shows = room >= WHO_LEAST && isAnyoneGone;
   return table.map((row, at) => {
     const group = found[at - 1];
     return `${line(row)}${group === undefined ? (shows ? '  NOT LIVE' : '') : who(group)}`.trimEnd();
