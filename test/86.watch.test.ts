@@ -266,8 +266,6 @@ const scenes: [title: string, keys: string[], look: (view: View) => Seen, start?
   ['folded, only exceptions', ['x'], board(racks), { long: false }],
   ['folded, and a filter that leaves few', ['f', ...typed('rack17n[01-12]'), 'enter'], board(racks), { long: false }],
   ['10,000 nodes', [], board(big), { long: false }],
-  ['10,000 nodes, only exceptions, rows', ['x', 'l'], board(big), { long: false }],
-  ['10,000 nodes, by load', ['s', 's', 's'], board(big), { long: false }],
   ['10,000 nodes, groups', [], board(big, {}, RACKS), { grouped: true }],
   ['groups', [], board(racks, {}, RACKS), { grouped: true }],
   ['groups by CPU, the second is selected', ['s', 's', 'down'], board(racks, {}, RACKS), { grouped: true }],
