@@ -96,13 +96,12 @@ const SKEW_LEAST_S = 0.5;
 const EACH_MOST = 3;
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const { skews: all } = snapshot.overview;
-  const sorted = all.slice().sort();
+  const known = nodes.filter(({ state }) => state === 'live');
+  const skews = Float64Array.from(known, ({ index }) => snapshot.overview.skews[index] as number);
+  const sorted = skews.slice().sort();
   // Nearly always none is far off, and then neither is the median.
   if (Math.max(-(sorted[0] ?? 0), sorted.at(-1) ?? 0) <= SKEW_LEAST_S) return [];
-  const known = nodes.filter(({ state }) => state === 'live');
-  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
-  const median = skews.slice().sort()[skews.length >> 1] ?? 0;
+  const median = sorted[sorted.length >> 1] ?? 0;
   const found: Oddity[] = [];
   // One clock is behind or all the others are ahead: with three nodes that can be told.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;

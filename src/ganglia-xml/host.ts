@@ -55,6 +55,8 @@ export class Host {
   report = -1;
   /** Age of that report in seconds. */
   age = 0;
+  /** Its wall clock less the master's, s. */
+  skew = 0;
   /** Seconds, by what gmetad makes of them: from DOWN on the host is down. Only evidence brings one down. */
   tn = 0;
   /** Its two reports; rates only where `moving`. */
@@ -83,6 +85,7 @@ export class Host {
     this.report = reportAt;
     // How old the readings are goes on, whatever is known of the node.
     this.age = ageMs / 1000;
+    this.skew = snapshot.overview.skews[node.index] as number;
     this.tn =
       snapshot.stalled || snapshot.retired ? tnAtHeartbeat(snapshot, node) : tnOf(node.state, Math.floor(this.age));
     this.moving = this.pair.lay(node.view, node.previousAt, reportAt);

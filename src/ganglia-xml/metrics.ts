@@ -172,7 +172,6 @@ function counted(name: 'lost'): Value {
   return { take: ({ view, record }) => wide(view, record + offset) };
 }
 
-const { offset_us } = structs.record.fields;
 const { flags } = structs.report.fields;
 
 /** Whether a flag of the report is set: 1, or 0. */
@@ -655,7 +654,7 @@ export const OURS: readonly Metric[] = [
       clock_ahead: {
         title: 'Clock Ahead',
         description: 'The clock of the node less the clock of the master',
-        value: { take: ({ view, record }) => Number(view.getBigInt64(record + offset_us.offset, true)) / 1e6 },
+        value: { take: host => host.skew },
       },
       reports_lost: {
         title: 'Reports Lost',

@@ -186,11 +186,11 @@ const OWN: Reading[] = [
   reading('age', 'age of its last report', SECONDS, node => (node.ageMs === undefined ? undefined : node.ageMs / 1000)),
   reading('reports', 'reports accepted', NUMBER, ofRecord('accepted')),
   ...COUNTERS.map(name => reading(name, COUNTED[name], NUMBER, ofRecord(name))),
-  reading('offset_us', "its clock less the master's", contractUnit('us'), node =>
+  reading('offset_us', "its clock less the master's, collecting and transit included", contractUnit('us'), node =>
     reported(node) ? offset(node) : undefined,
   ),
-  reading('skew', "its clock less the master's", SECONDS, node =>
-    reported(node) ? (offset(node) ?? 0) / 1e6 : undefined,
+  reading('skew', "its clock less the master's, without the time that collecting took", SECONDS, node =>
+    reported(node) ? node.snapshot.overview.skews[node.index] : undefined,
   ),
   reading('load', 'load average of the last minute', NUMBER, scaled('load1_c', 100), { total: 'cpus_online' }),
   reading('cpus', 'CPUs online', NUMBER, node => number(node, 'cpus_online')),
