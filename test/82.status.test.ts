@@ -230,6 +230,21 @@ const scenes: [
     dozen.slice(0, 1),
     { header: { kernel_drops: 1, unfit_drops: 1, softnet_drops: 1, received: 10_000 } },
   ],
+  [
+    'reports that are made late: five nodes, one of which reports every ten seconds; another does too, and is late by less than half of that',
+    cluster('01', ({ name }) => {
+      const late = (seconds: number, interval_ms = 1000) =>
+        busy(1, { valid: EVERYTHING, late_us: 1e6 * seconds, interval_ms });
+      if (name === 'rack01n02') return late(1.5);
+      if (name === 'rack01n03') return { ...late(5.8), age: 6 };
+      if (name === 'rack01n04') return late(1);
+      if (/n1[0-1]/.test(name)) return late(name === 'rack01n10' ? 4.9 : 6.2, 10_000);
+      if (/n2[0-1]/.test(name)) return late(2.5);
+      return name === 'rack01n30' ? { ...late(7), age: 700 } : {};
+    }),
+    {},
+    { exceptions: true },
+  ],
   ['one clock, five clocks, a kernel, a refusal', mixed, REFUSED],
   [
     "the master's clock",

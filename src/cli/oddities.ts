@@ -1,10 +1,10 @@
-// Sentences about what is odd: links that are down or dark, nodes that fell silent together, clocks, kernels and intervals that differ
-// from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
+// Sentences about what is odd: links that are down or dark, nodes that fell silent together, reports that are made late, clocks, kernels
+// and intervals that differ from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
 
 import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
-import { enums, structs } from '../layout/layout.gen.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
@@ -21,6 +21,7 @@ export interface Oddity {
     | 'ailing'
     | 'refused'
     | 'sender'
+    | 'delay'
     | 'clock'
     | 'kernel'
     | 'interval'
@@ -91,9 +92,57 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
+/** Where a report says these, in words. */
+const { interval_ms, valid, late_us } = structs.report.fields;
+const INTERVAL = interval_ms.offset / 4;
+const VALID = valid.offset / 4;
+const LATE = late_us.offset / 4;
+
+/** The newest report of a node, as a word; -1: there is none. */
+function reportWord(snapshot: Snapshot, { index }: Surveyed): number {
+  const slot = snapshot.newestSlot(snapshot.recordWord(index));
+  return slot < 0 ? -1 : slot + snapshot.reportOffset / 4;
+}
+
+/** So many nodes have a sentence each, the worst first; the rest share one. */
+const EACH_MOST = 3;
+
+/** What is later than this, and than half of its interval, is no hiccup: half of it is what the flag `late` stands for. */
+const DELAY_LEAST_US = 1e6;
+
+/** Nodes that are heard and make their reports late. */
+function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const { words } = snapshot;
+  const late: { node: Surveyed; us: number }[] = [];
+  for (const node of nodes) {
+    // One that is uncertain may be so for this.
+    if (node.state !== 'live' && node.state !== 'uncertain') continue;
+    const at = reportWord(snapshot, node);
+    if (at < 0) continue;
+    const us = words[at + LATE] ?? 0;
+    if (us <= DELAY_LEAST_US || us <= 500 * (words[at + INTERVAL] ?? 0)) continue;
+    if (((words[at + VALID] ?? 0) & (1 << bits.valid.sender)) !== 0) late.push({ node, us });
+  }
+  late.sort((a, b) => b.us - a.us);
+  const found = late.slice(0, EACH_MOST).map(
+    ({ node, us }): Oddity => ({
+      kind: 'delay',
+      nodes: [node],
+      text: `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
+    }),
+  );
+  const more = late.slice(EACH_MOST).map(({ node }) => node);
+  if (more.length > 0)
+    found.push({
+      kind: 'delay',
+      nodes: more,
+      text: `reports of ${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
+    });
+  return found;
+}
+
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
-const EACH_MOST = 3;
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const known = nodes.filter(({ state }) => state === 'live');
@@ -179,9 +228,6 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Where a report says its interval, in words. */
-const INTERVAL = structs.report.fields.interval_ms.offset / 4;
-
 /** Nodes that report at another interval than most: somebody has set it, for a time or for good. */
 function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const { words } = snapshot;
@@ -190,8 +236,8 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   for (const node of nodes) {
     // Of those that say nothing any more nobody knows.
     if (node.state !== 'live') continue;
-    const slot = snapshot.newestSlot(snapshot.recordWord(node.index));
-    const ms = slot < 0 ? 0 : (words[slot + snapshot.reportOffset / 4 + INTERVAL] ?? 0);
+    const at = reportWord(snapshot, node);
+    const ms = at < 0 ? 0 : (words[at + INTERVAL] ?? 0);
     if (ms === 0) continue;
     if (ms !== last) {
       last = ms;
@@ -368,7 +414,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...together(snapshot, unexplained),
     ...byReason,
     ...ailing(all),
-    ...[senders, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
+    ...[senders, delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);

@@ -192,6 +192,7 @@ const OWN: Reading[] = [
   reading('skew', "its clock less the master's, without the time that collecting took", SECONDS, node =>
     reported(node) ? node.snapshot.overview.skews[node.index] : undefined,
   ),
+  reading('delay', 'how late its last report was made', SECONDS, scaled('late_us', 1e6)),
   reading('load', 'load average of the last minute', NUMBER, scaled('load1_c', 100), { total: 'cpus_online' }),
   reading('cpus', 'CPUs online', NUMBER, node => number(node, 'cpus_online')),
   reading('cpu', 'CPU in use', PERCENT, scaled('cpu_busy_pm', 10)),
