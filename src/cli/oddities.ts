@@ -11,6 +11,7 @@ import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText 
 import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
 import { type RefusedNode, refusedTexts, shownNames } from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
+import { fellTogether } from './together.js';
 
 export interface Oddity {
   readonly kind:
@@ -58,40 +59,6 @@ function ailing(nodes: readonly Surveyed[]): Oddity[] {
   }));
 }
 
-/** Nodes whose last reports came within this time were cut off by one thing. */
-const TOGETHER_MS = 2000;
-const TOGETHER_LEAST = 3;
-const TOGETHER_SENTENCES = 3;
-
-/** Of silent nodes of which nothing else tells why they are. */
-function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  let silent = nodes;
-  const found: Oddity[] = [];
-  while (found.length < TOGETHER_SENTENCES && silent.length >= TOGETHER_LEAST) {
-    const ages = Float64Array.from(silent, ({ index }) => snapshot.overview.ages[index] as number);
-    const sorted = ages.slice().sort();
-    // The window of two seconds that holds most of them.
-    let [from, most] = [0, 0];
-    for (let first = 0, end = 0; first < sorted.length; first++) {
-      while (end < sorted.length && (sorted[end] ?? 0) - (sorted[first] ?? 0) <= TOGETHER_MS) end++;
-      if (end - first > most) [from, most] = [first, end - first];
-    }
-    if (most < TOGETHER_LEAST) break;
-    const [young, old] = [sorted[from] ?? 0, sorted[from + most - 1] ?? 0];
-    const inWindow = (i: number) => (ages[i] ?? 0) >= young && (ages[i] ?? 0) <= old;
-    const fell = silent.filter((_, i) => inWindow(i));
-    silent = silent.filter((_, i) => !inWindow(i));
-    const rack = racks(fell);
-    const who = `${most} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
-    found.push({
-      kind: 'together',
-      nodes: fell,
-      text: `${who} fell silent within 2 s: a switch or a rack rather than ${most} nodes`,
-    });
-  }
-  return found;
-}
-
 /** Where a report says these, in words. */
 const { interval_ms, valid, late_us } = structs.report.fields;
 const INTERVAL = interval_ms.offset / 4;
@@ -102,6 +69,35 @@ const LATE = late_us.offset / 4;
 function reportWord(snapshot: Snapshot, { index }: Surveyed): number {
   const slot = snapshot.newestSlot(snapshot.recordWord(index));
   return slot < 0 ? -1 : slot + snapshot.reportOffset / 4;
+}
+
+const TOGETHER_SENTENCES = 3;
+/** Of a report that does not say it. */
+const USUAL_INTERVAL_MS = 1000;
+
+/** Of nodes that are not heard, those of which nothing else tells why they are silent. */
+function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const unheard = nodes.map(node => {
+    const at = reportWord(snapshot, node);
+    return {
+      node,
+      ageMs: snapshot.overview.ages[node.index] as number,
+      intervalMs: (at < 0 ? 0 : snapshot.words[at + INTERVAL]) || USUAL_INTERVAL_MS,
+      isSilent: node.state === 'silent',
+    };
+  });
+  return fellTogether(unheard, TOGETHER_SENTENCES).map(group => {
+    // In the order in which all others are told.
+    const silent = new Set(group.map(({ node }) => node));
+    const fell = nodes.filter(node => silent.has(node));
+    const rack = racks(fell);
+    const who = `${fell.length} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
+    return {
+      kind: 'together',
+      nodes: fell,
+      text: `${who} fell silent together: a switch or a rack rather than ${fell.length} nodes`,
+    };
+  });
 }
 
 /** So many nodes have a sentence each, the worst first; the rest share one. */
@@ -407,7 +403,9 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   const told = new Set(byReason.flatMap(({ nodes }) => nodes));
   const unexplained = all.filter(
     node =>
-      node.state === 'silent' && !told.has(node) && (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
+      (node.state === 'silent' || node.state === 'uncertain') &&
+      !told.has(node) &&
+      (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
   );
   const odd = [
     ...links(snapshot, news, all),
