@@ -72,6 +72,13 @@ static uint32_t kernel_of(const struct bb_report *r) {
   return hash != 0 ? hash : 1;
 }
 
+/* The wall clock of the node of a record less the master's, s. A report says when it was begun and is stamped when it comes: what it
+ * says of the time between, that of collecting, is none of its clock's. */
+static double skew_of(const struct bb_record *record, const struct bb_report *r) {
+  const double collected_us = (r->valid & BB_VALID_SENDER) != 0 ? (double)r->collect_us : 0;
+  return ((double)record->offset_us + collected_us) / 1e6;
+}
+
 /* The state of a node by its newest slot. */
 static int judge_slot(const struct evidence *e, const struct bb_board_header *h, const struct bb_slot *slot) {
   if (slot == NULL) return BEOBOARD_NEVER;
@@ -100,7 +107,7 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
     out->states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : known);
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
     out->ails[i] = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN) ? ails_of(h, at, slot) : 0;
-    out->skews[i] = live ? (double)((const struct bb_record *)at)->offset_us / 1e6 : 0;
+    out->skews[i] = slot == NULL ? 0 : skew_of((const struct bb_record *)at, &slot->report);
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }
   return true;

@@ -11,7 +11,7 @@ extern "C" {
 /* Of every node, by the number of its record in the copy. */
 struct bb_overview {
   double *ages;      /* of its newest report, ms; -1: there is none */
-  double *skews;     /* its wall clock less the master's, s; 0 unless it is live */
+  double *skews;     /* its wall clock less the master's, s: by its newest report, less the time that collecting took; 0: there is none */
   uint32_t *ails;    /* bits by enum beoboard_ailment: what ails it; 0 unless it is live or uncertain */
   uint32_t *kernels; /* a number for its kernel release: equal for equal ones, unequal for nearly all others; 0: not live, not known */
   uint8_t *states;   /* an enum beoboard_state */

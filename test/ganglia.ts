@@ -180,6 +180,7 @@ export const FULL: Encodable<'report'> = {
   edac_ue: 4,
   throttle_events: 7,
   late_us: 4000,
+  collect_us: 234_000,
 };
 
 export const EXPECTED: Record<string, string> = {
@@ -254,7 +255,7 @@ export const EXPECTED: Record<string, string> = {
   throttle_events: '7',
   report_age: '0.000',
   send_late: '0.004',
-  clock_ahead: '-1.234',
+  clock_ahead: '-1.000',
   reports_lost: '17',
 };
 

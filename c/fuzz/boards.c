@@ -369,7 +369,8 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
     MUST((ages[i] >= 0) == (states[i] != BEOBOARD_NEVER) || states[i] == BEOBOARD_UNKNOWN, "state %d, age %g", states[i], ages[i]);
     MUST(ails[i] >> BEOBOARD_NAILMENTS == 0, "ailments %" PRIx32, ails[i]);
     MUST(ails[i] == 0 || states[i] == BEOBOARD_LIVE || states[i] == BEOBOARD_UNCERTAIN, "a node of state %d is ill", states[i]);
-    MUST(states[i] == BEOBOARD_LIVE || (kernels[i] == 0 && skews[i] == 0), "of a node of state %d more is told", states[i]);
+    MUST(states[i] == BEOBOARD_LIVE || kernels[i] == 0, "of a node of state %d more is told", states[i]);
+    MUST(ages[i] >= 0 || skews[i] == 0, "a clock %g s off, of which nothing was heard", skews[i]);
   }
   struct bb_look more = {.now_ns = look->now_ns, .real_ns = look->real_ns, .nodes = UINT64_MAX / 2};
   MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states), "more nodes than there are");

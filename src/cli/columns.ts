@@ -33,10 +33,15 @@ export function short(value: number): string {
 const percent = (value: number) => `${Math.round(value)}%`;
 const time = (seconds: number) => formatDuration(seconds * 1000);
 
-/** Milliseconds of a clock's difference, the sign always. */
-function signed(seconds: number): string {
+/** What is nearly always some milliseconds, and may be hours. */
+function fine(seconds: number): string {
   const ms = Math.round(seconds * 1000);
-  return `${ms < 0 ? '-' : '+'}${Math.abs(ms) < 10_000 ? `${Math.abs(ms)}ms` : formatDuration(Math.abs(ms))}`;
+  return ms < 10_000 ? `${ms}ms` : formatDuration(ms);
+}
+
+/** A clock's difference, the sign always. */
+function signed(seconds: number): string {
+  return `${Math.round(seconds * 1000) < 0 ? '-' : '+'}${fine(Math.abs(seconds))}`;
 }
 
 function column(
@@ -77,6 +82,7 @@ export const COLUMNS: readonly Column[] = [
   column('gpu', 'GPU', 'GPU', percent),
   column('up', 'UP', 'up for', time),
   column('skew', 'SKEW', 'clock off by', signed),
+  column('delay', 'DELAY', 'reports late by', fine),
   column('lost', 'LOST', 'reports lost', short, {}),
   column('link', 'LINK', 'by', String, { left: true }),
   column('ails', 'AILS', 'ailing', String, { left: true }),
@@ -84,7 +90,8 @@ export const COLUMNS: readonly Column[] = [
 ];
 
 /** Which go first where there is no room for all. */
-const PRIORITY = 'name state age ails why load cpu mem in out up disk pressure gpu swap skew lost cpus link'.split(' ');
+const PRIORITY =
+  'name state age ails why load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
 
 /** A column for any field: its value as it is. */
 function ofField(field: Reading): Column {

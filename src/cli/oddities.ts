@@ -1,16 +1,17 @@
-// Sentences about what is odd: links that are down or dark, nodes that fell silent together, clocks, kernels and intervals that differ
-// from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
+// Sentences about what is odd: links that are down or dark, nodes that fell silent together, reports that are made late, clocks, kernels
+// and intervals that differ from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
 
 import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
-import { enums, structs } from '../layout/layout.gen.js';
+import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
 import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
 import { type RefusedNode, refusedTexts, shownNames } from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
+import { fellTogether } from './together.js';
 
 export interface Oddity {
   readonly kind:
@@ -21,6 +22,7 @@ export interface Oddity {
     | 'ailing'
     | 'refused'
     | 'sender'
+    | 'delay'
     | 'clock'
     | 'kernel'
     | 'interval'
@@ -57,52 +59,94 @@ function ailing(nodes: readonly Surveyed[]): Oddity[] {
   }));
 }
 
-/** Nodes whose last reports came within this time were cut off by one thing. */
-const TOGETHER_MS = 2000;
-const TOGETHER_LEAST = 3;
-const TOGETHER_SENTENCES = 3;
+/** Where a report says these, in words. */
+const { interval_ms, valid, late_us } = structs.report.fields;
+const INTERVAL = interval_ms.offset / 4;
+const VALID = valid.offset / 4;
+const LATE = late_us.offset / 4;
 
-/** Of silent nodes of which nothing else tells why they are. */
+/** The newest report of a node, as a word; -1: there is none. */
+function reportWord(snapshot: Snapshot, { index }: Surveyed): number {
+  const slot = snapshot.newestSlot(snapshot.recordWord(index));
+  return slot < 0 ? -1 : slot + snapshot.reportOffset / 4;
+}
+
+const TOGETHER_SENTENCES = 3;
+/** Of a report that does not say it. */
+const USUAL_INTERVAL_MS = 1000;
+
+/** Of nodes that are not heard, those of which nothing else tells why they are silent. */
 function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  let silent = nodes;
-  const found: Oddity[] = [];
-  while (found.length < TOGETHER_SENTENCES && silent.length >= TOGETHER_LEAST) {
-    const ages = Float64Array.from(silent, ({ index }) => snapshot.overview.ages[index] as number);
-    const sorted = ages.slice().sort();
-    // The window of two seconds that holds most of them.
-    let [from, most] = [0, 0];
-    for (let first = 0, end = 0; first < sorted.length; first++) {
-      while (end < sorted.length && (sorted[end] ?? 0) - (sorted[first] ?? 0) <= TOGETHER_MS) end++;
-      if (end - first > most) [from, most] = [first, end - first];
-    }
-    if (most < TOGETHER_LEAST) break;
-    const [young, old] = [sorted[from] ?? 0, sorted[from + most - 1] ?? 0];
-    const inWindow = (i: number) => (ages[i] ?? 0) >= young && (ages[i] ?? 0) <= old;
-    const fell = silent.filter((_, i) => inWindow(i));
-    silent = silent.filter((_, i) => !inWindow(i));
+  const unheard = nodes.map(node => {
+    const at = reportWord(snapshot, node);
+    return {
+      node,
+      ageMs: snapshot.overview.ages[node.index] as number,
+      intervalMs: (at < 0 ? 0 : snapshot.words[at + INTERVAL]) || USUAL_INTERVAL_MS,
+      isSilent: node.state === 'silent',
+    };
+  });
+  return fellTogether(unheard, TOGETHER_SENTENCES).map(group => {
+    // In the order in which all others are told.
+    const silent = new Set(group.map(({ node }) => node));
+    const fell = nodes.filter(node => silent.has(node));
     const rack = racks(fell);
-    const who = `${most} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
-    found.push({
+    const who = `${fell.length} nodes${rack === undefined ? ` (${shown(fell)})` : ` of ${rack}`}`;
+    return {
       kind: 'together',
       nodes: fell,
-      text: `${who} fell silent within 2 s: a switch or a rack rather than ${most} nodes`,
-    });
+      text: `${who} fell silent together: a switch or a rack rather than ${fell.length} nodes`,
+    };
+  });
+}
+
+/** So many nodes have a sentence each, the worst first; the rest share one. */
+const EACH_MOST = 3;
+
+/** What is later than this, and than half of its interval, is no hiccup: half of it is what the flag `late` stands for. */
+const DELAY_LEAST_US = 1e6;
+
+/** Nodes that are heard and make their reports late. */
+function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const { words } = snapshot;
+  const late: { node: Surveyed; us: number }[] = [];
+  for (const node of nodes) {
+    // One that is uncertain may be so for this.
+    if (node.state !== 'live' && node.state !== 'uncertain') continue;
+    const at = reportWord(snapshot, node);
+    if (at < 0) continue;
+    const us = words[at + LATE] ?? 0;
+    if (us <= DELAY_LEAST_US || us <= 500 * (words[at + INTERVAL] ?? 0)) continue;
+    if (((words[at + VALID] ?? 0) & (1 << bits.valid.sender)) !== 0) late.push({ node, us });
   }
+  late.sort((a, b) => b.us - a.us);
+  const found = late.slice(0, EACH_MOST).map(
+    ({ node, us }): Oddity => ({
+      kind: 'delay',
+      nodes: [node],
+      text: `reports of ${oneLine(node.name)} are made ${formatDuration(us / 1000)} late: its sender gets too little CPU, or was stopped`,
+    }),
+  );
+  const more = late.slice(EACH_MOST).map(({ node }) => node);
+  if (more.length > 0)
+    found.push({
+      kind: 'delay',
+      nodes: more,
+      text: `reports of ${more.length} more ${more.length === 1 ? 'node' : 'nodes'} (${shown(more)}) are made late, by up to ${formatDuration((late[EACH_MOST]?.us ?? 0) / 1000)}`,
+    });
   return found;
 }
 
 /** Transit and scheduling take milliseconds. */
 const SKEW_LEAST_S = 0.5;
-const EACH_MOST = 3;
 
 function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const { skews: all } = snapshot.overview;
-  const sorted = all.slice().sort();
+  const known = nodes.filter(({ state }) => state === 'live');
+  const skews = Float64Array.from(known, ({ index }) => snapshot.overview.skews[index] as number);
+  const sorted = skews.slice().sort();
   // Nearly always none is far off, and then neither is the median.
   if (Math.max(-(sorted[0] ?? 0), sorted.at(-1) ?? 0) <= SKEW_LEAST_S) return [];
-  const known = nodes.filter(({ state }) => state === 'live');
-  const skews = Float64Array.from(known, ({ index }) => all[index] as number);
-  const median = skews.slice().sort()[skews.length >> 1] ?? 0;
+  const median = sorted[sorted.length >> 1] ?? 0;
   const found: Oddity[] = [];
   // One clock is behind or all the others are ahead: with three nodes that can be told.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
@@ -180,9 +224,6 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Where a report says its interval, in words. */
-const INTERVAL = structs.report.fields.interval_ms.offset / 4;
-
 /** Nodes that report at another interval than most: somebody has set it, for a time or for good. */
 function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const { words } = snapshot;
@@ -191,8 +232,8 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   for (const node of nodes) {
     // Of those that say nothing any more nobody knows.
     if (node.state !== 'live') continue;
-    const slot = snapshot.newestSlot(snapshot.recordWord(node.index));
-    const ms = slot < 0 ? 0 : (words[slot + snapshot.reportOffset / 4 + INTERVAL] ?? 0);
+    const at = reportWord(snapshot, node);
+    const ms = at < 0 ? 0 : (words[at + INTERVAL] ?? 0);
     if (ms === 0) continue;
     if (ms !== last) {
       last = ms;
@@ -362,14 +403,16 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   const told = new Set(byReason.flatMap(({ nodes }) => nodes));
   const unexplained = all.filter(
     node =>
-      node.state === 'silent' && !told.has(node) && (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
+      (node.state === 'silent' || node.state === 'uncertain') &&
+      !told.has(node) &&
+      (fallen.size === 0 || !fallen.has(snapshot.linkOf(node.index))),
   );
   const odd = [
     ...links(snapshot, news, all),
     ...together(snapshot, unexplained),
     ...byReason,
     ...ailing(all),
-    ...[senders, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
+    ...[senders, delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);

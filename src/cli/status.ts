@@ -44,8 +44,8 @@ ${Object.entries(meanings.node_state)
 
 Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
 are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
-waited for CPU, memory or I/O, SKEW the node's clock less the master's, LINK the interface of the master by which it reports, WHY why
-a node that reports is not heard. A ! behind the state says that something ails the node, and AILS what:
+waited for CPU, memory or I/O, SKEW the node's clock less the master's, DELAY how late its last report was made, LINK the interface of
+the master by which it reports, WHY why a node that reports is not heard. A ! behind the state says that something ails the node, and AILS what:
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}

@@ -161,10 +161,10 @@ export function gpus(read: (view: DataView, at: number) => number, fold: Fold): 
 }
 
 /** A number of the board's record: what the master knows of the node. */
-export function ofRecord(name: keyof typeof structs.record.fields, factor = 1): Measure {
+export function ofRecord(name: keyof typeof structs.record.fields): Measure {
   const { offset, type } = structs.record.fields[name];
   const read = readerOf(type);
-  return { ofRecord: true, take: scaledBy(factor, ({ view, record }) => read(view, record + offset)) };
+  return { ofRecord: true, take: ({ view, record }) => read(view, record + offset) };
 }
 
 /** Whether a bit of a mask of the report is set: 1, or 0. */

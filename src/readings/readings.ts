@@ -180,16 +180,20 @@ const OWN: Reading[] = [
   ...COUNTERS.map(name =>
     reading(name, COUNTED[name], NUMBER, ofRecord(name), name === 'lost' ? { title: 'Reports Lost' } : {}),
   ),
-  reading('offset_us', "its clock less the master's", contractUnit('us'), ifReported(ofRecord('offset_us'))),
+  reading(
+    'offset_us',
+    "its clock less the master's, collecting and transit included",
+    contractUnit('us'),
+    ifReported(ofRecord('offset_us')),
+  ),
   reading(
     'skew',
     'The clock of the node less the clock of the master',
     SECONDS,
-    ifReported(ofRecord('offset_us', 1e-6)),
-    {
-      title: 'Clock Ahead',
-    },
+    ifReported(overview(({ skews }, index) => skews[index] as number)),
+    { title: 'Clock Ahead' },
   ),
+  reading('delay', 'how late its last report was made', SECONDS, field('late_us', 1e-6)),
   reading('load', 'load average of the last minute', NUMBER, field('load1_c', 0.01), { total: 'cpus_online' }),
   reading('cpus', 'CPUs online', NUMBER, field('cpus_online')),
   reading('cpu', 'CPU in use', PERCENT, field('cpu_busy_pm', 0.1)),

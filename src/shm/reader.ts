@@ -68,7 +68,7 @@ export function heartbeatText(ageMs: number): string {
 export interface Overview {
   /** Of its newest report, ms; -1: there is none. */
   readonly ages: Float64Array;
-  /** The wall clock of a live node less the master's, s; 0 of others. */
+  /** Its wall clock less the master's, s: by its newest report, less the time that collecting took; 0: there is none. */
   readonly skews: Float64Array;
   /** What ails a node that is live or uncertain: bits by the numbers of the ailments; 0 of others. */
   readonly ails: Uint32Array;

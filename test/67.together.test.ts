@@ -1,0 +1,78 @@
+// Which nodes fell silent together: of those that died one by one it is hardly ever said, of a rack that died at once always. With more
+// trials: npm run test:long -- together.
+
+import t from 'tap';
+import { fellTogether } from '../src/cli/together.js';
+import { chanceOf, falselySaid, rightlySaid } from './silences.js';
+
+const SEED = Number(process.env.SEED ?? 1);
+t.comment(`seed ${SEED}, another one by SEED=n`);
+t.setTimeout(300_000);
+
+t.test('nodes that die one by one', async t => {
+  for (const [count, overS, intervalS, most] of [
+    [3, 5, 1, 0],
+    [12, 5, 1, 4],
+    [200, 5, 1, 6],
+    [30, 16, 1, 3],
+    [200, 16, 1, 3],
+    [60, 60, 1, 3],
+    [200, 600, 1, 3],
+    [30, 60, 10, 5],
+    [100, 600, 10, 3],
+  ] as const) {
+    const told = falselySaid(200, count, overS, intervalS, chanceOf(SEED));
+    t.ok(told <= most, `${count} over ${overS} s, which report every ${intervalS} s: told ${told} times of 200`);
+  }
+});
+
+t.test('a rack that dies at once', async t => {
+  for (const [count, rate, least] of [
+    [30, 0, 200],
+    [30, 1, 200],
+    [30, 3, 200],
+    [12, 0, 200],
+    [12, 0.2, 180],
+    [8, 0, 200],
+    [8, 0.05, 160],
+    [6, 0, 200],
+  ] as const) {
+    const told = rightlySaid(200, count, rate, 1, chanceOf(SEED));
+    t.ok(told >= least, `${count} nodes beside ${rate} others per interval: told ${told} times of 200`);
+  }
+});
+
+/** Nodes of these ages in s. */
+const unheard = (ages: readonly number[], isSilent = true, intervalMs = 1000) =>
+  ages.map(age => ({ ageMs: 1000 * age, intervalMs, isSilent }));
+/** So many ages within an interval that ends there. */
+const within = (count: number, age: number) => Array.from({ length: count }, (_, i) => age + i / count);
+const sizes = (nodes: ReturnType<typeof unheard>) => fellTogether(nodes, 3).map(group => group.length);
+
+t.test('the rule', async t => {
+  t.same(sizes([]), []);
+  t.same(sizes(unheard(within(5, 60))), [], 'five never are enough');
+  t.same(sizes(unheard(within(6, 60))), [6]);
+  t.same(sizes(unheard(within(10_000, 60))), [10_000]);
+  t.same(sizes(unheard(new Array(30).fill(60))), [30], 'in one moment');
+  t.same(sizes(unheard([...within(30, 60), ...within(30, 63)])), [30, 30], 'two racks, three seconds apart');
+  t.same(sizes(unheard([...within(30, 60), ...within(40, 7200)])), [40, 30], 'the largest first');
+  t.same(sizes(unheard(within(4, 60).flatMap(age => within(10, 100 * age)))), [10, 10, 10], 'three at most');
+  t.same(
+    sizes([...unheard(within(30, 60)), ...unheard(within(12, 600), true, 10_000)]),
+    [30, 12],
+    'each by its own interval',
+  );
+  t.same(sizes(unheard(within(30, 600), true, 10_000)), [30]);
+  t.same(sizes(unheard(within(30, 6), false)), [], 'not before they are silent');
+  const dying = within(12, 10.5).flatMap((age, i) => [age, age - 1 - i / 4, age - 4 - i / 8]);
+  t.same(sizes(unheard(dying.filter(age => age >= 10.5))), [12], 'by those alone that are silent');
+  t.same(
+    sizes(dying.map(age => ({ ageMs: 1000 * age, intervalMs: 1000, isSilent: age >= 10.5 }))),
+    [],
+    'but others go on dying',
+  );
+  // A burst of single deaths is larger than the rack, and hides it nowhere.
+  const burst = Array.from({ length: 400 }, (_, i) => 7200 + i / 40);
+  t.same(sizes(unheard([...burst, ...within(30, 60)])), [30]);
+});
