@@ -191,7 +191,7 @@ const scenes: [
   ],
   [
     'who was refused',
-    dozen.slice(0, 2),
+    dozen.slice(0, 2).map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
     {
       senders: [
         { reason: 'tag', address: '10.0.0.9', last: 3600, count: 4711 },
@@ -216,6 +216,34 @@ const scenes: [
     },
     {},
     { among: ['node02'] },
+  ],
+  [
+    'sources of reports that prove nothing, and names that several machines have',
+    dozen.map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
+    {
+      senders: [
+        ...expand('node[01-08]').map((name, i) => ({
+          reason: 'tag' as const,
+          address: '10.0.0.9',
+          name,
+          first: 40,
+          last: 0.3 + i / 10,
+          count: 40,
+        })),
+        ...expand('node[04-08]').map(name => ({
+          reason: 'rival' as const,
+          address: '10.0.0.8',
+          name,
+          first: 40,
+          last: 3,
+          count: 40,
+        })),
+        { reason: 'rival', address: '10.0.0.7', name: 'node04', first: 40, last: 4, count: 20 },
+        { reason: 'auth_missing', address: '10.0.0.11', name: 'node11', last: 5, count: 1 },
+        { reason: 'key_id', address: '10.0.0.12', name: 'node12', first: 9, last: 6, count: 3 },
+        { reason: 'key_id', address: '10.0.0.12', name: 'node13', first: 9, last: 7, count: 2 },
+      ],
+    },
   ],
   [
     'drops of every kind',
