@@ -15,12 +15,12 @@ import { type Look, plainText, statusText } from '../src/cli/statustext.js';
 import { painter } from '../src/cli/style.js';
 import { type Choice, survey } from '../src/cli/survey.js';
 import { parseCondition } from '../src/cli/where.js';
-import { expand } from '../src/common/hostlists.js';
-import { enums } from '../src/layout/layout.gen.js';
+import { expand, fold } from '../src/common/hostlists.js';
+import { bits, enums } from '../src/layout/layout.gen.js';
 import { countStates } from '../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../src/shm/reader.js';
 import { bytesOf, NOW, node as reporting } from './ganglia.js';
-import { boardPath, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
+import { boardPath, folder, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from './madeboard.js';
 
 const GOLDEN = join(ROOT, 'test', 'golden', 'status.txt');
@@ -206,7 +206,7 @@ const scenes: [
   ],
   [
     'who was refused',
-    dozen.slice(0, 2),
+    dozen.slice(0, 2).map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
     {
       senders: [
         { reason: 'tag', address: '10.0.0.9', last: 3600, count: 4711 },
@@ -231,6 +231,34 @@ const scenes: [
     },
     {},
     { among: ['node02'] },
+  ],
+  [
+    'sources of reports that prove nothing, and names that several machines have',
+    dozen.map(node => ({ ...node, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 5] } })),
+    {
+      senders: [
+        ...expand('node[01-08]').map((name, i) => ({
+          reason: 'tag' as const,
+          address: '10.0.0.9',
+          name,
+          first: 40,
+          last: 0.3 + i / 10,
+          count: 40,
+        })),
+        ...expand('node[04-08]').map(name => ({
+          reason: 'rival' as const,
+          address: '10.0.0.8',
+          name,
+          first: 40,
+          last: 3,
+          count: 40,
+        })),
+        { reason: 'rival', address: '10.0.0.7', name: 'node04', first: 40, last: 4, count: 20 },
+        { reason: 'auth_missing', address: '10.0.0.11', name: 'node11', last: 5, count: 1 },
+        { reason: 'key_id', address: '10.0.0.12', name: 'node12', first: 9, last: 6, count: 3 },
+        { reason: 'key_id', address: '10.0.0.12', name: 'node13', first: 9, last: 7, count: 2 },
+      ],
+    },
   ],
   [
     'drops of every kind',
@@ -270,6 +298,22 @@ const scenes: [
     expand(
       'c[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41,43,45,47,49,51,53,55,57,59,61,63,65,67,69,71,73,75,77,79,81,83,85,87,89,91,93,95,97,99,101,103,105,107,109,111,113,115,117,119,121,123,125]',
     ).map(name => ({ name, age: 60 * Number(name.slice(1)) })),
+  ],
+  [
+    'a list that is cut, of what was asked for',
+    expand('rack[1-2]n[001-399]')
+      .filter(name => /[13579]$/.test(name))
+      .map(name => ({ name, age: 0.5 })),
+    {},
+    { asked: { nodes: 'rack[1-2]n[001-399]', where: 'name ~ "n" && state == live', board: "/srv/it's" } },
+  ],
+  [
+    'a list of live nodes that something ails, cut',
+    expand('rack1n[001-399]')
+      .filter(name => /[13579]$/.test(name))
+      .map(name => ({ name, age: 0.5, report: { flags: 1 << bits.flags.held } })),
+    {},
+    { asked: { where: 'load > 3 || held', exceptions: true }, exceptions: true },
   ],
   ['an empty board', []],
   ['the receiver has just begun', dozen.slice(0, 3), { listened: 3 }],
@@ -442,6 +486,63 @@ async function sixty(t: Test, board: string): Promise<void> {
   await until('all have reported', () => countStates(reader.snapshot().overview.states).live === 60);
 }
 
+t.test('what is cut names the command that shows the rest under the same conditions', async t => {
+  // A path that a shell would take apart.
+  const board = join(folder(t), "it's a board");
+  const { port } = await startReceiver(t, board);
+  const socket = createSocket('udp4');
+  t.teardown(() => socket.close());
+  // Odd numbers alone: their list is long.
+  const names = expand('rack1n[001-699],rack2n[001-099]').filter(name => /[13579]$/.test(name));
+  for (const [i, hostname] of names.entries()) {
+    const flags = i % 3 === 0 ? 0 : 1 << bits.flags.held;
+    const values = { hostname, interval_ms: 600_000, flags, ...busy(i % 64).report };
+    socket.send(makeReport(values), port, '127.0.0.1');
+  }
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  await until('all have reported', () => reader.snapshot().count === names.length);
+  const list = join(folder(t), 'list');
+  writeFileSync(list, `${names.filter(name => name < 'rack1n651').join('\n')}\n`);
+  const config = join(folder(t), 'config');
+  writeFileSync(config, 'where = "load > 3"\n');
+  /** What stands behind `… all: `, as a shell runs it. */
+  const pasted = (text: string) => {
+    const [, command = ''] = /… (?:\d+ more; )?all: ((?:.*\\\n)*.*)\n/.exec(text) ?? [];
+    t.match(command, /^beoboard /);
+    const program = `beoboard() { '${process.execPath}' '${PROGRAM}' "$@"; }\n${command}`;
+    return spawnSync('sh', ['-c', program], { encoding: 'utf8' });
+  };
+  const status = async (...argv: string[]) => (await run(['status', '--board', board, ...argv])).stdout;
+  const chosen = async (...argv: string[]) =>
+    JSON.parse(await status('--json', ...argv)).nodes.map(({ name }: { name: string }) => name);
+  for (const conditions of [
+    [],
+    ['-w', fold(names.slice(100))],
+    ['--where', `name ~ "^rack1" && load > 10`],
+    ['-x'],
+    ['-x', '--where', `load > 10 || name == "rack2n001"`],
+    ['-w', `@${list}`, '--where', 'load > 3'],
+    ['--config', config],
+    ['-w', `@${list}`, 'rack2n001'],
+  ]) {
+    const { stdout, status: code } = pasted(await status(...conditions));
+    t.equal(code, 0, conditions.join(' '));
+    t.same(expand(stdout.trim()).sort(), (await chosen(...conditions)).sort(), 'exactly these');
+  }
+  const rows = (text: string) => text.split('\n').filter(line => /^rack\S+ +live/.test(line)).length;
+  const sorted = ['--where', 'load > 10', '--sort', '-load', '-o', 'name,state,load'];
+  const cutRows = await status(...sorted);
+  t.equal(rows(cutRows), 40);
+  // Without the times in front and behind.
+  const table = (text: string) => text.split('\n\n')[0]?.split('\n').slice(1);
+  t.same(table(pasted(cutRows).stdout), table(await status(...sorted, '--long')), 'rows');
+  const byLoad = ['--by', '/n[0-9]+$/', '--where', 'load > 10', '-x'];
+  const cutGroups = await status(...byLoad);
+  t.match(cutGroups, /\n… \d+ more; all: /);
+  t.same(table(pasted(cutGroups).stdout), table(await status(...byLoad, '--long')), 'groups');
+});
+
 t.test('the command: forms, choices, errors', async t => {
   const board = boardPath(t);
   await sixty(t, board);
@@ -451,7 +552,10 @@ t.test('the command: forms, choices, errors', async t => {
   t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
   t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 9);
   t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 62);
-  t.match((await status('--sort', '-load')).stdout, /\n… 20 more; --long shows all\n/);
+  t.match(
+    (await status('--sort', '-load')).stdout,
+    /\n… 20 more; all: beoboard status --sort -load --long \\\n {2}--board \S+\n/,
+  );
   t.equal(lines((await status('--csv', '-w', 'node[03-05]', '-o', 'state,load1_c')).stdout)[0], 'name,state,load1_c\r');
   const loads = lines((await status('--csv', '--sort', 'load', '-o', 'load')).stdout)
     .slice(1)

@@ -3,7 +3,15 @@
 // test/golden/status.txt.
 
 import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { oddities } from '../src/cli/oddities.js';
+import { survey } from '../src/cli/survey.js';
+import { expand } from '../src/common/hostlists.js';
+import { keyLine } from '../src/common/keys.js';
 import { createLog } from '../src/common/log.js';
 import { Documents } from '../src/ganglia-xml/documents.js';
 import type { Encodable } from '../src/layout/codec.js';
@@ -11,12 +19,13 @@ import { bits, enums } from '../src/layout/layout.gen.js';
 import { sign } from '../src/layout/tag.js';
 import type { ReceiverStatus, SenderEntry, Writer } from '../src/native/index.js';
 import { type Named, tellChanges } from '../src/receiver/housekeeping.js';
-import type { Snapshot } from '../src/shm/reader.js';
+import { countStates, type State } from '../src/shm/liveness.js';
+import { BoardReader, type Snapshot } from '../src/shm/reader.js';
 import { openWriter } from '../src/shm/writer.js';
 import { now } from './brokenboards.js';
 import { clean, invalid, needsXmllint } from './ganglia.js';
-import { boardPath, makeReport, run } from './lib.js';
-import { madeBoard } from './madeboard.js';
+import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';
+import { type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
 
 t.setTimeout(300_000);
 const S = 1_000_000_000n;
@@ -200,7 +209,7 @@ t.test('a node that reports, and is refused for its clock', async t => {
   t.match(text, new RegExp(`\nn1 is silent: ${CLOCK}\n`));
   t.match(
     text,
-    /\nrefused :: \(n1\): auth_missing, 2 times in \d+ms, the last \S+ ago\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
+    /\n:: sends reports without the signature that they need under the name n1, 2 times in \d+ms, the last \S+ ago: it lacks .*\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
   );
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent: ${CLOCK}\\. -->\n<HOST NAME="n1"`));
   const { board, nodes: all } = JSON.parse((await ask('status', '--json')).stdout);
@@ -415,4 +424,175 @@ t.test('the log tells what was dropped for what it is', async t => {
     t.match(line(status), [
       /: 7 packets were dropped before they reached any socket; see net\.core\.netdev_max_backlog, .*\(ethtool -g\)$/,
     ]);
+});
+
+// ---- whose name it is --------------------------------------------------------------------------------------------------
+
+/** A receiver, sockets of some addresses that send to it, and what the program says of its board, each sentence in one line. */
+async function receiving(t: Test, more: string[] = []) {
+  const board = boardPath(t);
+  const receiver = await startReceiver(t, board, more);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const socketOf = async (address: string) => {
+    const socket = createSocket('udp4');
+    t.teardown(() => socket.close());
+    socket.bind(0, address);
+    await once(socket, 'listening');
+    return (...reports: Uint8Array[]) => {
+      for (const report of reports) socket.send(report, receiver.port, '127.0.0.1');
+    };
+  };
+  const refusals = (reason: string, least: number) =>
+    until(`${least} are refused: ${reason}`, () => (reader.snapshot().refused[reason] ?? 0) >= least);
+  const ask = async (...argv: string[]) => {
+    const { code, stdout, stderr } = await run([...argv, '--board', board]);
+    return { code, text: stdout.replaceAll('\n  ', ' '), stderr };
+  };
+  return { ...receiver, board, reader, socketOf, refusals, ask };
+}
+
+/** The lines in which this stands. */
+const linesWith = (text: string, what: string) => text.split('\n').filter(line => line.includes(what));
+
+t.test('two machines with one name: one sentence with the name and both addresses', async t => {
+  const { port, reader, socketOf, refusals, ask } = await receiving(t);
+  const [one, other] = [await socketOf('127.0.0.2'), await socketOf('127.0.0.3')];
+  const x = (values: Encodable<'report'>) => makeReport({ hostname: 'x', ...FOREVER, ...values });
+  one(x({ boot_id: 1n }), makeReport({ hostname: 'y', ...FOREVER }));
+  await until('both nodes have reported', () => reader.snapshot().count === 2);
+  other(x({ boot_id: 2n }), x({ boot_id: 2n, seq: 1, t_boot_ns: 101n * S }));
+  await refusals('rival', 2);
+  const often = String.raw`\(rival, 2 times in \S+, the last \S+ ago\); give each a name of its own`;
+  const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is believed, 127\\.0\\.0\\.3 is refused ${often}`;
+  const { text } = await ask('status');
+  t.match(text, new RegExp(`\n${both}\n`));
+  t.same(linesWith(text, '127.0.0.3').length, 1, 'and nothing else says so');
+  t.match((await ask('status', '-w', 'x')).text, new RegExp(`\n${both}\n`));
+  t.notMatch((await ask('status', '-w', 'y')).text, '127.0.0.3', 'of whom it is about');
+  const { oddities } = JSON.parse((await ask('status', '--json')).text);
+  t.same(
+    oddities.filter(({ kind }: { kind: string }) => kind === 'rival').map(({ nodes }: { nodes: string }) => nodes),
+    ['x'],
+  );
+
+  // Of a third one, which is a sender as people run it.
+  t.equal((await run(['send', '--name', 'x', '--to', `127.0.0.1:${port}`, '--once'])).code, 0);
+  await refusals('rival', 3);
+  t.match(
+    (await ask('status')).text,
+    /\nx: 3 machines report under this name: 127\.0\.0\.2 is believed, 127\S+ and 127\S+ are refused \(rival, /,
+  );
+
+  // The one that was believed has ended: the other takes its place.
+  one(x({ boot_id: 1n, seq: 1, t_boot_ns: 101n * S, flags: 1 << bits.flags.goodbye }));
+  await until('it has left', () => reader.snapshot().node(0).state === 'left');
+  other(x({ boot_id: 2n, seq: 2, t_boot_ns: 102n * S }));
+  await until('the other has its place', () => reader.snapshot().node(0).address === '127.0.0.3');
+  const after = (await ask('status')).text;
+  t.match(after, /\nx: 2 machines report under this name: 127\.0\.0\.3 is believed, 127\.0\.0\.1 is refused \(/);
+  t.equal(linesWith(after, '127.0.0.3 is').length, 1);
+});
+
+t.test('of two machines with one name, the one that was refused has outlived the other', async t => {
+  const scene = (senders: MadeBoard['senders'], age = 0.5) => {
+    const node: MadeNode = { name: 'x', age, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 3] } };
+    return oddities(survey(madeBoard([node], { senders: senders ?? [] }))).map(({ kind, text }) => `${kind}: ${text}`);
+  };
+  const rival = (address: string, last: number, count = 4) =>
+    ({ reason: 'rival', address, name: 'x', first: last + 3, last, count }) as const;
+  t.same(scene([rival('10.0.0.3', 5)]), [
+    'rival: x: two machines or senders have reported under this name, and 10.0.0.3, which has it now, was refused meanwhile ' +
+      '(rival, 4 times in 3.0s, the last 5.0s ago); give each a name of its own',
+  ]);
+  t.same(scene([rival('10.0.0.7', 30)]), [
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is believed, 10.0.0.7 was refused ' +
+      '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
+  ]);
+  t.same(scene([rival('10.0.0.7', 61)]), [], 'for a minute');
+});
+
+t.test('false signatures prove nothing of the names that they claim: their source is told', async t => {
+  const file = join(folder(t), 'key');
+  writeFileSync(file, keyLine(KEY), { mode: 0o600 });
+  const wrong = join(folder(t), 'key');
+  writeFileSync(wrong, keyLine({ ...KEY, secret: randomBytes(32) }), { mode: 0o600 });
+  const trust = ['--key-file', file, '--require', 'cluster'];
+  const limits = ['--uncertain-after', '100ms', '--silent-after', '200ms'];
+  const names = expand('node[001-012]');
+  const signed = (hostname: string, by: typeof KEY, values: Encodable<'report'>) => {
+    const report = makeReport({ hostname, auth_alg: 1, key_id: 1, t_real_ns: now().real, ...values });
+    sign(report, by);
+    return report;
+  };
+  const forger = { ...KEY, secret: randomBytes(32) };
+  const source = String.raw`127\.0\.0\.9 sends reports with false signatures under at least 8 names \(node\[\d+-\d+\]\), \d+ times in \S+, the last \S+ ago: its key is not that of this cluster, or somebody forges`;
+  for (const state of ['live', 'silent', 'never']) {
+    const more = state === 'silent' ? limits : state === 'never' ? ['--nodes', 'node[001-012]'] : [];
+    const { reader, socketOf, refusals, ask, output } = await receiving(t, [...trust, ...more]);
+    const [good, bad] = [await socketOf('127.0.0.1'), await socketOf('127.0.0.9')];
+    const interval = state === 'live' ? FOREVER : { interval_ms: 100 };
+    if (state !== 'never') good(...names.map(name => signed(name, KEY, interval)));
+    const all = () => countStates(reader.snapshot().overview.states)[state as State] === names.length;
+    await until(`all are ${state}`, all);
+    for (const seq of [1, 2]) bad(...names.map(name => signed(name, forger, { seq, boot_id: 9n })));
+    await refusals('tag', 24);
+    const { text } = await ask('status');
+    t.match(text, new RegExp(`\n${source}\n`), state);
+    t.equal(linesWith(text, '127.0.0.9').length, 1, 'once, however many names it claims');
+    t.notMatch(text, /its reports|their reports/, 'nobody knows whether they report');
+    const check = (await ask('check')).text;
+    const listed = await ask('nodes', '--state', state);
+    const where = await ask('nodes', '--where', `state == ${state}`);
+    t.equal(listed.text, 'node[001-012]\n');
+    if (state === 'live') {
+      t.match(check, /^BEOBOARD OK: 12 nodes, 12 live \|/);
+      t.same([listed.stderr, where.stderr], ['', '']);
+    } else {
+      t.match(check, new RegExp(`; ${source} \\| `), 'check');
+      for (const { stderr } of [listed, where])
+        t.match(stderr, new RegExp(`^beoboard nodes: ${source}$`, 'm'), 'nodes');
+    }
+    const { nodes, oddities } = JSON.parse((await ask('status', '--json')).text);
+    t.same([...new Set(nodes.map(({ why }: { why?: string }) => why))], [undefined]);
+    t.same(
+      oddities.filter(({ kind }: { kind: string }) => kind === 'sender').map(({ nodes }: { nodes?: string }) => nodes),
+      [undefined],
+      'it is about no node',
+    );
+    await until('the log tells', () => /127\.0\.0\.9/.test(output().stderr));
+    t.match(linesWith(output().stderr, '127.0.0.9'), [
+      /^beoboard receive: refused 127\.0\.0\.9, which claims (the name|\d names,) node\S+: tag, /,
+    ]);
+  }
+
+  // A node that has another key, which is not on the board: who looks for it is told.
+  const { port, ask, refusals } = await receiving(t, trust);
+  for (const nth of [1, 2]) {
+    await run(['send', '--name', 'node005', '--to', `127.0.0.1:${port}`, '--key-file', wrong, '--once']);
+    await refusals('tag', nth);
+  }
+  const honest = String.raw`127\.0\.0\.1 sends reports with false signatures under the name node005, 2 times in \S+, the last \S+ ago: its key is not that of this cluster, or somebody forges`;
+  const { code, text } = await ask('status', '-w', 'node005');
+  t.equal(code, 1);
+  t.match(text, new RegExp(`\nnot on the board: node005\n${honest}\n`));
+  t.match((await ask('check', '--nodes', 'node005')).text, new RegExp(`1 not on the board \\(node005\\); ${honest} `));
+  t.match((await ask('nodes', '-w', 'node005')).stderr, new RegExp(honest));
+  t.notMatch((await ask('status', '-w', 'node006')).text, 'signatures');
+});
+
+t.test('the log names a source of false signatures once a minute, whatever names it invents', async t => {
+  const forged = (name: string, last: number) => sender('tag', '10.1.2.9', name, 1, last);
+  const told = looks(
+    { senders: [forged('n1', 66), forged('n2', 65)] },
+    { senders: [forged('n3', 67), forged('n4', 68)] },
+    { senders: [sender('clock', '10.1.2.9', 'n5', 1, 69), sender('clock', '10.1.2.9', 'n6', 2, 65)] },
+    { senders: [sender('key_id', '10.1.2.9', 'n7', 1, 65)] },
+  );
+  t.same(told, [
+    ['beoboard receive: refused 10.1.2.9, which claims 2 names, n[1-2]: tag, 2 times in 1.0s'],
+    [],
+    ['beoboard receive: refused 10.1.2.9 (n[5-6]): clock, 3 times in 4.0s'],
+    ['beoboard receive: refused 10.1.2.9, which claims the name n7: key_id, once'],
+  ]);
 });

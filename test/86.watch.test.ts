@@ -95,6 +95,26 @@ function after(
 
 const typed = (text: string) => [...text];
 
+t.test('what is cut names the command that shows it, with what the view asks for by now', async t => {
+  const nodes = expand('rack[1-2]n[001-399]').filter(name => /[13579]$/.test(name));
+  const look = board(
+    nodes.map((name, i) => ({ name, age: 0.5, record: { offset_us: i < 9 ? 5_000_000 : 0 } })),
+    { header: { kernel_drops: 12, unfit_drops: 3, softnet_drops: 4, received: 10_000 } },
+  );
+  const shownBy = (view: View, rows: number) => {
+    const asked = { nodes: '@list', where: 'load > 3', sort: 'cpu', board: '/srv/a board' };
+    return frame(view, look(view), { columns: 90, rows }, { ...plain(), asked }).lines.join('\n');
+  };
+  const start = { ...START, long: false };
+  const keys = ['f', ...typed('rack1n[001-399]'), 'enter', 'f', ...typed('state == live'), 'enter'];
+  const view = after(keys, look, undefined, start);
+  const unbroken = (text: string) => text.replaceAll(/ \\\n +/g, ' ');
+  const conditions = `-w 'rack1n\\[001-399\\]' --where 'state == live' --board '/srv/a board'`;
+  t.match(unbroken(shownBy(view, 40)), new RegExp(`… all: beoboard nodes --state live ${conditions}\n`));
+  t.match(unbroken(shownBy(view, 14)), new RegExp(`\n… \\d+ more lines; all: beoboard status ${conditions}\n`));
+  t.match(shownBy(start, 40), /… all: beoboard nodes --state live --board '\/srv\/a board'\n/, 'of the view alone');
+});
+
 t.test('keys, whole and in pieces', async t => {
   const rows: [text: string, keys: string[], rest?: string][] = [
     ['q', ['q']],

@@ -3,7 +3,7 @@
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
-import { type RefusedNode, refusedTexts } from './refusals.js';
+import { type RefusedNode, unheardTexts } from './refusals.js';
 
 /** A node of the census. */
 export interface Counted {
@@ -45,14 +45,13 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   const names = roll.names(kept);
   const { stalled, retired, closed, heartbeatAgeMs } = roll.board;
   const remarks = linkRemarks(roll, asked);
-  // Asks the reader for more, so that the roll is good no longer.
-  if (!stalled && !retired && Object.keys(roll.board.refused).length > 0)
-    remarks.push(
-      ...refusalRemarks(
-        reader,
-        kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : [])),
-      ),
-    );
+  if (!stalled && !retired && Object.keys(roll.board.refused).length > 0) {
+    const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
+    // The roll is good no longer once the reader is asked for more.
+    const { board } = roll;
+    const refused = refusedNodes(reader, unheard);
+    remarks.push(...unheardTexts(board, refused, [...unheard, ...strangers]));
+  }
   return {
     counts: countStates(asked === undefined ? states : Uint8Array.from(asked, index => states[index]!)),
     kept: kept.map((index, i) => {
@@ -75,13 +74,13 @@ function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string
   return news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
 }
 
-/** Why those of these nodes are not heard whose reports are refused. */
-function refusalRemarks(reader: BoardReader, names: readonly string[]): string[] {
+/** Those of these nodes whose reports are refused. */
+function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNode[] {
   const found: RefusedNode[] = [];
   for (const name of names)
     for (const { state, refusedSince: refusal } of reader.snapshotOf(name).nodes())
       if (refusal !== undefined) found.push({ name, state, refusal });
-  return refusedTexts(found).map(({ text }) => text);
+  return found;
 }
 
 /** The numbers of the nodes of these names; names that the board has not go to `strangers`. */

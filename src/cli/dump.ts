@@ -10,7 +10,7 @@ import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
 import { mapBoard } from '../native/index.js';
-import { NO_BOARD, NoBoard } from '../shm/reader.js';
+import { NO_BOARD, NoBoard, SENDERS_EACH } from '../shm/reader.js';
 
 export const verb = defineVerb({
   name: 'dump',
@@ -111,8 +111,6 @@ function blockState({ head, tail }: { head: bigint; tail: bigint }): 'empty' | '
 /** Links 1 to this one may have an entry; the one behind them stands for all others. */
 const LINKS_MOST = 30;
 const OTHER_LINKS = LINKS_MOST + 1;
-/** Entries of the table of refused senders for each reason. */
-const SENDERS_EACH = 8;
 /** The subject of an event that is of no record and of no link. */
 const NO_SUBJECT = 0xffffffffn;
 /** Kinds of events, by what their subject is. */

@@ -3,13 +3,22 @@
 
 import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
+import { bySource, type Source } from '../common/sources.js';
 import { oneLine } from '../common/text.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
-import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
-import { type RefusedNode, refusedTexts, shownNames } from './refusals.js';
+import { ahead, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
+import {
+  isUnproved,
+  lateSenders,
+  oftenText,
+  type RefusedNode,
+  refusedTexts,
+  shownNames,
+  sourceText,
+} from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
 import { fellTogether } from './together.js';
 
@@ -21,6 +30,7 @@ export interface Oddity {
     | 'together'
     | 'ailing'
     | 'refused'
+    | 'rival'
     | 'sender'
     | 'delay'
     | 'clock'
@@ -30,6 +40,8 @@ export interface Oddity {
   readonly text: string;
   /** Whom it is about; nobody: the receiver, or this master. */
   readonly nodes: readonly Surveyed[];
+  /** Names that somebody claims who proves nothing: it is not about these nodes, but who asks about one has to know. */
+  readonly claims?: readonly string[];
 }
 
 /** A few parts of a host list, and how many more nodes there are. */
@@ -266,14 +278,15 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Nodes that report, and are not believed: why they are told to be what they are. */
-function refused(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+/** Nodes that report, and are not believed: why they are told to be what they are. `rivals`: those of whom it is told that they have one. */
+function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Oddity[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
   const found: (RefusedNode & { node: Surveyed })[] = [];
   for (const node of nodes) {
     const { name, state, index } = node;
     const refusal = mayBeRefused(state) ? snapshot.node(index).refusedSince : undefined;
-    if (refusal !== undefined) found.push({ name, state, refusal, node });
+    if (refusal === undefined || (refusal.reason === 'rival' && rivals.has(node))) continue;
+    found.push({ name, state, refusal, node });
   }
   return refusedTexts(found).map(({ text, nodes }) => ({
     kind: 'refused',
@@ -282,26 +295,60 @@ function refused(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   }));
 }
 
-/** Since when, how often, and by whom something was sent that was refused. */
-function senderText(snapshot: Snapshot, { address, name, reason, count, firstNs, lastNs }: SenderEntry): string {
-  const who = name === '' ? address : `${address} (${oneLine(name)})`;
-  const last = `${formatDuration(sinceMs(snapshot, lastNs))} ago`;
-  const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
-  const often = count === 1 ? `once, ${last}` : `${count} times in ${span}, the last ${last}`;
-  return `refused ${who}: ${enums.reason[reason] ?? reason}, ${often}`;
+const RIVAL = enums.reason.indexOf('rival');
+
+/** That more than one machine has a name: whose reports are taken, and whose are refused. */
+function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: readonly SenderEntry[]): string {
+  // A record that was left half-written knows none.
+  const address = snapshot.node(index).address || 'one';
+  const others = refused.filter(entry => entry.address !== address).map(entry => entry.address);
+  const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
+  const often = `rival, ${oftenText(snapshot, all)}`;
+  // Who was refused has the name by now, and from where the other reported nobody knows any more; or both have one address.
+  if (others.length === 0)
+    return (
+      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was refused ` +
+      `meanwhile (${often}); give each a name of its own`
+    );
+  const isOver = sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
+  const one = others.length === 1;
+  const is = isOver ? (one ? 'was' : 'were') : one ? 'is' : 'are';
+  return (
+    `${oneLine(name)}: ${others.length + 1} machines ${isOver ? 'have reported' : 'report'} under this name: ${address} is believed, ` +
+    `${others.join(' and ')} ${is} refused (${often}); give each a name of its own`
+  );
 }
 
-/** Who was refused of late, the most recent first. A late report is no fault of who sent it: a newer one was there. */
-function senders(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const late = enums.reason.indexOf('late');
-  const lately = snapshot.senders.filter(
-    ({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS,
-  );
-  const found = lately.slice(0, EACH_MOST).map((sender): Oddity => {
-    const node = sender.name === '' ? undefined : nodes.find(({ name }) => name === sender.name);
-    return { kind: 'sender', nodes: node === undefined ? [] : [node], text: senderText(snapshot, sender) };
+/** Names that more than one machine has, as who was refused of late tells. */
+function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
+  const byName = new Map<string, SenderEntry[]>();
+  for (const entry of lately)
+    if (entry.reason === RIVAL) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+  const named = byName.size === 0 ? [] : nodes.filter(({ name }) => byName.has(name));
+  const found = named.slice(0, EACH_MOST).map((node): Oddity => {
+    const text = rivalText(snapshot, node, byName.get(node.name) ?? []);
+    return { kind: 'rival', nodes: [node], text };
   });
-  const more = lately.length - found.length;
+  const more = named.slice(EACH_MOST);
+  if (more.length > 0)
+    found.push({
+      kind: 'rival',
+      nodes: more,
+      text: `${more.length} more names (${shown(more)}) have two machines each: see refused_senders in status --json`,
+    });
+  return found;
+}
+
+/** From where something was refused of late, the most recent first. */
+function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
+  const sources = bySource(lately);
+  const found = sources.slice(0, EACH_MOST).map((source): Oddity => {
+    const text = sourceText(snapshot, source);
+    const names = new Set(source.names);
+    if (isUnproved(source)) return { kind: 'sender', nodes: [], claims: source.names, text };
+    return { kind: 'sender', nodes: names.size === 0 ? [] : nodes.filter(({ name }) => names.has(name)), text };
+  });
+  const more = sources.length - found.length;
   if (more > 0)
     found.push({
       kind: 'sender',
@@ -399,7 +446,12 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   const news = linkNews(snapshot);
   // Of who fell with a link, or is refused, is told why it is silent.
   const fallen = new Set(news.map(({ number }) => number));
-  const byReason = refused(snapshot, all);
+  const lately = lateSenders(snapshot);
+  const twice = rivals(snapshot, lately, all);
+  const withRival = new Set(twice.flatMap(({ nodes }) => nodes));
+  const namedTwice = new Set(Array.from(withRival, ({ name }) => name));
+  const others = lately.filter(({ reason, name }) => reason !== RIVAL || !namedTwice.has(name));
+  const byReason = refused(snapshot, all, withRival);
   const told = new Set(byReason.flatMap(({ nodes }) => nodes));
   const unexplained = all.filter(
     node =>
@@ -411,12 +463,17 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...links(snapshot, news, all),
     ...together(snapshot, unexplained),
     ...byReason,
+    ...twice,
     ...ailing(all),
-    ...[senders, delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
+    ...senders(snapshot, others, all),
+    ...[delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
   ];
   if (nodes === all) return [...found, ...odd];
   const chosen = new Set(nodes);
-  const isOf = ({ kind, nodes }: Oddity) =>
-    nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
+  const names = new Set([...nodes.map(({ name }) => name), ...strangers]);
+  const isOf = ({ kind, nodes, claims = [] }: Oddity) => {
+    if (claims.some(name => names.has(name))) return true;
+    return nodes.length === 0 ? kind !== 'sender' : nodes.some(node => chosen.has(node));
+  };
   return [...found, ...odd.filter(isOf)];
 }

@@ -1,11 +1,13 @@
-// Nodes whose reports are refused, in sentences: why they are told to be silent, though they report. Pure.
+// What is refused, in sentences: nodes that are told to be silent, though they report, and sources of reports that prove nothing. Pure.
 
 import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/hostlists.js';
+import { bySource, type Source } from '../common/sources.js';
 import { oneLine } from '../common/text.js';
+import { enums } from '../layout/layout.gen.js';
 import type { State } from '../shm/liveness.js';
-import type { Refusal } from '../shm/reader.js';
-import { distanceText, LATELY_MS, reasonText, refusalText } from '../shm/sentences.js';
+import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
+import { distanceText, LATELY_MS, reasonText, refusalText, sinceMs } from '../shm/sentences.js';
 
 /** A node that has no newer report than one that was refused. */
 export interface RefusedNode {
@@ -48,4 +50,74 @@ export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text
     else some.push(node);
   }
   return [...kinds.values()].map(some => ({ text: textOf(some), nodes: some }));
+}
+
+/** Who was refused of late, the most recent first. A late report is no fault of who sent it: a newer one was there. */
+export function lateSenders(snapshot: Snapshot): SenderEntry[] {
+  const late = enums.reason.indexOf('late');
+  return snapshot.senders.filter(({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS);
+}
+
+/** How often, and since when, something was refused. */
+export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<Source, 'names'>): string {
+  const last = `${formatDuration(sinceMs(snapshot, lastNs))} ago`;
+  if (count === 1) return `once, ${last}`;
+  return `${count} times in ${formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6))}, the last ${last}`;
+}
+
+/** What a source sends whose signature is missing or false, and why that may be. */
+const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>> = {
+  auth_missing: ['reports without the signature that they need', 'it lacks its key file, or somebody forges'],
+  key_id: [
+    'reports signed with a key that the receiver does not have',
+    'its key is not of this cluster, or an old one',
+  ],
+  tag: ['reports with false signatures', 'its key is not that of this cluster, or somebody forges'],
+};
+
+const signatureOf = ({ reason }: Pick<Source, 'reason'>) => SIGNATURES[enums.reason[reason] ?? ''];
+
+/** Whether the name in what was refused proves nothing, since its signature is missing or false. */
+export function isUnproved(source: Pick<Source, 'reason'>): boolean {
+  return signatureOf(source) !== undefined;
+}
+
+/** What a source claims to be: one name whole, of several a few. */
+const claimed = (names: readonly string[]) => (names.length === 1 ? oneLine(names[0] ?? '') : shownNames(names));
+
+/** Under which names a source sends: what it claims, of which nothing is known. */
+function claimText(snapshot: Snapshot, { reason, names }: Source): string {
+  if (names.length === 0) return '';
+  if (names.length === 1) return ` under the name ${claimed(names)}`;
+  // The board has no room for more of one reason.
+  const isFull = snapshot.senders.filter(entry => entry.reason === reason).length >= SENDERS_EACH;
+  return ` under ${isFull ? 'at least ' : ''}${names.length} names (${shownNames(names)})`;
+}
+
+/** What came from a source and was refused: of a false signature the source is told, since the name in it proves nothing. */
+export function sourceText(snapshot: Snapshot, source: Source): string {
+  const reason = enums.reason[source.reason] ?? String(source.reason);
+  const often = oftenText(snapshot, source);
+  const signature = signatureOf(source);
+  if (signature !== undefined)
+    return `${source.address} sends ${signature[0]}${claimText(snapshot, source)}, ${often}: ${signature[1]}`;
+  const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
+  return `refused ${source.address}${who}: ${reason}, ${often}`;
+}
+
+/**
+ * Why these are not heard, as far as what was refused tells: sentences of those whose own reports were, and of each source that claims the
+ * name of another and proves nothing, which may be that node, with a wrong key, or anybody.
+ */
+export function unheardTexts(snapshot: Snapshot, refused: readonly RefusedNode[], names: Iterable<string>): string[] {
+  const told = refusedTexts(refused);
+  const unexplained = new Set(names);
+  for (const { nodes } of told) for (const { name } of nodes) unexplained.delete(name);
+  const claims =
+    unexplained.size === 0
+      ? []
+      : bySource(lateSenders(snapshot)).filter(
+          source => isUnproved(source) && source.names.some(name => unexplained.has(name)),
+        );
+  return [...told.map(({ text }) => text), ...claims.map(source => sourceText(snapshot, source))];
 }

@@ -4,7 +4,7 @@ import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
 import type { Census, Question } from './census.js';
-import { type RefusedNode, refusedTexts } from './refusals.js';
+import { type RefusedNode, unheardTexts } from './refusals.js';
 
 export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs'> {
   /** Those for which it holds, in the order of the board. */
@@ -35,6 +35,7 @@ export async function select(
   const missing = among && new Set(among);
   const names: string[] = [];
   const refused: RefusedNode[] = [];
+  const unheard: string[] = [];
   const news = linkNews(snapshot);
   const behind = new Set<number>();
   let asked = 0;
@@ -45,18 +46,19 @@ export async function select(
     if (news.length > 0) behind.add(node.link);
     if (!keep(state) || !holds(node)) continue;
     names.push(name);
-    const refusal = mayBeRefused(state) ? node.refusedSince : undefined;
+    if (!mayBeRefused(state)) continue;
+    unheard.push(name);
+    const refusal = node.refusedSince;
     if (refusal !== undefined) refused.push({ name, state, refusal });
   }
   const { stalled, retired, closed, heartbeatAgeMs } = snapshot;
-  const remarks = [...news.filter(({ number }) => behind.has(number)), ...refusedTexts(refused)].map(
-    ({ text }) => text,
-  );
+  const told = news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
+  const why = stalled || retired ? [] : unheardTexts(snapshot, refused, [...unheard, ...(missing ?? [])]);
   return {
     names,
     asked,
     strangers: [...(missing ?? [])],
-    remarks,
+    remarks: [...told, ...why],
     stalled: stalled || retired,
     closed,
     heartbeatAgeMs,

@@ -11,6 +11,7 @@ import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
 import { oddities } from './oddities.js';
+import { type Asked, askedOf } from './rest.js';
 import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
 import { painter } from './style.js';
@@ -109,7 +110,7 @@ function exceptions(found: Survey, only: boolean): Survey {
 }
 
 /** The answer in pieces, in the form that was asked for. */
-async function answer(found: Survey, options: Options): Promise<Iterable<string>> {
+async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string>> {
   const { snapshot } = found;
   if (options.json) {
     const { jsonPieces } = await import('./statusjson.js');
@@ -127,7 +128,7 @@ async function answer(found: Survey, options: Options): Promise<Iterable<string>
   }
   const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);
-  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping: by, long, exceptions: only };
+  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping: by, long, exceptions: only, asked };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 
@@ -138,23 +139,25 @@ function among({ nodes }: Options, lists: readonly string[]): string[] | undefin
 }
 
 export async function main(argv: string[]): Promise<number> {
-  const { values, args } = parseVerb(verb, argv);
+  const { values, args, given } = parseVerb(verb, argv);
   const wrong = disagreement(values);
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
   const { where: text } = values;
   const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
-  const choice: Choice = { among: among(values, args), holds: where?.holds };
+  const nodes = among(values, args);
+  const choice: Choice = { among: nodes, holds: where?.holds };
+  const asked = askedOf(given, args, nodes);
   const reader = new BoardReader(values.board, values.owner);
   try {
     if (values.watch && hasScreen(values)) {
       const { watch } = await import('./watch.js');
-      return await watch(reader, { ...values, nodes: among(values, args), where, paint: painter(values.color) });
+      return await watch(reader, { ...values, nodes, where, asked, paint: painter(values.color) });
     }
     if (values.watch)
-      return await again(reader, async snapshot => await answer(survey(snapshot, choice), values), values);
+      return await again(reader, async snapshot => await answer(survey(snapshot, choice), values, asked), values);
     const snapshot = reader.snapshot();
     const found = survey(snapshot, choice);
-    await print(await answer(found, values));
+    await print(await answer(found, values, asked));
     if (snapshot.stalled || snapshot.retired) return NO_BOARD;
     if (found.strangers.length === 0) return 0;
     // All other forms have it among what is odd.

@@ -9,6 +9,7 @@ import { STATES, type State } from '../shm/liveness.js';
 import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
 import { countTexts, linkState, plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
+import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
 import { isException, type Survey, type Surveyed } from './survey.js';
@@ -70,6 +71,8 @@ export interface Look {
   readonly exceptions?: boolean;
   /** Everything, however much it is. */
   readonly long?: boolean;
+  /** The same in the texts of the options, for command lines that show the rest of what is cut. */
+  readonly asked?: Asked | undefined;
 }
 
 /** Parts joined by commas, in lines of this width behind the first one's beginning. */
@@ -125,7 +128,7 @@ export function foldStates(nodes: readonly Surveyed[]): FoldedState[] {
 /** One line or a few for each state. */
 export function* foldedLines(
   states: readonly FoldedState[],
-  { width, paint }: Pick<Look, 'width' | 'paint'>,
+  { width, paint, asked = {} }: Pick<Look, 'width' | 'paint' | 'asked'>,
 ): Generator<string> {
   const digits = String(states.reduce((sum, { count }) => sum + count, 0)).length;
   for (const { state, count, parts } of states) {
@@ -134,7 +137,10 @@ export function* foldedLines(
     const most = state === 'live' ? LINES_LIVE : LINES_OTHERS;
     for (const [i, line] of lines.slice(0, most).entries())
       yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
-    if (lines.length > most) yield `${' '.repeat(head.length)}… all: beoboard nodes --state ${state}`;
+    if (lines.length <= most) continue;
+    // Of the others all are exceptions.
+    const onlyIll = asked.exceptions === true && state === 'live';
+    yield* commandLines(`${' '.repeat(head.length)}… all: `, nodesCommand(state, asked, onlyIll), width);
   }
 }
 
@@ -159,9 +165,14 @@ export function unmatched(grouping: Grouping): string {
   return `no groups: none of these names matches /${oneLine(grouping.pattern)}/; beoboard nodes lists them`;
 }
 
+/** How many more there are, where there are some, and what shows all. */
+function moreLines(more: number, { asked = {}, width }: Pick<Look, 'asked' | 'width'>): string[] {
+  return more > 0 ? commandLines(`… ${more} more; all: `, inFull(asked), width).map(line => `${line}\n`) : [];
+}
+
 /** A line for each group: all, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
-  const { sort, exceptions, long, width, columns, paint } = look;
+  const { sort, exceptions, long, width, columns, paint, asked } = look;
   const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
     import('./nodegroups.js'),
     import('./columns.js'),
@@ -175,11 +186,7 @@ async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<s
     width,
   });
   const more = all.length - lines.length;
-  return [
-    `${paint.title(titles)}\n`,
-    ...lines.map(line => `${line}\n`),
-    ...(more > 0 ? [`… ${more} more; --long shows all\n`] : []),
-  ];
+  return [`${paint.title(titles)}\n`, ...lines.map(line => `${line}\n`), ...moreLines(more, { asked, width })];
 }
 
 /** Sentences of words, in lines of this width. */
@@ -213,7 +220,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
       const inOrder = await ordered({ ...found, nodes }, look.sort);
       const most = look.long ? inOrder.length : ROWS;
       out.push(...(await rows(snapshot, inOrder.slice(0, most), look)));
-      if (inOrder.length > most) out.push(`… ${inOrder.length - most} more; --long shows all\n`);
+      out.push(...moreLines(inOrder.length - most, look));
     }
   }
   if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, look.width))}\n`));

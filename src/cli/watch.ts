@@ -6,6 +6,7 @@ import type { Grouping } from '../common/options.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { chosenColumns, sortField } from './columns.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
+import type { Asked } from './rest.js';
 import { Screen } from './screen.js';
 import { Roster } from './sorting.js';
 import type { Painter } from './style.js';
@@ -22,6 +23,8 @@ export interface Start {
   readonly exceptions: boolean;
   readonly long: boolean;
   readonly by: Grouping | undefined;
+  /** The same in the texts of the options. */
+  readonly asked: Asked;
   readonly paint: Painter;
 }
 
@@ -46,13 +49,13 @@ class Session {
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
-    { nodes, where, sort, columns, exceptions, long, by, paint }: Start,
+    { nodes, where, sort, columns, exceptions, long, by, asked, paint }: Start,
   ) {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
-    const list = nodes && { text: fold(nodes), names: nodes };
-    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map() };
+    const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
+    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked };
     this.#view = {
       page: 'table',
       sort,

@@ -5,6 +5,7 @@ import { COLUMNS, type Column, layOut, sortField } from './columns.js';
 import { type Group, groupLines, groups, labelOf, meansShown } from './nodegroups.js';
 import { nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
+import { type Asked, commandLines, statusCommand } from './rest.js';
 import { clip, type Size, widthOf } from './screen.js';
 import { type Comparison, inOrder, worstFirst } from './sorting.js';
 import {
@@ -42,6 +43,8 @@ export interface Appearance {
   readonly columns: readonly Column[] | undefined;
   /** What the columns have been as wide as: the table does not move from second to second. */
   readonly widths: Map<string, number>;
+  /** What the command line asks for, in the texts of its options; the view may ask for something else by now. */
+  readonly asked?: Asked | undefined;
 }
 
 export interface Frame {
@@ -146,10 +149,19 @@ function filled(lines: readonly string[], last: string, rows: number): string[] 
   return [...above, ...Array.from({ length: Math.max(0, rows - 1 - above.length) }, () => ''), last];
 }
 
-const cutTo = (lines: readonly string[], most: number) =>
-  lines.length <= most
-    ? lines
-    : [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines; beoboard status shows all`];
+/** What the view asks for, in the texts of options. */
+function askedBy({ filter: { where, list }, sort, exceptions, grouped }: View, { asked = {} }: Appearance): Asked {
+  const by = grouped ? asked.by : undefined;
+  return { ...asked, nodes: list?.text, where: where?.text, by, sort, exceptions };
+}
+
+/** So many lines of what is odd at most, but for the command that shows all. */
+function cutTo(lines: readonly string[], most: number, asked: Asked, width: number): readonly string[] {
+  if (lines.length <= most) return lines;
+  const commandFor = (more: number) => commandLines(`… ${more} more lines; all: `, statusCommand(asked), width);
+  const kept = Math.max(1, most - commandFor(lines.length).length);
+  return [...lines.slice(0, kept), ...commandFor(lines.length - kept)];
+}
 
 /** Rows that are seen, with the title of the column that they are sorted by in reverse. */
 interface Table {
@@ -222,12 +234,15 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
   const only = restrictions(view);
   const around = summary.length + only.length + 2;
-  const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint })] : [];
+  const asked = askedBy(view, look);
+  const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint, asked })] : [];
   // What is folded leaves room.
   const spare = body.kind === 'folded' ? rows - around - Math.max(folded.length, ROWS_LEAST) : 0;
   const odd = cutTo(
     now.odd.flatMap(text => wrappedText(text, columns).split('\n')),
     Math.max(ODD_LINES, spare),
+    asked,
+    columns,
   ).map(line => paint.odd(line));
   const top = [...summary, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
   const room = Math.max(0, rows - top.length - 2);

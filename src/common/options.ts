@@ -26,16 +26,20 @@ export {
 
 /**
  * Reads what follows the verb's name. The command line goes before the config file, that before the environment, that
- * before the default. Throws a UsageError for what cannot be taken, and HelpShown for `--help`.
+ * before the default. `given`: the texts of the options that the command line or the file sets. Throws a UsageError for what cannot be taken, and HelpShown for `--help`.
  */
 export function parseVerb<K extends OptionName, F extends Forms>(
   verb: Verb<K, F>,
   argv: readonly string[],
-): { values: Values<K, F>; args: readonly string[] } {
+): { values: Values<K, F>; args: readonly string[]; given: ReadonlyMap<string, readonly string[]> } {
   return usable(verb.name, () => {
     const line = takeApart(verb, argv);
     if (line === undefined) throw new HelpShown(helpOf(verb, process.stdout.columns ?? 80));
-    return { values: readValues(verb, line) as Values<K, F>, args: line.args };
+    const config = line.texts.get('config');
+    const file = config === undefined ? undefined : fromFile(verb, config);
+    const given = new Map<string, readonly string[]>(line.texts);
+    for (const [name, { texts }] of file ?? []) if (!given.has(name)) given.set(name, texts);
+    return { values: readValues(verb, line, file) as Values<K, F>, args: line.args, given };
   });
 }
 
@@ -99,9 +103,7 @@ function settingOf(name: OptionName, option: Option<unknown>, line: Line, file?:
   return { where: `the default of --${name}`, texts: fallback.texts() };
 }
 
-function readValues(verb: Verb, line: Line): Record<string, unknown> {
-  const config = line.texts.get('config');
-  const file = config === undefined ? undefined : fromFile(verb, config);
+function readValues(verb: Verb, line: Line, file: Map<string, Setting> | undefined): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const name of verb.options) {
     const option = optionOf(verb, name);

@@ -1,7 +1,9 @@
 // Tells people what goes on in the receive thread: what was refused, dropped, and what goes wrong. Changes nothing.
 
 import { formatDuration } from '../common/durations.js';
+import { fold } from '../common/hostlists.js';
 import type { Log } from '../common/log.js';
+import { bySource, type Source } from '../common/sources.js';
 import { constants, enums } from '../layout/layout.gen.js';
 import type { ReceiverStatus, SenderEntry } from '../native/index.js';
 
@@ -24,25 +26,45 @@ const NAMED_MOST = 20;
 /** Late reports are no fault of who sent them: newer ones were there. */
 const LATE = enums.reason.indexOf('late');
 
+/** Reports of which the name proves nothing: one that invents names is named once, whatever it claims. */
+const UNPROVED = (['auth_missing', 'key_id', 'tag'] as const).map(reason => enums.reason.indexOf(reason));
+
 /** When which senders were named, by what they are told apart by. */
 export type Named = Map<string, number>;
 
 const identityOf = ({ reason, address, name }: SenderEntry) => `${reason} ${address} ${name}`;
 
+/** What is named at most once a minute. */
+const newsOf = (sender: SenderEntry) =>
+  UNPROVED.includes(sender.reason) ? `${sender.reason} ${sender.address}` : identityOf(sender);
+
+/** Who was refused: an address, and what it claims to be. */
+function whoIs({ reason, address, names }: Source): string {
+  if (names.length === 0) return address;
+  const claimed = fold(names);
+  if (!UNPROVED.includes(reason)) return `${address} (${claimed})`;
+  return `${address}, which claims ${names.length === 1 ? 'the name' : `${names.length} names,`} ${claimed}`;
+}
+
 /** Names who was refused since the look before. `now`: milliseconds that never go back. */
 function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, named: Named, now: number): void {
-  for (const [identity, at] of named) if (now - at >= NAMED_EVERY_MS) named.delete(identity);
-  const counts = new Map(before.senders.map(sender => [identityOf(sender), sender]));
-  for (const sender of after.senders) {
-    const { reason, address, name, count, firstNs, lastNs } = sender;
-    const identity = identityOf(sender);
-    if (reason === LATE || counts.get(identity)?.lastNs === lastNs) continue;
-    if (named.has(identity) || named.size >= NAMED_MOST) continue;
-    named.set(identity, now);
-    const who = name === '' ? address : `${address} (${name})`;
+  for (const [news, at] of named) if (now - at >= NAMED_EVERY_MS) named.delete(news);
+  const known = new Map(before.senders.map(sender => [identityOf(sender), sender.lastNs]));
+  const fresh = after.senders.filter(
+    sender => sender.reason !== LATE && known.get(identityOf(sender)) !== sender.lastNs && !named.has(newsOf(sender)),
+  );
+  const told: SenderEntry[] = [];
+  for (const sender of fresh) {
+    const news = newsOf(sender);
+    if (named.size >= NAMED_MOST && !named.has(news)) continue;
+    named.set(news, now);
+    told.push(sender);
+  }
+  for (const source of bySource(told)) {
+    const { reason, count, firstNs, lastNs } = source;
     const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
     const often = count === 1 ? 'once' : `${count} times in ${span}`;
-    log.warn(`refused ${who}: ${enums.reason[reason] ?? reason}, ${often}`);
+    log.warn(`refused ${whoIs(source)}: ${enums.reason[reason] ?? reason}, ${often}`);
   }
 }
 

@@ -1,0 +1,110 @@
+// Command lines that show the rest of what was cut, under the same conditions: what a person pastes into a shell. Pure.
+
+import { fold } from '../common/hostlists.js';
+import { oneLine } from '../common/text.js';
+import type { State } from '../shm/liveness.js';
+
+/** What was asked for, in the texts of the options: a list or @FILE, a condition, a path … */
+export interface Asked {
+  readonly nodes?: string | undefined;
+  readonly where?: string | undefined;
+  readonly by?: string | undefined;
+  readonly sort?: string | undefined;
+  readonly columns?: string | undefined;
+  readonly exceptions?: boolean | undefined;
+  readonly board?: string | undefined;
+  readonly owner?: string | undefined;
+}
+
+/** As options and arguments say it. `names`: those of all lists. */
+export function askedOf(
+  given: ReadonlyMap<string, readonly string[]>,
+  lists: readonly string[],
+  names: readonly string[] | undefined,
+): Asked {
+  const [list, ...more] = [...(given.get('nodes') ?? []), ...lists];
+  const text = (name: string) => given.get(name)?.[0];
+  return {
+    // Of several lists one is made.
+    nodes: more.length > 0 ? fold(names ?? []) : list,
+    where: text('where'),
+    by: text('by'),
+    sort: text('sort'),
+    columns: text('columns'),
+    exceptions: (given.get('exceptions')?.length ?? 0) > 0,
+    board: text('board'),
+    owner: text('owner'),
+  };
+}
+
+/** A word as a shell reads it, in one line. */
+export function shellWord(text: string): string {
+  return oneLine(/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+}
+
+/** Options with their values, those that were asked for: each is one piece, which is not torn apart. */
+function options(values: readonly (readonly [name: string, text: string | undefined])[]): string[] {
+  return values.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${shellWord(text)}`]));
+}
+
+/** The nodes of a state: `only` those that something ails, or all. */
+export function nodesCommand(state: State, { nodes, where, board, owner }: Asked, only: boolean): string[] {
+  const ill = 'ails ~ "."';
+  const condition = only ? (where === undefined ? ill : `(${where}) && ${ill}`) : where;
+  return [
+    'beoboard nodes',
+    `--state ${state}`,
+    ...options([
+      ['-w', nodes],
+      ['--where', condition],
+      ['--board', board],
+      ['--owner', owner],
+    ]),
+  ];
+}
+
+/** The status with everything that is odd, of the same nodes: how they are shown changes nothing of that. */
+export function statusCommand(
+  { nodes, where, exceptions, board, owner }: Asked,
+  how: readonly string[] = [],
+): string[] {
+  return [
+    'beoboard status',
+    ...options([
+      ['-w', nodes],
+      ['--where', where],
+    ]),
+    ...(exceptions ? ['-x'] : []),
+    ...how,
+    ...options([
+      ['--board', board],
+      ['--owner', owner],
+    ]),
+  ];
+}
+
+/** The same table with all its rows. */
+export function inFull(asked: Asked): string[] {
+  const { by, sort, columns } = asked;
+  const how = options([
+    ['--by', by],
+    ['--sort', sort],
+    ['-o', columns],
+  ]);
+  return statusCommand(asked, [...how, '--long']);
+}
+
+/** Lines of this width with that at their beginning, the later ones indented: a backslash ends each that goes on, as in a shell. */
+export function commandLines(head: string, pieces: readonly string[], width: number): string[] {
+  const indent = ' '.repeat(head.length - head.trimStart().length + 2);
+  const lines: string[] = [];
+  let line = head;
+  for (const [i, piece] of pieces.entries()) {
+    const room = width - (i === pieces.length - 1 ? 0 : 2);
+    if (i > 0 && line.length + 1 + piece.length > room) {
+      lines.push(`${line} \\`);
+      line = `${indent}${piece}`;
+    } else line = i === 0 ? `${line}${piece}` : `${line} ${piece}`;
+  }
+  return [...lines, line];
+}
