@@ -57,7 +57,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
-  ['reader', /^c\/(board\.[ch]|(ailments|liveness)\.h)$/],
+  ['reader', /^c\/(board\.[ch]|(ailments|liveness|rates)\.h)$/],
   ['library', /^c\/lib\//],
   ['overview', /^c\/overview\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
