@@ -59,7 +59,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['api', /^c\/beoboard\.h$/],
   ['reader', /^c\/(board\.[ch]|(ailments|liveness|rates)\.h)$/],
   ['library', /^c\/lib\//],
-  ['overview', /^c\/overview\.[ch]$/],
+  ['overview', /^c\/(overview|totals)\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
   ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
   ['writer', /^c\/board_writer\.h$/],

@@ -13,6 +13,7 @@ import {
   foldedLines,
   foldStates,
   headline,
+  totalsLines,
   unmatched,
   wrappedText,
 } from './statustext.js';
@@ -28,6 +29,8 @@ export type Seen =
       readonly body: Body;
       /** What is odd, in sentences. */
       readonly odd: readonly string[];
+      /** What all have, use and move together, in parts of a sentence. */
+      readonly totals: readonly string[];
     };
 
 /** What is to be shown, in its order; `none`: why it is nothing. */
@@ -76,7 +79,7 @@ export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined
 }
 
 const ODD_LINES = 3;
-/** With less room than this for rows, what is odd is left out. */
+/** With less room than this for rows, what is odd is left out, and the totals before it. */
 const ROWS_LEAST = 4;
 
 const HELP = `Keys
@@ -221,7 +224,11 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
 
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
   const only = restrictions(view);
-  const around = summary.length + only.length + 2;
+  const needed = summary.length + only.length + 2;
+  const sums = totalsLines(now.totals, columns);
+  // They do not come and go with what is odd.
+  const totals = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
+  const around = needed + totals.length;
   const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint })] : [];
   // What is folded leaves room.
   const spare = body.kind === 'folded' ? rows - around - Math.max(folded.length, ROWS_LEAST) : 0;
@@ -229,7 +236,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     now.odd.flatMap(text => wrappedText(text, columns).split('\n')),
     Math.max(ODD_LINES, spare),
   ).map(line => paint.odd(line));
-  const top = [...summary, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
+  const top = [...summary, ...totals, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
   const room = Math.max(0, rows - top.length - 2);
   const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
   if (body.kind === 'folded') {
