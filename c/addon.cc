@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "board.h"
@@ -24,6 +26,7 @@
 #include "order.h"
 #include "overview.h"
 #include "receive.h"
+#include "totals.h"
 
 namespace {
 
@@ -109,6 +112,34 @@ Napi::Value Overview(const Napi::CallbackInfo& info) {
   const struct bb_overview out = bb_overview_at(into.Data(), look.nodes);
   if (!bb_overview(copy.Data(), copy.ByteLength(), &look, &out)) throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
   return Napi::Boolean::New(info.Env(), look.stalled != 0);
+}
+
+// A part of the totals under that key, unless it is of no node.
+void Tell(Napi::Object totals, const char* key, uint64_t nodes, std::initializer_list<std::pair<const char*, double>> sums) {
+  if (nodes == 0) return;
+  const Napi::Env env = totals.Env();
+  auto part = Napi::Object::New(env);
+  part.Set("nodes", Napi::Number::New(env, static_cast<double>(nodes)));
+  for (const auto& [name, sum] : sums) part.Set(name, Napi::Number::New(env, sum));
+  totals.Set(key, part);
+}
+
+// totals(copy, states): what those nodes of a copy have, use and move together that are live by a byte for each.
+Napi::Value Totals(const Napi::CallbackInfo& info) {
+  auto copy = info[0].As<Napi::Uint8Array>(), states = info[1].As<Napi::Uint8Array>();
+  struct bb_totals t;
+  if (!IsAligned(copy)) throw Napi::TypeError::New(info.Env(), "the copy is not aligned to 8 bytes");
+  if (!bb_totals(copy.Data(), copy.ByteLength(), states.ByteLength(), states.Data(), &t))
+    throw Napi::TypeError::New(info.Env(), "that is no copy of a board");
+  auto out = Napi::Object::New(info.Env());
+  Tell(out, "cpus", t.cpus.nodes, {{"used", t.cpus.used}, {"total", t.cpus.total}});
+  Tell(out, "memory", t.memory.nodes, {{"used", t.memory.used}, {"total", t.memory.total}});
+  Tell(out, "network", t.network.nodes, {{"in", t.network.in}, {"out", t.network.out}});
+  Tell(out, "fabric", t.fabric.nodes, {{"in", t.fabric.in}, {"out", t.fabric.out}});
+  Tell(out, "disks", t.disks.nodes, {{"read", t.disks.in}, {"written", t.disks.out}});
+  Tell(out, "gpus", t.gpus.nodes, {{"used", t.gpus.used}, {"total", t.gpus.total}});
+  Tell(out, "power", t.power.nodes, {{"watts", t.power.watts}});
+  return out;
 }
 
 // An address of 16 bytes as people write it: IPv4 where it holds one.
@@ -797,6 +828,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("hmac", Napi::Function::New(env, Hmac));
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));
+  exports.Set("totals", Napi::Function::New(env, Totals));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));

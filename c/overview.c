@@ -46,21 +46,22 @@ bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look,
   return true;
 }
 
-/* The newest slot of a record. Of two equal sequences, which no writer makes, the later slot counts. */
-static const struct bb_slot *newest_of(const struct bb_board_header *h, const uint8_t *record) {
-  const struct bb_slot *newest = NULL;
-  for (uint32_t i = 0; i < h->slots; i++) {
-    const struct bb_slot *slot = (const struct bb_slot *)(record + h->slots_offset + (size_t)i * h->slot_stride);
-    if (slot->head != 0 && (newest == NULL || slot->head >= newest->head)) newest = slot;
-  }
-  return newest;
+bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes) {
+  const struct bb_board_header *h = (const struct bb_board_header *)copy;
+  if (bytes < sizeof *h || !holds(h, bytes, nodes, h->record_stride)) return false;
+  if (h->slots != 2 || h->slots_offset < BB_RECORD_BYTES || h->slot_stride < BB_SLOT_BYTES) return false;
+  if (h->slots_offset % 8 != 0 || h->slot_stride % 8 != 0 || h->record_stride % 8 != 0) return false;
+  return h->record_stride >= (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride;
 }
 
-/* What ails the node of a record, of which `newest` is the newest slot. */
-static uint32_t ails_of(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot *newest) {
-  const struct bb_slot *other = (const struct bb_slot *)(record + h->slots_offset);
-  if (other == newest) other = (const struct bb_slot *)((const uint8_t *)other + h->slot_stride);
-  return bb_ailments(&newest->report, other->head == 0 ? NULL : &other->report);
+/* Of two equal sequences, which no writer makes, the later slot counts. */
+const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot **before) {
+  const struct bb_slot *const first = (const struct bb_slot *)(record + h->slots_offset);
+  const struct bb_slot *const second = (const struct bb_slot *)((const uint8_t *)first + h->slot_stride);
+  const bool is_second = second->head != 0 && second->head >= first->head;
+  const struct bb_slot *const newest = is_second ? second : first, *const other = is_second ? first : second;
+  *before = other->head == 0 ? NULL : other;
+  return newest->head == 0 ? NULL : newest;
 }
 
 /* FNV-1a. */
@@ -89,10 +90,7 @@ static int judge_slot(const struct evidence *e, const struct bb_board_header *h,
 
 bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out) {
   const struct bb_board_header *h = (const struct bb_board_header *)copy;
-  if (bytes < sizeof *h || !holds(h, bytes, look->nodes, h->record_stride)) return false;
-  if (h->slots != 2 || h->slots_offset < BB_RECORD_BYTES || h->slot_stride < BB_SLOT_BYTES) return false;
-  if (h->slots_offset % 8 != 0 || h->slot_stride % 8 != 0 || h->record_stride % 8 != 0) return false;
-  if (h->record_stride < (uint64_t)h->slots_offset + 2 * (uint64_t)h->slot_stride) return false;
+  if (!bb_copy_holds(copy, bytes, look->nodes)) return false;
   const struct evidence e = evidence_of(h, look);
   const bool unknown = is_unknown(&e);
   struct evidence then = e;
@@ -100,13 +98,14 @@ bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const 
   look->stalled = is_stalled(&e);
   const uint8_t *at = copy + h->header_bytes + look->nodes * h->column_stride;
   for (uint64_t i = 0; i < look->nodes; i++, at += h->record_stride) {
-    const struct bb_slot *slot = newest_of(h, at);
+    const struct bb_slot *before, *slot = bb_copy_slots(h, at, &before);
     const int known = judge_slot(unknown ? &then : &e, h, slot);
     const bool live = !unknown && known == BEOBOARD_LIVE;
     out->known[i] = (uint8_t)known;
     out->states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : known);
     out->ages[i] = slot == NULL ? -1 : (double)age_of(&e, slot->stamp_ns) / 1e6;
-    out->ails[i] = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN) ? ails_of(h, at, slot) : 0;
+    const bool heard = !unknown && (known == BEOBOARD_LIVE || known == BEOBOARD_UNCERTAIN);
+    out->ails[i] = heard ? bb_ailments(&slot->report, before == NULL ? NULL : &before->report) : 0;
     out->skews[i] = slot == NULL ? 0 : skew_of((const struct bb_record *)at, &slot->report);
     out->kernels[i] = live ? kernel_of(&slot->report) : 0;
   }

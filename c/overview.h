@@ -22,6 +22,12 @@ struct bb_overview {
 size_t bb_overview_bytes(uint64_t nodes);
 struct bb_overview bb_overview_at(uint8_t *memory, uint64_t nodes);
 
+/* Whether a copy of so many bytes can be one that bb_board_snapshot() made of so many nodes. */
+bool bb_copy_holds(const uint8_t *copy, size_t bytes, uint64_t nodes);
+
+/* The newest slot of a record of such a copy, and the one before it; NULL: there is none. */
+const struct bb_slot *bb_copy_slots(const struct bb_board_header *h, const uint8_t *record, const struct bb_slot **before);
+
 /* By a copy that bb_board_snapshot() made; `look->stalled` is set. False, and nothing is written, when `bytes` cannot hold so many nodes, or
  * the copy is none. */
 bool bb_overview(const uint8_t *copy, size_t bytes, struct bb_look *look, const struct bb_overview *out);

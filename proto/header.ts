@@ -229,7 +229,6 @@ export function emitTables(contract: Contract): string {
     'static const struct bb_counter bb_net_counters[] = {',
     ...counters(contract, 'net_if').map(counter => row(counter, 'net_if', 'beoboard_net_rates')),
     '};',
-    `#define BB_NET_ENTRIES ${interfaces(contract).count}`,
     '',
     '#endif',
     '',

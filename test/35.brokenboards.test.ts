@@ -152,7 +152,9 @@ const DIGESTS: Record<string, (stdout: string) => string[]> = {
   status(stdout) {
     // What is odd stands behind an empty line, and goes on where a line is indented.
     const [table = '', odd = ''] = stdout.trimEnd().split('\n\n');
-    const [headline = '', , ...rows] = table.split('\n');
+    const [headline = '', ...lines] = table.split('\n');
+    // The totals take as many lines as they need.
+    const rows = lines.slice(lines.findIndex(line => line.startsWith('NODE ')) + 1);
     const more = rows.length > 3 ? [`… ${rows.length - 3} more`] : [];
     return [headline, ...rows.slice(0, 3).map(squeeze), ...more, ...odd.replaceAll('\n  ', ' ').split('\n')];
   },

@@ -548,10 +548,13 @@ t.test('the command: forms, choices, errors', async t => {
   await sixty(t, board);
   const status = (...argv: string[]) => run(['status', '--board', board, ...argv]);
   const lines = (text: string) => text.trimEnd().split('\n');
-  t.match((await status()).stdout, /^60 nodes: 60 live; heard everything for .*\nlive +60 {2}node\[01-60\]\n/);
+  t.match(
+    (await status()).stdout,
+    /^60 nodes: 60 live; heard everything for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/,
+  );
   t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
-  t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 9);
-  t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 62);
+  t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 10);
+  t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 63);
   t.match(
     (await status('--sort', '-load')).stdout,
     /\n… 20 more; all: beoboard status --sort -load --long \\\n {2}--board \S+\n/,
@@ -567,6 +570,7 @@ t.test('the command: forms, choices, errors', async t => {
   t.equal(loads.length, 60);
   const chosen = JSON.parse((await status('--json', '--where', 'load > 20 && state == live')).stdout);
   t.ok(chosen.nodes.length > 0 && chosen.nodes.length < 60);
+  t.equal(chosen.totals.cpus.nodes, chosen.nodes.length);
   t.ok(chosen.nodes.every(({ report }: { report: { load1_c: number } }) => report.load1_c > 2000));
   const few = JSON.parse((await status('--json', '-w', 'node01', '-o', 'load,arch,power_node_w')).stdout);
   const whole = JSON.parse((await status('--json', '-w', 'node01')).stdout).nodes[0];

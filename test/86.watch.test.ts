@@ -10,6 +10,7 @@ import { clip, difference, widthOf } from '../src/cli/screen.js';
 import { Roster, worstFirst } from '../src/cli/sorting.js';
 import { painter } from '../src/cli/style.js';
 import { survey } from '../src/cli/survey.js';
+import { totalsTexts } from '../src/cli/totalstext.js';
 import { bodyOf, frame, oddTexts, type Seen } from '../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
 import { expand } from '../src/common/hostlists.js';
@@ -77,7 +78,7 @@ const board =
   (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) =>
   (view: View): Seen => {
     const found = survey(madeBoard(nodes, made), choiceOf(view.filter));
-    return { found, body: bodyOf(found, view, by), odd: oddTexts(found) };
+    return { found, body: bodyOf(found, view, by), odd: oddTexts(found), totals: totalsTexts(found) };
   };
 
 /** The view after these keys, each pressed on the screen that the one before made. */

@@ -4,6 +4,7 @@
  * What must hold, whatever stands in the file:
  *   - a board that is opened is sound by a second reckoning, in 128 bits: every part within the file, and none on another;
  *   - no call gives a node, a state or a length beyond its bounds, and calls that tell of the same thing agree;
+ *   - totals are of no more nodes than there are, of none that is not live, and never below 0;
  *   - a report that is given stands in the file as it was given, in a slot that is whole; an event or a refused sender likewise, in a block
  *     that is; events in the order of their numbers, none before the one that was asked for, and none twice;
  *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are laid on it, and
@@ -19,6 +20,7 @@
 #include "../board.h"
 #include "../board_writer.h"
 #include "../overview.h"
+#include "../totals.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "boards";
@@ -356,6 +358,22 @@ static size_t bytes_of(const struct bb_board_header *h, uint64_t nodes) {
   return h->header_bytes + nodes * ((size_t)h->column_stride + h->record_stride);
 }
 
+/* Sums are of no more nodes than there are, of none that is not live, and none is below 0. */
+static void totals(const uint8_t *copy, size_t bytes, uint64_t nodes) {
+  uint8_t states[64];
+  struct bb_totals t;
+  memset(states, BEOBOARD_LIVE, sizeof states);
+  MUST(bb_totals(copy, bytes, nodes, states, &t), "no totals of %" PRIu64 " nodes", nodes);
+  const struct bb_part *const parts[] = {&t.cpus, &t.memory, &t.gpus};
+  for (size_t i = 0; i < 3; i++)
+    MUST(parts[i]->nodes <= nodes && parts[i]->used >= 0 && parts[i]->total >= 0, "part %zu: %g of %g", i, parts[i]->used, parts[i]->total);
+  const struct bb_flow *const flows[] = {&t.network, &t.fabric, &t.disks};
+  for (size_t i = 0; i < 3; i++)
+    MUST(flows[i]->nodes <= nodes && flows[i]->in >= 0 && flows[i]->out >= 0, "flow %zu: %g and %g", i, flows[i]->in, flows[i]->out);
+  memset(states, BEOBOARD_NEVER, sizeof states);
+  MUST(bb_totals(copy, bytes, nodes, states, &t) && t.cpus.nodes + t.memory.nodes + t.network.nodes + t.power.nodes == 0, "totals of nobody");
+}
+
 /* What one look over a copy tells agrees with itself; more nodes than are in it, or a copy that is cut short, are refused. */
 static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   uint8_t states[64], known[64];
@@ -376,6 +394,9 @@ static void overview(const uint8_t *copy, size_t bytes, struct bb_look *look) {
   MUST(!bb_overview(copy, bytes, &more, &out) && !bb_overview_states(copy, bytes, &more, states), "more nodes than there are");
   const size_t whole = bytes_of((const struct bb_board_header *)copy, look->nodes);
   MUST(!bb_overview(copy, whole - 1, look, &out), "an overview of a copy that is cut short");
+  totals(copy, bytes, look->nodes);
+  struct bb_totals sums;
+  MUST(!bb_totals(copy, whole - 1, look->nodes, states, &sums) && !bb_totals(copy, bytes, more.nodes, states, &sums), "totals of too much");
 }
 
 /* Whether a block of so many bytes stands in the file at that place as it was given, and is whole there. */

@@ -225,6 +225,5 @@ static const struct bb_counter bb_net_counters[] = {
   {"errors", offsetof(struct bb_net_if, errors), 4, -1, false, false, offsetof(struct beoboard_net_rates, errors), 0},
   {"drops", offsetof(struct bb_net_if, drops), 4, -1, false, false, offsetof(struct beoboard_net_rates, drops), 0},
 };
-#define BB_NET_ENTRIES 3
 
 #endif

@@ -15,7 +15,7 @@ import { type Asked, askedOf } from './rest.js';
 import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
 import { painter } from './style.js';
-import { type Choice, isException, type Survey, survey } from './survey.js';
+import { type Choice, isException, type Survey, survey, totalsOf } from './survey.js';
 
 export const verb = defineVerb({
   name: 'status',
@@ -43,10 +43,12 @@ ${Object.entries(meanings.node_state)
   .map(([state, meaning]) => `  ${state.padEnd(11)}${meaning}`)
   .join('\n')}
 
-Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or --columns asks for rows. Readings in brackets
-are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last 10 s in which tasks
-waited for CPU, memory or I/O, SKEW the node's clock less the master's, DELAY how late its last report was made, LINK the interface of
-the master by which it reports, WHY why a node that reports is not heard. A ! behind the state says that something ails the node, and AILS what:
+Above the table stands what live nodes have, use and move together, of those that -w and --where choose: what is measured of them, and
+on how many nodes where it is not on all. Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or
+--columns asks for rows. Readings in brackets are the last known ones of a node that is not live; - was not measured. WAIT is the
+largest share of the last 10 s in which tasks waited for CPU, memory or I/O, SKEW the node's clock less the master's, DELAY how late its last
+report was made, LINK the interface of the master by which it reports, WHY why a node that reports is not heard. A ! behind the state says that something ails
+the node, and AILS what:
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
@@ -116,10 +118,11 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
     const { jsonPieces } = await import('./statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
-    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found), { columns, inOneLine });
+    const form = { totals: totalsOf(found), columns, inOneLine };
+    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found), form);
     const { groups: formed, groupsJson } = await import('./nodegroups.js');
     const groups = groupsJson(snapshot, formed(found, by, sort), columns);
-    return jsonPieces(snapshot, shown, oddities(found), { groups, columns, inOneLine });
+    return jsonPieces(snapshot, shown, oddities(found), { ...form, groups });
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');

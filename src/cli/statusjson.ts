@@ -5,7 +5,7 @@ import { json } from '../common/output.js';
 import { bitNames, type Report } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
-import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot } from '../shm/reader.js';
+import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
 import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
@@ -108,6 +108,7 @@ function oddityJson({ kind, nodes, text }: Oddity) {
 
 /** What is told besides the nodes and what is odd, and how. */
 export interface Form {
+  readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
   /** Of nodes: these alone. */
   readonly columns?: readonly string[] | undefined;
@@ -122,7 +123,7 @@ export function jsonPieces(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
   odd: readonly Oddity[],
-  { groups, columns, inOneLine = false }: Form = {},
+  { totals, groups, columns, inOneLine = false }: Form = {},
 ): Iterable<string> {
   const chosen = columns && chosenColumns(columns);
   const of = chosen === undefined ? nodeJson : (node: Node) => chosenJson(node, chosen);
@@ -130,6 +131,7 @@ export function jsonPieces(
     snapshot,
     nodes.map(({ index }) => index),
     odd,
+    totals,
     groups,
     of,
     inOneLine ? '' : '\n',
@@ -140,6 +142,7 @@ function* pieces(
   snapshot: Snapshot,
   nodes: readonly number[],
   odd: readonly Oddity[],
+  totals: Totals | undefined,
   groups: readonly object[] | undefined,
   of: (node: Node) => object,
   end: string,
@@ -172,6 +175,7 @@ function* pieces(
     event_last: header.event_last,
   };
   yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},`;
+  if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
   yield '"nodes":[';
   let separator = end;

@@ -13,6 +13,7 @@ import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
 import { isException, type Survey, type Surveyed } from './survey.js';
+import { totalsTexts } from './totalstext.js';
 
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
@@ -189,30 +190,44 @@ async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<s
   return [`${paint.title(titles)}\n`, ...lines.map(line => `${line}\n`), ...moreLines(more, { asked, width })];
 }
 
-/** Sentences of words, in lines of this width. */
-export function wrappedText(text: string, width: number): string {
+/** Words in lines of this width. */
+function wrapped(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     if (line !== '' && line.length + 1 + word.length > width) {
       lines.push(line);
       line = `  ${word}`;
     } else line = line === '' ? word : `${line} ${word}`;
   }
-  return [...lines, line].join('\n');
+  return line === '' ? lines : [...lines, line];
+}
+
+/** Sentences of words, in lines of this width. */
+export function wrappedText(text: string, width: number): string {
+  return wrapped(text.split(' '), width).join('\n');
+}
+
+/** The parts of the totals in lines of this width, which end between them; none where there are none. */
+export function totalsLines(parts: readonly string[], width: number): string[] {
+  return wrapped(
+    parts.map((part, i) => (i < parts.length - 1 ? `${part};` : part)),
+    width,
+  );
 }
 
 /** The whole answer for people. */
 export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const { snapshot } = found;
+  const { grouping, exceptions, width } = look;
   const odd = oddities(found);
-  const out = [`${headline(found)}\n`];
-  let nodes = look.grouping === undefined ? found.nodes : [];
-  if (look.grouping !== undefined) out.push(...(await grouped(found, look.grouping, look)));
-  else if (look.exceptions) {
-    nodes = nodes.filter(isException);
-    if (nodes.length === 0 && odd.length === 0) return out;
-  }
+  const table = grouping === undefined ? [] : await grouped(found, grouping, look);
+  const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
+  const nodes = grouping === undefined ? shown : [];
+  // With -x all that is well takes one line.
+  const isWell = exceptions && table.length === 0 && nodes.length === 0;
+  const totals = isWell ? [] : totalsLines(totalsTexts(found), width);
+  const out = [`${headline(found)}\n`, ...totals.map(line => `${line}\n`), ...table];
   if (nodes.length > 0) {
     if (areFolded(nodes.length, look))
       out.push(...Array.from(foldedLines(foldStates(nodes), look), line => `${line}\n`));
@@ -223,7 +238,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
       out.push(...moreLines(inOrder.length - most, look));
     }
   }
-  if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, look.width))}\n`));
+  if (odd.length > 0) out.push('\n', ...odd.map(({ text }) => `${look.paint.odd(wrappedText(text, width))}\n`));
   return out;
 }
 
@@ -242,7 +257,8 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
     ({ name }) => name !== 'name' && name !== 'state' && name !== 'ails',
   );
   const nodes = look.exceptions ? found.nodes.filter(isException) : found.nodes;
-  const out = [`${headline(found)}.\n`];
+  const totals = look.exceptions && nodes.length === 0 ? [] : totalsTexts(found);
+  const out = [`${headline(found)}.\n`, ...(totals.length === 0 ? [] : [`${totals.join('; ')}.\n`])];
   if (!areFolded(nodes.length, look)) {
     for (const { index, name, state, ails } of await ordered({ ...found, nodes }, look.sort)) {
       const node = snapshot.node(index);

@@ -1,7 +1,7 @@
 // One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
 
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
-import type { Node, Snapshot } from '../shm/reader.js';
+import type { Node, Snapshot, Totals } from '../shm/reader.js';
 
 /** A node as the survey has it; all else is in `snapshot.node(index)`. */
 export interface Surveyed {
@@ -61,4 +61,14 @@ export function survey(
 /** Whether there is something to say of a node: it is not live, or something ails it. */
 export function isException({ state, ails }: Surveyed): boolean {
   return state !== 'live' || ails !== 0;
+}
+
+/** What the live ones of the nodes that were chosen have, use and move together; undefined where nothing is known of any node. */
+export function totalsOf({ snapshot, nodes }: Survey): Totals | undefined {
+  if (snapshot.stalled || snapshot.retired) return undefined;
+  const { states } = snapshot.overview;
+  if (nodes.length === states.length) return snapshot.totals(states);
+  const chosen = new Uint8Array(states.length); // 0: never
+  for (const { index } of nodes) chosen[index] = states[index] as number;
+  return snapshot.totals(chosen);
 }

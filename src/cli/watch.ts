@@ -11,6 +11,7 @@ import { Screen } from './screen.js';
 import { Roster } from './sorting.js';
 import type { Painter } from './style.js';
 import { survey } from './survey.js';
+import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
@@ -89,7 +90,7 @@ class Session {
     if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
       this.#odd = { at: now, states, filter, texts: oddTexts(found) };
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
-    this.#seen = { found, body, odd: this.#odd.texts };
+    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found) };
   }
 
   draw(): void {

@@ -14,6 +14,7 @@ import {
   foldedLines,
   foldStates,
   headline,
+  totalsLines,
   unmatched,
   wrappedText,
 } from './statustext.js';
@@ -29,6 +30,8 @@ export type Seen =
       readonly body: Body;
       /** What is odd, in sentences. */
       readonly odd: readonly string[];
+      /** What all have, use and move together, in parts of a sentence. */
+      readonly totals: readonly string[];
     };
 
 /** What is to be shown, in its order; `none`: why it is nothing. */
@@ -79,7 +82,7 @@ export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined
 }
 
 const ODD_LINES = 3;
-/** With less room than this for rows, what is odd is left out. */
+/** With less room than this for rows, what is odd is left out, and the totals before it. */
 const ROWS_LEAST = 4;
 
 const HELP = `Keys
@@ -233,7 +236,11 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
 
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
   const only = restrictions(view);
-  const around = summary.length + only.length + 2;
+  const needed = summary.length + only.length + 2;
+  const sums = totalsLines(now.totals, columns);
+  // They do not come and go with what is odd.
+  const totals = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
+  const around = needed + totals.length;
   const asked = askedBy(view, look);
   const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint, asked })] : [];
   // What is folded leaves room.
@@ -244,7 +251,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     asked,
     columns,
   ).map(line => paint.odd(line));
-  const top = [...summary, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
+  const top = [...summary, ...totals, ...(rows - around - odd.length >= ROWS_LEAST ? odd : []), ...only];
   const room = Math.max(0, rows - top.length - 2);
   const range = (first: number, last: number, all: number) => (all === 0 ? '' : `${first}-${last}/${all}`);
   if (body.kind === 'folded') {

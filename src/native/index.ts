@@ -20,6 +20,34 @@ export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } a
  */
 export const TOLD = { bytes: 26 } as const;
 
+/** How much is in use of all that there is, and on how many nodes. */
+export interface Part {
+  nodes: number;
+  used: number;
+  total: number;
+}
+
+/** Bytes per second, and of how many nodes. */
+interface Flow {
+  nodes: number;
+  in: number;
+  out: number;
+}
+
+/** What nodes have, use and move together. What was measured of none is absent; of which only half was measured, a node is not in it. */
+export interface Totals {
+  cpus?: Part;
+  /** Bytes. */
+  memory?: Part;
+  network?: Flow;
+  /** May be in `network`, too. */
+  fabric?: Flow;
+  /** Bytes per second. */
+  disks?: { nodes: number; read: number; written: number };
+  gpus?: Part;
+  power?: { nodes: number; watts: number };
+}
+
 /** One of the master's interfaces by which reports come; see "Links" in proto/board-v2.md. Times in ns of CLOCK_MONOTONIC. */
 export interface LinkEntry {
   number: number;
@@ -226,6 +254,7 @@ interface Native {
   readFile(fd: number, into: Uint8Array): number;
   texts(bytes: Uint8Array, first: number, stride: number, most: number, count: number): string;
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
+  totals(copy: Uint8Array, states: Uint8Array): Totals;
   memoryFile(name: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   notify(path: string, message: string): number;
@@ -270,6 +299,12 @@ export const texts = native.texts;
  * gives whether the receiver was stalled. Throws when there is less room, or that is no copy of a board.
  */
 export const overview = native.overview;
+
+/**
+ * Adds up those nodes of a copy that are live by `states`: header, column words and records of as many nodes as that has
+ * bytes. Throws when that is no copy of a board.
+ */
+export const totals = native.totals;
 
 /** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
 export const memoryFile = native.memoryFile;

@@ -22,13 +22,15 @@ import {
   overview,
   type SenderEntry,
   TOLD,
+  type Totals,
   texts,
+  totals,
 } from '../native/index.js';
 import { type Ailment, ailmentsOf } from './ailments.js';
 import { NUMBERED, type State } from './liveness.js';
 import { type Rates, rates } from './rates.js';
 
-export type { BoardState, EventEntry, LinkEntry, SenderEntry } from '../native/index.js';
+export type { BoardState, EventEntry, LinkEntry, Part, SenderEntry, Totals } from '../native/index.js';
 
 /** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
 export interface Evidence {
@@ -289,6 +291,12 @@ export class Snapshot {
   /** The names of all nodes in the order of their records. */
   names(): string[] {
     return namesIn(this.words, this.#records, this.#recordStride, this.count);
+  }
+
+  /** What those nodes have, use and move together that are live by these, as `overview.states` has them. */
+  totals(states: Uint8Array): Totals {
+    const { buffer, byteOffset, byteLength } = this.#view;
+    return totals(new Uint8Array(buffer, byteOffset, byteLength), states);
   }
 
   node(index: number): Node {

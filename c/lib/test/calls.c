@@ -55,7 +55,7 @@ static void show_rates(int result, const struct beoboard_rates *r) {
     number(name, rate);
   }
   printf("\"net\":[");
-  for (int i = 0; i < BB_NET_ENTRIES && r->net[i].name[0] != 0; i++) {
+  for (int i = 0; i < (int)(sizeof r->net / sizeof r->net[0]) && r->net[i].name[0] != 0; i++) {
     if (i > 0) printf(",");
     show_net(NULL, &r->net[i]);
   }

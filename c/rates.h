@@ -1,0 +1,64 @@
+/* Two reports of a node and how far its counters moved between them, by the rules for readers in proto/stat-v1.md. Pure. */
+#ifndef BB_RATES_H
+#define BB_RATES_H
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "layout.gen.h"
+
+/* Interfaces that have an entry of their own in a report. */
+#define BB_NET_ENTRIES ((int)(sizeof(((struct bb_report *)0)->net) / sizeof(struct bb_net_if)))
+
+/* Two reports of one boot, and their common ground. */
+struct bb_span {
+  const struct bb_report *before, *after;
+  uint64_t valid;       /* measured in both */
+  double seconds, slow; /* between the two ticks, and the two slow rounds; NaN: no time has passed */
+};
+
+static inline double bb_seconds(uint64_t before, uint64_t after) { return after > before ? (double)(after - before) / 1e9 : NAN; }
+
+/* False: they are of two boots, and have no rates. */
+static inline bool bb_span_of(const struct bb_report *before, const struct bb_report *after, struct bb_span *s) {
+  if (before->boot_id != after->boot_id) return false;
+  s->before = before;
+  s->after = after;
+  s->valid = before->valid & after->valid;
+  s->seconds = bb_seconds(before->t_boot_ns, after->t_boot_ns);
+  s->slow = bb_seconds(before->slow_boot_ns, after->slow_boot_ns);
+  return true;
+}
+
+/* How far a counter moved; NaN where that is no evidence. */
+static inline double bb_moved_64(uint64_t from, uint64_t to) { return to < from ? NAN : (double)(to - from); }
+
+static inline double bb_moved_32(uint32_t from, uint32_t to) {
+  const uint32_t modulo = to - from;
+  return modulo < UINT32_C(1) << 31 ? (double)modulo : NAN;
+}
+
+static inline bool bb_has_net(const struct bb_span *s) { return (s->valid & BB_VALID_NET) != 0 && !isnan(s->seconds); }
+
+/* The same interface in a report: by name, never by place; of two that are called the same the last counts, as in src/shm/rates.ts.
+ * NULL: it is not there, or this is no entry. */
+static inline const struct bb_net_if *bb_partner(const struct bb_report *report, const struct bb_net_if *entry) {
+  if (entry->name[0] == 0) return NULL;
+  for (int i = BB_NET_ENTRIES - 1; i >= 0; i--)
+    if (strncmp(report->net[i].name, entry->name, sizeof entry->name) == 0) return &report->net[i];
+  return NULL;
+}
+
+/* Whether sums have rates: they are there in both, and as many interfaces were added into them. */
+static inline bool bb_is_same_sum(const struct bb_net_if *before, const struct bb_net_if *after) {
+  return before->name[0] != 0 && after->name[0] != 0 && before->state >> 16 == after->state >> 16;
+}
+
+static inline bool bb_has_rest(const struct bb_span *s) { return bb_has_net(s) && bb_is_same_sum(&s->before->net_rest, &s->after->net_rest); }
+
+static inline bool bb_has_fabric(const struct bb_span *s) {
+  return (s->valid & BB_VALID_FABRIC) != 0 && !isnan(s->slow) && bb_is_same_sum(&s->before->fabric, &s->after->fabric);
+}
+
+#endif

@@ -1,0 +1,41 @@
+// The cluster in a line: what its live nodes have, use and move together.
+
+import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
+import type { Part } from '../shm/reader.js';
+import { plural } from '../shm/sentences.js';
+import { type Survey, totalsOf } from './survey.js';
+
+const BYTES = contractUnit('bytes');
+const WATTS = contractUnit('W');
+
+/** `3.1 of 12.4 TiB`: a unit that both have is written once. */
+function share({ used, total }: Part, unit: Unit): string {
+  const [some, all] = [writeValue(used, unit), writeValue(total, unit)];
+  const [, label] = all.split(' ');
+  return `${label === undefined ? some : some.replace(` ${label}`, '')} of ${all}`;
+}
+
+function flow(first: number, one: string, second: number, other: string): string {
+  return `${writeValue(first, BYTES_PER_SECOND)} ${one}, ${writeValue(second, BYTES_PER_SECOND)} ${other}`;
+}
+
+/**
+ * What the live nodes among those that were chosen have, use and move together, as parts of a sentence: what is measured of them, and
+ * on how many nodes where it is not on all. None for fewer than two nodes, of which a table tells as much.
+ */
+export function totalsTexts(found: Survey): string[] {
+  const { live } = found.counts;
+  const totals = live > 1 ? totalsOf(found) : undefined;
+  if (totals === undefined) return [];
+  const { cpus, memory, network, fabric, disks, gpus, power } = totals;
+  const parts = [
+    cpus && { nodes: cpus.nodes, text: `CPUs ${share(cpus, NUMBER)} busy` },
+    memory && { nodes: memory.nodes, text: `memory ${share(memory, BYTES)} used` },
+    network && { nodes: network.nodes, text: `network ${flow(network.in, 'in', network.out, 'out')}` },
+    fabric && { nodes: fabric.nodes, text: `fabric ${flow(fabric.in, 'in', fabric.out, 'out')}` },
+    disks && { nodes: disks.nodes, text: `disks ${flow(disks.read, 'read', disks.written, 'written')}` },
+    gpus && { nodes: gpus.nodes, text: `GPUs ${share(gpus, NUMBER)} busy` },
+    power && { nodes: power.nodes, text: `power ${writeValue(power.watts, WATTS)}` },
+  ].filter(part => part !== undefined);
+  return parts.map(({ nodes, text }) => (nodes === live ? text : `${text} on ${plural(nodes)}`));
+}
