@@ -42,8 +42,10 @@ function distance(from: string, to: string): number {
   return last[to.length]!;
 }
 
-/** The known word that was most likely meant: the only one that begins so, else the nearest, else the only one that it shortens. */
+/** The known word that was most likely meant: the same in lower case, the only one that begins so, else the nearest, else the only one that it shortens. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
+  if (known.includes(lower)) return lower;
   const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
@@ -75,7 +77,8 @@ export function readText(file: string): string {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     // "ENOENT: no such file or directory, open 'x'": the middle is what a person wants to know.
-    const why = /: ([^,]+)/.exec((error as Error).message)?.[1] ?? 'it cannot be opened';
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened');
     throw new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
   }
 }
