@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { UNSEEN } from '../src/common/text.js';
+import { oneLine, UNSEEN } from '../src/common/text.js';
 import { VERBS } from '../src/common/verbs.js';
 import { folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 
@@ -802,6 +802,8 @@ t.test('every wrong use gets one line that says what to do', async t => {
     const [told, silent] = isCheck ? [stdout, stderr] : [stderr, stdout];
     const answer = placeless(told);
     answers.set(use, `  ${code}: ${answer.replace(/\n$/, '').replaceAll('\n', '\n  ')}\n`);
+    const advises = /[;?] \S|\?$/.test(told.trimEnd());
+    const names = words.slice(1).some(word => told.includes(oneLine(place(word))));
     const faults = [
       code !== (more.code ?? (isCheck ? 3 : 2)) && `the code ${code}`,
       silent !== '' && `also ${JSON.stringify(silent)}`,
@@ -810,7 +812,7 @@ t.test('every wrong use gets one line that says what to do', async t => {
       /\bundefined\b|NaN(?!')|\[object| {4}at |Error:/.test(answer) && 'an error of ours',
       told.length > 600 + dir.length && 'more than anybody reads',
       !(isCheck ? /^BEOBOARD (CRITICAL|UNKNOWN): / : /^beoboard( [a-z]+)?: /).test(told) && 'not who says it',
-      more.code === undefined && !/[;?] \S|\?$/.test(told.trimEnd()) && 'not what to do',
+      !(advises || (more.code !== undefined && names)) && 'neither what to do nor what is meant',
     ].filter(fault => fault !== false);
     t.same(faults, [], `${shown}: ${answer}`);
     t.equal(answers.get(use), before.get(shown), shown);
