@@ -688,7 +688,7 @@ function makeFolder(): string {
   }
   mkdirSync(join(dir, 'folder'));
   mkdirSync(join(dir, 'private'));
-  chmodSync(join(dir, 'private'), 0o500);
+  chmodSync(join(dir, 'private'), 0o000);
   mkdirSync(join(dir, 'open'));
   chmodSync(join(dir, 'open'), 0o777);
   spawnSync('mkfifo', [join(dir, 'pipe')]);
