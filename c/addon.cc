@@ -800,7 +800,7 @@ uid_t User(const Napi::Value& value) {
   if (!value.IsString()) return static_cast<uid_t>(-1);
   const std::string name = value.As<Napi::String>();
   const struct passwd* user = getpwnam(name.c_str());
-  if (user == nullptr) throw Napi::Error::New(value.Env(), "there is no user " + name);
+  if (user == nullptr) throw Napi::Error::New(value.Env(), "there is no user " + name + "; name one that getent passwd lists, or its id");
   return user->pw_uid;
 }
 

@@ -132,6 +132,7 @@ static const char *open_fault(int error) {
   if (error == ELOOP) return "is a link, not a board; name the file itself";
   if (error == ENXIO) return "is not a regular file; give the path of a board";
   if (error == EACCES) return "may not be read; ask as a user who may";
+  if (error == ENAMETOOLONG) return "its name is too long; give the path of a board";
   return strerror(error);
 }
 

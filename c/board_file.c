@@ -328,7 +328,10 @@ enum bb_found bb_file_examine(const struct bb_place *p, const struct bb_writer_o
   if (fd < 0) {
     if (errno == ENOENT) return BB_FOUND_NOTHING;
     bb_fail(why, size, "%s: %s; remove it or choose another --board", p->path,
-            errno == ELOOP ? "is a link, not a board" : errno == ENXIO ? "is a socket, not a board" : strerror(errno));
+            errno == ELOOP    ? "is a link, not a board"
+            : errno == ENXIO  ? "is a socket, not a board"
+            : errno == EISDIR ? "is a directory, not a board"
+                              : strerror(errno));
     return BB_FOUND_FAULT;
   }
   struct stat st;

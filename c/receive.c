@@ -519,7 +519,7 @@ static void lose_memberships(struct bb_receiver *r, unsigned index) {
 int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, const char *interface, char *why, size_t size) {
   const unsigned index = interface == NULL ? 0 : if_nametoindex(interface);
   if (interface != NULL && index == 0) {
-    snprintf(why, size, "there is no interface %s", interface);
+    snprintf(why, size, "there is no interface %s; ip link lists them", interface);
     return -1;
   }
   if (r->membership_count == MOST_MEMBERSHIPS) {

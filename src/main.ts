@@ -28,6 +28,16 @@ function help(): string {
   ].join('\n');
 }
 
+/** Why a word is no verb, and what to write. */
+function unknown(name: string): string {
+  const meant = nearest(name, Object.keys(parts));
+  if (meant !== undefined) return `unknown verb ${quote(name)}; did you mean ${meant}?`;
+  const see = 'see beoboard --help';
+  return name.startsWith('-')
+    ? `${quote(name)} before the verb; write the verb first, ${see}`
+    : `unknown verb ${quote(name)}; ${see}`;
+}
+
 async function run(name: string | undefined, argv: string[]): Promise<number> {
   if (name === 'help' && argv[0] !== undefined) return await run(argv[0], ['--help']);
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
@@ -41,10 +51,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
   }
   const load = Object.hasOwn(parts, name) ? parts[name as keyof typeof parts] : undefined;
   if (load === undefined) {
-    const meant = nearest(name, Object.keys(parts));
-    process.stderr.write(
-      `beoboard: unknown verb ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'see beoboard --help'}\n`,
-    );
+    process.stderr.write(`beoboard: ${unknown(name)}\n`);
     return 2;
   }
   const part = await load();

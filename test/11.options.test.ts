@@ -111,9 +111,9 @@ t.test('addresses', async t => {
   t.equal(parseAddress('a', 80).port, 80, 'another default port');
   const forms = 'write ADDR, ADDR:PORT or [V6]:PORT';
   const bad: [text: string, says: string][] = [
-    ['', "'' has no address before the port; write 0.0.0.0 for every interface"],
-    [':9000', "':9000' has no address before the port; write 0.0.0.0 for every interface"],
-    ['9000', "'9000' has no address; write ADDR:PORT, as in 127.0.0.1:8677"],
+    ['', `'' is no address; ${forms}`],
+    [':9000', "':9000' has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface"],
+    ['9000', "'9000' has no address; write ADDR:9000"],
     ['10.0.0', "'10.0.0' is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
     ['10.0.0.256:1', "'10.0.0.256' is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
     ['a:', "port '' of 'a:' is no port; write 0 to 65535"],
@@ -292,7 +292,7 @@ t.test('what is wrong, and what to write instead', async t => {
     [['--drain', '101ms'], "--drain: '101ms' is out of bounds; write 0ms to 100ms"],
     [['--nodes', 'n[1-'], '--nodes: host list, column 2: a [ that is not closed; write node[1-3]'],
     [['--capacity', '0'], "--capacity: '0' is out of bounds; write 1 to 1000000"],
-    [['--capacity', '10,240'], "--capacity: '10,240' is no whole number; write it as 10000 or 10k"],
+    [['--capacity', '10,240'], "--capacity: '10,240' is no whole number; write 1 to 1000000, as in 10000 or 10k"],
     [['--capacity', '1001k'], "--capacity: '1001k' is out of bounds; write 1 to 1000000"],
     [['--owner', 'a b'], "--owner: 'a b' is no user; write a user name or a user id"],
     [['--owner', '4294967295'], "--owner: '4294967295' is no user; write a user name or a user id"],
@@ -414,7 +414,7 @@ proc = [
 
 t.test('config files that are refused', async t => {
   const array = 'not a value for it; write an array of one or more texts in quotes';
-  const text = 'not a value for it; write one text in quotes';
+  const text = 'not a value for it; write one text in quotes, or a number';
   const table: [toml: string, says: string][] = [
     ['\nboard = "x"\nintervall = "1s"\n', ":3: unknown name 'intervall'; did you mean interval?"],
     ['[receiver]\nboard = "x"\n', ":1: unknown name 'receiver'; known are board, "],
@@ -433,7 +433,7 @@ t.test('config files that are refused', async t => {
     ['board = 2020-01-01\n', `:1: board: ${text}`],
     ['name = "a"\nto = []\n', `:2: to: ${array}`],
     ['to = [true]\n', `:1: to: ${array}`],
-    ['capacity = 1.5\n', ":1: capacity: '1.5' is no whole number; write it as 10000 or 10k"],
+    ['capacity = 1.5\n', ":1: capacity: '1.5' is no whole number; write 1 to 1000000, as in 10000 or 10k"],
     ['proc = ["a", "b", "c"]\n', ':1: proc is given 3 times; give it at most 2 times'],
     ['board = "x"\nto = [\n"a"\n', ':4: not TOML at column 1: '],
     ['board = x\n', ':1: not TOML at column 9: invalid value; write NAME = VALUE, texts in quotes'],

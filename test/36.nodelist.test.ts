@@ -132,7 +132,7 @@ t.test('forget, without a receiver', async t => {
   t.match(await run(['forget', '--board', board]), { code: 2, stderr: /LIST is missing/ });
   t.match(await run(['forget', '--board', board, 'a[']), { code: 2 });
   writeFileSync(`${board}2`, 'thesis');
-  t.match(await run(['forget', '--board', `${board}2`, 'a']), { code: 1, stderr: /is not a board/ });
+  t.match(await run(['forget', '--board', `${board}2`, 'a']), { code: 4, stderr: /not a board; / });
 });
 
 t.test('a board that is edited stays as it was', t => {

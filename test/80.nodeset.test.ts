@@ -158,9 +158,9 @@ t.test('the verb', async t => {
     [['--fold', 'a!b'], /column 2: '!' cannot stand here/],
     [['--expand', '@/no/such'], /cannot read '\/no\/such'/],
     [['a'], /write one of --expand, --fold and --count/],
-    [['--fold', '--count', 'a'], /write one of/],
+    [['--fold', '--count', 'a'], /--fold and --count do not go together; leave one out/],
     [['--expand', '--nd', 'a'], /--nd is a way to fold; write --fold --nd/],
-    [['--expand', 'n[1-4/0]'], /column 6: a step in a range/],
+    [['--expand', 'n[1-4/0]'], /column 3: '1-4\/0' has no step/],
   ];
   for (const [argv, stderr] of refused) {
     const answer = await run(['nodeset', ...argv]);

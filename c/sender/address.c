@@ -83,7 +83,11 @@ static bool take_host(struct span host, struct span text, struct address *addres
     dots += host.at[i] == '.';
   }
   /* Resolvers read 9000 as 0.0.35.40 and 10.1 as 10.0.0.1, which nobody means. */
-  if (host.len > 0 && digits == host.len) return refuse(why, text, " has no address; write ADDR:PORT, as in 127.0.0.1:8677");
+  if (host.len > 0 && digits == host.len) {
+    refuse(why, text, " has no address; write ADDR:");
+    add_span(why, (struct span){host.at, host.len < 5 ? host.len : 5});
+    return false;
+  }
   const bool v4 = is_v4(host);
   if (host.len > 0 && digits + dots == host.len && !v4)
     return refuse(why, host, " is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1");
@@ -107,11 +111,12 @@ bool parse_address(struct span text, struct address *address, struct words *why)
     copy(address->host, host);
     return !eat(&port, SPAN(":")) || parse_port(port, text, &address->port, why);
   }
+  if (memchr(text.at, ',', text.len) != NULL) return refuse(why, text, " are several; write the option once for each");
   struct span left = text, host, port;
   next_part(&left, ':', &host);
   const bool has_port = next_part(&left, ':', &port);
-  if (left.at != NULL) return refuse(why, text, " is no address; " FORMS);
-  if (host.len == 0) return refuse(why, text, " has no address before the port; write 0.0.0.0 for every interface");
+  if (text.len == 0 || left.at != NULL || (has_port && begins(port, SPAN("//")))) return refuse(why, text, " is no address; " FORMS);
+  if (host.len == 0) return refuse(why, text, " has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface");
   return take_host(host, text, address, why) && (!has_port || parse_port(port, text, &address->port, why));
 }
 

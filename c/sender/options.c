@@ -104,7 +104,7 @@ static bool read_ttl(struct span text, struct options *options, struct words *wh
   uint64_t number;
   if (!eat_digits(&left, 1, 15, &digits) || !text_u64(digits, &number) ||
       (left.len > 0 && !span_is(left, SPAN("k")) && !span_is(left, SPAN("M"))))
-    return wrong(why, text, " is no whole number; write it as 10000 or 10k");
+    return wrong(why, text, " is no whole number; write 0 to 255");
   if (number > 255 || (left.len > 0 && number > 0)) return wrong(why, text, " is out of bounds; write 0 to 255");
   options->ttl = (uint8_t)number;
   return true;
@@ -462,7 +462,7 @@ static bool take(void *context, const char *const *path, unsigned depth, const s
   if (times_given(option, true) > 0) instead = "given twice; write it once";
   else if (flag && (value->kind != TOML_TRUTH || in_table)) instead = "not a value for it; write true or false";
   else if (!flag && !many && (value->kind == TOML_TRUTH || value->kind == TOML_ARRAY || in_table))
-    instead = "not a value for it; write one text in quotes";
+    instead = "not a value for it; write one text in quotes, or a number";
   else if (many && (value->kind == TOML_TRUTH || value->count == 0 || in_table))
     instead = "not a value for it; write an array of one or more texts in quotes";
   for (unsigned i = 0; instead == NULL && i < value->count; i++)
@@ -569,7 +569,7 @@ static bool read_all(struct options *options, struct words *fault) {
     return refuse(fault, "nowhere to report to; write --to ADDR, or --to - for stdout");
   if (options->pretend != NULL && !options->once) return refuse(fault, "--pretend makes one report; add --once");
   if (options->pace_min_ms > options->pace_max_ms)
-    return refuse(fault, "--pace-min is longer than --pace-max; write the shorter one first");
+    return refuse(fault, "--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max");
   return true;
 }
 

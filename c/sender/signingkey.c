@@ -65,7 +65,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
   unsigned lines = 1;
   for (size_t i = 0; i < left.len; i++) lines += left.at[i] == '\n';
   if (lines > MOST_LINES) {
-    add_text(why, "holds more than 2 keys");
+    add_text(why, "holds more than 2 keys; leave out the oldest");
     return false;
   }
   struct key keys[MOST_LINES];
@@ -77,7 +77,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
     if (good) continue;
     add_text(why, "line "); /* which itself may hold a secret */
     add_number(why, i + 1);
-    add_text(why, " is not \"KEY_ID cluster HEX64\" or \"KEY_ID node NAME HEX64\"");
+    add_text(why, " is not \"KEY_ID cluster HEX64\" or \"KEY_ID node NAME HEX64\"; beoboard keygen makes such lines");
   }
   const bool twice = good && lines > 1 && keys[0].id == keys[1].id;
   if (twice) add_text(why, "line 2 has the key id of line 1; give each key an id of its own");
@@ -90,6 +90,7 @@ static bool parse_keys(struct span text, const char *name, struct key *key, stru
   add_span(why, node);
   add_text(why, ", and this node is ");
   add_text(why, name);
+  add_text(why, "; give it its own");
   return false;
 }
 
@@ -98,7 +99,7 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
   static char text[MOST_KEYS_BYTES + 1];
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
-    add_text(why, "is no key file");
+    add_text(why, "is no key file; beoboard keygen makes one");
   } else if (stats.st_uid != 0 && stats.st_uid != geteuid() && stats.st_uid != other) {
     add_text(why, "belongs to user ");
     add_number(why, stats.st_uid);
@@ -106,7 +107,7 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
   } else if ((stats.st_mode & 077) != 0) {
     add_text(why, "can be read by others; chmod 600 it, and make a new key");
   } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, MOST_KEYS_BYTES + 1, &length) != 0) {
-    add_text(why, "is no key file");
+    add_text(why, "is no key file; beoboard keygen makes one");
   } else {
     const bool good = parse_keys((struct span){text, length}, name, key, why);
     explicit_bzero(text, length);
@@ -122,7 +123,7 @@ bool read_signing_key(const char *path, const char *name, uid_t other, struct ke
   add_text(fault, ": ");
   if (fd == -1) {
     add_text(fault, error_name(errno));
-    add_text(fault, ": cannot be read");
+    add_text(fault, ": cannot be read; name a key file that this user can read");
     return false;
   }
   char reason[300];

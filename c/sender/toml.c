@@ -250,7 +250,7 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, ": ");
   add_text(words, error == ENOENT   ? "no such file or directory"
                   : error == EACCES ? "permission denied"
-                  : error == EISDIR ? "illegal operation on a directory"
+                  : error == EISDIR ? "it is a directory"
                   : error == EFBIG  ? "it is too large"
                                     : error_name(error));
   add_text(words, "; name a file that this user can read");

@@ -9,8 +9,7 @@ import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
-import { mapBoard } from '../native/index.js';
-import { NO_BOARD, NoBoard, SENDERS_EACH } from '../shm/reader.js';
+import { NO_BOARD, NoBoard, SENDERS_EACH, tryBoard } from '../shm/reader.js';
 
 export const verb = defineVerb({
   name: 'dump',
@@ -46,7 +45,7 @@ function openFile(path: string, owner: number | string | undefined): number {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
   } catch (error) {
     // What readers say of it, in their words.
-    const opened = mapBoard(path, owner);
+    const opened = tryBoard(path, owner);
     if (opened.state !== 'ready') throw new NoBoard(opened.state, path, opened.why);
     opened.board.unmap();
     throw new Failure(`${path}: ${(error as Error).message}`, NO_BOARD);
@@ -152,7 +151,7 @@ class Dump {
     this.bytes = copy.bytes;
     this.view = copy.view;
     const { view } = copy;
-    const opened = mapBoard(path, owner);
+    const opened = tryBoard(path, owner);
     this.state = opened.state;
     if (opened.state === 'ready') opened.board.unmap();
     else this.wrong = opened.why;

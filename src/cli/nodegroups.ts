@@ -29,7 +29,7 @@ function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
 }
 
 /** Throws an InputError for what is no field, or no regular expression. */
-function ruleOf(grouping: Grouping): Rule {
+export function ruleOf(grouping: Grouping): Rule {
   if ('pattern' in grouping) {
     const find = compilePattern(grouping.pattern, '--by');
     return (_, { name }) => find(name);

@@ -41,8 +41,9 @@ function stalledLine({ closed }: Pick<Census, 'closed'>): string {
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
-  if (values.expand && values.fold)
-    throw new UsageError(verb.name, '--expand and --fold do not go together; leave one out');
+  const ways = (['expand', 'fold', 'count'] as const).filter(way => values[way]);
+  if (ways.length > 1)
+    throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
   const states = values.state && new Set<string>(values.state);
   const question = { keep: (state: string) => states === undefined || states.has(state), among: values.nodes };
   const reader = new BoardReader(values.board, values.owner);

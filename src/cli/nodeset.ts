@@ -69,8 +69,11 @@ async function namesOf(lists: readonly string[]): Promise<string[]> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const ways = [values.expand, values.fold, values.count].filter(Boolean).length;
-  if (ways !== 1) throw new UsageError(verb.name, 'write one of --expand, --fold and --count');
+  const ways = (['expand', 'fold', 'count'] as const).filter(way => values[way]);
+  if (ways.length > 1)
+    throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
+  if (ways.length === 0)
+    throw new UsageError(verb.name, 'what is to be done with the lists? write one of --expand, --fold and --count');
   if (values.nd && !values.fold) throw new UsageError(verb.name, '--nd is a way to fold; write --fold --nd');
   try {
     const without = new Set(values.exclude);

@@ -10,6 +10,7 @@ import { meanings } from '../common/terms.gen.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
+import { chosenColumns, sortField } from './columns.js';
 import { oddities } from './oddities.js';
 import { type Asked, askedOf } from './rest.js';
 import { ordered } from './sorting.js';
@@ -106,6 +107,16 @@ function disagreement(options: Options): string | undefined {
   return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
+/** Throws a UsageError for a field that there is not, whatever the board: nobody waits for one to be told of a slip. */
+async function checkFields({ columns, sort, by }: Options): Promise<void> {
+  const groups = by && (await import('./nodegroups.js'));
+  usable(verb.name, () => {
+    if (columns !== undefined) chosenColumns(columns);
+    if (sort !== undefined) sortField(sort);
+    if (by !== undefined) groups?.ruleOf(by);
+  });
+}
+
 /** Those that `-x` leaves. */
 function exceptions(found: Survey, only: boolean): Survey {
   return only ? { ...found, nodes: found.nodes.filter(isException) } : found;
@@ -145,6 +156,7 @@ export async function main(argv: string[]): Promise<number> {
   const { values, args, given } = parseVerb(verb, argv);
   const wrong = disagreement(values);
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
+  await checkFields(values);
   const { where: text } = values;
   const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
   const nodes = among(values, args);

@@ -50,10 +50,12 @@ function tokens(text: string): Token[] {
         throw wrong(column, 'a pattern without quotes', 'write it in quotes, as in name ~ "^rack[12]"');
       const rest = text.slice(column - 1);
       const hints: [begins: RegExp, what: string, hint: string][] = [
+        [/^=~/, "'=~'", 'write ~ to match a pattern'],
         [/^=/, "a single '='", 'write == to compare'],
         [/^&/, "a single '&'", 'write && for and'],
         [/^\|/, "a single '|'", 'write || for or'],
         [/^["']/, 'a text that is not closed', 'write "text"'],
+        [/^,/, 'a comma', 'compare with one value at a time, as in state == live || state == silent'],
         [/^\[/, 'a bracket', 'an entry is named by its number behind a point: gpu.0.util_pct'],
         [/^-?\d/, `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is no number`, 'write digits, as in 1024 or 0.5'],
       ];
@@ -338,6 +340,8 @@ class Parser {
     if (beside?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
       throw wrong(column, `${text} stands for each ${ENTRY[text as List]}`, `write any(${EACH[text as List]}), say`);
+    const meantBy = MISTAKEN[text.toLowerCase()];
+    if (meantBy !== undefined) throw wrong(column, ...meantBy);
     const names = [...readingNames(), ...entryReadings().keys()];
     const meant = nearest(text, names);
     throw wrong(
@@ -364,6 +368,13 @@ class Parser {
     return each;
   }
 }
+
+/** What other languages call what there is here, and how it is written. */
+const MISTAKEN: Readonly<Record<string, readonly [what: string, hint: string]>> = {
+  not: ["'not'", 'write ! for not, as in !held'],
+  any: ['any without brackets', 'write any(CONDITION)'],
+  all: ['all without brackets', 'write all(CONDITION)'],
+};
 
 /** What is asked of the entries of a list, say. */
 const EACH: Readonly<Record<List, string>> = { group: 'group.temp > 90C', net: '!net.carrier', gpu: 'gpu.util < 5%' };

@@ -22,7 +22,7 @@ function parsePort(digits: string, text: string): number {
 function checkHost(host: string, text: string): string {
   // Resolvers read 9000 as 0.0.35.40 and 10.1 as 10.0.0.1, which nobody means.
   if (/^\d+$/.test(host)) {
-    throw new InputError(`${quote(text)} has no address; write ADDR:PORT, as in 127.0.0.1:${DEFAULT_PORT}`);
+    throw new InputError(`${quote(text)} has no address; write ADDR:${host.slice(0, 5)}`);
   }
   if (/^[\d.]+$/.test(host) && !isIPv4(host)) {
     throw new InputError(`${quote(host)} is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1`);
@@ -39,6 +39,7 @@ function checkHost(host: string, text: string): string {
  */
 export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address {
   if (isIPv6(text)) return { host: text, port: defaultPort };
+  if (text.includes(',')) throw new InputError(`${quote(text)} are several; write the option once for each`);
   const bracketed = /^\[(.*)\](?::(.*))?$/s.exec(text);
   if (bracketed) {
     const [, host = '', port] = bracketed;
@@ -46,9 +47,12 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
     return { host, port: port === undefined ? defaultPort : parsePort(port, text) };
   }
   const [host = '', port, ...more] = text.split(':');
-  if (more.length > 0) throw new InputError(`${quote(text)} is no address; ${FORMS}`);
+  if (text === '' || more.length > 0 || port?.startsWith('//'))
+    throw new InputError(`${quote(text)} is no address; ${FORMS}`);
   if (host === '')
-    throw new InputError(`${quote(text)} has no address before the port; write 0.0.0.0 for every interface`);
+    throw new InputError(
+      `${quote(text)} has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface`,
+    );
   return { host: checkHost(host, text), port: port === undefined ? defaultPort : parsePort(port, text) };
 }
 

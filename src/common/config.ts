@@ -8,7 +8,7 @@ export type Shape = 'flag' | 'one' | 'many';
 
 const INSTEAD: Record<Shape, string> = {
   flag: 'write true or false',
-  one: 'write one text in quotes',
+  one: 'write one text in quotes, or a number',
   many: 'write an array of one or more texts in quotes',
 };
 

@@ -80,6 +80,8 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
         if (odd < 0) throw new NodesetError(column, `${quote(text)} is no range`, 'write FIRST-LAST, as in node[1-3]');
         const letter = text[odd] ?? '';
         if (/\s/.test(letter)) throw badCharacter(list, column - 1 + odd);
+        if (letter === '/' && spelling === 'any')
+          throw new NodesetError(column, `${quote(text)} has no step`, 'write a whole number, as in node[0-10/2]');
         if (letter === '/') {
           throw new NodesetError(column + odd, 'a step in a range', 'list the numbers, as in node[0,2,4]');
         }

@@ -23,12 +23,15 @@ export function parseKeys(text: string): Key[] {
   if (lines.at(-1) === '') lines.pop();
   if (lines.length === 0)
     throw new InputError('holds no key; write "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"');
-  if (lines.length > MOST_LINES) throw new InputError(`holds more than ${MOST_LINES} keys`);
+  if (lines.length > MOST_LINES) throw new InputError(`holds more than ${MOST_LINES} keys; leave out the oldest`);
   const keys = lines.map((line, i) => {
     const match = /^(\d{1,5}) (?:cluster|node ([a-z0-9][a-z0-9._-]{0,62})) ([0-9a-fA-F]{64})$/.exec(line);
     const id = Number(match?.[1]);
     // Written so that the NaN of a line that did not match is refused, too. The line itself may hold a secret.
-    if (!(id < 65_536)) throw new InputError(`line ${i + 1} is not "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"`);
+    if (!(id < 65_536))
+      throw new InputError(
+        `line ${i + 1} is not "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"; beoboard keygen makes such lines`,
+      );
     return { id, node: match?.[2], secret: Buffer.from(match?.[3] ?? '', 'hex') };
   });
   if (keys[1]?.id === keys[0]?.id && keys.length > 1)
@@ -52,11 +55,14 @@ export function readKeys(path: string): Key[] {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
-    throw new InputError(`${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read`);
+    throw new InputError(
+      `${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read; name a key file that this user can read`,
+    );
   }
   try {
     const { mode, uid, size } = fstatSync(fd);
-    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES) throw new InputError('is no key file');
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES)
+      throw new InputError('is no key file; beoboard keygen makes one');
     if (uid !== 0 && uid !== process.geteuid?.()) throw new InputError(`belongs to user ${uid}; give it to this user`);
     if ((mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
     return parseKeys(readFileSync(fd, 'latin1'));

@@ -1,6 +1,6 @@
 // Words for people: the error of what somebody wrote, quoting it in one line, the nearest known word. Prints nothing.
 
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
  * Something that a person wrote cannot be taken. The message is one line, "what is wrong; what to write instead", and
@@ -42,8 +42,10 @@ function distance(from: string, to: string): number {
   return last[to.length]!;
 }
 
-/** The known word that was most likely meant: the only one that begins so, else the nearest, else the only one that it shortens. */
+/** The known word that was most likely meant: the same in lower case, the only one that begins so, else the nearest, else the only one that it shortens. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const lower = word.toLowerCase();
+  if (known.includes(lower)) return lower;
   const begun = known.filter(candidate => word.length > 1 && candidate.startsWith(word));
   if (begun.length === 1) return begun[0];
   let best: string | undefined;
@@ -69,13 +71,39 @@ function unabbreviated(word: string, known: readonly string[]): string | undefin
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** More than a million names of the longest kind; without an end /dev/zero would be read until there is no memory left. */
+const MOST_BYTES = 80 << 20;
+
+/** All of a file or a pipe; undefined when it is too large. */
+function readWhole(file: string): Buffer | undefined {
+  const fd = openSync(file, 'r');
+  try {
+    const chunks: Buffer[] = [];
+    for (let bytes = 0; bytes <= MOST_BYTES; ) {
+      const chunk = Buffer.allocUnsafe(1 << 16);
+      const read = readSync(fd, chunk);
+      if (read === 0) return Buffer.concat(chunks);
+      chunks.push(chunk.subarray(0, read));
+      bytes += read;
+    }
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** The text of a file that the user named. Throws an InputError when it cannot be read. */
 export function readText(file: string): string {
+  const refuse = (why: string) =>
+    new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
+  let whole: Buffer | undefined;
   try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+    whole = readWhole(file);
   } catch (error) {
     // "ENOENT: no such file or directory, open 'x'": the middle is what a person wants to know.
-    const why = /: ([^,]+)/.exec((error as Error).message)?.[1] ?? 'it cannot be opened';
-    throw new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw refuse(code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened'));
   }
+  if (whole === undefined) throw refuse('it is too large');
+  return whole.toString('utf8').replace(/^\uFEFF/, '');
 }

@@ -100,6 +100,14 @@ function cut({ socket, answered }: Client): void {
   else socket.resetAndDestroy();
 }
 
+/** Why an address cannot be listened at. */
+const NOT_BOUND: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'somebody listens there already; end it, or give another address or port',
+  EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
+  EACCES: 'ports below 1024 are for root; give another port',
+  ENOTFOUND: 'the name is not known; give an address of this machine',
+};
+
 export class Ports {
   readonly counts: Counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
   readonly #clients = new Set<Client>();
@@ -125,7 +133,7 @@ export class Ports {
       await once(server, 'listening');
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      const why = code === 'EADDRINUSE' ? 'somebody listens there already; end it, or give another --listen' : message;
+      const why = NOT_BOUND[code ?? ''] ?? message;
       throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${why}`, 1);
     }
     // What goes wrong later (no descriptors left) costs one client.

@@ -63,7 +63,7 @@ function intervalOf(options: Options, size: number): number {
   if (ms < 100 || ms > 600_000)
     throw new UsageError(
       verb.name,
-      `${options.rate} reports a second of ${size} nodes are one per node every ${ms} ms, which must be 100 to 600000; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
+      `--rate ${options.rate} does not fit ${size} nodes, which send ${Math.ceil(size / 600)} to ${size * 10} reports a second; change ${options.nodes === undefined ? '--size' : '--nodes'} or --rate`,
     );
   return ms;
 }
@@ -158,7 +158,7 @@ class Mishaps {
     if (strangers.length > 0)
       throw new UsageError(
         verb.name,
-        `--silent: ${strangers[0]} is none of the nodes, ${nameOf(0)} to ${nameOf(size - 1)}`,
+        `--silent: ${strangers[0]} is none of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
       );
     this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
     this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);

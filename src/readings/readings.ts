@@ -418,6 +418,7 @@ function ofEntry(name: string): Reading | undefined {
   const [, rates = '', list = '', key = '', leaf = ''] = ENTRY.exec(name) ?? [];
   const each = entryReadings().get(`${rates}${list}.${leaf}`);
   if (each === undefined) return undefined;
+  if (/^\d+$/.test(key) && Number(key) >= structs.report.fields[list as List].count) return undefined;
   const { take: _, text: __, list: ___, total, ...common } = each;
   const ofSame = total === undefined ? {} : { total: total.replace(list, `${list}.${key}`) };
   return {

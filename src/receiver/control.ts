@@ -177,7 +177,7 @@ export async function askToForget(board: string, names: readonly string[]): Prom
     return said;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ECONNREFUSED') throw new NobodyThere(message);
+    if (['ENOENT', 'ENOTDIR', 'ECONNREFUSED'].includes(code ?? '')) throw new NobodyThere(message);
     if (code === 'EACCES')
       throw new Error(`${path} belongs to another user; run as the user of the receiver, or as root`);
     throw error;

@@ -8,6 +8,7 @@ import { foldParts, readNodes } from '../common/hostlists.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
+import { mapBoard } from '../native/index.js';
 import { editBoard } from '../shm/writer.js';
 import { askToForget, type Forgotten, NobodyThere, sortOut } from './control.js';
 
@@ -55,6 +56,26 @@ function edit(board: string, names: readonly string[]): Forgotten {
   });
 }
 
+function ownerOf(path: string): number | undefined {
+  try {
+    return lstatSync(path).uid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws a Failure for what its owner's readers would not take for a board, in their words. */
+function refuseNone(board: string): void {
+  const opened = mapBoard(board, ownerOf(board));
+  if (opened.state === 'ready') opened.board.unmap();
+  // What is retired is replaced meanwhile.
+  if (opened.state === 'ready' || opened.state === 'retired') return;
+  throw new Failure(
+    `${board}: ${opened.why}${opened.state === 'absent' ? '; give the --board of beoboard receive' : ''}`,
+    NO_BOARD,
+  );
+}
+
 async function forget(board: string, names: readonly string[]): Promise<Forgotten> {
   for (const end = performance.now() + SOCKET_BACK_MS; ; await sleep(100)) {
     try {
@@ -62,11 +83,7 @@ async function forget(board: string, names: readonly string[]): Promise<Forgotte
     } catch (error) {
       if (!(error instanceof NobodyThere)) throw error;
     }
-    try {
-      lstatSync(board);
-    } catch {
-      throw new Failure(`${board}: there is no board`, NO_BOARD);
-    }
+    refuseNone(board);
     try {
       return edit(board, names);
     } catch (error) {

@@ -125,6 +125,9 @@ function readOptions(argv: string[]): Options {
       verb.name,
       `--uncertain-after ${writeDuration(uncertainAfter)} is not below --silent-after ${writeDuration(silentAfter)}; ${limitsAdvice(silentAfter)}`,
     );
+  const { nodes, capacity } = options;
+  if (nodes !== undefined && nodes.length > capacity)
+    throw new UsageError(verb.name, `${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
   return options;
 }
 

@@ -121,7 +121,10 @@ function readOptions(argv: string[]): Options {
   if (options.pretend !== undefined && !options.once)
     throw new UsageError(verb.name, '--pretend makes one report; add --once');
   if (options.paceMin > options.paceMax)
-    throw new UsageError(verb.name, '--pace-min is longer than --pace-max; write the shorter one first');
+    throw new UsageError(
+      verb.name,
+      '--pace-min is longer than --pace-max; give a shorter --pace-min or a longer --pace-max',
+    );
   return options;
 }
 

@@ -132,13 +132,16 @@ export function readPretence(file: string): Pretence {
   } catch (error) {
     throw error instanceof InputError
       ? error
-      : new InputError(`${oneLine(file)}: ${oneLine((error as Error).message.split('\n')[0] ?? '')}`);
+      : new InputError(
+          `${oneLine(file)}: ${oneLine((error as Error).message.split('\n')[0] ?? '')}; see docs/pretend.md`,
+        );
   }
   const result = schema().safeParse(table);
   if (!result.success) {
     const [issue] = result.error.issues;
+    const why = /received undefined$/.test(issue?.message ?? '') ? 'must be given' : (issue?.message ?? '');
     throw new InputError(
-      `${oneLine(file)}: ${oneLine(issue?.path.join('.') ?? '')}: ${oneLine(issue?.message ?? '')}; see docs/pretend.md`,
+      `${oneLine(file)}: ${oneLine(issue?.path.join('.') ?? '')}: ${oneLine(why)}; see docs/pretend.md`,
     );
   }
   const given = result.data;

@@ -7,6 +7,6 @@ import { InputError, oneLine } from '../common/text.js';
 export function readSigningKey(path: string, name: string): Key {
   const [key] = readKeys(path) as [Key];
   if (key.node !== undefined && key.node !== name)
-    throw new InputError(`${oneLine(path)}: is the key of ${key.node}, and this node is ${name}`);
+    throw new InputError(`${oneLine(path)}: is the key of ${key.node}, and this node is ${name}; give it its own`);
   return key;
 }

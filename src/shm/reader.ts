@@ -295,7 +295,7 @@ export class Snapshot {
 
   /** What those nodes have, use and move together that are live by these, as `overview.states` has them. */
   totals(states: Uint8Array): Totals {
-    const { buffer, byteOffset, byteLength } = this.#view;
+    const { buffer, byteOffset, byteLength } = this.view;
     return totals(new Uint8Array(buffer, byteOffset, byteLength), states);
   }
 
@@ -584,6 +584,15 @@ function lookOf(bytes: Uint8Array) {
 /** Attempts to open a board that is replaced while it is opened. */
 const OPENINGS = 3;
 
+/** Maps a board, whatever state it is in. Throws a Failure where there is no user of the owner's name. */
+export function tryBoard(path: string, owner: number | string | undefined): ReturnType<typeof mapBoard> {
+  try {
+    return mapBoard(path, owner);
+  } catch (error) {
+    throw new Failure((error as Error).message, 2);
+  }
+}
+
 /** A board to read from, by its path: it may be absent now, be replaced, and come back. */
 export class BoardReader {
   #mapping: BoardMapping | undefined;
@@ -761,12 +770,7 @@ export class BoardReader {
 
   #open(): BoardMapping {
     for (let attempt = 1; ; attempt++) {
-      let opened: ReturnType<typeof mapBoard>;
-      try {
-        opened = mapBoard(this.path, this.owner);
-      } catch (error) {
-        throw new Failure((error as Error).message, 2); // no such owner
-      }
+      const opened = tryBoard(this.path, this.owner);
       if (opened.state === 'ready') {
         this.#opened++;
         return opened.board;

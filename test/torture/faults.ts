@@ -424,7 +424,7 @@ const board: Fault[] = [
       mkdirSync(scene.board);
       await scene.endReceiver('SIGKILL');
       scene.forgetBoard();
-      await scene.cannotStart(/board: Is a directory; remove it/);
+      await scene.cannotStart(/board: is a directory, not a board; remove it/);
       rmSync(scene.board, { recursive: true });
       await scene.reviveReceiver();
     },

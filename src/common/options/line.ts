@@ -22,6 +22,12 @@ function unknown(verb: Verb, given: string): string {
   return `unknown option ${quote(given)}; ${near ? `did you mean --${near}?` : help}`;
 }
 
+/** Why letters behind one - are not taken: `-xl`, or a name with one - too few. */
+function joined(verb: Verb, word: string): string {
+  if (named(verb, word.slice(1)) !== undefined) return unknown(verb, word);
+  return `${quote(word)} is several letters in one; write -${[...word.slice(1)].join(' -')}`;
+}
+
 /** One word that begins with -, and what it says of an option of this verb. */
 interface Given {
   readonly name: OptionName;
@@ -61,7 +67,8 @@ export function takeApart(verb: Verb, argv: readonly string[]): Line | undefined
     const { name } = given;
     let text = given.inline;
     if (optionOf(verb, name).value === undefined) {
-      if (text !== undefined) wrong ??= `--${name} takes no value; write --${name}`;
+      if (text !== undefined)
+        wrong ??= word.startsWith('--') ? `--${name} takes no value; write --${name}` : joined(verb, word);
       text = 'true';
     } else {
       text ??= argv[++i];

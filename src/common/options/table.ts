@@ -36,7 +36,7 @@ export const options = {
   'gmetad-listen': many(
     'ADDR[:PORT]',
     'where to serve what a gmetad serves: the whole tree at PORT, 8651, and queries at the port behind it; port 0 picks both',
-    values.address(GMETAD_PORT),
+    values.addressOfTwo(GMETAD_PORT),
   ),
   'trusted-hosts': many(
     'LIST',

@@ -70,9 +70,11 @@ export const command = value('command', (text): string[] => {
 export function count(low: number, high: number): Value<number> {
   return value('number', text => {
     const [, digits, unit = ''] = /^(\d{1,15})([kM]?)$/.exec(text) ?? [];
-    if (digits === undefined) throw new InputError(`${quote(text)} is no whole number; write it as 10000 or 10k`);
+    const write = `write ${low} to ${high}`;
+    const example = high < 10_000 ? '' : ', as in 10000 or 10k';
+    if (digits === undefined) throw new InputError(`${quote(text)} is no whole number; ${write}${example}`);
     const number = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1);
-    if (number < low || number > high) throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
+    if (number < low || number > high) throw new InputError(`${quote(text)} is out of bounds; ${write}`);
     return number;
   });
 }
@@ -171,6 +173,16 @@ export const addressWithPort = value('address', (text): Address => {
   return address;
 });
 
+/** An address at which two ports are served, one behind the other. */
+export function addressOfTwo(port: number): Value<Address> {
+  return value('address', text => {
+    const address = parseAddress(text, port);
+    if (address.port === 65_535)
+      throw new InputError(`${quote(text)} leaves no port behind it for queries; write a port of 0 to 65534`);
+    return address;
+  });
+}
+
 export const destination: Value<Address | '-'> = {
   kind: 'address',
   words: ['-'],
@@ -224,8 +236,10 @@ export const namedBoard = value('file', (text): NamedBoard => {
   return name === undefined ? { path: path(text) } : { name: clusterName.parse(name), path: path(rest ?? '') };
 });
 
+const isField = (text: string) => /^-?[A-Za-z_][\w.-]*$/.test(text);
+
 function fieldName(text: string): string {
-  if (/^-?[A-Za-z_][\w.-]*$/.test(text)) return text;
+  if (isField(text)) return text;
   throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
 }
 
@@ -241,7 +255,11 @@ export type Grouping = { readonly field: string } | { readonly pattern: string }
 export const grouping = value('field', (text): Grouping => {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
   // What is no regular expression is found by who matches with it: to load what knows takes longer than all the rest.
-  return pattern === undefined ? { field: fieldName(text) } : { pattern };
+  if (pattern !== undefined) return { pattern };
+  if (isField(text)) return { field: text };
+  throw new InputError(
+    `${quote(text)} is neither a field nor a pattern between slashes; write one as in os_release or '/^rack[0-9]+/'`,
+  );
 });
 
 /** A condition is only looked at for being there: which fields there are is known to who evaluates it. */

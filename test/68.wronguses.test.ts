@@ -1,0 +1,852 @@
+// Command lines that cannot be taken, of every verb, run as the real program: each is answered with one line that an administrator
+// can act on, and with the exit code that is documented. The answers stand in a file that is meant to be read from top to bottom.
+// To write it again, after looking at why:   node dist/test/68.wronguses.test.js --write
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { oneLine, UNSEEN } from '../src/common/text.js';
+import { VERBS } from '../src/common/verbs.js';
+import { folder, PROGRAM, ROOT, startReceiver } from './lib.js';
+
+const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
+/** Processes at a time. */
+const AT_ONCE = 4;
+/** A line that is taken after all may run for ever: it is ended then, and told. */
+const PATIENCE_MS = 60_000;
+const NOBODY = 65_534;
+const ROOT_USER = process.getuid?.() === 0;
+t.setTimeout(500_000);
+
+/** What else is to be known of a row. */
+interface More {
+  /** By default 2, usage; of `check` 3, unknown. */
+  code?: number;
+  env?: Record<string, string>;
+  /** Asked as an ordinary user. */
+  ordinary?: boolean;
+  /** What only root can make is asked about. */
+  root?: boolean;
+}
+
+/**
+ * A command line without `beoboard`: words, in single quotes what holds blanks, or as they are. DIR is the folder of what
+ * `makeFolder` makes, BUSY a port of 127.0.0.1 on which somebody listens.
+ */
+type Line = string | readonly string[];
+type Row = Line | readonly [line: Line, more: More];
+
+/** A board that is ready, of node1 to node3, which never reported. */
+const BOARD = '--board DIR/board';
+const BILLION = 'n[1-1000000000]';
+const LONG = 'x'.repeat(5000);
+
+const TABLE: Readonly<Record<string, readonly Row[]>> = {
+  'a verb that is none': [
+    'stauts',
+    '--json status',
+    'xyzzy',
+    'Status',
+    'STATUS',
+    'statu',
+    '--status',
+    '-status',
+    '--bord',
+    '-v',
+    [''],
+    [' status'],
+    ['status '],
+    ['sta\ntus'],
+    ['\u001b[31mred'],
+    ['stätus'],
+    [LONG],
+    'help stauts',
+    'help --nonsense',
+    'constructor',
+    '__proto__',
+    'status.js',
+    '../status',
+  ],
+  'an option that is none': [
+    'status --bord DIR/board',
+    'status --bord=DIR/board',
+    'status -board DIR/board',
+    'status -z',
+    'status -xl',
+    'status -long',
+    'nodes -ec',
+    'status --xyzzy',
+    'status --listen ::1',
+    'status --group os_release',
+    'status --filter load',
+    'status --format json',
+    'status --JSON',
+    'status --no-color',
+    'status ---json',
+    ['status', '--a\nb'],
+    ['status', '--\u001b[31m'],
+    ['status', '—json'],
+    'nodes --all',
+    'nodes --states live',
+    'check --crit 5',
+    'check --warn 5',
+    'check -t 10',
+    'send --host master --to 127.0.0.1',
+    'receive --port 8677',
+    'receive --user nobody',
+    'xml --listen 127.0.0.1',
+    'ganglia --port 8649',
+    'dump --raw',
+    'describe --board DIR/board',
+    'describe --all',
+    'events --follow',
+    'events --tail 5',
+    'show --long node1',
+    'nodeset --union a b',
+    'forget --force node1',
+    'forget -w node1',
+    'pace --node node1',
+    'keygen --node node1 -',
+    'keygen --force DIR/new.key',
+    'load --to 127.0.0.1 --count 10',
+    'demo --board DIR/board',
+    'demo --size 10',
+  ],
+  'a value that is missing, or is none': [
+    'status --board',
+    'status --board --json',
+    'status --board=',
+    ['status', '--board', ''],
+    'status --json=yes',
+    'status --watch=5',
+    'status -w',
+    'status -w --json',
+    'status -o',
+    'status --where',
+    ['status', '--where', ''],
+    ['status', '--where', '  '],
+    'status --color',
+    'status --color yes',
+    'status --color Always',
+    'send --to',
+    'send --to --once',
+    ['send', '--to', ''],
+    'send --to 127.0.0.1 --name',
+    'receive --nodes',
+    'nodes --state',
+    'nodes --state=',
+    'check --fail',
+    'check --fail maybe',
+    'check --health maybe',
+    'xml --metrics some',
+    'ganglia --metrics none',
+    'ganglia --metrics GMOND',
+    'receive --require token --key-file DIR/cluster.key',
+    'events -n',
+    'nodeset --count --exclude',
+    'status --board DIR/board --board DIR/board',
+    'status --config DIR/good.toml --config DIR/good.toml',
+    'send --to 127.0.0.1 --name a --name b',
+    'send --to - --once --proc a --proc b --proc c',
+  ],
+  times: [
+    'send --to 127.0.0.1 --interval 5',
+    'send --to 127.0.0.1 --interval 0',
+    'send --to 127.0.0.1 --interval 0s',
+    'send --to 127.0.0.1 --interval 10ms',
+    'send --to 127.0.0.1 --interval 11m',
+    'send --to 127.0.0.1 --interval=-1s',
+    'send --to 127.0.0.1 --interval -1s',
+    'send --to 127.0.0.1 --interval NaN',
+    'send --to 127.0.0.1 --interval Infinity',
+    'send --to 127.0.0.1 --interval 1e3s',
+    'send --to 127.0.0.1 --interval 1,5s',
+    ['send', '--to', '127.0.0.1', '--interval', '1 s'],
+    'send --to 127.0.0.1 --interval 1S',
+    'send --to 127.0.0.1 --interval 1sec',
+    'send --to 127.0.0.1 --interval 1m30s',
+    'send --to 127.0.0.1 --interval 0.5ms',
+    'send --to 127.0.0.1 --interval 100.5ms',
+    'send --to 127.0.0.1 --interval 99999999999999999999s',
+    ['send', '--to', '127.0.0.1', '--interval', `${'9'.repeat(400)}s`],
+    ['send', '--to', '127.0.0.1', '--interval', ''],
+    ['send', '--to', '127.0.0.1', '--interval', '１s'],
+    'send --to 127.0.0.1 --pace-min 2m',
+    'send --to 127.0.0.1 --pace-min 1ms',
+    'receive --silent-after 25h',
+    'receive --silent-after 1s',
+    'receive --uncertain-after 20s',
+    'receive --uncertain-after 100ms --silent-after 100ms',
+    'receive --drain 101ms',
+    'receive --drain 5',
+    'receive --clock-window never',
+    'receive --clock-window 1ms',
+    'events --for 0 --board DIR/board',
+    'events --for 501h --board DIR/board',
+    'events --for 1d --board DIR/board',
+    'demo --for 1d',
+    'demo --for 0',
+    'demo --interval 50ms',
+    'demo --interval fast',
+    'load --to 127.0.0.1 --for never',
+    'load --to 127.0.0.1 --restart-every 1ms',
+    'load --to 127.0.0.1 --silent-from -5s',
+    'pace -w node1 --interval 10s --for 745h',
+    'pace -w node1 --interval 10s --for 1d',
+    'pace -w node1 --interval 1ms --for 1h',
+  ],
+  'numbers, sizes, shares': [
+    'receive --capacity 0',
+    'receive --capacity -1',
+    'receive --capacity 1.5',
+    'receive --capacity 10,240',
+    'receive --capacity 1e6',
+    'receive --capacity NaN',
+    'receive --capacity 0x10',
+    'receive --capacity 10K',
+    'receive --capacity 10G',
+    'receive --capacity 2M',
+    'receive --capacity 99999999999999999999',
+    ['receive', '--capacity', '１０'],
+    'receive --capacity 2 --nodes n[1-3]',
+    'events -n -1',
+    'events -n 4097',
+    'events -n all',
+    'load --to 127.0.0.1 --size 0',
+    'load --to 127.0.0.1 --size 2M',
+    'load --to 127.0.0.1 --size many',
+    'load --to 127.0.0.1 --rate 0',
+    'load --to 127.0.0.1 --rate 1G',
+    'load --to 127.0.0.1 --rate 1000/s',
+    'load --to 127.0.0.1 --size 10 --rate 1M',
+    'load --to 127.0.0.1 --size 1M --rate 1',
+    'load --to 127.0.0.1 --nodes n[1-10] --rate 1M',
+    'load --to 127.0.0.1 --loss 101%',
+    'load --to 127.0.0.1 --loss -1%',
+    'load --to 127.0.0.1 --loss NaN',
+    'load --to 127.0.0.1 --loss half',
+    'load --to 127.0.0.1 --seed -1',
+    'load --to 127.0.0.1 --seed 4294967296',
+    'check --warning 101%',
+    'check --warning -1',
+    'check --warning 5:10',
+    'check --critical 2.5%',
+    'check --critical NaN',
+    'check -w node1',
+    'send --to 239.255.86.77 --ttl 256',
+    'send --to 239.255.86.77 --ttl -1',
+    'keygen --key-id 65536 DIR/new.key',
+    'keygen --key-id first DIR/new.key',
+  ],
+  'host lists': [
+    'nodeset --count n[1-',
+    'nodeset --count n]1[',
+    'nodeset --count n[3-1]',
+    'nodeset --count n[]',
+    'nodeset --count n[1,,2]',
+    'nodeset --count n[1-2-3]',
+    'nodeset --count n[a-c]',
+    'nodeset --count n[-3]',
+    'nodeset --count n[1-3',
+    'nodeset --count n[[1-3]]',
+    'nodeset --count n[01-9]',
+    'nodeset --count n[1-9/0]',
+    `nodeset --count ${BILLION}`,
+    'nodeset --count n[1-1000][1-1000][1-1000]',
+    'nodeset --count n[1-99999999999999999999]',
+    'nodeset --count a,,b',
+    'nodeset --count ,a',
+    'nodeset --count a,',
+    'nodeset --count -a',
+    'nodeset --count a!b',
+    'nodeset --count a^b',
+    "nodeset --count 'a b'",
+    'nodeset --count n{1..3}',
+    'nodeset --count _a',
+    ['nodeset', '--count', ''],
+    ['nodeset', '--count', 'nöde1'],
+    ['nodeset', '--count', 'a\nb'],
+    ['nodeset', '--count', 'a\u001b[31m'],
+    ['nodeset', '--count', LONG],
+    'nodeset --count @',
+    'nodeset --count @DIR/nowhere/list',
+    'nodeset --count @DIR/folder',
+    'nodeset --count @/dev/zero',
+    'nodeset --count @DIR/empty',
+    'nodeset --count @DIR/bad.list',
+    ['nodeset --count @no-such-group', { env: { PATH: '' } }],
+    'nodeset --count a --exclude n[',
+    'nodeset --count a --intersection @DIR/nowhere/list',
+    `status -w ${BILLION}`,
+    'status -w Node1',
+    'status -w n[1-9/2]',
+    'status node[1-3',
+    'status -w @DIR/empty',
+    'nodes --nodes n[3-1]',
+    'show n[3-1]',
+    'events -w n[',
+    'check --nodes n[3-1] --board DIR/board',
+    ['check', '--nodes', '', '--board', 'DIR/board'],
+    `receive --nodes ${BILLION}`,
+    'receive --nodes @DIR/nowhere/list',
+    'forget n[3-1] --board DIR/board',
+    ['forget', ''],
+    'pace -w n[ --off',
+    'load --to 127.0.0.1 --nodes n[3-1]',
+    'load --to 127.0.0.1 --size 10 --silent node99',
+    'keygen --key-file DIR/cluster.key --nodes n[3-1] DIR/keys/',
+  ],
+  conditions: [
+    `status ${BOARD} --where 'load >'`,
+    `status ${BOARD} --where 'load = 1'`,
+    `status ${BOARD} --where 'load > 1 and cpus > 2'`,
+    `status ${BOARD} --where 'load > 1 & cpus'`,
+    `status ${BOARD} --where 'load > 1 | cpus'`,
+    `status ${BOARD} --where '(load > 1'`,
+    `status ${BOARD} --where 'load > 1)'`,
+    `status ${BOARD} --where 'load < > 1'`,
+    `status ${BOARD} --where 'not held'`,
+    `status ${BOARD} --where 'load > 1 cpus'`,
+    `status ${BOARD} --where '1 < 2'`,
+    `status ${BOARD} --where 5`,
+    `status ${BOARD} --where 'loda > 1'`,
+    `status ${BOARD} --where 'xyzzy > 1'`,
+    `status ${BOARD} --where 'state == slient'`,
+    `status ${BOARD} --where 'state == live,silent'`,
+    `status ${BOARD} --where 'state in (live, silent)'`,
+    `status ${BOARD} --where 'load > many'`,
+    `status ${BOARD} --where 'load > NaN'`,
+    `status ${BOARD} --where 'load > 5GiB'`,
+    `status ${BOARD} --where 'age > 5fortnights'`,
+    `status ${BOARD} --where 'age > 50%'`,
+    `status ${BOARD} --where 'mem_avail < 10'`,
+    `status ${BOARD} --where 'mem_avail < 1 GiB'`,
+    `status ${BOARD} --where 'mem_avail < 1gb'`,
+    `status ${BOARD} --where 'in > 10G'`,
+    `status ${BOARD} --where 'load > age'`,
+    `status ${BOARD} --where 'load > 1.2.3'`,
+    `status ${BOARD} --where 'name == node1 name'`,
+    `status ${BOARD} --where 'name == 5'`,
+    `status ${BOARD} --where 'name == "x'`,
+    `status ${BOARD} --where 'name ~ rack[12]'`,
+    `status ${BOARD} --where 'name ~ "["'`,
+    `status ${BOARD} --where 'name ~ "(?=a)"'`,
+    `status ${BOARD} --where 'name ~'`,
+    `status ${BOARD} --where 'load ~ 1'`,
+    `status ${BOARD} --where 'name =~ "^n"'`,
+    `status ${BOARD} --where 'gpu.util > 90%'`,
+    `status ${BOARD} --where 'any(load > 1)'`,
+    `status ${BOARD} --where 'any(gpu.util > 1% && net.up)'`,
+    `status ${BOARD} --where 'any gpu.util > 1%'`,
+    `status ${BOARD} --where 'any()'`,
+    `status ${BOARD} --where 'any(all(gpu.util > 1%))'`,
+    `status ${BOARD} --where 'some(gpu.util > 1%)'`,
+    `status ${BOARD} --where 'net > 1'`,
+    `status ${BOARD} --where 'gpu[0].util > 1'`,
+    `status ${BOARD} --where 'gpu.99.util_pct > 1'`,
+    ['status', '--board', 'DIR/board', '--where', 'load > 1\nrm -rf'],
+    ['status', '--board', 'DIR/board', '--where', '\u001b[31m'],
+    ['status', '--board', 'DIR/board', '--where', 'lõad > 1'],
+    ['status', '--board', 'DIR/board', '--where', `${'('.repeat(10_000)}load`],
+    ['status', '--board', 'DIR/board', '--where', `name ~ "${'x'.repeat(2000)}"`],
+    `nodes ${BOARD} --where 'loda > 1'`,
+    `nodes ${BOARD} --where 'load >'`,
+    `check ${BOARD} --where 'loda > 1'`,
+    "nodes --board DIR/nowhere/board --where 'loda > 1'",
+    "check --board DIR/nowhere/board --where 'loda > 1'",
+  ],
+  'columns, orders, groups, fields': [
+    `status ${BOARD} -o laod`,
+    `status ${BOARD} -o xyzzy`,
+    `status ${BOARD} -o LOAD`,
+    `status ${BOARD} -o load,,cpu`,
+    `status ${BOARD} -o load,`,
+    `status ${BOARD} -o 'load, cpu'`,
+    `status ${BOARD} -o load:cpu`,
+    `status ${BOARD} -o gpu.util`,
+    `status ${BOARD} --json -o laod`,
+    `status ${BOARD} --csv -o laod`,
+    `status ${BOARD} --sort laod`,
+    `status ${BOARD} --sort +load`,
+    `status ${BOARD} --sort load,cpu`,
+    `status ${BOARD} --sort gpu.util`,
+    `status ${BOARD} --json --sort laod`,
+    `status ${BOARD} --csv --sort laod`,
+    `status ${BOARD} --plain --sort laod`,
+    `status ${BOARD} --by rakc`,
+    `status ${BOARD} --by '^rack[0-9]+'`,
+    `status ${BOARD} --by /rack[/`,
+    `status ${BOARD} --by //`,
+    `status ${BOARD} --by /rack`,
+    `status ${BOARD} --by os_release,arch`,
+    `status ${BOARD} --json --by rakc`,
+    `status ${BOARD} --watch --json --sort laod`,
+    `status ${BOARD} --watch --json --where 'loda > 1'`,
+    ['status', '--board', 'DIR/board', '-o', 'lo\nad'],
+    ['status', '--board', 'DIR/board', '--sort', '\u001b[31m'],
+    ['status', '--board', 'DIR/board', '--by', '/\u001b[/'],
+    'status --board DIR/nowhere/board --sort laod',
+    'status --board DIR/nowhere/board -o laod',
+    'status --board DIR/nowhere/board --by rakc',
+    'describe cpu_bussy_pm',
+    'describe xyzzy',
+    'describe load cpu',
+    'describe net.xyzzy',
+    'describe xyzzy.rx_bytes',
+    'describe LOAD',
+    ['describe', ''],
+    ['describe', 'lo\nad'],
+    ['describe', '\u001b[31m'],
+    ['describe', '__proto__'],
+    'nodes --state lvie',
+    'nodes --state live,,silent',
+    'nodes --state Live',
+    'nodes --state dead',
+    'nodes --state down,up',
+    'check --ignore eccc',
+    'check --ignore all',
+    'check --ignore held,',
+  ],
+  'options that do not go together, and arguments too many or too few': [
+    'status --json --csv',
+    'status --csv --plain',
+    'status --watch --csv',
+    'status --by os_release --csv',
+    'status --by os_release --plain',
+    'show',
+    'show --json',
+    'show --raw --json node1',
+    'nodes --expand --fold',
+    'nodes --expand --count',
+    'nodes node1',
+    'nodeset',
+    'nodeset a b',
+    'nodeset --expand --fold a',
+    'nodeset --count --nd a',
+    'forget',
+    'forget a b',
+    'keygen',
+    'keygen a b',
+    ['keygen', ''],
+    'keygen --nodes node1 DIR/new.key',
+    'keygen --key-file DIR/cluster.key DIR/new.key',
+    'keygen --key-file DIR/cluster.key --key-id 2 --nodes node1 DIR/new.key',
+    'keygen --key-file DIR/cluster.key --nodes n[1-3] DIR/new.key',
+    'pace',
+    'pace node1',
+    'pace -w node1',
+    'pace -w node1 --interval 10s',
+    'pace -w node1 --for 1h',
+    'pace -w node1 --off --interval 10s',
+    `pace -w node1 --off --via 'ssh "-p" 22'`,
+    ['pace', '-w', 'node1', '--off', '--via', ''],
+    ['pace', '-w', 'node1', '--off', '--via', 'clush\n-w'],
+    'pace -w node1 --off --pace-file pace',
+    'pace -w node1 --off --pace-file /run/$(id)/pace',
+    'pace -w node1 --off --pace-file /run/../pace',
+    'send',
+    'send master',
+    'send --to 127.0.0.1 --pretend DIR/good.toml',
+    'send --to 127.0.0.1 --pace-min 10s --pace-max 5s',
+    'receive 127.0.0.1',
+    'receive --require node',
+    'load',
+    'load 127.0.0.1',
+    'load --to -',
+    'load --to 127.0.0.1 --to 127.0.0.2',
+    'xml board',
+    'dump DIR/board',
+    'check node1',
+    'events node1',
+    'ganglia alpha',
+    'ganglia --board a=DIR/board --board a=DIR/other',
+    'demo now',
+  ],
+  'ports, addresses, names': [
+    'send --to 127.0.0.1:0',
+    'send --to 127.0.0.1:70000',
+    'send --to 127.0.0.1:-1',
+    'send --to 127.0.0.1:http',
+    'send --to 127.0.0.1:',
+    'send --to :8677',
+    'send --to 8677',
+    'send --to 10.1',
+    'send --to 10.0.0.256',
+    'send --to 10.0.0.1.5',
+    'send --to 10.0.0.0/8',
+    'send --to fe80::1:8677:x',
+    'send --to ::1:8677:8677:1:2:3:4:5:6',
+    'send --to [::1',
+    'send --to [::1]8677',
+    'send --to [::1]:70000',
+    'send --to [master]:8677',
+    'send --to http://master',
+    'send --to udp://master:8677',
+    'send --to master,backup',
+    "send --to 'master backup'",
+    'send --to user@master',
+    'send --to -master',
+    ['send', '--to', 'mäster'],
+    ['send', '--to', 'mas\nter'],
+    ['send', '--to', '\u001b[31m'],
+    ['send', '--to', `${'a'.repeat(64)}.example`],
+    'send --to 127.0.0.1 --name Node1',
+    'send --to 127.0.0.1 --name node_1!',
+    "send --to 127.0.0.1 --name 'node 1'",
+    'send --to 127.0.0.1 --name -node',
+    'send --to 127.0.0.1 --name node[1-3]',
+    ['send', '--to', '127.0.0.1', '--name', ''],
+    ['send', '--to', '127.0.0.1', '--name', 'x'.repeat(64)],
+    ['send', '--to', '127.0.0.1', '--name', 'nöde'],
+    ['send', '--to', '127.0.0.1', '--cluster', ''],
+    'send --to 127.0.0.1 --cluster a&b',
+    'send --to 239.255.86.77 --interface eth0/1',
+    'send --to 239.255.86.77 --interface an-interface-of-more-letters',
+    ['send', '--to', '239.255.86.77', '--interface', ''],
+    'receive --listen *:8677',
+    'receive --listen 127.0.0.1,127.0.0.2',
+    'receive --listen :8677',
+    'receive --listen 8677',
+    'receive --listen 127.0.0.1:65536',
+    'receive --listen ::1:8677:1:1:1:1:1:1:1',
+    'receive --group 10.0.0.1',
+    'receive --group 224.0.0.256',
+    'receive --group all',
+    ['receive --listen 127.0.0.1:BUSY --board DIR/new', { code: 1 }],
+    ['receive --listen 192.0.2.1 --board DIR/new', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --group 239.255.86.77 --interface nosuch0 --board DIR/new', { code: 1 }],
+    'load --to 127.0.0.1:0',
+    'load --to 127.0.0.1:70000',
+    'load --to 127.0.0.1 --prefix Node',
+    'load --to 127.0.0.1 --prefix -n',
+    ['load', '--to', '127.0.0.1', '--prefix', ''],
+    'ganglia --listen 127.0.0.1:99999',
+    'ganglia --gzip-listen 127.0.0.1',
+    'ganglia --gmetad-listen 8651',
+    'ganglia --gmetad-listen 127.0.0.1:65535',
+    ['ganglia --listen 192.0.2.1', { code: 1 }],
+    'ganglia --trusted-hosts master',
+    'ganglia --trusted-hosts 10.0.0.0/33',
+    'ganglia --trusted-hosts 10.0.0.1,,10.0.0.2',
+    'ganglia --grid a/b',
+    'ganglia --board =DIR/board',
+    'ganglia --board alpha=',
+    "ganglia --board 'a b=DIR/board'",
+    'status --owner nobody-of-that-name',
+    "status --owner 'a b'",
+    'status --owner 4294967295',
+    'status --owner -1',
+    ['status', { env: { BEOBOARD_OWNER: 'a b' } }],
+    ['status', { env: { BEOBOARD_OWNER: 'nobody-of-that-name' } }],
+  ],
+  'boards that are none': [
+    ...['status', 'show node1', 'nodes', 'xml', 'dump', 'events', 'forget node1', 'check'].flatMap((verb): Row[] => {
+      const code = verb === 'check' ? 3 : 4;
+      return [
+        [`${verb} --board DIR/nowhere/board`, { code }],
+        [`${verb} --board DIR/folder`, { code }],
+        [`${verb} --board DIR/pipe`, { code }],
+        [`${verb} --board DIR/text/board`, { code }],
+        [`${verb} --board DIR/locked`, { code, ordinary: true }],
+      ];
+    }),
+    // Not of dump, which shows what is wrong with a file.
+    ...['status', 'show node1', 'nodes', 'xml', 'events', 'forget node1', 'check'].flatMap((verb): Row[] => {
+      const code = verb === 'check' ? 3 : 4;
+      return [
+        [`${verb} --board DIR/text`, { code }],
+        [`${verb} --board DIR/empty`, { code }],
+      ];
+    }),
+    ...['status', 'show node1', 'nodes', 'xml', 'events', 'check'].map(
+      (verb): Row => [`${verb} --board DIR/other`, { code: verb === 'check' ? 3 : 4, root: true }],
+    ),
+    ['forget node1 --board DIR/other', { code: 1, root: true }],
+    ...['show node1', 'nodes', 'dump', 'events', 'check'].map(
+      (verb): Row => `${verb} --board DIR/board --owner nobody-of-that-name`,
+    ),
+    [['status', '--board', 'DIR/no\nwhere'], { code: 4 }],
+    [['status', '--board', 'DIR/\u001b[31m'], { code: 4 }],
+    [['status', '--board', 'DIR/nœuds'], { code: 4 }],
+    [['status', '--board', `DIR/${'x'.repeat(300)}`], { code: 4 }],
+    ['status --board DIR/board/', { code: 4 }],
+    ['status --board /dev/null', { code: 4 }],
+    ['status --board http://master/board', { code: 4 }],
+    ['status --watch --board DIR/nowhere/board', { code: 4 }],
+    ['status --watch --json --board DIR/nowhere/board', { code: 4 }],
+    ['check --board DIR/nowhere/board --fail closed', { code: 2 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/folder', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/folder/', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/text', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/text/board', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/open/board', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/board', { code: 1 }],
+    ['receive --listen 127.0.0.1:0 --board DIR/other', { code: 1, root: true }],
+    ['receive --listen 127.0.0.1:0 --board DIR/private/board', { code: 1, ordinary: true }],
+    ['receive', '--board', `DIR/${'x'.repeat(100)}`],
+    ['receive', '--board', ''],
+    ['xml --board DIR/board --owner nobody-of-that-name', { code: 2 }],
+  ],
+  'names that are not on the board': [
+    [`nodes ${BOARD} --nodes node99`, { code: 1 }],
+    [`show ${BOARD} node99`, { code: 1 }],
+    [`show ${BOARD} n[1-3],${LONG.slice(0, 60)}`, { code: 1 }],
+    [`forget ${BOARD} node99`, { code: 1 }],
+    [`check ${BOARD} --nodes node99`, { code: 2 }],
+  ],
+  'files of options, keys and pretence': [
+    ...[
+      'send',
+      'receive',
+      'status',
+      'show',
+      'events',
+      'nodes',
+      'check',
+      'xml',
+      'ganglia',
+      'dump',
+      'forget',
+      'load',
+    ].map(verb => `${verb} --config DIR/nowhere/beoboard.toml`),
+    'receive --config DIR/folder',
+    'receive --config /dev/zero',
+    ['receive --config DIR/locked', { ordinary: true }],
+    ['receive', '--config', ''],
+    'receive --config DIR/text',
+    'receive --config DIR/unknown.toml',
+    'receive --config DIR/table.toml',
+    'receive --config DIR/type.toml',
+    'receive --config DIR/list.toml',
+    'receive --config DIR/twice.toml',
+    'receive --config DIR/bounds.toml',
+    'receive --config DIR/limits.toml',
+    'receive --config DIR/elsewhere.toml',
+    'receive --config DIR/binary.toml',
+    'send --config DIR/flag.toml --to 127.0.0.1',
+    'status --config DIR/unknown.toml',
+    'send --to 127.0.0.1 --key-file DIR/nowhere/key',
+    'send --to 127.0.0.1 --key-file DIR/folder',
+    'send --to 127.0.0.1 --key-file DIR/loose.key',
+    'send --to 127.0.0.1 --key-file DIR/text.key',
+    'send --to 127.0.0.1 --key-file DIR/empty.key',
+    'send --to 127.0.0.1 --name node2 --key-file DIR/node1.key',
+    'receive --key-file DIR/nowhere/key',
+    'receive --key-file DIR/loose.key',
+    'receive --key-file DIR/text.key',
+    'receive --key-file DIR/node1.key',
+    'load --to 127.0.0.1 --key-file DIR/node1.key',
+    'load --to 127.0.0.1 --key-file DIR/nowhere/key',
+    'keygen --key-file DIR/nowhere/key --nodes node1 -',
+    'keygen --key-file DIR/text.key --nodes node1 -',
+    'keygen --key-file DIR/node1.key --nodes node1 -',
+    ['keygen DIR/cluster.key', { code: 1 }],
+    ['keygen DIR/nowhere/new.key', { code: 1 }],
+    ['keygen DIR/text/new.key', { code: 1 }],
+    ['keygen DIR/folder', { code: 1 }],
+    ['keygen DIR/private/new.key', { code: 1, ordinary: true }],
+    'send --to - --once --pretend DIR/nowhere/p.toml',
+    'send --to - --once --pretend DIR/text',
+    'send --to - --once --pretend DIR/empty',
+    'send --to - --once --pretend DIR/unknown.toml',
+  ],
+};
+
+const FILES: Readonly<Record<string, string>> = {
+  text: 'this is no board\n',
+  empty: '',
+  'bad.list': 'node[1-3]\nnode[4-\n',
+  'good.toml': '',
+  'unknown.toml': '# the master\nintervall = "1s"\n',
+  'table.toml': '[receiver]\ncapacity = 5\n',
+  'type.toml': 'capacity = true\n',
+  'list.toml': 'listen = []\n',
+  'twice.toml': 'capacity = 1\ncapacity = 2\n',
+  'bounds.toml': '\ncapacity = 0\n',
+  'limits.toml': 'silent-after = "1s"\n',
+  'elsewhere.toml': 'interval = "1s"\n',
+  'binary.toml': '\u0000\u0001\u001b[31m = 1\n',
+  'flag.toml': 'once = "yes"\n',
+  'loose.key': `1 cluster ${'ab'.repeat(32)}\n`,
+  'cluster.key': `1 cluster ${'ab'.repeat(32)}\n`,
+  'node1.key': `1 node node1 ${'ab'.repeat(32)}\n`,
+  'text.key': 'this is no key\n',
+  'empty.key': '',
+  locked: '',
+  other: '',
+};
+
+/** What is asked about, in a folder that anybody may enter. */
+function makeFolder(): string {
+  const dir = folder(t);
+  chmodSync(dir, 0o755);
+  for (const [name, text] of Object.entries(FILES)) {
+    writeFileSync(join(dir, name), text);
+    if (name.endsWith('.key')) chmodSync(join(dir, name), name === 'loose.key' ? 0o644 : 0o600);
+  }
+  mkdirSync(join(dir, 'folder'));
+  mkdirSync(join(dir, 'private'));
+  chmodSync(join(dir, 'private'), 0o000);
+  mkdirSync(join(dir, 'open'));
+  chmodSync(join(dir, 'open'), 0o777);
+  spawnSync('mkfifo', [join(dir, 'pipe')]);
+  chmodSync(join(dir, 'locked'), 0o000);
+  return dir;
+}
+
+function wordsOf(line: Line): readonly string[] {
+  return typeof line === 'string' ? [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word) : line;
+}
+
+function isMore(row: Row): row is readonly [Line, More] {
+  return typeof row !== 'string' && typeof row[1] === 'object';
+}
+
+interface Use {
+  readonly title: string;
+  /** As it stands in the file of answers. */
+  readonly shown: string;
+  readonly words: readonly string[];
+  readonly more: More;
+}
+
+/** A word as somebody would type it; what nobody would is cut short. */
+function typed(word: string): string {
+  if (word.length > 200) return `${word.slice(0, 10)}…${word.length} characters`;
+  if (word.search(UNSEEN) >= 0) {
+    const escaped = word.replaceAll(UNSEEN, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return `$'${escaped}'`;
+  }
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word}'`;
+}
+
+const USES: readonly Use[] = Object.entries(TABLE).flatMap(([title, rows]) =>
+  rows.map(row => {
+    const [line, more] = isMore(row) ? row : [row, {}];
+    const words = wordsOf(line);
+    const env = Object.entries(more.env ?? {}).map(([name, value]) => `${name}=${typed(value)}`);
+    return { title, words, more, shown: [...env, 'beoboard', ...words.map(typed)].join(' ') };
+  }),
+);
+
+interface Answer {
+  code: number | string;
+  stdout: string;
+  stderr: string;
+}
+
+/** In front of a command: as an ordinary user, without what tap has each process load. Without root we are one. */
+const AS_NOBODY = ROOT_USER ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : [];
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  const { PATH = '', NODE_OPTIONS = '' } = process.env;
+  return { PATH, ...(AS_NOBODY.length > 0 ? {} : { NODE_OPTIONS }), TZ: 'UTC', ...more };
+}
+
+async function ask(words: readonly string[], { env, ordinary }: More): Promise<Answer> {
+  const [program = '', ...args] = [...(ordinary ? AS_NOBODY : []), process.execPath, PROGRAM, ...words];
+  const child = spawn(program, args, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const answer = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', text => {
+      answer[name] += text;
+    });
+  const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  clearTimeout(timer);
+  return { code: code ?? signal ?? '', ...answer };
+}
+
+/** The answers of a file by what was asked. */
+function readGolden(): Map<string, string> {
+  const text = existsSync(GOLDEN) ? readFileSync(GOLDEN, 'utf8') : '';
+  return new Map(
+    [...text.matchAll(/^\$ (.*)\n((?: {2}.*\n)+)/gm)].map(([, shown = '', answer = '']) => [shown, answer]),
+  );
+}
+
+t.test('every wrong use gets one line that says what to do', async t => {
+  const dir = makeFolder();
+  const { port } = await startReceiver(t, join(dir, 'board'), ['--nodes', 'node[1-3]']);
+  const ordinary = spawnSync(AS_NOBODY[0] ?? 'true', [...AS_NOBODY.slice(1), process.execPath, PROGRAM, '-V'], {
+    env: environment(),
+  });
+  writeFileSync(join(dir, 'other'), readFileSync(join(dir, 'board')));
+  if (ROOT_USER) chownSync(join(dir, 'other'), NOBODY, NOBODY);
+
+  const place = (word: string) => word.replaceAll('DIR', dir).replaceAll('BUSY', String(port));
+  const placeless = (text: string) =>
+    text
+      .replaceAll(dir, 'DIR')
+      .replaceAll(String(port), 'BUSY')
+      .replace(/pid \d+/, 'pid N')
+      .replace(/(.)\1{99,}/g, (run, letter: string) => `${letter}…${run.length} characters`);
+  const before = readGolden();
+  const answers = new Map<Use, string>();
+
+  const look = async (use: Use) => {
+    const { shown, words, more } = use;
+    const skipped =
+      (more.root && !ROOT_USER && 'only root can make it') ||
+      (more.ordinary && ordinary.status !== 0 && 'no ordinary user can run the program here');
+    if (skipped) {
+      answers.set(use, before.get(shown) ?? '');
+      t.pass(shown, { skip: skipped });
+      return;
+    }
+    const { code, stdout, stderr } = await ask(words.map(place), more);
+    // A monitor reads stdout alone.
+    const isCheck = words[0] === 'check';
+    const [told, silent] = isCheck ? [stdout, stderr] : [stderr, stdout];
+    const answer = placeless(told);
+    answers.set(use, `  ${code}: ${answer.replace(/\n$/, '').replaceAll('\n', '\n  ')}\n`);
+    const advises = /[;?] \S|\?$/.test(told.trimEnd());
+    const names = words.slice(1).some(word => told.includes(oneLine(place(word))));
+    const faults = [
+      code !== (more.code ?? (isCheck ? 3 : 2)) && `the code ${code}`,
+      silent !== '' && `also ${JSON.stringify(silent)}`,
+      !/^[^\n]+\n$/.test(told) && 'not one line',
+      told.slice(0, -1).search(UNSEEN) >= 0 && 'what no terminal shows',
+      /\bundefined\b|NaN(?!')|\[object| {4}at |Error:/.test(answer) && 'an error of ours',
+      told.length > 600 + dir.length && 'more than anybody reads',
+      !(isCheck ? /^BEOBOARD (CRITICAL|UNKNOWN): / : /^beoboard( [a-z]+)?: /).test(told) && 'not who says it',
+      !(advises || (more.code !== undefined && names)) && 'neither what to do nor what is meant',
+    ].filter(fault => fault !== false);
+    t.same(faults, [], `${shown}: ${answer}`);
+    t.equal(answers.get(use), before.get(shown), shown);
+  };
+  const next = USES.values();
+  const work = async () => {
+    for (const use of next) await look(use);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+
+  if (process.argv.includes('--write')) {
+    const parts = Object.keys(TABLE).map(title => {
+      const those = USES.filter(use => use.title === title);
+      return [`# ${title}\n`, ...those.map(use => `$ ${use.shown}\n${answers.get(use)}`)].join('\n');
+    });
+    writeFileSync(GOLDEN, `${parts.join('\n')}`);
+  }
+});
+
+t.test('the table is long, holds nothing twice, and has something of every verb', async t => {
+  t.ok(USES.length >= 150, `${USES.length} uses`);
+  const shown = USES.map(use => use.shown);
+  t.same(
+    shown.filter((line, i) => shown.indexOf(line) < i),
+    [],
+  );
+  const verbs = new Set(USES.map(({ words }) => words[0]));
+  t.same(
+    Object.keys(VERBS).filter(verb => !verbs.has(verb)),
+    [],
+  );
+  t.same(
+    [...readGolden().keys()].filter(line => !shown.includes(line)),
+    [],
+    'no answer is left of a use that is gone',
+  );
+});
