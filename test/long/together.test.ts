@@ -1,5 +1,5 @@
 // How often it is said of nodes that died one by one that they fell silent together, at any look, and how often of a rack that died at once:
-// the tables of docs/liveness.md. Four minutes.
+// the tables of docs/liveness.md.
 
 import t from 'tap';
 import { chanceOf, falselySaid, rightlySaid } from '../silences.js';
