@@ -430,7 +430,7 @@ t.test('how long collecting took is none of the clock’s fault', async t => {
   );
   t.strictSame(
     oddities(survey(snapshot)).flatMap(({ kind, text }) => (kind === 'clock' ? text : [])),
-    ['clock of untold is 2.1 s behind', 'clock of wrong is 2.1 s behind'],
+    ['clocks of untold,wrong are 2.1 s behind'],
   );
   t.equal(parsed(snapshot).nodes.find(({ name }: { name: string }) => name === 'starved').offset_us, -2_100_000);
 });
@@ -461,14 +461,7 @@ t.test('JSON: what is odd, and the nodes that were chosen', async t => {
     parsed(madeBoard(mixed, REFUSED)).oddities.map(
       ({ kind, nodes }: { kind: string; nodes: string }) => `${kind} ${nodes}`,
     ),
-    [
-      'refused rack06n48',
-      'clock rack04n01',
-      'clock rack05n01',
-      'clock rack05n02',
-      'clock rack05n[03-05]',
-      'kernel rack03n07',
-    ],
+    ['refused rack06n48', 'clock rack04n01', 'clock rack05n[01-05]', 'kernel rack03n07'],
   );
 });
 

@@ -116,7 +116,8 @@ export class Follower {
   #begin(told: Happening[]): void {
     const { event_last = 0 } = this.reader.roll().board.header;
     this.#next = Math.max(1, event_last + 1 - this.following.last);
-    const entries = this.#read(told);
+    // Of those that nobody asked for before, none is lost.
+    const entries = this.#read([]);
     // Whoever is in these events has a record by now.
     const roll = this.reader.roll();
     this.#learn(roll);

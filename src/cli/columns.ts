@@ -2,6 +2,7 @@
 
 import { formatDuration } from '../common/durations.js';
 import { InputError, nearest, oneLine, quote } from '../common/text.js';
+import { entryReadings } from '../readings/entries.js';
 import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
 
@@ -107,11 +108,21 @@ export function chosenColumns(names: readonly string[]): Column[] {
     if (known !== undefined) return known;
     const field = readingOf(name);
     if (field !== undefined) return ofField(field);
+    refuseEach(name);
     const meant = nearest(name, readingNames());
     const hint = meant ? `did you mean ${meant}?` : `write some of ${COLUMNS.map(other => other.name).join(',')}`;
     throw new InputError(`there is no column ${quote(name)}; ${hint}`);
   });
   return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
+}
+
+/** Of what a report has several of, one has to be named. Throws an InputError. */
+function refuseEach(name: string): void {
+  const each = entryReadings().get(name);
+  if (each === undefined) return;
+  const first = name.replace(each.list, `${each.list}.0`);
+  const byName = each.list === 'net' ? ` or ${name.replace('net', 'net.eth0')}` : '';
+  throw new InputError(`${name} is of each of several; write ${first}${byName}`);
 }
 
 /** What to sort by: the largest first unless `upward`. */
@@ -125,6 +136,7 @@ export function sortField(text: string): Sorting {
   const name = text.replace(/^-/, '');
   const field = readingOf(name);
   if (field === undefined) {
+    refuseEach(name);
     const meant = nearest(name, readingNames());
     throw new InputError(
       `there is no field ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'beoboard describe lists them'}`,

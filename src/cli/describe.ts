@@ -84,10 +84,13 @@ function* list(): Generator<string> {
   const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
   const parts: [title: string, rows: Row[]][] = [
     ['Of a node, as the board knows it', ownReadings().map(ofReading)],
-    ['Of its last report', dictionary.filter(({ struct }) => struct === 'report').map(ofReport)],
+    [
+      'Of its last report',
+      dictionary.filter(({ struct, field }) => struct === 'report' && readingOf(field) !== undefined).map(ofReport),
+    ],
     ['Flags of it: held, or flags.held', flags.map(ofReading)],
     [
-      'Of each CPU group, network interface, GPU: any(gpu.util > 90%), all(…), gpu.0.util_pct, net.eth0.mbps',
+      'Of each CPU group, network interface, GPU: any(gpu.util > 90%), all(…), gpu.0.util_pct, net.eth0.mbps; of all other interfaces and of the RDMA ports: net_rest.rx_bytes, fabric.rx_bytes',
       [...dictionary.filter(({ struct }) => struct !== 'report').map(ofReport), ...bits.map(ofReading)],
     ],
   ];
@@ -104,10 +107,15 @@ const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padE
 function otherNames(entry: Entry): string {
   const source = entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
   const all: AnyReading[] = [...readingNames().map(name => readingOf(name) as Reading), ...entryReadings().values()];
-  const names = all
-    .filter(reading => reading.source === source && bitOf(reading) === undefined)
-    .map(({ name }) => name);
-  return names.filter(name => name !== fullName(entry)).join(', ');
+  const others = all.filter(
+    reading => reading.source === source && bitOf(reading) === undefined && reading.name !== fullName(entry),
+  );
+  // Without its unit a name has another.
+  return others
+    .map(({ name, unit, wantsUnit }) =>
+      wantsUnit && name !== source ? `${name} (in ${unit.label || 'parts of 1'})` : name,
+    )
+    .join(', ');
 }
 
 /** What is no field of the report, or a bit of one. */

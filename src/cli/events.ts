@@ -22,13 +22,13 @@ export const verb = defineVerb({
     'beoboard events --for 1h >events.txt',
   ],
   notes: `A line for each change of a node's state, each ailment that comes or goes, and each event that the receiver has written: restarts, boots,
-goodbyes, refusals, links that go down, up or dark, full buffers. The first line says how the nodes are. Nodes to which the same happened
+goodbyes, refusals (of nodes on the board, and why), links that go down, up or dark, full buffers. The first line says how the nodes are. Nodes to which the same happened
 between two looks, a quarter of a second apart, are in one line as a host list; with --json each has an object of its own, one a line
 (docs/json.md).
 Changes of state are not kept anywhere: --last tells of what the receiver has written alone, of which the board keeps 4,096.
 While the receiver is stalled, nothing is known about nodes, and none of them changes its state. Another board is followed, and one that
 is away is waited for, unless there was none at the start. With --nodes, changes of the others are left out.
-Exit codes: 0 ended by a signal, --for, or its reader; 2 usage; 4 no board at the start.`,
+That its reader has gone it finds out with the next line that it writes. Exit codes: 0 ended by a signal, --for, or its reader; 2 usage; 4 no board at the start.`,
 });
 
 /** From one look to the next: how late something is told at most. */

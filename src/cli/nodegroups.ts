@@ -25,14 +25,16 @@ type Rule = (snapshot: Snapshot, node: Surveyed) => string | undefined;
 /** The value of a field, in its word where it has words. */
 function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   const value = field.value(snapshot.node(index));
-  return typeof value === 'number' ? (field.words?.[value] ?? value) : value;
+  if (typeof value !== 'number') return value;
+  return field.words?.[value] ?? Number(value.toPrecision(6));
 }
 
 /** Throws an InputError for what is no field, or no regular expression. */
 export function ruleOf(grouping: Grouping): Rule {
   if ('pattern' in grouping) {
     const find = compilePattern(grouping.pattern, '--by');
-    return (_, { name }) => find(name);
+    // An empty part is in common with everybody.
+    return (_, { name }) => find(name) || undefined;
   }
   const { field } = sortField(grouping.field);
   return (snapshot, { index }) => {

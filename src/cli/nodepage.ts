@@ -43,7 +43,7 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
     if (described.kind === 'reserved') continue;
     const [name, value, rate] = [`${prefix}${field}`, values[field], rates[field]];
     if (!Object.hasOwn(structs, described.type)) {
-      const share = rates[field.replace(/_ms$/, '_pct')];
+      const share = field.endsWith('_ms') ? rates[field.replace(/_ms$/, '_pct')] : undefined;
       const shown = [perSecond(rate), ...(typeof share === 'number' ? [`${share.toFixed(1)}%`] : [])];
       yield [name, shownValue(value, described), shownUnit(described), shown.join('  ').trim()];
       continue;

@@ -52,6 +52,8 @@ export async function main(argv: string[]): Promise<number> {
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
     const { names, strangers } = found;
+    // What was read last is no answer to what holds now.
+    if (found.stalled && values.where !== undefined) names.length = 0;
     if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));
     else if (names.length > 0) await print([`${fold(names)}\n`]);

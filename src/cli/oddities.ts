@@ -172,20 +172,25 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
     .filter(({ skew }) => Math.abs(skew) > SKEW_LEAST_S)
     .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
-  for (const { node, skew } of odd.slice(0, EACH_MOST)) {
-    const name = oneLine(node.name);
-    found.push({
-      kind: 'clock',
-      nodes: [node],
-      text: `clock of ${name} is ${ahead(skew, master === 0 ? '' : 'the others')}`,
-    });
+  // A rack whose time server is wrong is one thing: those that are as far off to the figure that is shown are in one sentence.
+  const byDistance = new Map<string, Surveyed[]>();
+  for (const { node, skew } of odd) {
+    const far = ahead(skew, master === 0 ? '' : 'the others');
+    byDistance.set(far, [...(byDistance.get(far) ?? []), node]);
   }
-  const more = odd.slice(EACH_MOST).map(({ node }) => node);
+  const kinds = [...byDistance];
+  for (const [far, same] of kinds.slice(0, EACH_MOST)) {
+    const [who, are] = same.length === 1 ? [`clock of ${shown(same)}`, 'is'] : [`clocks of ${shown(same)}`, 'are'];
+    found.push({ kind: 'clock', nodes: same, text: `${who} ${are} ${far}` });
+  }
+  const more = kinds.slice(EACH_MOST).flatMap(([, same]) => same);
   if (more.length > 0)
     found.push({
       kind: 'clock',
       nodes: more,
-      text: `clocks of ${more.length} more nodes (${shown(more)}) are more than ${SKEW_LEAST_S} s off`,
+      text: `${more.length === 1 ? 'the clock of one more node' : `the clocks of ${more.length} more nodes`} (${shown(more)}) ${
+        more.length === 1 ? 'is' : 'are'
+      } more than ${SKEW_LEAST_S} s off`,
     });
   return found;
 }
@@ -464,7 +469,8 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...together(snapshot, unexplained),
     ...byReason,
     ...twice,
-    ...ailing(all),
+    // What ails the others is none of who asks about these.
+    ...ailing(nodes),
     ...senders(snapshot, others, all),
     ...[delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),
   ];

@@ -60,7 +60,8 @@ With --json, -o leaves of each node its name, its state and those fields: number
 A condition compares what beoboard describe lists (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or a text by
 ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), and per cent of a part
 are of its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct and
-net.eth0.mbps ask of GPUs, interfaces and CPU groups. What was not measured compares with nothing.
+net.eth0.mbps ask of GPUs, interfaces and CPU groups. What was not measured compares with nothing, so
+that !(…) holds of it. Of a node that is not live the last known counts: state == live && … asks for what holds now.
 --by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
 Host lists without an option are those of -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });

@@ -67,9 +67,16 @@ function nodeJson(node: Node) {
   };
 }
 
+/** A chosen column as JSON has it: a field of the report as it is there, so that what passes 2^53 is a decimal string. */
+function chosenValue(node: Node, { name, field }: Column): unknown {
+  if (name === 'boot_id' || field.source !== name || !Object.hasOwn(structs.report.fields, name))
+    return field.value(node);
+  return node.field(name as Parameters<Node['field']>[0]);
+}
+
 /** The columns that were chosen alone, numbers without units; what was not measured is absent. */
 function chosenJson(node: Node, columns: readonly Column[]) {
-  const values = columns.map(({ name, field }) => [name, field.value(node)] as const);
+  const values = columns.map(column => [column.name, chosenValue(node, column)] as const);
   return { name: node.name, state: node.state, ...Object.fromEntries(values) };
 }
 

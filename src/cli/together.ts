@@ -11,18 +11,22 @@ export interface Unheard {
   readonly isSilent: boolean;
 }
 
-/** The last reports of nodes that die at once lie within one interval; this is what a report may come early or late, in intervals. */
-const WINDOW = 1.1;
-/** What is likelier than this is chance. */
-const CHANCE = 1e-5;
+/**
+ * Within how many intervals the last reports of nodes that die at once lie: one, and what a report may come early or late; of two racks that
+ * die a moment apart two and a half. What is likelier than `chance` is chance: of deaths one by one more lie in a wide window.
+ */
+const WINDOWS = [
+  { intervals: 1.1, chance: 1e-5 },
+  { intervals: 2.6, chance: 1e-20 },
+] as const;
 /** The times around in which deaths are counted, in windows: those that begin with the window, end with it, or have it in their middle. */
 const STRETCHES = [2, 4, 16, 64];
 /** Deaths per window that are expected where there are no others: none in four windows is no proof that there are fewer. */
 const RATE_LEAST = 1 / 3;
 
 /** Whether so many are more than chance brings at that rate: by Chernoff's bound for a Poisson number. */
-function isBeyondChance(count: number, rate: number): boolean {
-  return count > rate && count - rate - count * Math.log(count / rate) < Math.log(CHANCE);
+function isBeyondChance(count: number, rate: number, chance: number): boolean {
+  return count > rate && count - rate - count * Math.log(count / rate) < Math.log(chance);
 }
 
 /** How many of the sorted numbers are below that one. */
@@ -50,19 +54,19 @@ function rateAround(ages: Float64Array, age: number, window: number, within: num
 }
 
 /** The largest group of nodes of one interval, sorted by their ages, that chance does not explain: from which to which. */
-function largest(nodes: readonly Unheard[], window: number): [from: number, end: number] | undefined {
+function largest(nodes: readonly Unheard[], window: number, chance: number): [from: number, end: number] | undefined {
   const ages = Float64Array.from(nodes, ({ ageMs }) => ageMs);
   const found: { from: number; end: number; silent: number }[] = [];
   let silent = 0;
   for (let from = 0, end = 0; from < nodes.length; from++) {
     for (; end < nodes.length && (ages[end] as number) < (ages[from] as number) + window; end++)
       silent += Number(nodes[end]?.isSilent);
-    if (isBeyondChance(silent, RATE_LEAST)) found.push({ from, end, silent });
+    if (isBeyondChance(silent, RATE_LEAST, chance)) found.push({ from, end, silent });
     silent -= Number(nodes[from]?.isSilent);
   }
   found.sort((a, b) => b.silent - a.silent);
   const group = found.find(({ from, end, silent }) =>
-    isBeyondChance(silent, rateAround(ages, ages[from] as number, window, end - from)),
+    isBeyondChance(silent, rateAround(ages, ages[from] as number, window, end - from), chance),
   );
   return group && [group.from, group.end];
 }
@@ -79,7 +83,10 @@ export function fellTogether<T extends Unheard>(nodes: readonly T[], most: numbe
   for (const [intervalMs, same] of byInterval) {
     const left = same.sort((a, b) => a.ageMs - b.ageMs);
     for (let i = 0; i < most; i++) {
-      const group = largest(left, WINDOW * intervalMs);
+      const group = WINDOWS.reduce<ReturnType<typeof largest>>(
+        (group, { intervals, chance }) => group ?? largest(left, intervals * intervalMs, chance),
+        undefined,
+      );
       if (group === undefined) break;
       const [from, end] = group;
       found.push(left.splice(from, end - from).filter(({ isSilent }) => isSilent));

@@ -115,10 +115,11 @@ function ends(left: string, right: string, columns: number): string {
 /** What Enter or another key does with what is shown. */
 const OPENS = { nodes: 'Enter node', folded: 'l rows', groups: 'Enter group', none: '' } as const;
 
-function legend(kind: Body['kind'], right: string, columns: number): string {
-  const opens = OPENS[kind] && `  ${OPENS[kind]}`;
+function legend(kind: Body['kind'], isInGroup: boolean, right: string, columns: number): string {
+  const back = isInGroup ? '  Esc groups' : '';
+  const opens = `${OPENS[kind] && `  ${OPENS[kind]}`}${back}`;
   const long = `q quit  s/S sort  r reverse  f filter  x exceptions${opens}  ? help`;
-  const short = `q quit  s sort  f filter${kind === 'folded' ? opens : ''}  ? help`;
+  const short = `q quit  s sort  f filter${kind === 'folded' ? opens : back}  ? help`;
   return ends(long.length + right.length < columns ? long : short, right, columns);
 }
 
@@ -262,7 +263,10 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     const where = folded.length > fitting ? `lines ${range(first + 1, first + visible.length, folded.length)}` : '';
     const sortable = COLUMNS.map(({ name }) => name);
     const shown = { folded: true, room: fitting, columns: sortable };
-    return page([...top, ...visible], legend(body.kind, where, columns), shown, { ...view, top: first });
+    return page([...top, ...visible], legend(body.kind, view.outer !== undefined, where, columns), shown, {
+      ...view,
+      top: first,
+    });
   }
   const all: readonly Row[] =
     body.kind === 'nodes'
@@ -286,7 +290,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
     [...top, ...(all.length === 0 ? nothing : [paint.title(table.title), ...drawn])],
-    legend(body.kind, range(from + 1, from + drawn.length, all.length), columns),
+    legend(body.kind, view.outer !== undefined, range(from + 1, from + drawn.length, all.length), columns),
     { rows: all, room, columns: table.columns },
     next,
   );

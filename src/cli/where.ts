@@ -4,7 +4,7 @@ import { UsageError } from '../common/failure.js';
 import { compilePattern } from '../common/patterns.js';
 import { InputError, nearest, quote } from '../common/text.js';
 import { cursorOf } from '../readings/cursor.js';
-import { type EntryReading, entriesOf, entryReadings, entryValue, type List } from '../readings/entries.js';
+import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
 import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
 import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readings/units.js';
 import { STATES } from '../shm/liveness.js';
@@ -46,7 +46,10 @@ function tokens(text: string): Token[] {
     if (match === null) {
       const column = at + (/^\s*/.exec(text.slice(at))?.[0].length ?? 0) + 1;
       if (column > text.length) return [...found, { kind: 'end', text: '', column }];
-      if (found.slice(-2).some(({ kind, text }) => kind === 'sign' && text.endsWith('~')))
+      if (
+        found.slice(-2).some(({ kind, text }) => kind === 'sign' && text.endsWith('~')) &&
+        !/["']/.test(text[column - 1] ?? '')
+      )
         throw wrong(column, 'a pattern without quotes', 'write it in quotes, as in name ~ "^rack[12]"');
       const rest = text.slice(column - 1);
       const hints: [begins: RegExp, what: string, hint: string][] = [
@@ -57,7 +60,11 @@ function tokens(text: string): Token[] {
         [/^["']/, 'a text that is not closed', 'write "text"'],
         [/^,/, 'a comma', 'compare with one value at a time, as in state == live || state == silent'],
         [/^\[/, 'a bracket', 'an entry is named by its number behind a point: gpu.0.util_pct'],
-        [/^-?\d/, `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is no number`, 'write digits, as in 1024 or 0.5'],
+        [
+          /^-?\d/,
+          `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is no number`,
+          'write digits, as in 1024 or 0.5, and a text in quotes',
+        ],
       ];
       const [, what, hint] = hints.find(([begins]) => begins.test(rest)) ?? [
         /./,
@@ -191,9 +198,14 @@ function match(left: Operand, sign: Token, right: Token): Holds {
 /** What holds of one entry at least, or of all that there are; where there is none neither does. */
 function ofEntries(all: boolean, list: List, holds: Holds): Holds {
   return node => {
-    const count = entriesOf(cursorOf(node), list);
-    let some = 0;
-    for (let entry = 0; entry < count; entry++) if (holds(node, entry)) some++;
+    const slots = entriesOf(cursorOf(node), list);
+    let [count, some] = [0, 0];
+    for (let entry = 0; entry < slots; entry++) {
+      // Of the places for interfaces not all are in use.
+      if (!isEntry(cursorOf(node), list, entry)) continue;
+      count++;
+      if (holds(node, entry)) some++;
+    }
     return all ? some > 0 && some === count : some > 0;
   };
 }
@@ -323,14 +335,21 @@ class Parser {
     if (kind === 'sign')
       throw wrong(column, `${quote(text)} where a value is missing`, 'write FIELD < VALUE, as in load > 10');
     this.#at++;
-    if (kind === 'number') return { token, isText: false, value: () => Number.parseFloat(text) };
-    if (kind === 'text') return { token, isText: true, value: () => text };
+    if (kind === 'number') {
+      const next = this.#next;
+      if (token.unit === undefined && next.kind === 'word' && isUnit(next.text))
+        throw wrong(next.column, `a blank before the unit ${quote(next.text)}`, `write ${text}${next.text}`);
+      if (!Number.isFinite(Number.parseFloat(text)))
+        throw wrong(column, `${quote(text)} is too large`, 'write a smaller one');
+      return { token, isText: false, value: () => Number.parseFloat(text) };
+    }
     const { words } = beside ?? {};
+    if (kind === 'text' && words === undefined) return { token, isText: true, value: () => text };
     const known = beside?.name === 'state' ? STATES : words;
     const index = known?.indexOf(text) ?? -1;
     if (index >= 0)
       return words ? { token, isText: false, value: () => index } : { token, isText: true, value: () => text };
-    const reading = beside?.name === 'state' ? undefined : this.#reading(token);
+    const reading = beside?.name === 'state' || kind === 'text' ? undefined : this.#reading(token);
     if (reading !== undefined) return { token, reading, isText: reading.isText === true, value: valuesOf(reading) };
     if (known !== undefined) {
       const meant = nearest(text, known);

@@ -56,6 +56,11 @@ function placeOf(cursor: Cursor, list: List, entry: number): number {
   return list === 'net' && cursor.view.getUint8(at) === 0 ? -1 : at;
 }
 
+/** Whether there is an entry of that number. */
+export function isEntry(cursor: Cursor, list: List, entry: number): boolean {
+  return placeOf(cursor, list, entry) >= 0;
+}
+
 /** The number of the entry that people call so: its number, or the name of an interface; -1 when there is none. */
 export function entryOf(cursor: Cursor, list: List, key: string): number {
   if (/^\d+$/.test(key)) return Number(key);

@@ -205,7 +205,12 @@ const OWN: Reading[] = [
   reading('packets_out', 'network packets out per second', NUMBER, traffic('tx_packets')),
   reading('disk', 'disk read and written', BYTES_PER_SECOND, diskTraffic),
   reading('pressure', 'tasks waited for CPU, memory or I/O, the largest share', PERCENT, pressure),
-  reading('gpu', 'GPUs in use', PERCENT, gpu),
+  reading(
+    'gpu',
+    'GPUs: how busy they are in the mean, or where that is not known how many of them are in use',
+    PERCENT,
+    gpu,
+  ),
   reading('gpu_util', 'Share of time in which a kernel ran, mean of all GPUs', PERCENT, gpuUtilisation, {
     title: 'GPU Utilization',
   }),
@@ -313,7 +318,15 @@ function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
   const words = unit.startsWith('enum ') ? enums[unit.slice(5) as keyof typeof enums] : undefined;
   const total = TOTALS.find(([part]) => part.test(name))?.[1];
   const [title, about = ''] = TITLES[name] ?? [];
-  const more = { source: name, ...(words && { words }), ...(total && { total }), ...(title && { title }) };
+  // Hundredths of a per cent in a name that does not say so.
+  const wantsUnit = /^psi_.*\d0$/.test(name);
+  const more = {
+    source: name,
+    ...(wantsUnit && { wantsUnit }),
+    ...(words && { words }),
+    ...(total && { total }),
+    ...(title && { title }),
+  };
   if (type === 'char' || isId(type, unit)) return [{ ...text(name, about, textOf(name, type)), source: name }];
   const own = reading(name, about, contractUnit(unit), field(name as NumberField), more);
   if (kind !== 'counter') return [own];
