@@ -384,6 +384,16 @@ static void load_order(struct bb_order *o, const struct bb_mapped *b, uint32_t r
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
 }
 
+/* Keeps from where the reports came until now, where this one comes from elsewhere: of two machines with one name both are told, also when
+ * one has taken the other's place. */
+static void keep_address(struct bb_record *r, const uint64_t address[2], int64_t stamp_ns) {
+  uint64_t before[2];
+  memcpy(before, r->address, sizeof before);
+  if ((before[0] | before[1]) == 0 || memcmp(before, address, sizeof before) == 0) return;
+  bb_copy_in(r->address_before, before, sizeof before);
+  bb_store(&r->address_ns, (uint64_t)stamp_ns);
+}
+
 void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order *o, const struct bb_refusal *refusal,
                     const struct bb_arrival *arrival) {
   struct bb_record *r = record_at(b, record);
@@ -402,6 +412,7 @@ void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order 
   } else {
     uint64_t address[2];
     memcpy(address, arrival->address, sizeof address);
+    keep_address(r, address, arrival->stamp_ns);
     bb_copy_in(r->address, address, sizeof address);
     bb_store(&r->port, arrival->port);
     bb_store(&r->order_proved, o->proved);

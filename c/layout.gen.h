@@ -11,7 +11,7 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x867fd7dab686ab1f)
+#define BB_HASH_BOARD_V2 UINT64_C(0x41b546ae8c5eb7d1)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
@@ -966,7 +966,8 @@ struct bb_record {
   uint64_t auth_proved;
   uint64_t flags;
   uint64_t refused_kinds;
-  uint64_t reserved0[3];
+  uint8_t address_before[16];
+  uint64_t address_ns;
   uint64_t order_head;
   uint64_t start_boot_ns;
   uint64_t history_seq;
@@ -998,7 +999,8 @@ BB_STATIC_ASSERT(offsetof(struct bb_record, offset_us) == 136, "record.offset_us
 BB_STATIC_ASSERT(offsetof(struct bb_record, auth_proved) == 144, "record.auth_proved");
 BB_STATIC_ASSERT(offsetof(struct bb_record, flags) == 152, "record.flags");
 BB_STATIC_ASSERT(offsetof(struct bb_record, refused_kinds) == 160, "record.refused_kinds");
-BB_STATIC_ASSERT(offsetof(struct bb_record, reserved0) == 168, "record.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_record, address_before) == 168, "record.address_before");
+BB_STATIC_ASSERT(offsetof(struct bb_record, address_ns) == 184, "record.address_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_record, order_head) == 192, "record.order_head");
 BB_STATIC_ASSERT(offsetof(struct bb_record, start_boot_ns) == 200, "record.start_boot_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_record, history_seq) == 208, "record.history_seq");

@@ -25,7 +25,7 @@ import { openWriter } from '../src/shm/writer.js';
 import { now } from './brokenboards.js';
 import { clean, invalid, needsXmllint } from './ganglia.js';
 import { boardPath, folder, makeReport, run, startReceiver, until } from './lib.js';
-import { type MadeBoard, type MadeNode, madeBoard } from './madeboard.js';
+import { type MadeBoard, type MadeNode, madeBoard, NOW } from './madeboard.js';
 
 t.setTimeout(300_000);
 const S = 1_000_000_000n;
@@ -490,13 +490,21 @@ t.test('two machines with one name: one sentence with the name and both addresse
   other(x({ boot_id: 2n, seq: 2, t_boot_ns: 102n * S }));
   await until('the other has its place', () => reader.snapshot().node(0).address === '127.0.0.3');
   const after = (await ask('status')).text;
-  t.match(after, /\nx: 2 machines report under this name: 127\.0\.0\.3 is believed, 127\.0\.0\.1 is refused \(/);
+  t.match(
+    after,
+    /\nx: 3 machines have reported under this name: 127\.0\.0\.3 is believed, 127\.0\.0\.1 was refused \(.*\), 127\.0\.0\.2 was believed until \S+ ago; /,
+  );
   t.equal(linesWith(after, '127.0.0.3 is').length, 1);
 });
 
 t.test('of two machines with one name, the one that was refused has outlived the other', async t => {
-  const scene = (senders: MadeBoard['senders'], age = 0.5) => {
-    const node: MadeNode = { name: 'x', age, record: { address: [...Array(10).fill(0), 255, 255, 10, 0, 0, 3] } };
+  const ipv4 = (...bytes: number[]) => [...Array(10).fill(0), 255, 255, ...bytes];
+  const scene = (senders: MadeBoard['senders'], sinceS?: number) => {
+    const moved = sinceS !== undefined && {
+      address_before: ipv4(10, 0, 0, 9),
+      address_ns: NOW - BigInt(Math.round(sinceS * 1e9)),
+    };
+    const node: MadeNode = { name: 'x', age: 0.5, record: { address: ipv4(10, 0, 0, 3), ...moved } };
     return oddities(survey(madeBoard([node], { senders: senders ?? [] }))).map(({ kind, text }) => `${kind}: ${text}`);
   };
   const rival = (address: string, last: number, count = 4) =>
@@ -509,6 +517,13 @@ t.test('of two machines with one name, the one that was refused has outlived the
     'rival: x: 2 machines have reported under this name: 10.0.0.3 is believed, 10.0.0.7 was refused ' +
       '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
   ]);
+  // From where the one that has died had reported the board knows.
+  t.same(scene([rival('10.0.0.3', 5)], 4), [
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is believed and was refused before ' +
+      '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was believed until 4.0s ago; give each a name of its own',
+  ]);
+  t.same(scene([rival('10.0.0.3', 5)], 61), scene([rival('10.0.0.3', 5)]), 'for a minute');
+  t.same(scene([], 4), [], 'another address alone is no second machine');
   t.same(scene([rival('10.0.0.7', 61)]), [], 'for a minute');
 });
 

@@ -9,7 +9,7 @@ import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
-import { ahead, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
+import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
 import {
   isUnproved,
   lateSenders,
@@ -305,23 +305,30 @@ const RIVAL = enums.reason.indexOf('rival');
 /** That more than one machine has a name: whose reports are taken, and whose are refused. */
 function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: readonly SenderEntry[]): string {
   // A record that was left half-written knows none.
-  const address = snapshot.node(index).address || 'one';
+  const node = snapshot.node(index);
+  const address = node.address || 'one';
   const others = refused.filter(entry => entry.address !== address).map(entry => entry.address);
+  const before = node.addressBefore;
+  const isBefore = before !== undefined && before.sinceMs <= LATELY_MS && !others.includes(before.address);
   const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
   const often = `rival, ${oftenText(snapshot, all)}`;
-  // Who was refused has the name by now, and from where the other reported nobody knows any more; or both have one address.
-  if (others.length === 0)
+  const advice = 'give each a name of its own';
+  // Who was refused has the name by now: both have one address, or it is long ago that the other was heard.
+  if (others.length === 0 && !isBefore)
     return (
       `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was refused ` +
-      `meanwhile (${often}); give each a name of its own`
+      `meanwhile (${often}); ${advice}`
     );
-  const isOver = sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
-  const one = others.length === 1;
-  const is = isOver ? (one ? 'was' : 'were') : one ? 'is' : 'are';
-  return (
-    `${oneLine(name)}: ${others.length + 1} machines ${isOver ? 'have reported' : 'report'} under this name: ${address} is believed, ` +
-    `${others.join(' and ')} ${is} refused (${often}); give each a name of its own`
-  );
+  const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
+  const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
+  const told = [
+    `${address} is believed${others.length === 0 ? ` and was refused before (${often})` : ''}`,
+    ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} refused (${often})`]),
+    ...(isBefore ? [`${before.address} was believed until ${formatDuration(before.sinceMs)} ago`] : []),
+  ];
+  const count = 1 + others.length + Number(isBefore);
+  const report = isOver ? 'have reported' : 'report';
+  return `${oneLine(name)}: ${count} machines ${report} under this name: ${told.join(', ')}; ${advice}`;
 }
 
 /** Names that more than one machine has, as who was refused of late tells. */

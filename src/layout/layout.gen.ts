@@ -1,7 +1,7 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x867fd7dab686ab1fn;
+export const HASH_BOARD_V2 = 0x41b546ae8c5eb7d1n;
 
 /** Numbers that the documents name. */
 export const constants = {
@@ -349,7 +349,8 @@ export const structs = {
       auth_proved: { offset: 144, type: 'u64', count: 0, unit: 'enum auth_alg', kind: '' },
       flags: { offset: 152, type: 'u64', count: 0, unit: 'bits record_flags', kind: '' },
       refused_kinds: { offset: 160, type: 'u64', count: 0, unit: 'bits of reasons', kind: '' },
-      reserved0: { offset: 168, type: 'u64', count: 3, unit: '', kind: 'reserved' },
+      address_before: { offset: 168, type: 'u8', count: 16, unit: '', kind: '' },
+      address_ns: { offset: 184, type: 'u64', count: 0, unit: 'ns', kind: '' },
       order_head: { offset: 192, type: 'u64', count: 0, unit: 'id', kind: '' },
       start_boot_ns: { offset: 200, type: 'u64', count: 0, unit: 'ns', kind: '' },
       history_seq: { offset: 208, type: 'u64', count: 0, unit: 'id', kind: '' },

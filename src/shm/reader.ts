@@ -405,6 +405,8 @@ const uncertainAfterOf = getter('board_header', 'uncertain_after_ns');
 const silentAfterOf = getter('board_header', 'silent_after_ns');
 const nameOf = getter('record', 'name');
 const addressOf = getter('record', 'address');
+const addressBeforeOf = getter('record', 'address_before');
+const addressSinceOf = getter('record', 'address_ns');
 const refusalReasonOf = getter('record', 'refusal_reason');
 const refusalOf = getter('record', 'refusal_ns');
 const refusalOffsetOf = getter('record', 'refusal_offset_us');
@@ -499,6 +501,14 @@ export class Node {
   /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
   get address(): string {
     return formatBytes(addressOf(this.view, this.offset));
+  }
+
+  /** From where reports came before, and for how long they have come from `address`, ms; undefined: from nowhere else. */
+  get addressBefore(): { address: string; sinceMs: number } | undefined {
+    const address = formatBytes(addressBeforeOf(this.view, this.offset));
+    if (address === '') return undefined;
+    const since = milliseconds(this.snapshot.evidence.nowNs - addressSinceOf(this.view, this.offset));
+    return { address, sinceMs: Math.max(0, since) };
   }
 
   /** What ails it, the worst first; nothing of one that is neither live nor uncertain. */
