@@ -301,7 +301,7 @@ t.test('describe: what it lists can be asked for, and what can be asked for it e
     (await run(['describe', 'held'])).stdout,
     /^held\n +means +held out of service.*\n +place +bit 6 of flags\n$/,
   );
-  t.match((await run(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail$/m);
+  t.match((await run(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
   t.match(JSON.parse((await run(['describe', '--json', 'load'])).stdout), {
     fields: [],
     readings: [{ name: 'load', quantity: 'number', total: 'cpus_online' }],

@@ -248,14 +248,14 @@ t.test('SIGHUP reads its options again', async t => {
 
 // ---- the verb ----
 
-/** Stands for clush, pdsh or ssh: notes what it was called with, runs the command here in a shell, and ends with the code told. */
+/** Stands for clush, pdsh or ssh: notes what it was called with, in one piece since several run at once, runs the command here in a shell, and ends with the code told. */
 function standIn(t: Test, name: string, code = 0) {
   const own = folder(t);
   const program = join(own, name);
   const log = join(own, 'log');
   writeFileSync(
     program,
-    `#!/bin/sh\n{ for word; do printf '%s\\0' "$word"; done; printf '\\n'; } >> ${log}\nfor word; do :; done\nsh -c "$word" || exit\nexit ${code}\n`,
+    `#!/bin/sh\ncall=$(printf '%s\\037' "$@")\nprintf '%s\\n' "$call" >> ${log}\nfor word; do :; done\nsh -c "$word" || exit\nexit ${code}\n`,
     { mode: 0o755 },
   );
   const calls = () =>
@@ -263,7 +263,7 @@ function standIn(t: Test, name: string, code = 0) {
       ? readFileSync(log, 'utf8')
           .split('\n')
           .slice(0, -1)
-          .map(line => line.split('\0').slice(0, -1))
+          .map(line => line.split('\x1f').slice(0, -1))
       : [];
   return { program, calls };
 }
