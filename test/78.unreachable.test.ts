@@ -193,6 +193,7 @@ async function inside(): Promise<void> {
       await other.more(more);
       t.ok((await back()) <= 20, 'soon');
     }
+    await until('each time is told', () => said().filter(line => line.includes('takes reports again')).length >= 4);
     t.equal(said().filter(line => line.includes('takes reports again')).length, 4);
     await end();
   });

@@ -439,6 +439,13 @@ static void allow_accepted(uint8_t *before, uint8_t *after, uint32_t i, const st
   MUST(is->start_boot_ns == r->start_boot_ns && is->known[0].boot_id == r->boot_id && is->known[0].highest_boot_ns >= r->t_boot_ns,
        "another run is remembered than was accepted");
   MUST(is->port == 4711 && is->order_head == is->order_tail && is->order_head == was->order_head + 2, "the order block is wrong");
+  /* From where reports came before is kept when they come from elsewhere. */
+  static const uint8_t nowhere[sizeof was->address];
+  if (memcmp(was->address, nowhere, sizeof nowhere) != 0 && memcmp(was->address, is->address, sizeof nowhere) != 0) {
+    MUST(memcmp(is->address_before, was->address, sizeof nowhere) == 0 && is->address_ns == (uint64_t)p->now_ns, "the address before was lost");
+    memcpy(was->address_before, is->address_before, sizeof nowhere);
+    ALLOW(address_ns);
+  }
   const size_t from = offsetof(struct bb_record, order_head), to = offsetof(struct bb_record, order_tail) + 8;
   MUST(is->refusal_reason == was->refusal_reason && is->refusal_ns == was->refusal_ns, "a refusal was forgotten");
   memcpy((uint8_t *)was + from, (const uint8_t *)is + from, to - from);
