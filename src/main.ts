@@ -15,7 +15,7 @@ function help(): string {
     ABOUT,
     '',
     'Verbs:',
-    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(10)}${summary}`),
+    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(12)}${summary}`),
     '',
     'Examples:',
     '  beoboard demo                        everything on this machine, in one terminal',

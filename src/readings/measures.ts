@@ -126,6 +126,50 @@ export function sumRate(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Mea
   return { ...setOf(sum), rate: true, take };
 }
 
+const { net: NET, net_rest: NET_REST } = structs.report.fields;
+/** Where the number of interfaces that were added into an entry stands: in bits 16 to 31 of its state. */
+const ADDED = structs.net_if.fields.state.offset + 2;
+
+const isUsed = (view: DataView, entry: number) => view.getUint8(entry) !== 0;
+
+/** What all network entries have counted together, as long as these are the same. */
+export function counted(name: InterfaceCounter): Measure {
+  const { offset, wide: isWide } = interfaceCounterOf(name);
+  const read = readerOf(isWide ? 'u64' : 'u32');
+  const take = ({ view, report }: Cursor) => {
+    let sum = Number.NaN;
+    const add = (entry: number) => {
+      if (isUsed(view, entry)) sum = (Number.isNaN(sum) ? 0 : sum) + read(view, entry + offset);
+    };
+    for (let i = 0; i < NET.count; i++) add(report + NET.offset + i * structs.net_if.bytes);
+    add(report + NET_REST.offset);
+    return sum;
+  };
+  return { ...setOf('net'), take };
+}
+
+/** What the interfaces that were added into one entry have counted. */
+export function sumCounted(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Measure {
+  const { offset, wide: isWide } = interfaceCounterOf(name);
+  const read = readerOf(isWide ? 'u64' : 'u32');
+  const at = structs.report.fields[sum].offset;
+  const take = ({ view, report }: Cursor) =>
+    isUsed(view, report + at) ? read(view, report + at + offset) : Number.NaN;
+  return { ...setOf(sum), take };
+}
+
+/** How many interfaces there are: of all network entries, or of the RDMA ports. */
+export function devicesOf(which: 'net' | 'fabric'): Measure {
+  const added = (view: DataView, entry: number) => (isUsed(view, entry) ? view.getUint16(entry + ADDED, true) : 0);
+  const take = ({ view, report }: Cursor) => {
+    if (which === 'fabric') return added(view, report + structs.report.fields.fabric.offset);
+    let count = added(view, report + NET_REST.offset);
+    for (let i = 0; i < NET.count; i++) if (isUsed(view, report + NET.offset + i * structs.net_if.bytes)) count++;
+    return count;
+  };
+  return { ...setOf(which), take };
+}
+
 /** How much of a whole is not left, in per cent. */
 export function used(total: NumberField, left: NumberField): Measure {
   const [all, rest] = [field(total), field(left)];

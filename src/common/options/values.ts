@@ -210,6 +210,15 @@ export const networkInterface = value('interface', (text): string => {
   throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
 });
 
+/** The name of a host, without a port. */
+export const hostName = value('text', (text): string => {
+  if (text.length <= 253 && /^[A-Za-z0-9_]([\w-]*\w)?(\.\w([\w-]*\w)?)*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is no host name; write it without a port, as in master.example`);
+});
+
+/** Words separated by commas, of which only who uses them knows which there are. */
+export const words = value('text', (text): string[] => text.split(',').map(word => word.trim()));
+
 export const nodeName = value('text', parseNodeName);
 
 /** The name becomes a file name and an XML value at Ganglia's, which takes no more than this. */
