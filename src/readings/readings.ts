@@ -415,13 +415,18 @@ export function readingOf(name: string): Reading | undefined {
   return others.get(name) ?? ofEntry(name);
 }
 
-/** The names of all readings but those of entries. */
-export function readingNames(): string[] {
+/** All readings but those of entries. */
+export function allReadings(): Reading[] {
   others ??= makeOthers();
-  const report = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
-    ofReport(name, described).map(reading => reading.name),
+  const ofReports = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
+    ofReport(name, described),
   );
-  return [...new Set([...own.keys(), ...report, ...others.keys()])];
+  return [...byName([...own.values()], ofReports, [...others.values()]).values()];
+}
+
+/** Their names. */
+export function readingNames(): string[] {
+  return allReadings().map(({ name }) => name);
 }
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);
