@@ -7,7 +7,7 @@ import type { Node } from '../shm/reader.js';
 import { type Cursor, cursorOf } from './cursor.js';
 import { type Measure, readerOf, setOf, sumRate, taken } from './measures.js';
 import type { Reading, Value } from './readings.js';
-import { contractUnit, NUMBER, named, perOf, perSecond, UNIT_ENDING } from './units.js';
+import { contractUnit, NUMBER, named, perSecond, scaled, UNIT_ENDING } from './units.js';
 
 /** What a report has several of, by the name of the field that holds them. */
 export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as const;
@@ -144,9 +144,7 @@ function gpuFlags(cursor: Cursor, entry: number): number {
 /** The same without the unit in its name. */
 function withoutUnit(whole: EntryReading): EntryReading {
   const { size } = whole.unit;
-  const per = perOf(size);
-  const take: EntryReading['take'] = (cursor, entry) =>
-    per === 0 ? whole.take(cursor, entry) * size : whole.take(cursor, entry) / per;
+  const take: EntryReading['take'] = (cursor, entry) => scaled(whole.take(cursor, entry), size);
   return { ...whole, ...named(whole), take };
 }
 
