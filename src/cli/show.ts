@@ -1,7 +1,6 @@
 // All that is known of a node, on one page: for people, as it lies in the report, or as JSON. Reads the board once.
 
-import { usable } from '../common/failure.js';
-import { fold, readNodes } from '../common/hostlists.js';
+import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
@@ -11,7 +10,7 @@ import { nodeHead, nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
 import { jsonPieces } from './statusjson.js';
 import { painter } from './style.js';
-import { type Surveyed, survey } from './survey.js';
+import { namesOf, type Surveyed, survey } from './survey.js';
 
 export const verb = defineVerb({
   name: 'show',
@@ -37,7 +36,7 @@ function width(): number {
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const among = [...(values.nodes ?? []), ...usable(verb.name, () => args.flatMap(list => readNodes(list)))];
+  const among = namesOf(verb.name, values.nodes, args) ?? [];
   if (among.length === 0) throw new UsageError(verb.name, 'of which node? write beoboard show NODE');
   if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
