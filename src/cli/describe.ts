@@ -2,7 +2,7 @@
 
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
-import { nearest, quote } from '../common/text.js';
+import { didYouMean, nearest, quote } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
@@ -182,10 +182,9 @@ export async function main(argv: string[]): Promise<number> {
       ...entryReadings().keys(),
       ...dictionary.flatMap(entry => [entry.field, fullName(entry)]),
     ];
-    const near = nearest(name, known);
     throw new UsageError(
       verb.name,
-      `there is no field ${quote(name)}; ${near ? `did you mean ${near}?` : 'beoboard describe lists them'}`,
+      `there is no field ${quote(name)}; ${didYouMean(nearest(name, known), 'beoboard describe lists them')}`,
     );
   }
   const own = reading === undefined ? [] : [reading];
