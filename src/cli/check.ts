@@ -184,6 +184,8 @@ function ignorance(why: string, fail: Fail): Verdict {
 
 async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<Verdict> {
   const { where, nodes: among, fail } = values;
+  if (where !== undefined && values.ignore !== undefined)
+    throw new UsageError(verb.name, '--ignore and --where do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
   const unknown = ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
     ignorance(unknownText(closed, heartbeatAgeMs), fail);
