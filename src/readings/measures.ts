@@ -1,6 +1,7 @@
 // How the number of a reading is had of a node: what there is in its report, its record, or between its two reports, and what is made of
 // these. Pure; what is not known is NaN.
 
+import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import {
   type CounterName,
@@ -54,6 +55,26 @@ export function wide(view: DataView, at: number): number {
 /** Reads a number of that type, where it begins. */
 export function readerOf(type: string): (view: DataView, at: number) => number {
   return READERS[type] as (view: DataView, at: number) => number;
+}
+
+/** Structs that a report has several of. */
+export type EntryStruct = 'cpu_group' | 'net_if' | 'gpu_slot';
+
+const GPU_MEMORY = structs.gpu_slot.fields.mem_total_mib.offset;
+
+/** Reads a number of an entry, where the entry begins; NaN: it was not known. */
+export function leaf(struct: EntryStruct, name: string): (view: DataView, at: number) => number {
+  const fields: Readonly<Record<string, { offset: number; type: string }>> = structs[struct].fields;
+  const { offset, type } = fields[name] as (typeof fields)[string];
+  const read = readerOf(type);
+  // A GPU without memory is one whose memory was not known.
+  if (struct === 'gpu_slot' && name.startsWith('mem_'))
+    return (view, at) => (view.getUint32(at + GPU_MEMORY, true) === 0 ? Number.NaN : read(view, at + offset));
+  const unknown = NOT_KNOWN[name];
+  return (view, at) => {
+    const value = read(view, at + offset);
+    return value === unknown ? Number.NaN : value;
+  };
 }
 
 /** The set of a field, as `Measure` has it. */
@@ -187,8 +208,9 @@ export const highest: Fold = Math.max;
 
 const { gpu, gpu_count, valid } = structs.report.fields;
 
-/** One number made of all GPUs that know theirs; `read` gives NaN for one that does not. */
-export function gpus(read: (view: DataView, at: number) => number, fold: Fold): Measure {
+/** One number made of those of all GPUs that know theirs. */
+export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Measure {
+  const read = leaf('gpu_slot', name);
   const take = ({ view, report }: Cursor) => {
     const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
     let all = Number.NaN;

@@ -3,7 +3,7 @@
 import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
 import { parseDuration } from '../durations.js';
 import { parseNodeName, readNodes } from '../hostlists.js';
-import { InputError, nearest, quote } from '../text.js';
+import { didYouMean, InputError, nearest, quote } from '../text.js';
 
 /** What kind of thing a value is. */
 export type Kind =
@@ -148,10 +148,8 @@ export function someOf<const T extends string>(what: string, ...words: readonly 
     text.split(',').map(part => {
       const found = words.find(word => word === part);
       if (found !== undefined) return found;
-      const meant = nearest(part, words);
-      throw new InputError(
-        `${quote(part)} is no ${what}; ${meant ? `did you mean ${meant}?` : `write ${words.join(', ')}`}`,
-      );
+      const advice = didYouMean(nearest(part, words), `write ${words.join(', ')}`);
+      throw new InputError(`${quote(part)} is no ${what}; ${advice}`);
     });
   return { kind: 'words', words, parse };
 }
