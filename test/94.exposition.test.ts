@@ -708,6 +708,23 @@ t.test('CPU times never go back in a boot, and begin anew with another', t => {
   reader.snapshot = made(1000, { boot_id: 8n });
   reader.opened++;
   t.equal(told()[0], 1, 'another boot');
+  reader.snapshot = made(2000, { boot_id: 0n });
+  t.equal(told()[0], 2, 'whatever its number');
+  t.end();
+});
+
+t.test('the time of its boot does not waver with its clock', t => {
+  const made = (skew: bigint, more: Encodable<'report'> = {}) =>
+    madeBoard([rich('n1', { t_real_ns: REAL - 2n * S + skew, ...more })]);
+  for (const boot_id of [7n, 0n, 1n << 60n]) {
+    const { board, reader } = boardOf(made(0n, { boot_id }));
+    const exporter = new Exporter([board]);
+    const told = () => toldOf(nodeMetrics(exporter), 'node_boot_time_seconds', 'n1', 'instance');
+    const first = told();
+    t.equal(first, Math.round(Number(REAL - 1003n * S) / 1e9));
+    reader.snapshot = made(700_000_000n, { boot_id });
+    t.equal(told(), first);
+  }
   t.end();
 });
 
