@@ -728,6 +728,31 @@ t.test('the time of its boot does not waver with its clock', t => {
   t.end();
 });
 
+t.test('a number that cannot be had is not told', t => {
+  const cases: [what: string, Encodable<'report'>, gone: RegExp][] = [
+    ['no CPU is known to be there', { valid: EVERYTHING & ~validOf('cpus') }, /^node_cpu_seconds/],
+    ['no CPU is there', { cpus_present: 0 }, /^node_cpu_seconds/],
+    ['a counter beyond 2^53', { ctxt: 2n ** 60n, cpu_user_ms: 2n ** 63n }, /switches/],
+    ['no interface', { net: [], net_rest: {} }, /network/],
+  ];
+  for (const [what, more, gone] of cases) {
+    const exporter = exporterOf(rich('n1', more));
+    for (const document of [metrics(exporter), nodeMetrics(exporter)])
+      for (const [name, { series }] of document) {
+        t.ok(
+          series.every(({ value }) => Number.isFinite(value)),
+          `${what}: ${name} is a number`,
+        );
+        if (gone.test(name))
+          t.notOk(
+            series.some(({ labels }) => labels.instance !== undefined),
+            `${what}: no ${name}`,
+          );
+      }
+  }
+  t.end();
+});
+
 t.test('bytes of the worst kind', t => {
   const HOSTILE: [what: string, bytes: Uint8Array][] = [
     ['a quote, a backslash, a newline', Buffer.from('a"b\\c\nd\\')],
