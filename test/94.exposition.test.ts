@@ -212,6 +212,9 @@ const ofFabric =
 const ofDisks =
   (name: keyof Report): Tell =>
   report => ({ [report.disks as number]: report[name] as number });
+const ofGpus =
+  (name: keyof Report): Tell =>
+  report => ({ [report.gpu_count as number]: report[name] as number });
 const KINDS = ['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const;
 const counted =
   (name: keyof typeof COUNTS): Tell =>
@@ -298,8 +301,8 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_gpu_memory_total_bytes: () => 2 * 81_920 * MIB,
   node_gpu_power_watts: () => 300,
   node_gpu_temperature_celsius: () => 70,
-  node_gpu_errors_total: times('gpu_errors'),
-  node_gpu_uncorrected_errors_total: times('gpu_ecc_ue'),
+  node_gpu_errors_total: ofGpus('gpu_errors'),
+  node_gpu_uncorrected_errors_total: ofGpus('gpu_ecc_ue'),
   node_power_watts: times('power_node_w'),
   node_cpu_power_watts: (_, rates) => (rates.energy_cpu_mj as number) / 1000,
   node_memory_power_watts: (_, rates) => (rates.energy_dram_mj as number) / 1000,
@@ -750,6 +753,22 @@ t.test('a number that cannot be had is not told', t => {
           );
       }
   }
+  t.end();
+});
+
+t.test('devices that come and go are other series', t => {
+  const before = metrics(exporterOf(rich('n1', { disks: 3 })));
+  t.strictSame(Object.keys(toldOf(before, 'beoboard_node_disk_reads_total', 'n1') ?? {}), ['3']);
+  const { board, reader } = boardOf(madeBoard([rich('n1'), rich('n2', { disks: 2, net_rest: {}, gpu_count: 2 })]));
+  const document = metrics(new Exporter([board]));
+  t.strictSame(Object.keys(toldOf(document, 'beoboard_node_disk_reads_total', 'n2') ?? {}), ['2']);
+  t.strictSame(Object.keys(toldOf(document, 'beoboard_node_network_drops_total', 'n2') ?? {}), ['2']);
+  t.strictSame(
+    Object.keys(toldOf(document, 'beoboard_node_gpu_errors_total', 'n2') ?? {}),
+    ['2'],
+    'a GPU that is lost takes its errors with it',
+  );
+  t.ok(reader);
   t.end();
 });
 
