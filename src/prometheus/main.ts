@@ -69,7 +69,11 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
         if (!nodeMetrics)
           return sentence(404, 'node-metrics are switched off; start beoboard prometheus with --node-metrics');
         const format = formatOf(accept);
-        return { status: 200, type: MEDIA_TYPES[format], body: exporter.nodeMetrics(parseScrape(query), format) };
+        return {
+          status: 200,
+          type: MEDIA_TYPES[format],
+          body: exporter.nodeMetrics(parseScrape(query, false), format),
+        };
       }
       case '/sd':
         return shardsOf(question);

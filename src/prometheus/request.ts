@@ -11,7 +11,7 @@ const MOST_NAMES = 100_000;
 /** Shards that a board may be asked for in. */
 const MOST_SHARDS = 1024;
 
-const KNOWN = ['collect[]', 'nodes', 'k', 'of'];
+const KNOWN = ['nodes', 'k', 'of'];
 
 /** What is to be told, and of whom. */
 export interface Scrape {
@@ -56,9 +56,9 @@ function known(query: URLSearchParams, names: readonly string[]): void {
   }
 }
 
-/** What a scrape asks for. Throws an InputError. */
-export function parseScrape(query: URLSearchParams): Scrape {
-  known(query, KNOWN);
+/** What a scrape asks for; `collects`: it may choose from collectors. Throws an InputError. */
+export function parseScrape(query: URLSearchParams, collects = true): Scrape {
+  known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
   const shards = whole(query, 'of', 1, MOST_SHARDS) ?? 1;
   const shard = whole(query, 'k', 1, shards);
   if (shard === undefined && query.has('of')) throw new InputError('of is given without k; write k=1 to k=of as well');
