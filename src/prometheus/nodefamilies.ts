@@ -38,7 +38,7 @@ const meanOf: Label = cursor => {
 };
 
 /** As many CPUs as there can be a mean of. */
-const divisor: Measure = { take: cursor => taken(cpusPresent, cursor) || Number.NaN };
+const divisor: Measure = { take: cursor => taken(cpusPresent, cursor) };
 
 /** By the CPUs that the machine has: those that are online would come and go. */
 const cpuSeconds: readonly Series[] = CPU_KINDS.map((kind, which) => ({
