@@ -171,10 +171,11 @@ class Taker {
   }
 }
 
-/** The boot of a report as a number that is another one for another boot: its 53 lowest bits suffice. */
+/**
+ * The boot of a report as a number that is another one for another boot: its 53 lowest bits suffice. NaN, which is like no other: the node
+ * could not read its boot's id, so that nothing can be kept of it until the next boot.
+ */
 function bootOf(view: DataView, report: number): number {
-  return (
-    (view.getUint32(report + boot_id.offset + 4, true) & 0x1fffff) * 2 ** 32 +
-    view.getUint32(report + boot_id.offset, true)
-  );
+  const high = view.getUint32(report + boot_id.offset + 4, true) & 0x1fffff;
+  return high * 2 ** 32 + view.getUint32(report + boot_id.offset, true) || Number.NaN;
 }
