@@ -2,7 +2,7 @@
 // the messages that the latter sends. No test of its own.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -19,7 +19,13 @@ interface Teardown {
 export const SHIPPED = join(ROOT, 'packaging', 'prometheus');
 
 /** Why a test that needs Prometheus is skipped; false where it is there, and in CI, where it has to be. */
-export const noPrometheus = lacks('prometheus prometheus-alertmanager', 'promtool', 'prometheus', 'prometheus-alertmanager', 'amtool');
+export const noPrometheus = lacks(
+  'prometheus prometheus-alertmanager',
+  'promtool',
+  'prometheus',
+  'prometheus-alertmanager',
+  'amtool',
+);
 
 export const shipped = (name: string): string => readFileSync(join(SHIPPED, name), 'utf8');
 
@@ -111,6 +117,8 @@ export class Alerting {
   /** How often Alertmanager has looked through that group, to tell of it or to mute it: `ALERTNAME CLUSTER`. */
   readonly flushes = new Map<string, number>();
 
+  readonly #arrivals = new EventEmitter().setMaxListeners(0);
+
   private constructor(
     readonly prometheusPort: number,
     readonly alertmanagerPort: number,
@@ -124,6 +132,7 @@ export class Alerting {
       for await (const piece of question) pieces.push(piece as Buffer);
       alerting.messages.push({ at: performance.now(), ...(JSON.parse(Buffer.concat(pieces).toString()) as Message) });
       answer.end();
+      alerting.#arrivals.emit('message');
     }).listen(0, '127.0.0.1');
     await once(webhook, 'listening');
     t.teardown(() => {
@@ -134,7 +143,10 @@ export class Alerting {
     const { port } = webhook.address() as AddressInfo;
     const conf = (name: string, text: string) => writeFileSync(join(dir, name), text);
     const hook = `  - name: hook\n    webhook_configs:\n      - url: http://127.0.0.1:${port}/\n        send_resolved: true\n`;
-    conf('alertmanager.yml', faster(replaced(shipped('alertmanager.yml'), 'receiver: mail', 'receiver: hook'), times) + hook);
+    conf(
+      'alertmanager.yml',
+      faster(replaced(shipped('alertmanager.yml'), 'receiver: mail', 'receiver: hook'), times) + hook,
+    );
     const groups = Object.entries(targets).map(
       ([cluster, target]) => `      - targets: ['${target}']\n        labels:\n          cluster: ${cluster}\n`,
     );
@@ -150,7 +162,12 @@ export class Alerting {
       t,
       [
         'prometheus-alertmanager',
-        ...['--config.file=alertmanager.yml', '--storage.path=alertmanager', '--cluster.listen-address=', '--log.level=debug'],
+        ...[
+          '--config.file=alertmanager.yml',
+          '--storage.path=alertmanager',
+          '--cluster.listen-address=',
+          '--log.level=debug',
+        ],
         `--web.listen-address=127.0.0.1:${alerting.alertmanagerPort}`,
       ],
       dir,
@@ -206,13 +223,16 @@ export class Alerting {
     await until(`${expression} has ${count} results`, async () => (await this.query(expression)).size === count, 100);
   }
 
-  /** Waits for a message that reads so. */
+  /** Waits for a message that reads so; for ten minutes, when all is lost. */
   async says(sentence: string): Promise<Message & { at: number }> {
-    return until(
-      `it says "${sentence}"`,
-      () => this.messages.find(message => sentenceOf(message) === sentence),
-      20,
-    );
+    const signal = AbortSignal.timeout(600_000);
+    for (;;) {
+      const found = this.messages.find(message => sentenceOf(message) === sentence);
+      if (found !== undefined) return found;
+      await once(this.#arrivals, 'message', { signal }).catch(() => {
+        throw new Error(`it never said "${sentence}", but ${this.messages.map(sentenceOf).join('; ')}`);
+      });
+    }
   }
 
   /** What was told of a cluster so far. */
@@ -248,7 +268,15 @@ export class Cluster {
   /** A receiver in the place of one that has ended, where that listened. */
   async again(): Promise<void> {
     const listen = ['--listen', `127.0.0.1:${this.receiver.port}`];
-    const running = start(this.t, ['receive', '--board', this.board, ...listen, '--cluster', this.name, ...this.limits]);
+    const running = start(this.t, [
+      'receive',
+      '--board',
+      this.board,
+      ...listen,
+      '--cluster',
+      this.name,
+      ...this.limits,
+    ]);
     await running.ready;
     this.receiver = { ...running, port: this.receiver.port };
   }
@@ -269,7 +297,11 @@ export class Cluster {
 }
 
 /** One exporter for all boards; gives where it listens. */
-export async function exporterOf(t: Teardown, clusters: readonly Cluster[], listen = '127.0.0.1:0'): Promise<Running & { address: string }> {
+export async function exporterOf(
+  t: Teardown,
+  clusters: readonly Cluster[],
+  listen = '127.0.0.1:0',
+): Promise<Running & { address: string }> {
   const boards = clusters.flatMap(({ name, board }) => ['--board', `${name}=${board}`]);
   const running = start(t, ['prometheus', ...boards, '--listen', listen]);
   const { listening } = await running.ready;
