@@ -151,7 +151,7 @@ const FAULTS: [what: string, is: string, by: string][] = [
   ['no board', '(min by (cluster) (beoboard_board_up) == 0) + 2', '(vector(1) == 0)'],
   ['an exporter that is down', '(max by (cluster) (up{job="beoboard"}) == 0) + 1', '(vector(1) == 0)'],
   ['a target that never was', 'absent(up{job="beoboard", cluster="alpha"})', 'absent(up{job="beoboard"})'],
-  ['a board that is gone', 'max by (cluster) (max_over_time(beoboard_board_up[1h]) * 0 + 4)', '(vector(1) == 0)'],
+  ['a board that is gone', 'max by (cluster) (max_over_time(beoboard_board_up[1d]) * 0 + 4)', '(vector(1) == 0)'],
   ['a monitor that is down for a moment', 'for: 30s', 'for: 0s'],
   ['a monitor that is over at once', 'for: 30s\n        keep_firing_for: 2m', 'for: 30s'],
   ['an interface that is down is dark, too', 'unless on (cluster, link) beoboard_link_up == 0', ''],
@@ -165,6 +165,7 @@ const FAULTS: [what: string, is: string, by: string][] = [
     'for: 10s\n        keep_firing_for: 2m\n        labels:\n          severity: warning',
     'keep_firing_for: 2m\n        labels:\n          severity: warning',
   ],
+  ['ill nodes that fall silent are well', 'alertname="BeoboardNodeIll", alertstate', 'alertname="None", alertstate'],
   ['held nodes are ill', 'unless on (cluster, node) beoboard_node_ailment{ailment="held"} == 1', ''],
   [
     'ill for a moment',
