@@ -91,7 +91,7 @@ t.test('rules_test.yml finds each fault of the rules', { skip: noPrometheus }, a
   };
   t.equal(tried(shipped('rules.yml')).status, 0);
   for (const [what, is, by] of FAULTS) {
-    const { status, stdout } = tried(replaced(shipped('rules.yml'), is, by));
-    t.ok(status !== 0 && stdout.includes('FAILED'), what);
+    const { status, stderr } = tried(replaced(shipped('rules.yml'), is, by));
+    t.ok(status !== 0 && stderr.includes('FAILED'), what);
   }
 });
