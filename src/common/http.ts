@@ -13,6 +13,10 @@ import { InputError } from './text.js';
 
 /** Clients at once. One more, and the one goes that has done nothing for the longest. */
 const MOST_CLIENTS = 64;
+/** Documents that are made at once: each holds what it is made of until it is read. */
+const MOST_AT_WORK = 4;
+/** One that waits for its turn has the place of another that has taken nothing for so long, ms. */
+const SLOW_MS = 1000;
 /** Bytes of all headers of a request. */
 const HEADER_MOST = 8192;
 /** How long a client has for a request, and how long one is borne that takes nothing of its answer, ms. */
@@ -20,7 +24,7 @@ const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than what is asked for every minute. */
 const KEPT_MS = 75_000;
 /** Big enough to be worth a write. */
-const GZIP_CHUNK = 1 << 16;
+const GZIP_CHUNK = 1 << 18;
 
 /** What is asked for. */
 export interface Question {
@@ -107,6 +111,9 @@ export class HttpServer {
   readonly #patience: number;
   readonly #clients = new Map<Socket, Client>();
   readonly #servers: Server[] = [];
+  /** Who is given a document now, and who waits for that. */
+  readonly #atWork = new Map<Client, Socket>();
+  readonly #waiting: (() => void)[] = [];
   readonly #guard: NodeJS.Timeout;
 
   constructor(respond: Respond, { names = [], patience = PATIENCE_MS }: HttpOptions = {}) {
@@ -219,12 +226,40 @@ export class HttpServer {
     });
     if (request.method === 'HEAD') response.end();
     else if (typeof body === 'string') response.end(body);
-    else if (isPacked) await sendPacked(response, client, body);
-    else await sendPlain(response, client, body);
+    else {
+      await this.#enter(client, request.socket);
+      try {
+        await (isPacked ? sendPacked : sendPlain)(response, client, body);
+      } finally {
+        this.#leave(client);
+      }
+    }
     if (!response.writableFinished) await once(response, 'finish');
   }
 
+  /** Waits for a place among those who are given a document. */
+  async #enter(client: Client, socket: Socket): Promise<void> {
+    while (this.#atWork.size >= MOST_AT_WORK) {
+      const [stalest, its] = [...this.#atWork].reduce((a, b) => (b[0].lastMoved < a[0].lastMoved ? b : a));
+      if (stalest.lastMoved < performance.now() - SLOW_MS) this.#drop(its);
+      await new Promise<void>(resolve => this.#waiting.push(resolve));
+      if (socket.destroyed) throw new Error('the client is gone');
+    }
+    client.lastMoved = performance.now();
+    this.#atWork.set(client, socket);
+  }
+
+  #leave(client: Client): void {
+    this.#atWork.delete(client);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
   #dropStuck(): void {
+    this.#wake();
     const late = performance.now() - this.#patience;
     for (const [socket, { lastMoved, response }] of this.#clients)
       if (response !== undefined && lastMoved < late) this.#drop(socket);

@@ -4,12 +4,12 @@ import { Page } from '../common/page.js';
 import { VERSION } from '../common/version.js';
 import { NoBoard } from '../shm/reader.js';
 import { type Board, boardFamilies, type Look } from './boards.js';
-import { END, pageBytes, type Small, textOf, turn, writeSamples } from './exposition.js';
+import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';
 import { FAMILIES } from './families.js';
 import { NODE_FAMILIES } from './nodefamilies.js';
 import { type Format, Plan } from './plan.js';
 import type { Scrape } from './request.js';
-import { type Sample, takeSample } from './sample.js';
+import { Rooms, type Sample, takeSample } from './sample.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
@@ -32,6 +32,7 @@ export class Exporter {
   readonly done: Done = { scrapes: 0, seconds: Number.NaN };
   readonly #plans = new Map<string, Plan>();
   readonly #pages: Page[] = [];
+  readonly #rooms = new Rooms();
 
   constructor(readonly boards: readonly Board[]) {}
 
@@ -51,12 +52,12 @@ export class Exporter {
   *#document(plan: Plan, label: NameLabel, selection: Scrape['selection'], format: Format, own: boolean): Document {
     const began = performance.now();
     const looks = this.boards.map(board => board.look(label));
-    const page = this.#pages.pop() ?? new Page(pageBytes(plan));
+    const page = this.#pages.pop() ?? new Page(PAGE_BYTES);
+    const samples: Sample[] = [];
     try {
       page.length = 0;
       // The first bytes leave before any node is read.
       if (own) yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks))], format));
-      const samples: Sample[] = [];
       for (const [i, board] of this.boards.entries()) {
         if (looks[i] instanceof NoBoard) continue;
         const sample = yield* this.#sample(board, label, plan, selection);
@@ -66,7 +67,8 @@ export class Exporter {
       yield* turn(page);
       if (END[format] !== '') yield Buffer.from(END[format]);
     } finally {
-      if (this.#pages.length < KEPT && page.bytes.length >= pageBytes(plan)) this.#pages.push(page);
+      for (const sample of samples) this.#rooms.give(sample);
+      if (this.#pages.length < KEPT) this.#pages.push(page);
     }
     this.done.scrapes++;
     this.done.seconds = (performance.now() - began) / 1000;
@@ -84,7 +86,7 @@ export class Exporter {
   ): Generator<undefined, Sample | undefined> {
     try {
       for (let tries = 0; tries < TRIES; tries++) {
-        const sample = yield* takeSample(board.reader, board.names[label], plan, selection);
+        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#rooms);
         if (sample !== undefined) return sample;
         if (board.look(label) instanceof NoBoard) return undefined;
       }

@@ -10,13 +10,8 @@ import type { Sample } from './sample.js';
 const NUMBER_MOST = 32;
 const NEWLINE = 0x0a;
 
-/** Bytes that a line with no label but the node's takes at most, beside its labels. */
-const most = ({ longest }: Plan) => longest + NUMBER_MOST;
-
-/** Bytes of a page on which the longest line has room: a name of 63 bytes, and labels of ours and of a cluster, each escaped. */
-export function pageBytes(plan: Plan): number {
-  return Math.max(1 << 16, 4 * (most(plan) + 1024));
-}
+/** Bytes of a page: many times the longest line, which is a name of ours, a node's, a cluster's and the release of a kernel, each escaped. */
+export const PAGE_BYTES = 1 << 18;
 
 /** All blocks of the plan, each with the lines of all samples. */
 export function* writeSamples(

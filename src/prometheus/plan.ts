@@ -72,8 +72,6 @@ export class Plan {
   readonly #columns: readonly Column[];
   readonly #labelled: readonly number[];
   readonly #kinds = new Map<number, Kind>();
-  /** Bytes that the longest line takes before the labels of its node. */
-  readonly longest: number;
 
   constructor(prefix: string, families: readonly Family[]) {
     const columns: Column[] = [];
@@ -103,7 +101,6 @@ export class Plan {
     this.per = columns.map(({ per }) => per?.take);
     this.hasRates = columns.some(({ measure }) => measure.rate === true);
     this.labels = labels;
-    this.longest = Math.max(0, ...this.blocks.flatMap(({ lines }) => lines.map(({ before }) => before.length)));
     this.#columns = columns;
     this.#labelled = labelled;
   }

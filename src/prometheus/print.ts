@@ -1,6 +1,6 @@
 // The verb `metrics`: prints once what `beoboard prometheus` serves. Serves nobody, and waits for no board.
 
-import { Failure, usable } from '../common/failure.js';
+import { Failure, UsageError, usable } from '../common/failure.js';
 import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
@@ -26,6 +26,11 @@ function* texts(pieces: Iterable<Uint8Array | undefined>): Generator<string> {
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
+  if (values.nodeMetrics && values.collect !== undefined)
+    throw new UsageError(
+      verb.name,
+      '--collect chooses what to tell under our own names; leave it out, or --node-metrics',
+    );
   const collectors = usable(verb.name, () => collectorsOf(values.collect ?? []));
   const exporter = new Exporter(boardsOf(verb.name, values));
   const looks = exporter.boards.map(board => board.look());

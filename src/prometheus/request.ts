@@ -1,7 +1,7 @@
 // Reads what a scrape asks for: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each wrong word is an InputError with a sentence.
 
 import { expand } from '../common/hostlists.js';
-import { InputError, nearest, quote } from '../common/text.js';
+import { didYouMean, InputError, nearest, quote } from '../common/text.js';
 import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
 import type { Selection } from './sample.js';
@@ -11,7 +11,7 @@ const MOST_NAMES = 100_000;
 /** Shards that a board may be asked for in. */
 const MOST_SHARDS = 1024;
 
-const KNOWN = ['collect[]', 'nodes', 'k', 'of'];
+const KNOWN = ['nodes', 'k', 'of'];
 
 /** What is to be told, and of whom. */
 export interface Scrape {
@@ -23,10 +23,8 @@ export interface Scrape {
 export function collectorOf(text: string): Collector {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;
-  const meant = nearest(text, COLLECTORS);
-  throw new InputError(
-    `${quote(text)} is no collector; ${meant === undefined ? `there are ${COLLECTORS.join(', ')}` : `did you mean ${meant}?`}`,
-  );
+  const otherwise = `there are ${COLLECTORS.join(', ')}`;
+  throw new InputError(`${quote(text)} is no collector; ${didYouMean(nearest(text, COLLECTORS), otherwise)}`);
 }
 
 /** In the order of the table, each once; without any the default ones. */
@@ -51,14 +49,14 @@ function known(query: URLSearchParams, names: readonly string[]): void {
     if (names.includes(name)) continue;
     const meant = name === 'collect' ? 'collect[]' : nearest(name, names);
     throw new InputError(
-      `${quote(name)} is no parameter of this; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`}`,
+      `${quote(name)} is no parameter of this; ${didYouMean(meant, `there are ${names.join(', ')}`)}`,
     );
   }
 }
 
-/** What a scrape asks for. Throws an InputError. */
-export function parseScrape(query: URLSearchParams): Scrape {
-  known(query, KNOWN);
+/** What a scrape asks for; `collects`: it may choose from collectors. Throws an InputError. */
+export function parseScrape(query: URLSearchParams, collects = true): Scrape {
+  known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
   const shards = whole(query, 'of', 1, MOST_SHARDS) ?? 1;
   const shard = whole(query, 'k', 1, shards);
   if (shard === undefined && query.has('of')) throw new InputError('of is given without k; write k=1 to k=of as well');

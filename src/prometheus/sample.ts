@@ -21,10 +21,32 @@ export const EVERYBODY: Selection = { shard: 1, shards: 1 };
 /** Nodes that are copied at a time: as many as stay in the cache. */
 const PIECE_NODES = 256;
 
+/** Samples' rooms that are kept: of one scrape at a time, mostly. */
+const ROOMS = 2;
+
 const { boot_id } = structs.report.fields;
 
 /** What is known of a node in that state; see `Plan.kindOf`. */
 const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' ? 3 : state === 'uncertain' ? 2 : 1));
+
+/** What samples are made of, kept from one scrape to the next: to ask the system for it anew costs as much as to fill it. */
+export class Rooms {
+  readonly #free: { numbers: Float64Array; labels: Uint32Array }[] = [];
+
+  take(numbers: number, labels: number): { numbers: Float64Array; labels: Uint32Array } {
+    const at = this.#free.findIndex(room => room.numbers.length >= numbers && room.labels.length >= labels);
+    const room = at < 0 ? { numbers: new Float64Array(numbers), labels: new Uint32Array(labels) } : this.#free[at];
+    if (at >= 0) this.#free.splice(at, 1);
+    return room as { numbers: Float64Array; labels: Uint32Array };
+  }
+
+  /** The largest are kept. */
+  give({ numbers, labels }: Sample): void {
+    this.#free.push({ numbers, labels });
+    this.#free.sort((a, b) => b.numbers.length - a.numbers.length);
+    this.#free.length = Math.min(this.#free.length, ROOMS);
+  }
+}
 
 /** Numbers of some nodes: of row i in column c at `numbers[c * room + i]`; NaN: not known. */
 export class Sample {
@@ -41,9 +63,12 @@ export class Sample {
     readonly room: number,
     readonly names: Uint8Array,
     plan: Plan,
+    rooms: Rooms,
   ) {
-    this.numbers = new Float64Array(room * plan.takes.length).fill(Number.NaN);
-    this.labels = new Uint32Array(room * plan.labels.length);
+    const length = room * plan.takes.length;
+    const { numbers, labels } = rooms.take(length, room * plan.labels.length);
+    this.numbers = numbers.fill(Number.NaN, 0, length);
+    this.labels = labels;
     this.starts = new Uint32Array(room);
     this.ends = new Uint32Array(room);
   }
@@ -70,9 +95,10 @@ export function* takeSample(
   names: NodeNames,
   plan: Plan,
   selection: Selection,
+  rooms: Rooms,
 ): Generator<undefined, Sample | undefined> {
   const rows = rowsOf(names, selection);
-  const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan));
+  const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan, rooms));
   let next = 0;
   let first = 0;
   for (const snapshot of reader.pieces(PIECE_NODES)) {
@@ -122,7 +148,8 @@ class Taker {
       const keep = kept[column];
       if (keep !== undefined && !Number.isNaN(number)) number = names.keep(node, keep, bootOf(view, report), number);
       const divide = per[column];
-      numbers[column * room + row] = divide === undefined ? number : number / divide(cursor);
+      // Where there is nothing to divide by there is no mean.
+      numbers[column * room + row] = divide === undefined ? number : number / (divide(cursor) || Number.NaN);
     }
     for (let i = 0; i < labels.length; i++) {
       const label = labels[i] as number;
