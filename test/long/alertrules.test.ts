@@ -16,8 +16,12 @@ const FAULTS: [what: string, is: string, by: string][] = [
   ['who is uncertain is silent', 'state="silent"} == 1)', 'state=~"silent|uncertain"} == 1)'],
   ['who left is silent', 'state="silent"} == 1)', 'state=~"silent|left"} == 1)'],
   ['who is unknown is silent', 'state="silent"} == 1)', 'state=~"silent|unknown"} == 1)'],
-  ['nodes of a dark link', 'max_over_time(beoboard_node_dark[2m]) == 1', 'max_over_time(beoboard_node_dark[2m]) == 2'],
-  ['no patience when a link is lit', 'max_over_time(beoboard_node_dark[2m]) == 1', 'beoboard_node_dark == 1'],
+  [
+    'nodes of a dark link',
+    'max by (cluster, node) (beoboard_node_dark == 1)',
+    'max by (cluster, node) (beoboard_node_dark == 2)',
+  ],
+  ['no patience when a link is lit', 'max_over_time(beoboard:node_dark[2m])', 'beoboard:node_dark'],
   [
     'who was told before the link went dark',
     'alertname="BeoboardNodeSilent", alertstate',
@@ -68,11 +72,8 @@ const FAULTS: [what: string, is: string, by: string][] = [
   ],
   ['what came late is lost', '- max by (cluster, node) (increase(beoboard_node_reports_late_total[10m]))', ''],
   ['one report is loss', 'and on (cluster, node) beoboard:node_reports_lost:increase10m >= 10', ''],
-  [
-    'what a silent node missed',
-    'unless on (cluster, node) max_over_time(beoboard_node_state{state="silent"}[10m]) == 1',
-    '',
-  ],
+  ['what a silent node missed', 'unless on (cluster, node) max_over_time(beoboard:node_silent_seconds[10m])', ''],
+  ['what a dark link missed', 'unless on (cluster, node) max_over_time(beoboard:node_dark[10m])', ''],
   [
     'what the master dropped',
     'unless on (cluster) increase(beoboard_receiver_dropped_total{kind="overflow"}[10m]) > 0',
