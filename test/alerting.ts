@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,19 +32,15 @@ export const shipped = (name: string): string => readFileSync(join(SHIPPED, name
 /** For setpriv: what it runs ends when its parent is gone, also where that was killed. */
 const ORPHANED = ['--pdeathsig', 'KILL', '--'];
 
-/** A port that was free a moment ago: neither program can be given port 0 and asked which it took. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** An address of this process's own, and ports that the kernel gives to nobody by itself: neither program tells which it took of port 0. */
+const HOST = `127.${64 + (process.pid >> 16)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
+let nextPort = 19_090;
+
+const MINUTE = 60_000;
 
 /** Every interval and patience of a shipped file, so many times as short. The ranges over which rules look back stay as they are. */
 export function faster(text: string, times: number): string {
-  const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
+  const UNITS: Record<string, number> = { s: 1000, m: MINUTE, h: 60 * MINUTE };
   return text.replace(
     /\b(scrape_interval|scrape_timeout|evaluation_interval|interval|for|keep_firing_for|group_wait|group_interval): (\d+)([smh])\b/g,
     (_, key: string, n: string, unit: string) => `${key}: ${Math.round((Number(n) * UNITS[unit]!) / times)}ms`,
@@ -84,22 +80,33 @@ export function sentenceOf({ groupLabels, alerts }: Message): string {
   return `${groupLabels.cluster}: ${parts.join(', ')}`;
 }
 
-/** A program that writes to stderr, ended with the test. */
-function begin(t: Teardown, argv: string[], cwd: string): { child: ChildProcess; told: () => string } {
-  const child = spawn('setpriv', [...ORPHANED, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+/** Starts one of the two, waits until it is ready, and ends it with the test. */
+async function begin(
+  t: Teardown,
+  cwd: string,
+  address: string,
+  program: string,
+  argv: string[],
+): Promise<ChildProcess> {
+  const listen = `--web.listen-address=${address}`;
+  const child = spawn('setpriv', [...ORPHANED, program, listen, ...argv], { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
   let told = '';
   child.stderr.setEncoding('utf8').on('data', data => {
-    told += data;
+    told = (told + data).slice(-10_000);
   });
-  child.on('error', error => {
-    told += String(error);
-  });
+  const exit = once(child, 'exit');
   t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
   });
-  return { child, told: () => told };
+  await until(`${program} is ready at ${address}`, async () => {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${told}`);
+    return fetch(`http://${address}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  });
+  return child;
 }
 
 interface Wanted {
@@ -119,15 +126,13 @@ export class Alerting {
 
   readonly #arrivals = new EventEmitter().setMaxListeners(0);
 
-  private constructor(
-    readonly prometheusPort: number,
-    readonly alertmanagerPort: number,
-  ) {}
+  readonly #prometheus = `${HOST}:${nextPort++}`;
 
   static async start(t: Teardown, { targets, times }: Wanted): Promise<Alerting> {
     const dir = folder(t, tmpdir());
-    const alerting = new Alerting(await freePort(), await freePort());
-    const webhook = createHttpServer(async (question, answer) => {
+    const alerting = new Alerting();
+    const alertmanagerAddress = `${HOST}:${nextPort++}`;
+    const webhook = createServer(async (question, answer) => {
       const pieces: Buffer[] = [];
       for await (const piece of question) pieces.push(piece as Buffer);
       alerting.messages.push({ at: performance.now(), ...(JSON.parse(Buffer.concat(pieces).toString()) as Message) });
@@ -152,58 +157,36 @@ export class Alerting {
     );
     const entry = "      - targets: ['127.0.0.1:9678']\n        labels:\n          cluster: alpha\n";
     let text = replaced(shipped('prometheus.yml'), entry, groups.join(''));
-    text = replaced(text, '127.0.0.1:9093', `127.0.0.1:${alerting.alertmanagerPort}`);
+    text = replaced(text, '127.0.0.1:9093', alertmanagerAddress);
     conf('prometheus.yml', faster(text, times));
     const [first = ''] = Object.keys(targets);
     conf('rules.yml', faster(replaced(shipped('rules.yml'), 'cluster="alpha"})', `cluster="${first}"})`), times));
     for (const name of ['data', 'alertmanager']) mkdirSync(join(dir, name));
 
-    const alertmanager = begin(
-      t,
-      [
-        'prometheus-alertmanager',
-        ...[
-          '--config.file=alertmanager.yml',
-          '--storage.path=alertmanager',
-          '--cluster.listen-address=',
-          '--log.level=debug',
-        ],
-        `--web.listen-address=127.0.0.1:${alerting.alertmanagerPort}`,
-      ],
-      dir,
-    );
-    const prometheus = begin(
-      t,
-      [
-        'prometheus',
-        ...['--config.file=prometheus.yml', '--storage.tsdb.path=data', '--storage.tsdb.min-block-duration=2h'],
-        `--web.listen-address=127.0.0.1:${alerting.prometheusPort}`,
-      ],
-      dir,
-    );
-    createInterface(alertmanager.child.stderr!).on('line', line => {
+    // One after the other: what Prometheus cannot tell an Alertmanager that is not there yet it tells again much later.
+    const alertmanager = await begin(t, dir, alertmanagerAddress, 'prometheus-alertmanager', [
+      '--config.file=alertmanager.yml',
+      '--storage.path=alertmanager',
+      '--cluster.listen-address=',
+      '--log.level=debug',
+    ]);
+    createInterface(alertmanager.stderr!).on('line', line => {
       const [, name, cluster] = /alertname=\\"(\w+)\\", cluster=\\"(\w+)\\".* msg=flushing/.exec(line) ?? [];
       if (name === undefined) return;
       const group = `${name} ${cluster}`;
       alerting.flushes.set(group, (alerting.flushes.get(group) ?? 0) + 1);
     });
-    for (const [port, { child, told }] of [
-      [alerting.alertmanagerPort, alertmanager],
-      [alerting.prometheusPort, prometheus],
-    ] as const)
-      await until(`port ${port} is ready`, async () => {
-        if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${told()}`);
-        return fetch(`http://127.0.0.1:${port}/-/ready`).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-      });
+    await begin(t, dir, alerting.#prometheus, 'prometheus', [
+      '--config.file=prometheus.yml',
+      '--storage.tsdb.path=data',
+      `--rules.alert.resend-delay=${MINUTE / times}ms`,
+    ]);
     return alerting;
   }
 
   /** What Prometheus says to an expression: values by their labels but the names, in one string. */
   async query(expression: string): Promise<Map<string, number>> {
-    const url = `http://127.0.0.1:${this.prometheusPort}/api/v1/query?query=${encodeURIComponent(expression)}`;
+    const url = `http://${this.#prometheus}/api/v1/query?query=${encodeURIComponent(expression)}`;
     const { data } = (await (await fetch(url)).json()) as {
       data: { result: { metric: Record<string, string>; value: [number, string] }[] };
     };
@@ -216,6 +199,16 @@ export class Alerting {
         Number(value),
       ]),
     );
+  }
+
+  /**
+   * Waits until nothing is told, nor about to be, but of those clusters, and forgets what was: on a busy machine the first scrape may take
+   * so long that a monitor is called down whose patience is a tenth.
+   */
+  async settles(...but: string[]): Promise<void> {
+    await this.holds(`ALERTS{cluster!~"${but.join('|')}"}`, 0);
+    const others = this.messages.filter(({ groupLabels }) => but.includes(groupLabels.cluster ?? ''));
+    this.messages.splice(0, Number.POSITIVE_INFINITY, ...others);
   }
 
   /** Waits until an expression has this many results. */
