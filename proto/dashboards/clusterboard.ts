@@ -44,6 +44,7 @@ export const clusterDashboard: Dashboard = dashboard(
             width: 8,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
             words: RECEIVER_WORDS,
+            none: 'not scraped',
           },
           { background: true },
         ),
@@ -82,10 +83,14 @@ export const clusterDashboard: Dashboard = dashboard(
         stat({
           title: 'Links dark or down',
           description:
-            'Interfaces of the master that are down, or whose nodes all fell silent together. The network or the master is then likelier at fault than the nodes.',
+            'Interfaces of the master by which nodes last reported, and that are down or whose nodes all fell silent together. The network or the master is then likelier at fault than the nodes.',
           unit: 'short',
           width: 4,
-          queries: [{ expr: `sum(clamp_max(${every('link_dark')} + (1 - ${every('link_up')}), 1))` }],
+          queries: [
+            {
+              expr: `sum(clamp_max(${every('link_dark')} + (1 - ${every('link_up')}), 1) * (${every('link_nodes')} > bool 0))`,
+            },
+          ],
           steps: NONE_IS_WELL,
         }),
       ],
@@ -219,7 +224,7 @@ export const clusterDashboard: Dashboard = dashboard(
           { spark: true },
         ),
         stat({
-          title: 'CPUs',
+          title: 'CPUs online',
           description: 'CPUs (hardware threads) online in the live nodes: no cores, where these have two threads.',
           unit: 'short',
           width: 4,
@@ -237,7 +242,7 @@ export const clusterDashboard: Dashboard = dashboard(
           { spark: true },
         ),
         stat({
-          title: 'Memory',
+          title: 'Memory of all',
           description: 'Memory that the kernels of the live nodes manage.',
           unit: 'bytes',
           width: 4,
@@ -268,7 +273,7 @@ export const clusterDashboard: Dashboard = dashboard(
       height: 8,
       panels: [
         lines({
-          title: 'CPUs',
+          title: 'CPUs over time',
           description: 'CPUs busy and CPUs online of the live nodes. Where both fall together, nodes fell silent.',
           unit: 'short',
           width: 8,
@@ -278,7 +283,7 @@ export const clusterDashboard: Dashboard = dashboard(
           ],
         }),
         lines({
-          title: 'Memory',
+          title: 'Memory over time',
           description: 'Memory used (not available) and memory of the live nodes.',
           unit: 'bytes',
           width: 8,
@@ -288,7 +293,7 @@ export const clusterDashboard: Dashboard = dashboard(
           ],
         }),
         lines({
-          title: 'Power',
+          title: 'Power over time',
           description:
             'Of the live nodes that measure it, as a whole; CPUs and memory as the processors measure themselves; and the GPUs.',
           unit: 'watt',
@@ -335,7 +340,7 @@ export const clusterDashboard: Dashboard = dashboard(
       ],
     },
     {
-      title: 'Racks',
+      title: 'By rack',
       height: 12,
       panels: [
         table(

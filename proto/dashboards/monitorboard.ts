@@ -11,10 +11,8 @@ const JOB = labelValues(
   'label_values(beoboard_exporter_scrapes_total, job)',
   { several: true },
 );
-/** What the exporter says of itself, and Prometheus of its scrapes, has no cluster. */
+/** What the exporter says of itself, and Prometheus of its scrapes, may have no cluster. */
 const ofJob = (series: string) => `${series}{job=~"$job"}`;
-/** Prometheus says it of every job; of ours alone where all are chosen. */
-const scraped = (series: string) => `${ofJob(series)} and on (job, instance) ${ofJob('beoboard_build_info')}`;
 const LOST = (seconds: string) =>
   `clamp_min(increase(${every('node_reports_missed_total')}[${seconds}]) - increase(${every('node_reports_late_total')}[${seconds}]), 0)`;
 
@@ -40,6 +38,7 @@ export const monitorDashboard: Dashboard = dashboard(
             width: 4,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
             words: RECEIVER_WORDS,
+            none: 'not scraped',
           },
           { background: true },
         ),
@@ -142,7 +141,7 @@ export const monitorDashboard: Dashboard = dashboard(
           ],
         }),
         lines({
-          title: 'Heartbeat',
+          title: 'Heartbeat over time',
           description: 'Age at each scrape. Single peaks: the master was busy. A slope: the receiver hung.',
           unit: 's',
           width: 8,
@@ -293,7 +292,7 @@ export const monitorDashboard: Dashboard = dashboard(
           width: 8,
           queries: [
             { expr: ofJob('beoboard_exporter_scrape_seconds'), legend: '{{instance}} exporter' },
-            { expr: scraped('scrape_duration_seconds'), legend: '{{instance}} Prometheus' },
+            { expr: ofJob('scrape_duration_seconds'), legend: '{{instance}} Prometheus' },
           ],
         }),
         lines({
@@ -302,7 +301,7 @@ export const monitorDashboard: Dashboard = dashboard(
             'How many samples Prometheus took. It keeps each of them at every scrape: optional collectors and many nodes cost its disk, not the nodes.',
           unit: 'short',
           width: 8,
-          queries: [{ expr: scraped('scrape_samples_scraped'), legend: '{{instance}}' }],
+          queries: [{ expr: ofJob('scrape_samples_scraped'), legend: '{{instance}}' }],
         }),
         lines({
           title: 'CPU time of the exporter',

@@ -49,6 +49,7 @@ export const nodeDashboard: Dashboard = dashboard(
             width: 4,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
             words: RECEIVER_WORDS,
+            none: 'not scraped',
           },
           { background: true },
         ),
@@ -106,7 +107,7 @@ export const nodeDashboard: Dashboard = dashboard(
       height: 6,
       panels: [
         timeline({
-          title: 'State',
+          title: 'State over time',
           description: 'unknown is a time in which the monitor did not listen: of the node it says nothing.',
           unit: 'none',
           width: 12,

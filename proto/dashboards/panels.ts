@@ -1,5 +1,5 @@
 // What our dashboards for Grafana are made of: panels, rows and variables, in the form that Grafana 9 and later import. It knows Grafana and
-// Prometheus, and nothing of a cluster. Refuses nothing: what is wrong with a dashboard, TypeScript or test/62.dashboards.test.ts finds.
+// Prometheus, and nothing of a cluster. Refuses nothing: what is wrong with a dashboard, TypeScript or test/96.dashboards.test.ts finds.
 
 import {
   BarGaugeDisplayMode,
@@ -101,6 +101,8 @@ export interface Common {
   readonly steps?: readonly [Colour, ...[from: number, colour: Colour][]];
   /** Words in place of numbers. */
   readonly words?: Readonly<Record<number, readonly [text: string, colour: Colour]>>;
+  /** What stands in the place of "No data". */
+  readonly none?: string;
   /** Series that have always the same colour, by their names. */
   readonly colours?: Readonly<Record<string, Colour>>;
 }
@@ -153,12 +155,13 @@ function thresholds(steps: Common['steps'] = ['text']): { mode: ThresholdsMode; 
 }
 
 function fields<T extends object>(common: Common, mode: FieldColorModeId, custom: T): FieldConfigSource<T> {
-  const { unit, decimals, min, max, steps, words, colours = {} } = common;
+  const { unit, decimals, min, max, steps, words, none, colours = {} } = common;
   const defaults: FieldConfig<T> = {
     unit,
     ...(decimals !== undefined && { decimals }),
     ...(min !== undefined && { min }),
     ...(max !== undefined && { max }),
+    ...(none !== undefined && { noValue: none }),
     color: { mode },
     mappings: mappings(words),
     thresholds: thresholds(steps),
@@ -324,13 +327,13 @@ export function table(common: Common, columns: readonly Column[], sort?: string)
   return place('table', common, 'table', config, options, transformations);
 }
 
-/** A variable whose values come from Prometheus. */
+/** A variable whose values come from Prometheus: one of them, several, or several and what stands for all of them. */
 export function labelValues(
   name: string,
   label: string,
   description: string,
   query: string,
-  more: { several: boolean },
+  more: { several: boolean; all?: string },
 ): VariableModel {
   const all = { selected: true, text: ['All'], value: ['$__all'] };
   return {
@@ -347,8 +350,8 @@ export function labelValues(
     skipUrlSync: false,
     multi: more.several,
     includeAll: more.several,
-    // Fits series without the label, too: a board without a name.
-    ...(more.several && { allValue: '.*', current: all }),
+    ...(more.several && { current: all }),
+    ...(more.all !== undefined && { allValue: more.all }),
     options: [],
   };
 }

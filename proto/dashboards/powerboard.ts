@@ -51,6 +51,7 @@ export const powerDashboard: Dashboard = dashboard(
             width: 4,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
             words: RECEIVER_WORDS,
+            none: 'not scraped',
           },
           { background: true },
         ),
@@ -113,7 +114,7 @@ export const powerDashboard: Dashboard = dashboard(
       height: 8,
       panels: [
         lines({
-          title: 'GPUs in use',
+          title: 'GPUs in use over time',
           description: `GPUs in use and all GPUs of the live nodes. Where both fall together, nodes fell silent. ${NO_GPUS}`,
           unit: 'short',
           width: 8,

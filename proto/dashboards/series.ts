@@ -41,7 +41,8 @@ export const CLUSTER: VariableModel = labelValues(
   'Cluster',
   'Names of boards. All is also those that have none.',
   'label_values(beoboard_board_up, cluster)',
-  { several: true },
+  // Fits series without the label, too: a board without a name.
+  { several: true, all: '.*' },
 );
 
 export const NODE: VariableModel = labelValues(
