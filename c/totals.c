@@ -31,25 +31,30 @@ static void add_levels(struct bb_totals *t, const struct bb_report *r) {
   t->power.watts += r->power_node_w;
 }
 
-/* Adds what is known to a sum, which is NaN as long as nothing is. */
-static void add_known(double *sum, double moved) {
-  if (!isnan(moved)) *sum = isnan(*sum) ? moved : *sum + moved;
-}
-
 static void add_entry(double *in, double *out, const struct bb_net_if *before, const struct bb_net_if *after) {
-  add_known(in, bb_moved_64(before->rx_bytes, after->rx_bytes));
-  add_known(out, bb_moved_64(before->tx_bytes, after->tx_bytes));
+  *in += bb_moved_64(before->rx_bytes, after->rx_bytes);
+  *out += bb_moved_64(before->tx_bytes, after->tx_bytes);
 }
 
-/* All network entries of a node that have rates, as the columns IN/s and OUT/s of status have them. */
+/* All network entries of a node together, by the rule of the columns IN/s and OUT/s of status (src/readings/cursor.ts): while one of them
+ * has no rate, the node is not in the sum, for what is left would pass for all of its traffic. */
 static void add_network(struct bb_flow *flow, const struct bb_span *s) {
-  double in = NAN, out = NAN;
+  double in = 0, out = 0;
+  int entries = 0;
   for (int i = 0; i < BB_NET_ENTRIES; i++) {
-    const struct bb_net_if *before = bb_partner(s->before, &s->after->net[i]);
-    if (before != NULL) add_entry(&in, &out, before, &s->after->net[i]);
+    const struct bb_net_if *const after = &s->after->net[i];
+    if (after->name[0] == 0) continue;
+    const struct bb_net_if *const before = bb_partner(s->before, after);
+    if (before == NULL) return;
+    add_entry(&in, &out, before, after);
+    entries++;
   }
-  if (bb_has_rest(s)) add_entry(&in, &out, &s->before->net_rest, &s->after->net_rest);
-  add_flow(flow, in / s->seconds, out / s->seconds);
+  if (s->after->net_rest.name[0] != 0) {
+    if (!bb_has_rest(s)) return;
+    add_entry(&in, &out, &s->before->net_rest, &s->after->net_rest);
+    entries++;
+  }
+  if (entries > 0) add_flow(flow, in / s->seconds, out / s->seconds);
 }
 
 /* What two reports tell. Division by NaN, where no time has passed, is NaN. */

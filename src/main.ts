@@ -4,7 +4,7 @@
 import { fileURLToPath } from 'node:url';
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, refuseDebugger, watchStdout } from './common/process.js';
-import { nearest, oneLine, quote } from './common/text.js';
+import { didYouMean, nearest, oneLine, quote } from './common/text.js';
 import { ABOUT, EXIT_CODES, VERBS } from './common/verbs.js';
 import { parts } from './parts.js';
 
@@ -15,7 +15,7 @@ function help(): string {
     ABOUT,
     '',
     'Verbs:',
-    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(10)}${summary}`),
+    ...Object.entries(VERBS).map(([name, summary]) => `  ${name.padEnd(12)}${summary}`),
     '',
     'Examples:',
     '  beoboard demo                        everything on this machine, in one terminal',
@@ -31,11 +31,10 @@ function help(): string {
 /** Why a word is no verb, and what to write. */
 function unknown(name: string): string {
   const meant = nearest(name, Object.keys(parts));
-  if (meant !== undefined) return `unknown verb ${quote(name)}; did you mean ${meant}?`;
   const see = 'see beoboard --help';
-  return name.startsWith('-')
-    ? `${quote(name)} before the verb; write the verb first, ${see}`
-    : `unknown verb ${quote(name)}; ${see}`;
+  if (meant === undefined && name.startsWith('-'))
+    return `${quote(name)} before the verb; write the verb first, ${see}`;
+  return `unknown verb ${quote(name)}; ${didYouMean(meant, see)}`;
 }
 
 async function run(name: string | undefined, argv: string[]): Promise<number> {

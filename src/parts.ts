@@ -20,6 +20,8 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   check: () => import('./cli/check.js'),
   xml: () => import('./ganglia-xml/xml.js'),
   ganglia: () => import('./ganglia-xml/main.js'),
+  prometheus: () => import('./prometheus/main.js'),
+  metrics: () => import('./prometheus/print.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),

@@ -21,6 +21,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],
   ['readings', /^src\/readings\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
+  ['prometheus', /^src\/prometheus\//],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],
 ];
@@ -41,13 +42,14 @@ const MAY: Record<string, string[]> = {
   // What can be told of a node, once: knows none of those who tell it.
   readings: ['layout', 'common', 'shm/reader'],
   'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
+  prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
   // native, because `dump` has to open files that no reader would believe.
   cli: ['layout', 'common', 'shm/reader', 'readings', 'native'],
   demo: ['common'],
 };
 
 /** What the verbs lead to; only main.ts and parts.ts may import these from outside of their part. */
-const MAINS = /^src\/([a-z-]+\/main|cli\/[a-z-]+|receiver\/forget|ganglia-xml\/xml)\.ts$/;
+const MAINS = /^src\/([a-z-]+\/main|cli\/[a-z-]+|receiver\/forget|ganglia-xml\/xml|prometheus\/print)\.ts$/;
 
 /** The one file outside of src/ that may be loaded. */
 const ADDON = 'build/beoboard.node';

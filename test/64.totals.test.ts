@@ -9,6 +9,7 @@ import { painter } from '../src/cli/style.js';
 import { type Choice, survey, totalsOf } from '../src/cli/survey.js';
 import { totalsTexts } from '../src/cli/totalstext.js';
 import type { Encodable, SetName } from '../src/layout/codec.js';
+import { readingOf } from '../src/readings/readings.js';
 import { NUMBERED } from '../src/shm/liveness.js';
 import type { InterfaceRates } from '../src/shm/rates.js';
 import type { Node, Snapshot, Totals } from '../src/shm/reader.js';
@@ -90,10 +91,12 @@ function summed(nodes: readonly Node[]): Sums {
     if (mem && free !== undefined && free <= mem) add(sums, 'memory', { used: (mem - free) * MIB, total: mem * MIB });
     if (gpu_count) add(sums, 'gpus', { used: gpu_busy, total: gpu_count });
     add(sums, 'power', { watts: report.power_node_w });
+    // One that is in the report and has no rate leaves the sum unknown.
+    const present = (report.net?.length ?? 0) + Number(report.net_rest !== undefined);
     const entries = [...(rates?.net ?? []), ...(rates?.net_rest ? [rates.net_rest] : [])];
     const over = (name: 'rx_bytes' | 'tx_bytes') => {
       const known = entries.map((one: InterfaceRates) => one[name]).filter(rate => rate !== undefined);
-      return known.length === 0 ? undefined : known.reduce((a, b) => a + b, 0);
+      return known.length === 0 || known.length < present ? undefined : known.reduce((a, b) => a + b, 0);
     };
     add(sums, 'network', { in: over('rx_bytes'), out: over('tx_bytes') });
     add(sums, 'fabric', { in: rates?.fabric?.rx_bytes, out: rates?.fabric?.tx_bytes });
@@ -171,6 +174,34 @@ t.test('who is in them: live nodes among those that were chosen, and -x changes 
   t.same((await lines(madeBoard(some), {}, { grouping: { pattern: 'node' } })).slice(1, 5), told);
   const plain = (await plainText(survey(madeBoard(some)), look)).join('').split('\n');
   t.equal(plain[1], `${told.map(line => line.trim()).join(' ')}.`);
+});
+
+t.test('a node of which an interface has no rate yet is not in the sum, as it has none in the columns', t => {
+  const eth0 = { name: 'eth0', rx_bytes: 2_500_000, tx_bytes: 800_000 };
+  const rest = (count: number, rx_bytes: number) => ({ name: 'rest', rx_bytes, state: 3 | (count << 16) });
+  const made = (name: string, more: Encodable<'report'>, earlier: Encodable<'report'> = {}): MadeNode => {
+    const { before, report = {} } = busy(1, more);
+    return { name, age: 0.5, report, before: { ...before, ...earlier } };
+  };
+  const snapshot = madeBoard([
+    made('plain', {}),
+    made('gone', { net: [eth0] }, { net: [{ name: 'eth0' }, { name: 'eth1' }] }),
+    made('plugged', { net: [eth0, { name: 'eth1', rx_bytes: 9_000_000 }] }),
+    made('reset', { net: [eth0, { name: 'eth1' }] }, { net: [{ name: 'eth0' }, { name: 'eth1', rx_bytes: 1 }] }),
+    made('rest', { net_rest: rest(2, 1_000_000) }, { net_rest: rest(2, 0) }),
+    made('newrest', { net_rest: rest(2, 1_000_000) }, { net_rest: {} }),
+    made('onemore', { net_rest: rest(3, 1_000_000) }, { net_rest: rest(2, 0) }),
+  ]);
+  const counted = (name: string) => totalsOf(survey(snapshot, { among: [name] }))?.network;
+  const column = (name: string, node: Node) => readingOf(name)?.value(node);
+  for (const node of snapshot.nodes()) {
+    const [into, out] = [column('in', node), column('out', node)];
+    const isKnown = into !== undefined && out !== undefined;
+    t.same(counted(node.name), isKnown ? { nodes: 1, in: into, out } : undefined, node.name);
+  }
+  const sum = { nodes: 3, in: 2_500_000 + 2_500_000 + 3_500_000, out: 3 * 800_000 };
+  t.same(totalsOf(survey(snapshot))?.network, sum, 'plain, gone and rest');
+  t.end();
 });
 
 t.test('nothing is told where there is nothing to add up, or nothing is known', async t => {

@@ -430,7 +430,7 @@ t.test('how it begins and ends', async t => {
   t.match(none, { code: 4, stdout: '', stderr: /^beoboard events: .*there is no board; start beoboard receive.*\n$/ });
   const receiver = await startReceiver(t, board);
   const timed = await run(['events', '--for', '100ms', '-w', 'nobody', '--board', board]);
-  t.match(timed, { code: 0, stderr: 'beoboard events: not on the board: nobody\n' });
+  t.match(timed, { code: 1, stderr: 'beoboard events: not on the board: nobody\n' });
   t.match(timed.stdout, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}watching 0 nodes\n$/);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const events = following(t, board);
@@ -440,6 +440,14 @@ t.test('how it begins and ends', async t => {
   }
   // Its reader goes: that is an end as well, once there is something to tell.
   const send = sender(t, () => receiver.port);
+  // One that comes meanwhile is on the board in the end.
+  const waiting = following(t, board, '-w', 'late');
+  await waiting.tells({ event: 'begin' });
+  send('late');
+  await waiting.tells({ event: 'state', node: 'late', to: 'live' });
+  waiting.child.kill('SIGTERM');
+  t.equal(await waiting.exit, 0);
+  t.equal(waiting.output().stderr, 'beoboard events: not on the board: late\n');
   const child = spawn(process.execPath, [PROGRAM, 'events', '--board', board], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   child.stderr.on('data', data => {

@@ -17,7 +17,7 @@ import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { type Ailment, byAilment } from '../shm/ailments.js';
 import type { State } from '../shm/liveness.js';
-import { BoardReader, heartbeatText, stalledText } from '../shm/reader.js';
+import { BoardReader, unknownText } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
 import { type Census, takeCensus } from './census.js';
 import { type Selection, select } from './selection.js';
@@ -184,9 +184,11 @@ function ignorance(why: string, fail: Fail): Verdict {
 
 async function lookAtBoard(values: ValuesOf<typeof verb>): Promise<Verdict> {
   const { where, nodes: among, fail } = values;
+  if (where !== undefined && values.ignore !== undefined)
+    throw new UsageError(verb.name, '--ignore and --where do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
   const unknown = ({ closed, heartbeatAgeMs }: Pick<Census, 'closed' | 'heartbeatAgeMs'>) =>
-    ignorance(`${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`, fail);
+    ignorance(unknownText(closed, heartbeatAgeMs), fail);
   try {
     if (where !== undefined) {
       const selection = await select(verb.name, reader, { condition: where }, { keep: () => true, among });

@@ -1,7 +1,7 @@
 // The columns of the table: their titles, how a value is shown, and which of them a terminal has room for.
 
 import { formatDuration } from '../common/durations.js';
-import { InputError, nearest, oneLine, quote } from '../common/text.js';
+import { didYouMean, InputError, nearest, oneLine, quote } from '../common/text.js';
 import { entryReadings } from '../readings/entries.js';
 import { pressures, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
@@ -109,8 +109,8 @@ export function chosenColumns(names: readonly string[]): Column[] {
     const field = readingOf(name);
     if (field !== undefined) return ofField(field);
     refuseEach(name);
-    const meant = nearest(name, readingNames());
-    const hint = meant ? `did you mean ${meant}?` : `write some of ${COLUMNS.map(other => other.name).join(',')}`;
+    const some = `write some of ${COLUMNS.map(other => other.name).join(',')}`;
+    const hint = didYouMean(nearest(name, readingNames()), some);
     throw new InputError(`there is no column ${quote(name)}; ${hint}`);
   });
   return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
@@ -137,10 +137,8 @@ export function sortField(text: string): Sorting {
   const field = readingOf(name);
   if (field === undefined) {
     refuseEach(name);
-    const meant = nearest(name, readingNames());
-    throw new InputError(
-      `there is no field ${quote(name)}; ${meant ? `did you mean ${meant}?` : 'beoboard describe lists them'}`,
-    );
+    const hint = didYouMean(nearest(name, readingNames()), 'beoboard describe lists them');
+    throw new InputError(`there is no field ${quote(name)}; ${hint}`);
   }
   // Numbers from the largest, texts from a to z.
   return { field, upward: (field.isText === true) !== text.startsWith('-') };

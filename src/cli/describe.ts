@@ -2,11 +2,11 @@
 
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
-import { nearest, quote } from '../common/text.js';
+import { didYouMean, nearest, quote } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
-import { type Reading, readingNames, readingOf } from '../readings/readings.js';
+import { allReadings, type Reading, readingNames, readingOf } from '../readings/readings.js';
 import { COLUMNS } from './columns.js';
 
 export const verb = defineVerb({
@@ -47,9 +47,7 @@ function fullName(entry: Entry): string {
 
 /** Readings that are not as the report has them: those of the board, sums, flags. */
 function ownReadings(): Reading[] {
-  return readingNames()
-    .map(name => readingOf(name) as Reading)
-    .filter(({ source }) => source === undefined);
+  return allReadings().filter(({ source }) => source === undefined);
 }
 
 /** The bit of the report that a reading is, as its table has it; undefined: it is none. */
@@ -80,7 +78,7 @@ function* list(): Generator<string> {
     reading.unit.label,
     bitOf(reading)?.meaning || reading.about || reading.name,
   ];
-  const flags = [...readingNames()].map(name => readingOf(name) as Reading).filter(({ name }) => /^flags\./.test(name));
+  const flags = allReadings().filter(({ name }) => /^flags\./.test(name));
   const bits = [...entryReadings().values()].filter(reading => bitOf(reading) !== undefined);
   const parts: [title: string, rows: Row[]][] = [
     ['Of a node, as the board knows it', ownReadings().map(ofReading)],
@@ -106,7 +104,7 @@ const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padE
 /** The names by which a field is asked for, beside its own. */
 function otherNames(entry: Entry): string {
   const source = entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
-  const all: AnyReading[] = [...readingNames().map(name => readingOf(name) as Reading), ...entryReadings().values()];
+  const all: AnyReading[] = [...allReadings(), ...entryReadings().values()];
   const others = all.filter(
     reading => reading.source === source && bitOf(reading) === undefined && reading.name !== fullName(entry),
   );
@@ -172,7 +170,7 @@ export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   const [name] = args;
   if (name === undefined) {
-    const readings = [...readingNames().map(one => readingOf(one) as Reading), ...entryReadings().values()];
+    const readings = [...allReadings(), ...entryReadings().values()];
     if (values.json) await print([`${json({ schema: 1, fields: dictionary, readings: readings.map(readingJson) })}\n`]);
     else await print(list());
     return 0;
@@ -184,10 +182,9 @@ export async function main(argv: string[]): Promise<number> {
       ...entryReadings().keys(),
       ...dictionary.flatMap(entry => [entry.field, fullName(entry)]),
     ];
-    const near = nearest(name, known);
     throw new UsageError(
       verb.name,
-      `there is no field ${quote(name)}; ${near ? `did you mean ${near}?` : 'beoboard describe lists them'}`,
+      `there is no field ${quote(name)}; ${didYouMean(nearest(name, known), 'beoboard describe lists them')}`,
     );
   }
   const own = reading === undefined ? [] : [reading];

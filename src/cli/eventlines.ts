@@ -5,7 +5,7 @@ import { fold } from '../common/hostlists.js';
 import { json } from '../common/output.js';
 import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT } from '../shm/ailments.js';
-import { heartbeatText, stalledText } from '../shm/reader.js';
+import { unknownText } from '../shm/reader.js';
 import { countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
 import type { Happening, Standing } from './changes.js';
 import type { Painter } from './style.js';
@@ -64,7 +64,7 @@ function boardText(happening: Happening): string {
     case 'no_board':
       return `no board: ${happening.why}`;
     case 'stalled':
-      return `${stalledText(happening.closed)}, ${heartbeatText(happening.heartbeat_age_ms)}: nothing is known about nodes`;
+      return unknownText(happening.closed, happening.heartbeat_age_ms);
     case 'lost':
       return `${counted(happening.count, 'event was', 'events were')} lost: more came between two looks than the board keeps, or another took its place`;
     case 'link_up':

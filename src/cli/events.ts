@@ -28,7 +28,7 @@ between two looks, a quarter of a second apart, are in one line as a host list; 
 Changes of state are not kept anywhere: --last tells of what the receiver has written alone, of which the board keeps 4,096.
 While the receiver is stalled, nothing is known about nodes, and none of them changes its state. Another board is followed, and one that
 is away is waited for, unless there was none at the start. With --nodes, changes of the others are left out.
-That its reader has gone it finds out with the next line that it writes. Exit codes: 0 ended by a signal, --for, or its reader; 2 usage; 4 no board at the start.`,
+That its reader has gone it finds out with the next line that it writes. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was not on the board until then; 2 usage; 4 no board at the start.`,
 });
 
 /** From one look to the next: how late something is told at most. */
@@ -59,7 +59,7 @@ export async function main(argv: string[]): Promise<number> {
       const rest = Math.max(0, began + LOOK_MS - performance.now());
       await sleep(rest, undefined, { signal }).catch(() => undefined);
     }
-    return 0;
+    return follower.strangers().length === 0 ? 0 : 1;
   } finally {
     reader.close();
   }

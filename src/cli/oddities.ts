@@ -176,7 +176,9 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const byDistance = new Map<string, Surveyed[]>();
   for (const { node, skew } of odd) {
     const far = ahead(skew, master === 0 ? '' : 'the others');
-    byDistance.set(far, [...(byDistance.get(far) ?? []), node]);
+    const same = byDistance.get(far);
+    if (same === undefined) byDistance.set(far, [node]);
+    else same.push(node);
   }
   const kinds = [...byDistance];
   for (const [far, same] of kinds.slice(0, EACH_MOST)) {

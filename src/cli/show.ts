@@ -1,17 +1,16 @@
 // All that is known of a node, on one page: for people, as it lies in the report, or as JSON. Reads the board once.
 
-import { usable } from '../common/failure.js';
-import { fold, readNodes } from '../common/hostlists.js';
+import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
-import { BoardReader, heartbeatText, NO_BOARD, type Snapshot, stalledText } from '../shm/reader.js';
+import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
 import { nodePage } from './nodepage.js';
 import { nodeHead, nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
 import { jsonPieces } from './statusjson.js';
 import { painter } from './style.js';
-import { type Surveyed, survey } from './survey.js';
+import { namesOf, type Surveyed, survey } from './survey.js';
 
 export const verb = defineVerb({
   name: 'show',
@@ -37,7 +36,7 @@ function width(): number {
 
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
-  const among = [...(values.nodes ?? []), ...usable(verb.name, () => args.flatMap(list => readNodes(list)))];
+  const among = namesOf(verb.name, values.nodes, args) ?? [];
   if (among.length === 0) throw new UsageError(verb.name, 'of which node? write beoboard show NODE');
   if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
@@ -56,18 +55,14 @@ export async function main(argv: string[]): Promise<number> {
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json) await print(jsonPieces(snapshot, nodes, oddities(found)));
     else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
-    for (const trouble of troubles(snapshot)) process.stderr.write(`beoboard show: ${trouble}\n`);
-    if (snapshot.stalled || snapshot.retired) return NO_BOARD;
+    if (snapshot.stalled || snapshot.retired) {
+      process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);
+      return NO_BOARD;
+    }
     if (found.strangers.length === 0) return 0;
     process.stderr.write(`beoboard show: not on the board: ${fold(found.strangers)}\n`);
     return 1;
   } finally {
     reader.close();
   }
-}
-
-function troubles({ stalled, retired, closed, heartbeatAgeMs }: Snapshot): string[] {
-  return stalled || retired
-    ? [`${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`]
-    : [];
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usable } from '../common/failure.js';
-import { fold, readNodes } from '../common/hostlists.js';
+import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { json, print } from '../common/output.js';
 import { meanings } from '../common/terms.gen.js';
@@ -16,7 +16,7 @@ import { type Asked, askedOf } from './rest.js';
 import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
 import { painter } from './style.js';
-import { type Choice, isException, type Survey, survey, totalsOf } from './survey.js';
+import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from './survey.js';
 
 export const verb = defineVerb({
   name: 'status',
@@ -147,12 +147,6 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 
-/** The names that were chosen, by -w and without it; undefined: all. */
-function among({ nodes }: Options, lists: readonly string[]): string[] | undefined {
-  if (lists.length === 0) return nodes;
-  return [...(nodes ?? []), ...usable(verb.name, () => lists.flatMap(list => readNodes(list)))];
-}
-
 export async function main(argv: string[]): Promise<number> {
   const { values, args, given } = parseVerb(verb, argv);
   const wrong = disagreement(values);
@@ -160,7 +154,7 @@ export async function main(argv: string[]): Promise<number> {
   await checkFields(values);
   const { where: text } = values;
   const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
-  const nodes = among(values, args);
+  const nodes = namesOf(verb.name, values.nodes, args);
   const choice: Choice = { among: nodes, holds: where?.holds };
   const asked = askedOf(given, args, nodes);
   const reader = new BoardReader(values.board, values.owner);

@@ -6,7 +6,7 @@ import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
-import { heartbeatText, type Snapshot, stalledText } from '../shm/reader.js';
+import { type Snapshot, unknownText } from '../shm/reader.js';
 import { countTexts, linkState, plural } from '../shm/sentences.js';
 import { earlyDrops, oddities } from './oddities.js';
 import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
@@ -46,9 +46,7 @@ export function headline({ snapshot, nodes, counts }: Survey): string {
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const some = nodes.length === snapshot.count ? '' : ` of ${snapshot.count}`;
   const all = `${cluster}${some === '' ? plural(nodes.length) : `${nodes.length}${some} nodes`}`;
-  if (snapshot.stalled) {
-    return `${all}; STALLED: ${stalledText(snapshot.closed)}, ${heartbeatText(snapshot.heartbeatAgeMs)}: nothing is known about nodes`;
-  }
+  if (snapshot.stalled) return `${all}; STALLED: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}`;
   const states = countTexts(counts, nodes.filter(({ ails }) => ails !== 0).length);
   const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
   return [

@@ -1,5 +1,7 @@
 // One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
 
+import { usable } from '../common/failure.js';
+import { readNodes } from '../common/hostlists.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import type { Node, Snapshot, Totals } from '../shm/reader.js';
 
@@ -21,6 +23,12 @@ export interface Survey {
   readonly counts: Readonly<Record<State, number>>;
   /** Names that were chosen and are not on the board. */
   readonly strangers: readonly string[];
+}
+
+/** The names that a verb is asked about, by -w and by lists without it; undefined: all. */
+export function namesOf(verb: string, nodes: string[] | undefined, lists: readonly string[]): string[] | undefined {
+  if (lists.length === 0) return nodes;
+  return [...(nodes ?? []), ...usable(verb, () => lists.flatMap(list => readNodes(list)))];
 }
 
 export interface Choice {

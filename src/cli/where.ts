@@ -2,7 +2,7 @@
 
 import { UsageError } from '../common/failure.js';
 import { compilePattern } from '../common/patterns.js';
-import { InputError, nearest, quote } from '../common/text.js';
+import { didYouMean, InputError, nearest, quote } from '../common/text.js';
 import { cursorOf } from '../readings/cursor.js';
 import { type EntryReading, entriesOf, entryReadings, entryValue, isEntry, type List } from '../readings/entries.js';
 import { type Reading, readingNames, readingOf, type Value } from '../readings/readings.js';
@@ -352,9 +352,8 @@ class Parser {
     const reading = beside?.name === 'state' || kind === 'text' ? undefined : this.#reading(token);
     if (reading !== undefined) return { token, reading, isText: reading.isText === true, value: valuesOf(reading) };
     if (known !== undefined) {
-      const meant = nearest(text, known);
       const what = words ? `${beside?.name} is never ${quote(text)}` : `${quote(text)} is no state`;
-      throw wrong(column, what, meant ? `did you mean ${meant}?` : `write ${known.join(', ')}`);
+      throw wrong(column, what, didYouMean(nearest(text, known), `write ${known.join(', ')}`));
     }
     if (beside?.isText) return { token, isText: true, value: () => text };
     if (Object.hasOwn(ENTRY, text))
@@ -362,12 +361,8 @@ class Parser {
     const meantBy = MISTAKEN[text.toLowerCase()];
     if (meantBy !== undefined) throw wrong(column, ...meantBy);
     const names = [...readingNames(), ...entryReadings().keys()];
-    const meant = nearest(text, names);
-    throw wrong(
-      column,
-      `there is no field ${quote(text)}`,
-      meant ? `did you mean ${meant}?` : 'beoboard describe lists them',
-    );
+    const advice = didYouMean(nearest(text, names), 'beoboard describe lists them');
+    throw wrong(column, `there is no field ${quote(text)}`, advice);
   }
 
   /** What is called so: of each entry within any(…) and all(…), and else of the node. */

@@ -1,7 +1,7 @@
 // Reads a TOML file that sets options by their long names. Takes no tables and no key that its reader does not know.
 
 import { createRequire } from 'node:module';
-import { InputError, nearest, oneLine, quote, readText } from './text.js';
+import { didYouMean, InputError, nearest, oneLine, quote, readText } from './text.js';
 
 /** What may stand behind a key: true or false, one value, or an array of values. */
 export type Shape = 'flag' | 'one' | 'many';
@@ -95,7 +95,7 @@ export function readConfig(
     if (elsewhere.includes(key) && !mistaken.has(key))
       throw new InputError(`${where(key)} is an option that this verb takes from no file; remove it`);
     const meant = mistaken.get(key) ?? nearest(key, Object.keys(shapes));
-    const advice = meant ? `did you mean ${meant}?` : `known are ${Object.keys(shapes).join(', ')}`;
+    const advice = didYouMean(meant, `known are ${Object.keys(shapes).join(', ')}`);
     throw new InputError(`${at(key)}: unknown name ${quote(key)}; ${advice}`);
   }
   return new Map(

@@ -71,6 +71,11 @@ function unabbreviated(word: string, known: readonly string[]): string | undefin
   return found.length === 1 ? found[0] : undefined;
 }
 
+/** What to do about a word that is not known: ask for the one that was meant, where there is one. */
+export function didYouMean(meant: string | undefined, otherwise: string): string {
+  return meant === undefined ? otherwise : `did you mean ${meant}?`;
+}
+
 /** More than a million names of the longest kind; without an end /dev/zero would be read until there is no memory left. */
 const MOST_BYTES = 80 << 20;
 

@@ -17,6 +17,8 @@ export const VERBS = {
   check: 'whether the nodes are well, for Nagios and for prologs',
   xml: "print the board as Ganglia's gmond would",
   ganglia: "serve the board to Ganglia's gmetad and ganglia-web",
+  prometheus: 'serve the board to Prometheus',
+  metrics: 'print the board once as Prometheus would get it',
   dump: "everything in the board's file, raw, and the first thing wrong with it",
   describe: 'what a field means, and what it does not',
   nodeset: 'expand, fold and count host lists',

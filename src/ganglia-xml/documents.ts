@@ -2,12 +2,12 @@
 // from the boards. Pure but for the reading of those; asks no clock.
 
 import { hostname } from 'node:os';
+import { Page } from '../common/page.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { NoBoard, type Node, type Snapshot } from '../shm/reader.js';
 import { linkNews, refusalText } from '../shm/sentences.js';
 import { attributes, GANGLIA, PROLOGUE } from './dtd.js';
 import { METRICS, type Metric } from './metrics.js';
-import { Page } from './page.js';
 import { EVERYTHING, type Query } from './query.js';
 import { NO_METRICS, Renderer, Summary } from './render.js';
 import { safe, UNSPECIFIED, VALUE_MAX } from './safe.js';

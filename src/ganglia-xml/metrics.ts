@@ -1,13 +1,14 @@
 // Says which of a node's readings is which of Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under its names, in its
 // units and words, and behind them ours, in groups of their own. It refuses to invent: a metric whose reading is absent has no value.
 
+import type { Page } from '../common/page.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { CPU_KINDS } from '../readings/cursor.js';
 import { field, type Measure, map, setOf, share, times, wide } from '../readings/measures.js';
 import { readingOf } from '../readings/readings.js';
 import { factorTo, type Unit, unit } from '../readings/units.js';
 import type { Host } from './host.js';
-import type { Page } from './page.js';
+import { safeOn } from './safe.js';
 
 /** How a metric's number is had of a host. */
 type Value = Omit<Measure, 'take'> & { readonly take: (host: Host) => number };
@@ -290,7 +291,7 @@ export const GMOND: readonly Metric[] = [
           ...setOf('os_release'),
           take: ({ view, report }) => (view.getUint8(report + os_release.offset) === 0 ? Number.NaN : 1),
         },
-        put: ({ bytes, report }, page) => page.safe(bytes, report + os_release.offset, os_release.count, 'value'),
+        put: ({ bytes, report }, page) => safeOn(page, bytes, report + os_release.offset, os_release.count, 'value'),
       },
     },
   ),

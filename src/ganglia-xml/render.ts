@@ -1,14 +1,14 @@
 // Writes HOSTs and sums of HOSTs as Ganglia has them: prepared parts, and numbers between them. Pure: no clock, no I/O.
 // It refuses to escape, and to call a node down that it has no evidence about.
 
+import type { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
 import { isMeasured } from '../shm/rates.js';
 import type { Node, Snapshot } from '../shm/reader.js';
 import { attributes } from './dtd.js';
 import { Host, TMAX } from './host.js';
 import type { Metric } from './metrics.js';
-import type { Page } from './page.js';
-import { NAME_MAX, UNSPECIFIED, VALUE_MAX } from './safe.js';
+import { NAME_MAX, safeOn, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
 /** Digits of the longest number that is written. */
 const NUMBER_MAX = 24;
@@ -103,7 +103,7 @@ export class Renderer {
   #open(page: Page, node: Node, localtime: number): void {
     const { bytes, record, tn, report } = this.#host;
     page.part(HOST_NAME);
-    if (page.safe(bytes, record + NAME.offset, NAME.count, 'name') === 0) page.part(NAMELESS);
+    if (safeOn(page, bytes, record + NAME.offset, NAME.count, 'name') === 0) page.part(NAMELESS);
     page.part(HOST_IP);
     this.#address(page, node);
     page.part(HOST_REPORTED);

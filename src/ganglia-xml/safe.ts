@@ -4,6 +4,8 @@
 // one node breaks the page of the whole cluster. Names become directories and files of gmetad's: a slash in a
 // cluster's name ends gmetad, so names are held to much less than XML allows.
 
+import type { Page } from '../common/page.js';
+
 /** Names of clusters, hosts and metrics are no longer than those of nodes. */
 export const NAME_MAX = 63;
 
@@ -59,6 +61,13 @@ export function putSafe(
     to[end++] = put;
   }
   return end;
+}
+
+/** Puts such text on a page; how many bytes were left of it. */
+export function safeOn(page: Page, from: Uint8Array, start: number, bytes: number, as: 'name' | 'value'): number {
+  const begin = page.length;
+  page.length = putSafe(page.bytes, begin, from, start, bytes, as);
+  return page.length - begin;
 }
 
 /** The same of a string, as a string; a name of which nothing is left becomes `unspecified`. */

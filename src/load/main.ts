@@ -74,10 +74,16 @@ function readClocks(into: BigUint64Array): { realNs: bigint; bootNs: bigint } {
 }
 
 export async function main(argv: string[]): Promise<number> {
-  const { values: options } = parseVerb(verb, argv);
+  const { values: options, given } = parseVerb(verb, argv);
   const [to, ...more] = options.to;
   if (to === undefined || to === '-' || more.length > 0)
     throw new UsageError(verb.name, 'one master is needed; write --to ADDR once');
+  const ofSilent = ['silent-from', 'silent-for'].find(name => given.has(name));
+  if (ofSilent !== undefined && options.silent === undefined)
+    throw new UsageError(
+      verb.name,
+      `--${ofSilent} is for the nodes of --silent alone; give these, too, or leave it out`,
+    );
   const { nodes } = options;
   const size = nodes?.length ?? options.size;
   const intervalMs = intervalOf(options, size);

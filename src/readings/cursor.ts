@@ -24,6 +24,8 @@ export class Cursor {
   record = 0;
   /** Offset of its newest report; -1 when there is none. */
   report = -1;
+  /** The slot that holds it, as a word; -1 likewise. */
+  #newest = -1;
   readonly #pair = new Pair();
   readonly #shares = new Float64Array(CPU_TIMES.length);
   readonly #traffic = new Float64Array(TRAFFIC.length);
@@ -39,8 +41,8 @@ export class Cursor {
     this.view = snapshot.view;
     const word = snapshot.recordWord(index);
     this.record = word * 4;
-    const slot = snapshot.newestSlot(word);
-    this.report = slot < 0 ? -1 : slot * 4 + snapshot.reportOffset;
+    this.#newest = snapshot.newestSlot(word);
+    this.report = this.#newest < 0 ? -1 : this.#newest * 4 + snapshot.reportOffset;
     this.#isPaired = false;
     this.#hasShares = false;
     this.#hasTraffic = false;
@@ -50,13 +52,17 @@ export class Cursor {
   get moving(): boolean {
     if (!this.#isPaired) {
       this.#isPaired = true;
-      const { snapshot, report, record } = this;
-      const newest = snapshot === undefined || report < 0 ? -1 : (report - snapshot.reportOffset) / 4;
-      const before = newest < 0 ? -1 : (snapshot as Snapshot).newestSlot(record / 4, newest);
-      this.#isMoving =
-        before >= 0 && this.#pair.lay(this.view, before * 4 + (snapshot as Snapshot).reportOffset, report);
+      this.#isMoving = this.#layPair();
     }
     return this.#isMoving;
+  }
+
+  /** Lays the pair over its two reports; false: there are none that can have rates. */
+  #layPair(): boolean {
+    const { snapshot, report, record, view } = this;
+    if (snapshot === undefined || report < 0) return false;
+    const before = snapshot.newestSlot(record / 4, this.#newest);
+    return before >= 0 && this.#pair.lay(view, before * 4 + snapshot.reportOffset, report);
   }
 
   /** Its two reports; only where it is `moving`. */

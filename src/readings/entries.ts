@@ -1,16 +1,19 @@
 // Readings of what a report has several of: CPU groups, network entries, GPUs. Each is read where it lies, by the number of its entry.
 
-import { getter, NOT_KNOWN } from '../layout/codec.js';
+import { getter } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { type InterfaceCounter, interfaceCounterOf, isMeasured, setBit } from '../shm/rates.js';
 import type { Node } from '../shm/reader.js';
 import { type Cursor, cursorOf } from './cursor.js';
-import { type Measure, readerOf, setOf, sumRate, taken } from './measures.js';
+import { type EntryStruct, leaf, type Measure, setOf, sumRate, taken } from './measures.js';
 import type { Reading, Value } from './readings.js';
-import { contractUnit, NUMBER, named, perOf, perSecond, UNIT_ENDING } from './units.js';
+import { contractUnit, NUMBER, named, perSecond, scaled, UNIT_ENDING } from './units.js';
 
 /** What a report has several of, by the name of the field that holds them. */
-export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as const;
+export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as const satisfies Record<
+  string,
+  EntryStruct
+>;
 export type List = keyof typeof LISTS;
 
 /** One thing that can be told of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
@@ -30,14 +33,13 @@ export function entryValue({ take, text }: EntryReading, node: Node, entry: numb
   return Number.isNaN(number) ? undefined : number;
 }
 
-type Described = { offset: number; type: string; unit: string; kind: string; set?: keyof typeof bits.valid };
+type Described = { type: string; unit: string; kind: string; set?: keyof typeof bits.valid };
 
 const { fields } = structs.report;
 const SET_OF = { group: setBit('groups'), net: setBit('net'), gpu: setBit('gpu') };
 const GROUP_SHARE = setBit('group_share');
 const TOPOLOGY = setBit('topology');
 const nameOf = getter('net_if', 'name');
-const gpuMemoryOf = getter('gpu_slot', 'mem_total_mib');
 
 /** How many entries there are to look at; of a network entry only its name tells whether it is used. */
 export function entriesOf({ view, report }: Cursor, list: List): number {
@@ -73,20 +75,16 @@ export function entryOf(cursor: Cursor, list: List, key: string): number {
 }
 
 /** A field of each entry. */
-function ofField(list: List, field: string, { offset, unit, set, type }: Described): EntryReading {
+function ofField(list: List, field: string, { unit, set, type }: Described): EntryReading {
   const struct = LISTS[list];
   const isText = type === 'char';
-  const ofMemory = list === 'gpu' && field.startsWith('mem_');
-  const read = isText ? undefined : readerOf(type);
+  const read = isText ? undefined : leaf(struct, field);
   const take = (cursor: Cursor, entry: number) => {
     const place = placeOf(cursor, list, entry);
     if (place < 0 || read === undefined) return Number.NaN;
     const { view, report } = cursor;
     if (set === 'group_share' && !isMeasured(view, report, GROUP_SHARE)) return Number.NaN;
-    // A GPU without memory is one whose memory was not known.
-    if (ofMemory && gpuMemoryOf(view, place) === 0) return Number.NaN;
-    const value = read(view, place + offset);
-    return value === NOT_KNOWN[field] ? Number.NaN : value;
+    return read(view, place);
   };
   const text = (cursor: Cursor, entry: number) => {
     const place = placeOf(cursor, list, entry);
@@ -144,9 +142,7 @@ function gpuFlags(cursor: Cursor, entry: number): number {
 /** The same without the unit in its name. */
 function withoutUnit(whole: EntryReading): EntryReading {
   const { size } = whole.unit;
-  const per = perOf(size);
-  const take: EntryReading['take'] = (cursor, entry) =>
-    per === 0 ? whole.take(cursor, entry) * size : whole.take(cursor, entry) / per;
+  const take: EntryReading['take'] = (cursor, entry) => scaled(whole.take(cursor, entry), size);
   return { ...whole, ...named(whole), take };
 }
 
@@ -192,7 +188,7 @@ export function sumReadings(): SumReading[] {
   );
 }
 
-function ofSum(sum: Sum, field: string, { offset, type, unit, kind }: Described): SumReading[] {
+function ofSum(sum: Sum, field: string, { type, unit, kind }: Described): SumReading[] {
   const { offset: entry } = fields[sum];
   const isUsed = ({ view, report }: Cursor) => view.getUint8(report + entry) !== 0;
   const common = { name: `${sum}.${field}`, about: '', unit: contractUnit(unit), source: `net_if.${field}` };
@@ -202,11 +198,8 @@ function ofSum(sum: Sum, field: string, { offset, type, unit, kind }: Described)
       taken(known, cursor) === 1 ? nameOf(cursor.view, cursor.report + entry) : undefined;
     return [{ ...common, isText: true, text }];
   }
-  const read = readerOf(type);
-  const take = (cursor: Cursor) => {
-    const value = isUsed(cursor) ? read(cursor.view, cursor.report + entry + offset) : Number.NaN;
-    return value === NOT_KNOWN[field] ? Number.NaN : value;
-  };
+  const read = leaf('net_if', field);
+  const take = (cursor: Cursor) => (isUsed(cursor) ? read(cursor.view, cursor.report + entry) : Number.NaN);
   const own = { ...common, measure: { ...setOf(sum), take } };
   if (kind !== 'counter') return [own];
   const { unit: counted, source } = common;

@@ -1,6 +1,7 @@
 // How the number of a reading is had of a node: what there is in its report, its record, or between its two reports, and what is made of
 // these. Pure; what is not known is NaN.
 
+import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import {
   type CounterName,
@@ -54,6 +55,26 @@ export function wide(view: DataView, at: number): number {
 /** Reads a number of that type, where it begins. */
 export function readerOf(type: string): (view: DataView, at: number) => number {
   return READERS[type] as (view: DataView, at: number) => number;
+}
+
+/** Structs that a report has several of. */
+export type EntryStruct = 'cpu_group' | 'net_if' | 'gpu_slot';
+
+const GPU_MEMORY = structs.gpu_slot.fields.mem_total_mib.offset;
+
+/** Reads a number of an entry, where the entry begins; NaN: it was not known. */
+export function leaf(struct: EntryStruct, name: string): (view: DataView, at: number) => number {
+  const fields: Readonly<Record<string, { offset: number; type: string }>> = structs[struct].fields;
+  const { offset, type } = fields[name] as (typeof fields)[string];
+  const read = readerOf(type);
+  // A GPU without memory is one whose memory was not known.
+  if (struct === 'gpu_slot' && name.startsWith('mem_'))
+    return (view, at) => (view.getUint32(at + GPU_MEMORY, true) === 0 ? Number.NaN : read(view, at + offset));
+  const unknown = NOT_KNOWN[name];
+  return (view, at) => {
+    const value = read(view, at + offset);
+    return value === unknown ? Number.NaN : value;
+  };
 }
 
 /** The set of a field, as `Measure` has it. */
@@ -126,6 +147,50 @@ export function sumRate(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Mea
   return { ...setOf(sum), rate: true, take };
 }
 
+const { net: NET, net_rest: NET_REST } = structs.report.fields;
+/** Where the number of interfaces that were added into an entry stands: in bits 16 to 31 of its state. */
+const ADDED = structs.net_if.fields.state.offset + 2;
+
+const isUsed = (view: DataView, entry: number) => view.getUint8(entry) !== 0;
+
+/** What all network entries have counted together, as long as these are the same. */
+export function counted(name: InterfaceCounter): Measure {
+  const { offset, wide: isWide } = interfaceCounterOf(name);
+  const read = readerOf(isWide ? 'u64' : 'u32');
+  const take = ({ view, report }: Cursor) => {
+    let sum = Number.NaN;
+    const add = (entry: number) => {
+      if (isUsed(view, entry)) sum = (Number.isNaN(sum) ? 0 : sum) + read(view, entry + offset);
+    };
+    for (let i = 0; i < NET.count; i++) add(report + NET.offset + i * structs.net_if.bytes);
+    add(report + NET_REST.offset);
+    return sum;
+  };
+  return { ...setOf('net'), take };
+}
+
+/** What the interfaces that were added into one entry have counted. */
+export function sumCounted(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Measure {
+  const { offset, wide: isWide } = interfaceCounterOf(name);
+  const read = readerOf(isWide ? 'u64' : 'u32');
+  const at = structs.report.fields[sum].offset;
+  const take = ({ view, report }: Cursor) =>
+    isUsed(view, report + at) ? read(view, report + at + offset) : Number.NaN;
+  return { ...setOf(sum), take };
+}
+
+/** How many interfaces there are: of all network entries, or of the RDMA ports. */
+export function devicesOf(which: 'net' | 'fabric'): Measure {
+  const added = (view: DataView, entry: number) => (isUsed(view, entry) ? view.getUint16(entry + ADDED, true) : 0);
+  const take = ({ view, report }: Cursor) => {
+    if (which === 'fabric') return added(view, report + structs.report.fields.fabric.offset);
+    let count = added(view, report + NET_REST.offset);
+    for (let i = 0; i < NET.count; i++) if (isUsed(view, report + NET.offset + i * structs.net_if.bytes)) count++;
+    return count;
+  };
+  return { ...setOf(which), take };
+}
+
 /** How much of a whole is not left, in per cent. */
 export function used(total: NumberField, left: NumberField): Measure {
   const [all, rest] = [field(total), field(left)];
@@ -143,8 +208,9 @@ export const highest: Fold = Math.max;
 
 const { gpu, gpu_count, valid } = structs.report.fields;
 
-/** One number made of all GPUs that know theirs; `read` gives NaN for one that does not. */
-export function gpus(read: (view: DataView, at: number) => number, fold: Fold): Measure {
+/** One number made of those of all GPUs that know theirs. */
+export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Measure {
+  const read = leaf('gpu_slot', name);
   const take = ({ view, report }: Cursor) => {
     const entries = Math.min(view.getUint8(report + gpu_count.offset), gpu.count);
     let all = Number.NaN;

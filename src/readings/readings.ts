@@ -3,7 +3,6 @@
 
 import { formatDuration } from '../common/durations.js';
 import { meanings } from '../common/terms.gen.js';
-import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, enums, structs } from '../layout/layout.gen.js';
 import { AILMENTS, ailmentBit } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
@@ -105,13 +104,7 @@ const pressure: Measure = {
   },
 };
 
-const { util_pct, temp_degc, power_w, mem_used_mib, mem_total_mib } = structs.gpu_slot.fields;
-const unless = (value: number, unknown: number | undefined) => (value === unknown ? Number.NaN : value);
-/** A GPU without memory is one whose memory was not known. */
-const gpuMemory = (offset: number) => (view: DataView, at: number) =>
-  view.getUint32(at + mem_total_mib.offset, true) === 0 ? Number.NaN : view.getUint32(at + offset, true);
-
-const gpuUtilisation = gpus((view, at) => unless(view.getUint8(at + util_pct.offset), NOT_KNOWN.util_pct), mean);
+const gpuUtilisation = gpus('util_pct', mean);
 const [gpuCount, gpuBusy] = [field('gpu_count'), field('gpu_busy')];
 
 /** Mean utilisation of the GPUs in per cent, or the share of them in use. */
@@ -214,27 +207,17 @@ const OWN: Reading[] = [
   reading('gpu_util', 'Share of time in which a kernel ran, mean of all GPUs', PERCENT, gpuUtilisation, {
     title: 'GPU Utilization',
   }),
-  reading('gpu_mem_used', 'Memory in use on all GPUs', contractUnit('MiB'), gpus(gpuMemory(mem_used_mib.offset), sum), {
+  reading('gpu_mem_used', 'Memory in use on all GPUs', contractUnit('MiB'), gpus('mem_used_mib', sum), {
     title: 'GPU Memory Used',
     total: 'gpu_mem_total',
   }),
-  reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpus(gpuMemory(mem_total_mib.offset), sum), {
+  reading('gpu_mem_total', 'Memory of all GPUs', contractUnit('MiB'), gpus('mem_total_mib', sum), {
     title: 'GPU Memory Total',
   }),
-  reading(
-    'gpu_power',
-    'Power of all GPUs',
-    contractUnit('W'),
-    gpus((view, at) => unless(view.getUint16(at + power_w.offset, true), NOT_KNOWN.power_w), sum),
-    { title: 'GPU Power' },
-  ),
-  reading(
-    'gpu_temp',
-    'Temperature of the hottest GPU',
-    contractUnit('°C'),
-    gpus((view, at) => unless(view.getUint8(at + temp_degc.offset), NOT_KNOWN.temp_degc), highest),
-    { title: 'GPU Temperature' },
-  ),
+  reading('gpu_power', 'Power of all GPUs', contractUnit('W'), gpus('power_w', sum), { title: 'GPU Power' }),
+  reading('gpu_temp', 'Temperature of the hottest GPU', contractUnit('°C'), gpus('temp_degc', highest), {
+    title: 'GPU Temperature',
+  }),
   text('why', 'why it is not heard, though it reports', why),
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
   reading(
@@ -415,13 +398,18 @@ export function readingOf(name: string): Reading | undefined {
   return others.get(name) ?? ofEntry(name);
 }
 
-/** The names of all readings but those of entries. */
-export function readingNames(): string[] {
+/** All readings but those of entries. */
+export function allReadings(): Reading[] {
   others ??= makeOthers();
-  const report = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
-    ofReport(name, described).map(reading => reading.name),
+  const ofReports = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
+    ofReport(name, described),
   );
-  return [...new Set([...own.keys(), ...report, ...others.keys()])];
+  return [...byName([...own.values()], ofReports, [...others.values()]).values()];
+}
+
+/** Their names. */
+export function readingNames(): string[] {
+  return allReadings().map(({ name }) => name);
 }
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);

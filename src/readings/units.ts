@@ -97,6 +97,12 @@ export function perOf(factor: number): number {
   return factor < 1 && Math.abs(per * factor - 1) < 1e-12 ? per : 0;
 }
 
+/** A number times a factor. */
+export function scaled(value: number, factor: number): number {
+  const per = perOf(factor);
+  return per === 0 ? value * factor : value / per;
+}
+
 /** What a number of a unit is multiplied by to be one of another; of none it stays as it is. */
 export function factorTo({ size }: Unit, other: Unit | undefined): number {
   return other === undefined || other.size === size ? 1 : size / other.size;
@@ -164,8 +170,7 @@ function inLargest(value: number, step: number, units: readonly string[]): strin
 
 /** A value in that unit, for people: `12.3 GiB`, `34.2 %`, `61 °C`, `10 Gbit/s`, `3m12s`. */
 export function writeValue(value: number, of: Unit): string {
-  const per = perOf(of.size);
-  const base = per === 0 ? value * of.size : value / per;
+  const base = scaled(value, of.size);
   switch (of.quantity) {
     case 'share':
       return `${figures(base * 100)} %`;

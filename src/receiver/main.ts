@@ -128,6 +128,8 @@ function readOptions(argv: string[]): Options {
   const { nodes, capacity } = options;
   if (nodes !== undefined && nodes.length > capacity)
     throw new UsageError(verb.name, `${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
+  if (options.interface !== undefined && options.group.length === 0)
+    throw new UsageError(verb.name, '--interface is for multicast groups alone; give --group, too, or leave it out');
   return options;
 }
 

@@ -66,6 +66,11 @@ export function heartbeatText(ageMs: number): string {
   return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
 }
 
+/** The same with the age of its heartbeat, and what follows. */
+export function unknownText(closed: boolean, heartbeatAgeMs: number): string {
+  return `${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`;
+}
+
 /** What one look over all nodes tells of each, by the number of its record. */
 export interface Overview {
   /** Of its newest report, ms; -1: there is none. */

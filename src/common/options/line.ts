@@ -1,6 +1,6 @@
 // Takes a command line apart: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, `--`, arguments. Reads no value.
 
-import { InputError, nearest, quote } from '../text.js';
+import { didYouMean, InputError, nearest, quote } from '../text.js';
 import type { OptionName } from './table.js';
 import { isOption, meantBy, named, optionOf, spelled, type Verb } from './verb.js';
 
@@ -19,7 +19,7 @@ function unknown(verb: Verb, given: string): string {
   const meant = meantBy(verb, word);
   if (meant === undefined && isOption(word)) return `--${word} is an option of other verbs; ${help}`;
   const near = meant ?? nearest(word, [...verb.options, 'help']);
-  return `unknown option ${quote(given)}; ${near ? `did you mean --${near}?` : help}`;
+  return `unknown option ${quote(given)}; ${didYouMean(near && `--${near}`, help)}`;
 }
 
 /** Why letters behind one - are not taken: `-xl`, or a name with one - too few. */

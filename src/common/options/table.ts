@@ -10,6 +10,8 @@ const { count, file, folder, oneOf, time } = values;
 /** Ganglia's own ports. */
 const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
+/** Where Prometheus finds the exporter. */
+const EXPORTER_PORT = 9678;
 
 const BOARD = standard('/dev/shm/beoboard/board');
 const INTERVAL = time('100ms', '600s');
@@ -50,6 +52,10 @@ export const options = {
     oneOf('all', 'gmond'),
     standard('all'),
   ),
+  'allow-host': many('NAME', 'a name by which clients may call this server, besides its own', values.hostName),
+  'node-metrics': flag("the same under node_exporter's names, at /node-metrics: never where node_exporter runs"),
+  collect: optional('NAMES', 'what to collect, as in cpu,gpus; beoboard prometheus tells what there is', values.words),
+  openmetrics: flag('OpenMetrics 1.0.0 instead of the text format 0.0.4'),
   group: many('ADDR[:PORT]', 'a multicast group to join, port 8677', values.multicastGroup),
   interface: optional('IF', 'the interface for multicasts, by name', values.networkInterface),
   ttl: one('N', 'routers that multicasts may pass, plus one, 0 to 255', count(0, 255), standard('1')),
@@ -192,24 +198,39 @@ export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
 /** Options in forms of a verb's own. */
 export type Forms = { readonly [N in OptionName]?: Option<unknown> };
 
+const BOARDS = many(
+  '[NAME=]PATH',
+  "a board's file, and the name of the cluster that it is shown as",
+  values.namedBoard,
+  BOARD,
+);
+
 /**
  * What some verbs give to an option of the table: another default, other bounds, several values, words of their own in its help. It
  * means the same all the same, and takes the same kind of value.
  */
 export const forms = {
   ganglia: {
-    board: many(
-      '[NAME=]PATH',
-      "a board's file, and the name of the cluster that it is shown as",
-      values.namedBoard,
-      BOARD,
-    ),
+    board: BOARDS,
     listen: many(
       'ADDR[:PORT]',
       'where to serve what a gmond serves, port 8649; port 0 picks one and prints it',
       values.address(GMOND_PORT),
       standard(`0.0.0.0:${GMOND_PORT}`),
     ),
+  },
+  prometheus: {
+    board: BOARDS,
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve over HTTP, port 9678; port 0 picks one and prints it',
+      values.address(EXPORTER_PORT),
+      standard(`127.0.0.1:${EXPORTER_PORT}`),
+    ),
+  },
+  metrics: {
+    board: BOARDS,
+    'node-metrics': flag("the same under node_exporter's names"),
   },
   /** What the senders are to believe: the interval without a default, and the file as they see it. */
   pace: {

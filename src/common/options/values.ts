@@ -3,7 +3,7 @@
 import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
 import { parseDuration } from '../durations.js';
 import { parseNodeName, readNodes } from '../hostlists.js';
-import { InputError, nearest, quote } from '../text.js';
+import { didYouMean, InputError, nearest, quote } from '../text.js';
 
 /** What kind of thing a value is. */
 export type Kind =
@@ -148,10 +148,8 @@ export function someOf<const T extends string>(what: string, ...words: readonly 
     text.split(',').map(part => {
       const found = words.find(word => word === part);
       if (found !== undefined) return found;
-      const meant = nearest(part, words);
-      throw new InputError(
-        `${quote(part)} is no ${what}; ${meant ? `did you mean ${meant}?` : `write ${words.join(', ')}`}`,
-      );
+      const advice = didYouMean(nearest(part, words), `write ${words.join(', ')}`);
+      throw new InputError(`${quote(part)} is no ${what}; ${advice}`);
     });
   return { kind: 'words', words, parse };
 }
@@ -209,6 +207,15 @@ export const networkInterface = value('interface', (text): string => {
   if (/^[^\s/:]+$/.test(text) && Buffer.byteLength(text) <= 15 && text !== '.' && text !== '..') return text;
   throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
 });
+
+/** The name of a host, without a port. */
+export const hostName = value('text', (text): string => {
+  if (text.length <= 253 && /^[A-Za-z0-9_]([\w-]*\w)?(\.\w([\w-]*\w)?)*$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is no host name; write it without a port, as in master.example`);
+});
+
+/** Words separated by commas, of which only who uses them knows which there are. */
+export const words = value('text', (text): string[] => text.split(',').map(word => word.trim()));
 
 export const nodeName = value('text', parseNodeName);
 

@@ -1,13 +1,12 @@
 // Bytes of a document that are on their way out: prepared parts and numbers, written one behind the other into one
 // buffer. Knows nothing of what is written.
 
-import { putSafe } from './safe.js';
-
 const ZERO = 0x30;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BILLION = 1e9;
-const POWERS = [1, 10, 100, 1000];
+/** Digits behind a point, at most six. */
+const POWERS = [1, 10, 100, 1000, 1e4, 1e5, 1e6];
 /** The digits of 0 to 99: tens in the high byte, ones in the low. */
 const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => ((ZERO + Math.floor(i / 10)) << 8) | (ZERO + (i % 10)));
 
@@ -49,12 +48,12 @@ export class Page {
     this.length += text.length;
   }
 
-  /** UTF-8 text of another buffer, made safe; how many bytes were left of it. */
-  safe(from: Uint8Array, start: number, bytes: number, as: 'name' | 'value'): number {
-    const end = putSafe(this.bytes, this.length, from, start, bytes, as);
-    const written = end - this.length;
-    this.length = end;
-    return written;
+  /** Some bytes of another buffer; few of them, for which a call of the platform's would take longer. */
+  copy(from: Uint8Array, start: number, end: number): void {
+    const { bytes } = this;
+    let at = this.length;
+    for (let i = start; i < end; i++) bytes[at++] = from[i] as number;
+    this.length = at;
   }
 
   /** The `digits` lowest digits of a whole number below 2^31: two at a time, the first alone where they are odd. */
@@ -84,20 +83,34 @@ export class Page {
     this.#digits(value - billions * BILLION, 9);
   }
 
-  /** A number of at most ±(2^53 - 1) in plain decimal notation, with so many digits after the point, at most three. */
+  /** A number of at most ±(2^53 - 1) in plain decimal notation, with so many digits after the point, at most six. */
   decimal(value: number, digits: number): void {
-    const power = POWERS[digits] as number;
-    const scaled = Math.round(Math.abs(value) * power);
+    const scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
     // Beyond 2^53 the product has lost digits that the number itself has.
+    if (scaled > Number.MAX_SAFE_INTEGER) this.text(value.toFixed(digits));
+    else this.#scaled(value < 0, scaled, digits);
+  }
+
+  /** The same without zeros at its end: 1.5, 12. */
+  short(value: number, digits: number): void {
+    let scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
     if (scaled > Number.MAX_SAFE_INTEGER) {
-      this.text(value.toFixed(digits));
+      this.text(String(value));
       return;
     }
-    if (value < 0 && scaled > 0) this.bytes[this.length++] = MINUS;
+    let left = digits;
+    for (; left > 0 && scaled % 10 === 0; left--) scaled /= 10;
+    this.#scaled(value < 0, scaled, left);
+  }
+
+  /** A whole number of which so many digits are behind the point. */
+  #scaled(isNegative: boolean, scaled: number, digits: number): void {
+    if (isNegative && scaled > 0) this.bytes[this.length++] = MINUS;
     if (digits === 0) {
       this.whole(scaled);
       return;
     }
+    const power = POWERS[digits] as number;
     const whole = Math.floor(scaled / power);
     this.whole(whole);
     this.bytes[this.length++] = POINT;

@@ -1,0 +1,339 @@
+// Serves documents over HTTP, to programs and browsers: GET and HEAD alone, bounded in clients, headers and patience, each client as fast
+// as it reads. Knows nothing of what is in a document. What people want beside it (TLS, passwords) is a proxy's.
+
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import { constants, createGzip } from 'node:zlib';
+import { type Address, formatAddress } from './addresses.js';
+import { Failure } from './failure.js';
+import { InputError } from './text.js';
+
+/** Clients at once. One more, and the one goes that has done nothing for the longest. */
+const MOST_CLIENTS = 64;
+/** Documents that are made at once: each holds what it is made of until it is read. */
+const MOST_AT_WORK = 4;
+/** One that waits for its turn has the place of another that has taken nothing for so long, ms. */
+const SLOW_MS = 1000;
+/** Bytes of all headers of a request. */
+const HEADER_MOST = 8192;
+/** How long a client has for a request, and how long one is borne that takes nothing of its answer, ms. */
+const PATIENCE_MS = 10_000;
+/** How long a connection is kept for the next request, ms: longer than what is asked for every minute. */
+const KEPT_MS = 75_000;
+/** Big enough to be worth a write. */
+const GZIP_CHUNK = 1 << 16;
+
+/** What is asked for. */
+export interface Question {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The host as the client knows it, with its port; empty: it did not say. */
+  readonly host: string;
+  /** The header Accept; empty: there is none. */
+  readonly accept: string;
+}
+
+/** Bytes to send, one piece after the other, each valid until the next is asked for; undefined: still at work. */
+export type Pieces = Iterable<Uint8Array | undefined>;
+
+export interface Answer {
+  readonly status: number;
+  /** The media type. */
+  readonly type: string;
+  readonly body: string | Pieces;
+}
+
+/** Gives the answer. What it throws is an InputError where the question cannot be taken. */
+export type Respond = (question: Question) => Answer | Promise<Answer>;
+
+export const PLAIN = 'text/plain; charset=utf-8';
+
+/** A sentence as an answer. */
+export function sentence(status: number, text: string): Answer {
+  return { status, type: PLAIN, body: `${text}\n` };
+}
+
+/** What a client is doing. */
+interface Client {
+  /** When it last did anything, ms of performance.now(). */
+  lastMoved: number;
+  response: ServerResponse | undefined;
+}
+
+/** Why an address cannot be listened at. */
+const NOT_BOUND: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'somebody listens there already; end it, or give another address or port',
+  EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
+  EACCES: 'ports below 1024 are for root; give another port',
+  ENOTFOUND: 'the name is not known; give an address of this machine',
+};
+
+/** What became of clients so far. */
+export interface HttpCounts {
+  served: number;
+  /** Cut off because they stopped reading, or had to make room. */
+  stuck: number;
+  /** Asked under a name that is not this server's. */
+  misnamed: number;
+}
+
+export interface HttpOptions {
+  /** Names by which clients may call this server, besides its own and all addresses. */
+  readonly names?: readonly string[];
+  /** See PATIENCE_MS. */
+  readonly patience?: number;
+}
+
+/** Whether the client takes gzip. */
+function takesGzip(header: string): boolean {
+  return header.split(',').some(part => {
+    const [coding = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase());
+    return (coding === 'gzip' || coding === '*') && !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
+  });
+}
+
+/** The name of a Host header without its port. */
+function nameOf(host: string): string {
+  return host
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
+}
+
+export class HttpServer {
+  readonly counts: HttpCounts = { served: 0, stuck: 0, misnamed: 0 };
+  readonly #respond: Respond;
+  readonly #names: ReadonlySet<string>;
+  readonly #patience: number;
+  readonly #clients = new Map<Socket, Client>();
+  readonly #servers: Server[] = [];
+  /** Who is given a document now, and who waits for that. */
+  readonly #atWork = new Map<Client, Socket>();
+  readonly #waiting: (() => void)[] = [];
+  readonly #guard: NodeJS.Timeout;
+
+  constructor(respond: Respond, { names = [], patience = PATIENCE_MS }: HttpOptions = {}) {
+    this.#respond = respond;
+    const own = hostname().toLowerCase();
+    this.#names = new Set(['localhost', own, own.split('.')[0] as string, ...names.map(name => name.toLowerCase())]);
+    this.#patience = patience;
+    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+  }
+
+  /** Listens; the address that was bound. Throws one line for people. */
+  async listen({ host, port }: Address): Promise<Address> {
+    const server = createServer(
+      {
+        maxHeaderSize: HEADER_MOST,
+        headersTimeout: this.#patience,
+        requestTimeout: this.#patience,
+        keepAliveTimeout: KEPT_MS,
+        connectionsCheckingInterval: Math.min(1000, this.#patience),
+        noDelay: true,
+      },
+      (request, response) => void this.#meet(request, response),
+    );
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+    server.listen({ host, port });
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${NOT_BOUND[code ?? ''] ?? message}`, 1);
+    }
+    // What goes wrong later (no descriptors left) costs one client.
+    server.on('error', () => undefined);
+    this.#servers.push(server);
+    const bound = server.address() as { address: string; port: number };
+    return { host: bound.address, port: bound.port };
+  }
+
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#clients.size >= MOST_CLIENTS) {
+      const [stalest] = [...this.#clients].reduce((a, b) => (b[1].lastMoved < a[1].lastMoved ? b : a));
+      this.#drop(stalest);
+    }
+    this.#clients.set(socket, { lastMoved: performance.now(), response: undefined });
+    socket.once('close', () => this.#clients.delete(socket));
+  }
+
+  async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // What a client does in the middle of its answer is told by what write() gives.
+    response.on('error', () => undefined);
+    const { socket } = request;
+    const client = this.#clients.get(socket);
+    // Requests without waiting for answers would be a way to have more answers than clients.
+    if (client === undefined || client.response !== undefined) {
+      socket.destroy();
+      return;
+    }
+    client.response = response;
+    client.lastMoved = performance.now();
+    response.once('close', () => {
+      client.response = undefined;
+      client.lastMoved = performance.now();
+    });
+    try {
+      await this.#send(request, response, client, await this.#answer(request));
+      this.counts.served++;
+    } catch {
+      // Half a document must not pass for a whole one.
+      socket.destroy();
+    }
+  }
+
+  async #answer({ method, url = '/', headers }: IncomingMessage): Promise<Answer> {
+    if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
+    const host = headers.host ?? '';
+    const name = nameOf(host);
+    // A page of somebody else's, whose name leads here by its owner's will, is not to read what is served here.
+    if (name !== '' && isIP(name) === 0 && !this.#names.has(name)) {
+      this.counts.misnamed++;
+      return sentence(
+        421,
+        'this server does not know itself by that name; use its address, or start it with --allow-host NAME',
+      );
+    }
+    if (!url.startsWith('/')) return sentence(400, 'the request is for no path of this server');
+    const cut = url.indexOf('?');
+    const [path, search] = cut < 0 ? [url, ''] : [url.slice(0, cut), url.slice(cut + 1)];
+    try {
+      return await this.#respond({ path, query: new URLSearchParams(search), host, accept: headers.accept ?? '' });
+    } catch (error) {
+      if (error instanceof InputError) return sentence(400, error.message);
+      throw error;
+    }
+  }
+
+  async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
+    const { status, type, body } = answer;
+    const isPacked = typeof body !== 'string' && takesGzip(String(request.headers['accept-encoding'] ?? ''));
+    response.writeHead(status, {
+      'Content-Type': type,
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
+      ...(typeof body === 'string' ? { 'Content-Length': Buffer.byteLength(body) } : { Vary: 'Accept-Encoding' }),
+      ...(isPacked && { 'Content-Encoding': 'gzip' }),
+    });
+    if (request.method === 'HEAD') response.end();
+    else if (typeof body === 'string') response.end(body);
+    else {
+      await this.#enter(client, request.socket);
+      try {
+        await (isPacked ? sendPacked : sendPlain)(response, client, body);
+      } finally {
+        this.#leave(client);
+      }
+    }
+    if (!response.writableFinished) await once(response, 'finish');
+  }
+
+  /** Waits for a place among those who are given a document. */
+  async #enter(client: Client, socket: Socket): Promise<void> {
+    while (this.#atWork.size >= MOST_AT_WORK) {
+      const [stalest, its] = [...this.#atWork].reduce((a, b) => (b[0].lastMoved < a[0].lastMoved ? b : a));
+      if (stalest.lastMoved < performance.now() - SLOW_MS) this.#drop(its);
+      await new Promise<void>(resolve => this.#waiting.push(resolve));
+      if (socket.destroyed) throw new Error('the client is gone');
+    }
+    client.lastMoved = performance.now();
+    this.#atWork.set(client, socket);
+  }
+
+  #leave(client: Client): void {
+    this.#atWork.delete(client);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #dropStuck(): void {
+    this.#wake();
+    const late = performance.now() - this.#patience;
+    for (const [socket, { lastMoved, response }] of this.#clients)
+      if (response !== undefined && lastMoved < late) this.#drop(socket);
+  }
+
+  #drop(socket: Socket): void {
+    if (this.#clients.get(socket)?.response !== undefined) this.counts.stuck++;
+    this.#clients.delete(socket);
+    socket.resetAndDestroy();
+  }
+
+  /** Listens no longer, and ends whom it serves. */
+  close(): void {
+    clearInterval(this.#guard);
+    for (const server of this.#servers) server.close();
+    for (const [socket] of this.#clients) this.#drop(socket);
+  }
+}
+
+/** Hands bytes over and waits until they are on their way: they may be overwritten then. Throws when the client is gone. */
+function write(response: ServerResponse, client: Client, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const gone = () => reject(new Error('the client is gone'));
+    response.once('close', gone);
+    response.write(bytes, error => {
+      response.off('close', gone);
+      client.lastMoved = performance.now();
+      if (error) reject(error);
+      else resolve();
+    });
+  });
+}
+
+async function sendPlain(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
+  for (const bytes of pieces) {
+    if (response.destroyed) throw new Error('the client is gone');
+    if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
+    else client.lastMoved = performance.now();
+    // Others have their turn, and signals theirs, also when the client takes all at once.
+    await turn();
+  }
+  response.end();
+}
+
+async function sendPacked(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
+  // The fastest: it makes a twentieth of what is served here, and the better ones a thirtieth for several times the time.
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
+  const gone = new Promise<never>((_, reject) => {
+    const tell = () => reject(new Error('the client is gone'));
+    response.once('close', tell);
+    gzip.once('error', tell);
+  });
+  // It is waited for only while there is something to wait for.
+  gone.catch(() => undefined);
+  gzip.on('data', (chunk: Buffer) => {
+    const goesOn = response.write(chunk, () => {
+      client.lastMoved = performance.now();
+    });
+    if (goesOn) return;
+    gzip.pause();
+    response.once('drain', () => gzip.resume());
+  });
+  try {
+    for (const bytes of pieces) {
+      if (response.destroyed) throw new Error('the client is gone');
+      if (bytes === undefined || bytes.length === 0) {
+        client.lastMoved = performance.now();
+        await turn();
+      } else await Promise.race([gone, new Promise<void>(done => gzip.write(bytes, () => done()))]);
+    }
+    gzip.end();
+    await Promise.race([gone, once(gzip, 'end')]);
+    response.end();
+  } finally {
+    gzip.destroy();
+  }
+}

@@ -1,0 +1,210 @@
+// The boards that are served, and what is told of them and of their receivers: whether there is one, whether it is heard, what it counts.
+
+import { bits, enums } from '../layout/layout.gen.js';
+import { countStates, STATES } from '../shm/liveness.js';
+import { BoardReader, linkName, NoBoard, type Roll } from '../shm/reader.js';
+import type { Small } from './exposition.js';
+import { NodeNames } from './names.js';
+
+/** One board, and what was learnt of it. */
+export class Board {
+  readonly reader: BoardReader;
+  /** Its nodes' names, under the label that each document has them. */
+  readonly names = { node: new NodeNames('node'), instance: new NodeNames('instance') };
+  #cluster: string | undefined;
+
+  /** `name`: of the cluster; by default the board's own. */
+  constructor(
+    readonly name: string | undefined,
+    path: string,
+    owner: number | string | undefined,
+  ) {
+    this.reader = new BoardReader(path, owner);
+    this.#cluster = name;
+  }
+
+  /** The name of the cluster, as the board last said it; undefined: it has none. */
+  get cluster(): string | undefined {
+    return this.#cluster;
+  }
+
+  /** How it is now, and who is on it, under that label; why that cannot be said, where there is none. */
+  look(label: keyof Board['names'] = 'node'): Roll | NoBoard {
+    try {
+      const roll = this.reader.roll();
+      this.#cluster = this.name ?? (roll.board.header.cluster_name || undefined);
+      this.names[label] = this.names[label].follow(this.reader.opened, roll, this.#cluster);
+      return roll;
+    } catch (error) {
+      if (error instanceof NoBoard) return error;
+      throw error;
+    }
+  }
+}
+
+/** A board as it was looked at. */
+export interface Look {
+  readonly cluster: string | undefined;
+  readonly roll: Roll | NoBoard;
+}
+
+type Labels = Readonly<Record<string, string | undefined>>;
+type Told = readonly (readonly [labels: Labels, value: number])[];
+
+const seconds = (ns: bigint) => Number(ns) / 1e9;
+const flag = (is: boolean): number => (is ? 1 : 0);
+const WHOLE_MS = 1000;
+const toMs = (value: number) => Math.round(value * WHOLE_MS) / WHOLE_MS;
+
+/** A family of boards that are there. */
+function small(name: string, type: Small['type'], help: string, tell: (roll: Roll) => number | Told) {
+  return (looks: readonly Look[]): Small => ({
+    name: `beoboard_${name}`,
+    type,
+    help,
+    samples: looks.flatMap(({ cluster, roll }) => {
+      if (roll instanceof NoBoard) return [];
+      const told = tell(roll);
+      return (typeof told === 'number' ? [[{}, told] as const] : told).map(
+        ([labels, value]) => [{ ...labels, cluster }, value] as const,
+      );
+    }),
+  });
+}
+
+const perLink = (
+  name: string,
+  type: Small['type'],
+  help: string,
+  tell: (link: Roll['board']['links'][number], roll: Roll) => number,
+) =>
+  small(`link_${name}`, type, help, roll =>
+    roll.board.links.map(link => [{ link: linkName(link) }, tell(link, roll)] as const),
+  );
+
+const isLink = (state: number, bit: keyof typeof bits.link_state) => ((state >>> bits.link_state[bit]) & 1) === 1;
+
+const FAMILIES = [
+  small(
+    'board_stalled',
+    'gauge',
+    '1 while the receiver gives no evidence: nothing is known about nodes then.',
+    ({ board }) => flag(board.stalled),
+  ),
+  small('board_capacity', 'gauge', 'Nodes for which the board has room.', ({ board }) => board.header.capacity),
+  small(
+    'board_uncertain_after_seconds',
+    'gauge',
+    'A node is no longer live when its last report is older, or than 4.5 of its intervals.',
+    ({ board }) => seconds(board.evidence.uncertainAfterNs),
+  ),
+  small(
+    'board_silent_after_seconds',
+    'gauge',
+    'A node is silent when it was not heard for longer, or than 10.5 of its intervals, while the receiver listened.',
+    ({ board }) => seconds(board.evidence.silentAfterNs),
+  ),
+  small('nodes', 'gauge', 'How many nodes are in each state.', ({ states }) => {
+    const counts = countStates(states);
+    return STATES.map(state => [{ state }, counts[state]] as const);
+  }),
+  small(
+    'receiver_heartbeat_age_seconds',
+    'gauge',
+    'Time since the receiver had last heard all that there was.',
+    ({ board }) => toMs(Math.max(0, board.heartbeatAgeMs) / 1000),
+  ),
+  small('receiver_listened_seconds', 'gauge', 'For how long the receiver has missed nothing.', ({ board }) =>
+    toMs(board.listenedMs / 1000),
+  ),
+  small('receiver_start_time_seconds', 'gauge', 'When the receiver started, in seconds since 1970.', ({ board }) =>
+    toMs(seconds(board.header.started_real_ns)),
+  ),
+  small(
+    'receiver_starts_total',
+    'counter',
+    'Starts of a receiver on this board.',
+    ({ board }) => board.header.instance ?? 0,
+  ),
+  small(
+    'receiver_buffer_bytes',
+    'gauge',
+    'What the kernel granted for the smallest of the socket buffers.',
+    ({ board }) => board.header.receive_buffer ?? 0,
+  ),
+  small('receiver_filtering', 'gauge', '1 while the kernel drops a flood of junk.', ({ board }) =>
+    flag(board.filtering),
+  ),
+  small(
+    'receiver_datagrams_total',
+    'counter',
+    'Datagrams taken from the sockets.',
+    ({ board }) => board.header.received ?? 0,
+  ),
+  small('receiver_reports_total', 'counter', 'Reports laid on the board.', ({ board }) => board.header.accepted ?? 0),
+  small(
+    'receiver_duplicates_total',
+    'counter',
+    'Reports that had come before by another way.',
+    ({ board }) => board.header.duplicate ?? 0,
+  ),
+  small('receiver_refused_total', 'counter', 'Datagrams that were refused, by reason.', ({ board }) =>
+    enums.reason.flatMap((reason, i) =>
+      reason === 'none' ? [] : [[{ reason }, board.header.refused[i] ?? 0] as const],
+    ),
+  ),
+  small(
+    'receiver_dropped_total',
+    'counter',
+    'What was dropped before the receiver could take it. overflow: a socket buffer was full. unfit: a wrong checksum, or junk that was filtered. softnet: packets of any kind that this machine dropped before it looked at them.',
+    ({ board: { header } }) => [
+      [{ kind: 'overflow' }, header.kernel_drops ?? 0],
+      [{ kind: 'unfit' }, header.unfit_drops ?? 0],
+      [{ kind: 'softnet' }, header.softnet_drops ?? 0],
+    ],
+  ),
+  small(
+    'receiver_overflows_total',
+    'counter',
+    'Times that a socket buffer was found to have overflowed.',
+    ({ board }) => board.header.overflows ?? 0,
+  ),
+  perLink('up', 'gauge', "1 while the master's interface by which reports come is up.", ({ state }) =>
+    flag(isLink(state, 'up')),
+  ),
+  perLink(
+    'dark',
+    'gauge',
+    '1 while all nodes of the link are silent together: the network or the master is likelier at fault than they.',
+    ({ darkSinceNs }) => flag(darkSinceNs !== 0n),
+  ),
+  perLink('nodes', 'gauge', 'Nodes whose last report came by the link and was no goodbye.', ({ nodes }) => nodes),
+  perLink('dark_nodes', 'gauge', 'Nodes that fell silent together with the link.', ({ darkNodes }) => darkNodes),
+  perLink('downs_total', 'counter', 'Times that the link was found to be down.', ({ downs }) => downs),
+  perLink('reports_total', 'counter', 'Reports laid on the board that came by the link.', ({ accepted }) => accepted),
+  perLink(
+    'missed_packets_total',
+    'counter',
+    'Packets of any kind that the interface dropped before they were looked at.',
+    ({ missed }) => missed,
+  ),
+  perLink(
+    'heartbeat_age_seconds',
+    'gauge',
+    'Time since all that came by the link had been heard.',
+    ({ heartbeatNs }, { board }) => toMs(Math.max(0, seconds(board.evidence.nowNs - heartbeatNs))),
+  ),
+];
+
+/** Whether each board can be read. */
+const up = (looks: readonly Look[]): Small => ({
+  name: 'beoboard_board_up',
+  type: 'gauge',
+  help: '1 where there is a board that can be read, else 0: nothing is known about its nodes then.',
+  samples: looks.map(({ cluster, roll }) => [{ cluster }, flag(!(roll instanceof NoBoard))] as const),
+});
+
+/** What is told of boards and receivers. */
+export function boardFamilies(looks: readonly Look[]): Small[] {
+  return [up(looks), ...FAMILIES.map(family => family(looks))];
+}

@@ -1,0 +1,133 @@
+// Makes the documents that Prometheus asks for, straight from the boards: what is told of boards and receivers, then of nodes. Opens no port.
+
+import { Page } from '../common/page.js';
+import { VERSION } from '../common/version.js';
+import { NoBoard } from '../shm/reader.js';
+import { type Board, boardFamilies, type Look } from './boards.js';
+import { END, PAGE_BYTES, type Small, textOf, turn, writeSamples } from './exposition.js';
+import { FAMILIES } from './families.js';
+import { NODE_FAMILIES } from './nodefamilies.js';
+import { type Format, Plan } from './plan.js';
+import type { Scrape } from './request.js';
+import { Rooms, type Sample, takeSample } from './sample.js';
+
+/** Plans and pages that are kept for the next scrape. */
+const KEPT = 8;
+/** How often a board is looked at anew that is replaced just then. */
+const TRIES = 3;
+
+type NameLabel = keyof Board['names'];
+
+/** Pieces of a document, each valid until the next is asked for; undefined: still at work. */
+export type Document = Generator<Uint8Array | undefined>;
+
+/** What the exporter has done so far. */
+interface Done {
+  scrapes: number;
+  /** Of the last scrape that was served to its end, from its question on. */
+  seconds: number;
+}
+
+export class Exporter {
+  readonly done: Done = { scrapes: 0, seconds: Number.NaN };
+  readonly #plans = new Map<string, Plan>();
+  readonly #pages: Page[] = [];
+  readonly #rooms = new Rooms();
+
+  constructor(readonly boards: readonly Board[]) {}
+
+  /** What `/metrics` gives. Each board is told of, also one that cannot be read. */
+  metrics({ collectors, selection }: Scrape, format: Format): Document {
+    const families = () => collectors.flatMap(collector => FAMILIES[collector]);
+    const plan = this.#planOf(collectors.join(), () => new Plan('beoboard_', families()));
+    return this.#document(plan, 'node', selection, format, collectors.includes('receiver') && selection.shard === 1);
+  }
+
+  /** What `/node-metrics` gives; there are no collectors to choose from. */
+  nodeMetrics({ selection }: Pick<Scrape, 'selection'>, format: Format): Document {
+    const plan = this.#planOf('node_', () => new Plan('node_', NODE_FAMILIES));
+    return this.#document(plan, 'instance', selection, format, false);
+  }
+
+  *#document(plan: Plan, label: NameLabel, selection: Scrape['selection'], format: Format, own: boolean): Document {
+    const began = performance.now();
+    const looks = this.boards.map(board => board.look(label));
+    const page = this.#pages.pop() ?? new Page(PAGE_BYTES);
+    const samples: Sample[] = [];
+    try {
+      page.length = 0;
+      // The first bytes leave before any node is read.
+      if (own) yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks))], format));
+      for (const [i, board] of this.boards.entries()) {
+        if (looks[i] instanceof NoBoard) continue;
+        const sample = yield* this.#sample(board, label, plan, selection);
+        if (sample !== undefined) samples.push(sample);
+      }
+      yield* writeSamples(plan, samples, format, page);
+      yield* turn(page);
+      if (END[format] !== '') yield Buffer.from(END[format]);
+    } finally {
+      for (const sample of samples) this.#rooms.give(sample);
+      if (this.#pages.length < KEPT) this.#pages.push(page);
+    }
+    this.done.scrapes++;
+    this.done.seconds = (performance.now() - began) / 1000;
+  }
+
+  #told(looks: readonly Look['roll'][]): Look[] {
+    return looks.map((roll, i) => ({ cluster: (this.boards[i] as Board).cluster, roll }));
+  }
+
+  *#sample(
+    board: Board,
+    label: NameLabel,
+    plan: Plan,
+    selection: Scrape['selection'],
+  ): Generator<undefined, Sample | undefined> {
+    try {
+      for (let tries = 0; tries < TRIES; tries++) {
+        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#rooms);
+        if (sample !== undefined) return sample;
+        if (board.look(label) instanceof NoBoard) return undefined;
+      }
+    } catch (error) {
+      // It has gone since it was looked at: the next scrape says so.
+      if (!(error instanceof NoBoard)) throw error;
+    }
+    return undefined;
+  }
+
+  #planOf(key: string, make: () => Plan): Plan {
+    let plan = this.#plans.get(key);
+    if (plan === undefined) {
+      plan = make();
+      if (this.#plans.size === KEPT) this.#plans.clear();
+      this.#plans.set(key, plan);
+    }
+    return plan;
+  }
+
+  /** What is told of the exporter itself. */
+  #own(): Small[] {
+    const { user, system } = process.cpuUsage();
+    const { scrapes, seconds } = this.done;
+    const own = (name: string, type: Small['type'], help: string, value: number, labels = {}): Small => ({
+      name: `beoboard_${name}`,
+      type,
+      help,
+      samples: Number.isNaN(value) ? [] : [[labels, value]],
+    });
+    return [
+      own('build_info', 'gauge', 'The version of beoboard that serves this; always 1.', 1, { version: VERSION }),
+      own('exporter_scrapes_total', 'counter', 'Scrapes that were served to their end.', scrapes),
+      own('exporter_cpu_seconds_total', 'counter', 'CPU time that the exporter has taken.', (user + system) / 1e6),
+      own(
+        'exporter_resident_memory_bytes',
+        'gauge',
+        'Memory of the exporter, the board that it has mapped included.',
+        process.memoryUsage.rss(),
+      ),
+      own('exporter_scrape_seconds', 'gauge', 'How long the scrape before this one took.', seconds),
+    ];
+  }
+}

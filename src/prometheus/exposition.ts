@@ -1,0 +1,92 @@
+// Writes samples as Prometheus reads them: the text format 0.0.4, and OpenMetrics 1.0.0. Family by family, a page at a time. Pure.
+// It writes no timestamps: with them a node that is dead would stay as it was for five minutes.
+
+import type { Page } from '../common/page.js';
+import type { Family } from './family.js';
+import { escaped, type Format, headOf, type Line, type Plan } from './plan.js';
+import type { Sample } from './sample.js';
+
+/** Bytes of the longest number, and of what stands around it. */
+const NUMBER_MOST = 32;
+const NEWLINE = 0x0a;
+
+/** Bytes of a page: many times the longest line, which is a name of ours, a node's, a cluster's and the release of a kernel, each escaped. */
+export const PAGE_BYTES = 1 << 16;
+
+/** All blocks of the plan, each with the lines of all samples. */
+export function* writeSamples(
+  plan: Plan,
+  samples: readonly Sample[],
+  format: Format,
+  page: Page,
+): Generator<Uint8Array> {
+  for (const { head, lines } of plan.blocks) {
+    // Without samples a family is left out.
+    if (!lines.some(({ column }) => samples.some(sample => hasAny(sample, column)))) continue;
+    if (page.room < head[format].length) yield* turn(page);
+    page.part(head[format]);
+    for (const line of lines)
+      for (const sample of samples)
+        for (let row = 0; row < sample.rows; ) {
+          row = writeLines(page, line, sample, row);
+          if (row < sample.rows) yield* turn(page);
+        }
+  }
+}
+
+function hasAny({ numbers, room, rows }: Sample, column: number): boolean {
+  for (let i = column * room; i < column * room + rows; i++) if (!Number.isNaN(numbers[i])) return true;
+  return false;
+}
+
+/** Gives what is written, so that there is room again. */
+export function* turn(page: Page): Generator<Uint8Array> {
+  yield page.written;
+  page.length = 0;
+}
+
+/** Writes the line of as many nodes as there is room for, from that row on; the row to go on with. */
+function writeLines(page: Page, { before, column, digits, label }: Line, sample: Sample, from: number): number {
+  const { numbers, room, rows, names, starts, ends, labels, texts } = sample;
+  const base = column * room;
+  for (let row = from; row < rows; row++) {
+    const value = numbers[base + row] as number;
+    if (Number.isNaN(value)) continue;
+    const [start, end] = [starts[row] as number, ends[row] as number];
+    const more = label < 0 ? undefined : (texts[labels[label * room + row] as number] as Uint8Array);
+    if (page.room < before.length + (end - start) + (more?.length ?? 0) + NUMBER_MOST) return row;
+    page.part(before);
+    if (more !== undefined) page.part(more);
+    page.copy(names, start, end);
+    page.short(value, digits);
+    page.bytes[page.length++] = NEWLINE;
+  }
+  return rows;
+}
+
+/** A family that is not of nodes: a few numbers, with their labels. */
+export interface Small {
+  readonly name: string;
+  readonly type: Family['type'];
+  readonly help: string;
+  readonly samples: readonly (readonly [labels: Readonly<Record<string, string | undefined>>, value: number])[];
+}
+
+/** Such families as text. */
+export function textOf(families: readonly Small[], format: Format): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, type, help, samples }) => {
+      const lines = samples.map(([labels, value]) => {
+        const pairs = Object.entries(labels).flatMap(([label, text]) =>
+          text === undefined ? [] : [`${label}="${escaped(text)}"`],
+        );
+        return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`;
+      });
+      return headOf(name, type, help, format) + lines.join('');
+    })
+    .join('');
+}
+
+/** What ends a document. */
+export const END: Readonly<Record<Format, string>> = { text: '', openmetrics: '# EOF\n' };

@@ -1,0 +1,540 @@
+// What Prometheus is told of a node, and under which names: the families of /metrics. How each number is had stands in src/readings, and
+// there alone. It refuses text in labels that a node could choose at will, and anything whose series would come and go without a reason.
+
+import { getter } from '../layout/codec.js';
+import { dictionary } from '../layout/dictionary.gen.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import type { Cursor } from '../readings/cursor.js';
+import { CPU_KINDS } from '../readings/cursor.js';
+import { entryReadings, type List } from '../readings/entries.js';
+import { bit, counted, devicesOf, field, type Measure, ofRecord, sumCounted, times } from '../readings/measures.js';
+import { type Reading, readingOf } from '../readings/readings.js';
+import { AILMENTS, ailmentBit } from '../shm/ailments.js';
+import { NUMBERED, STATES } from '../shm/liveness.js';
+import type { Snapshot } from '../shm/reader.js';
+import type { Column, Family, Label, Series, Whose } from './family.js';
+import { escaped } from './plan.js';
+
+/** What is collected unless something else is asked for. */
+export const DEFAULT_COLLECTORS = [
+  'state',
+  'reports',
+  'cpu',
+  'memory',
+  'pressure',
+  'disk',
+  'network',
+  'gpu',
+  'power',
+  'filesystem',
+  'health',
+  'receiver',
+] as const;
+/** What must be asked for: of use to some, and many series. */
+export const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
+export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
+export type Collector = (typeof COLLECTORS)[number];
+
+const { fields } = structs.report;
+
+/** What the contract or the table of readings says of it, as a sentence. */
+function helpOf({ about, source, name }: Pick<Reading, 'about' | 'source' | 'name'>): string {
+  const [struct, inner] = source?.includes('.') ? source.split('.') : ['report', source];
+  const meaning = dictionary.find(entry => entry.struct === struct && entry.field === inner)?.meaning;
+  const text = about || meaning || name;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+export function known(name: string): Reading & { measure: Measure } {
+  const reading = readingOf(name);
+  if (reading?.measure === undefined) throw new Error(`no reading is called ${name}`);
+  return reading as Reading & { measure: Measure };
+}
+
+/** How many digits behind the point tell all that there is to tell of a number of that unit, in its base unit. */
+function digitsOf(size: number): number {
+  return size >= 1 ? 0 : Math.round(-Math.log10(size));
+}
+
+/** Digits of what is made of several numbers. */
+const MADE_DIGITS = 3;
+
+/** A column of a reading, in the base unit of what it measures: bytes, seconds, parts of 1. */
+export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): Column {
+  const isField = source !== undefined && !name.startsWith('rates.');
+  return { measure: times(measure, unit.size), of, digits: isField ? digitsOf(unit.size) : MADE_DIGITS };
+}
+
+interface More {
+  readonly help?: string;
+  readonly of?: Whose;
+  readonly digits?: number;
+  readonly label?: Label;
+}
+
+const NONE = '';
+
+/** A level of live nodes, by the name of its reading. */
+function gauge(name: string, reading: string, { help, of = 'live', digits, label }: More = {}): Family {
+  const found = known(reading);
+  const column = { ...columnOf(found, of), ...(digits !== undefined && { digits }), ...(label && { label }) };
+  return { name, type: 'gauge', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
+}
+
+/** What only grows, while a node is not booted. */
+function counter(name: string, reading: string, { help, of = 'live', label }: More = {}): Family {
+  const found = known(reading);
+  const column = { ...columnOf(found, of), ...(label && { label }) };
+  return { name: `${name}_total`, type: 'counter', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
+}
+
+/** Several series, each with a label of its own. */
+function several(
+  name: string,
+  type: Family['type'],
+  help: string,
+  label: string,
+  columns: Readonly<Record<string, Column>>,
+): Family {
+  const series = Object.entries(columns).map(([value, column]): Series => ({ labels: `${label}="${value}",`, column }));
+  return { name, type, help, series };
+}
+
+/** A column that is not of the table of readings, whole numbers. */
+export function column(measure: Measure, of: Whose, more: Partial<Column> = {}): Column {
+  return { measure, of, digits: 0, ...more };
+}
+
+const ofState = (take: (snapshot: Snapshot, index: number) => number): Measure => ({
+  ofRecord: true,
+  take: ({ snapshot, index }) => take(snapshot as Snapshot, index),
+});
+
+// The links of one snapshot, asked for once.
+let asked: Snapshot | undefined;
+let dark: ReadonlySet<number> = new Set();
+
+/** Whether the link by which its last report came is dark. */
+function isDark(snapshot: Snapshot, index: number): number {
+  if (snapshot !== asked) {
+    asked = snapshot;
+    dark = new Set(snapshot.links.filter(({ darkSinceNs }) => darkSinceNs !== 0n).map(({ number }) => number));
+  }
+  return dark.size > 0 && dark.has(snapshot.linkOf(index)) ? 1 : 0;
+}
+
+const STATE: readonly Family[] = [
+  several(
+    'node_state',
+    'gauge',
+    'How the node is: 1 for the state in which it is, 0 for the others. Unknown: the receiver is stalled, and nothing is known about nodes.',
+    'state',
+    Object.fromEntries(
+      STATES.map(state => {
+        const number = NUMBERED.indexOf(state);
+        return [
+          state,
+          column(
+            ofState(({ overview }, index) => (overview.states[index] === number ? 1 : 0)),
+            'all',
+          ),
+        ];
+      }),
+    ),
+  ),
+  gauge('node_report_age_seconds', 'age', {
+    of: 'known',
+    help: 'Time since the last report of the node reached the master.',
+  }),
+  {
+    name: 'node_dark',
+    type: 'gauge',
+    help: "1 while the master's interface by which the node reported is dark: all of its nodes fell silent together, so that the network or the master is likelier at fault than they.",
+    series: [{ labels: NONE, column: column(ofState(isDark), 'known') }],
+  },
+  gauge('node_ailing', 'ailing', { of: 'heard', help: '1 while something ails the node, though it reports.' }),
+  several(
+    'node_ailment',
+    'gauge',
+    '1 for what ails the node; there is no series of what does not.',
+    'ailment',
+    Object.fromEntries(
+      AILMENTS.map(ailment => {
+        const mask = ailmentBit(ailment);
+        const take = ({ overview }: Snapshot, index: number) =>
+          ((overview.ails[index] as number) & mask) === 0 ? Number.NaN : 1;
+        return [ailment, column(ofState(take), 'heard')];
+      }),
+    ),
+  ),
+];
+
+/** A counter of the board's record of a node. */
+function recorded(name: string, help: string, ...counters: Parameters<typeof ofRecord>[0][]): Family {
+  const [first, ...rest] = counters.map(ofRecord) as [Measure, ...Measure[]];
+  const take = (cursor: Cursor) => rest.reduce((sum, more) => sum + more.take(cursor), first.take(cursor));
+  const series = [{ labels: NONE, column: column({ ofRecord: true, take }, 'all') }];
+  return { name: `${name}_total`, type: 'counter', help, series };
+}
+
+const { refusal_reason, refusal_real_ns } = structs.record.fields;
+const reasonOf = ({ view, record }: Cursor) => view.getUint32(record + refusal_reason.offset, true);
+
+const REPORTS: readonly Family[] = [
+  recorded('node_reports', 'Reports of the node that were accepted.', 'accepted'),
+  recorded(
+    'node_reports_missed',
+    'Reports that had not come when a newer one did. Some come later (node_reports_late_total); the others are lost.',
+    'lost',
+    'late',
+  ),
+  recorded('node_reports_late', 'Reports that came after a newer one.', 'late'),
+  recorded('node_reports_unheard', 'Reports that were missed while the receiver did not listen.', 'unheard'),
+  recorded('node_reports_duplicate', 'Reports that had come before by another way.', 'duplicate'),
+  recorded('node_reports_refused', 'Reports with the name of the node that were refused.', 'refused'),
+  recorded('node_sender_restarts', 'Starts of the sender of the node without a boot.', 'restarts'),
+  recorded('node_reboots', 'Boots of the node.', 'reboots'),
+  recorded('node_resets', 'Reports that were accepted only because nothing else was heard for long.', 'resets'),
+  {
+    name: 'node_last_refusal_timestamp_seconds',
+    type: 'gauge',
+    help: "When a report of the node was last refused, by the master's clock, and why.",
+    series: [
+      {
+        labels: NONE,
+        column: column(
+          {
+            ofRecord: true,
+            take: cursor =>
+              reasonOf(cursor) === 0 ? Number.NaN : nanoseconds(cursor, cursor.record + refusal_real_ns.offset) / 1e9,
+          },
+          'all',
+          {
+            digits: 3,
+            label: cursor => `reason="${enums.reason[reasonOf(cursor)] ?? 'other'}",`,
+          },
+        ),
+      },
+    ],
+  },
+  gauge('node_clock_skew_seconds', 'skew', {
+    help: 'The clock of the node less the clock of the master, time on the way included.',
+  }),
+  gauge('node_report_interval_seconds', 'interval_ms', {
+    of: 'known',
+    help: 'From one report of the node to its next.',
+  }),
+  gauge('node_report_delay_seconds', 'late_us', { help: 'How late the last report was made: a starved node is late.' }),
+];
+
+export function nanoseconds({ view }: Cursor, at: number): number {
+  return view.getUint32(at + 4, true) * 2 ** 32 + view.getUint32(at, true);
+}
+
+const CPU: readonly Family[] = [
+  several(
+    'node_cpu_seconds_total',
+    'counter',
+    'Time of all CPUs together, by what they did.',
+    'mode',
+    Object.fromEntries(
+      CPU_KINDS.map((kind, which) => [
+        kind,
+        { ...columnOf(known(`cpu_${kind}_ms`), 'live'), kept: { which, how: 'highest' } },
+      ]),
+    ),
+  ),
+  gauge('node_cpus_online', 'cpus_online'),
+  gauge('node_cpus_present', 'cpus_present'),
+  gauge('node_cpu_busy_ratio', 'cpu_busy_pm', { help: 'Share of CPU time since the report before that was in use.' }),
+  gauge('node_load1', 'load1_c'),
+  gauge('node_load5', 'load5_c'),
+  gauge('node_load15', 'load15_c'),
+];
+
+const memory = (name: string, reading: string) => gauge(`node_memory_${name}_bytes`, reading);
+
+const MEMORY: readonly Family[] = [
+  memory('total', 'mem_total_mib'),
+  memory('available', 'mem_avail_mib'),
+  memory('free', 'mem_free_mib'),
+  memory('cached', 'mem_cached_mib'),
+  memory('anonymous', 'mem_anon_mib'),
+  gauge('node_swap_total_bytes', 'swap_total_mib'),
+  gauge('node_swap_free_bytes', 'swap_free_mib'),
+  counter('node_swap_in_pages', 'swapin_pages'),
+  counter('node_swap_out_pages', 'swapout_pages'),
+];
+
+const MEMINFO: readonly Family[] = [
+  memory('buffers', 'mem_buffers_mib'),
+  memory('shared', 'mem_shmem_mib'),
+  memory('slab_reclaimable', 'mem_sreclaimable_mib'),
+  memory('slab_unreclaimable', 'mem_sunreclaim_mib'),
+  memory('dirty', 'mem_dirty_writeback_mib'),
+  memory('committed', 'mem_committed_mib'),
+  memory('commit_limit', 'mem_commit_limit_mib'),
+  memory('huge_total', 'mem_huge_total_mib'),
+  memory('huge_free', 'mem_huge_free_mib'),
+  memory('unevictable', 'mem_unevictable_mib'),
+  memory('pagetables', 'mem_pagetables_mib'),
+  memory('corrupted', 'mem_corrupted_kib'),
+];
+
+const PRESSURE: readonly Family[] = [
+  several(
+    'node_pressure_waiting_seconds_total',
+    'counter',
+    'Time in which some task waited for the resource.',
+    'resource',
+    {
+      cpu: columnOf(known('psi_cpu_some_us'), 'live'),
+      memory: columnOf(known('psi_mem_some_us'), 'live'),
+      io: columnOf(known('psi_io_some_us'), 'live'),
+    },
+  ),
+  several(
+    'node_pressure_stalled_seconds_total',
+    'counter',
+    'Time in which all tasks at once waited for the resource.',
+    'resource',
+    {
+      memory: columnOf(known('psi_mem_full_us'), 'live'),
+      io: columnOf(known('psi_io_full_us'), 'live'),
+      irq: columnOf(known('psi_irq_full_us'), 'live'),
+    },
+  ),
+];
+
+const DEVICES: string[] = [];
+
+/** How many devices were added: another number is another series, since their sum jumps. */
+export function devices(measure: Measure): Label {
+  return cursor => {
+    const count = measure.take(cursor);
+    DEVICES[count] ??= `devices="${count}",`;
+    return DEVICES[count];
+  };
+}
+
+const ofDisks = { label: devices(field('disks')) };
+
+const DISK: readonly Family[] = [
+  counter('node_disk_read_bytes', 'disk_read_bytes', ofDisks),
+  counter('node_disk_written_bytes', 'disk_write_bytes', ofDisks),
+  counter('node_disk_reads', 'disk_reads', ofDisks),
+  counter('node_disk_writes', 'disk_writes', ofDisks),
+  gauge('node_disk_busiest_ratio', 'disk_busiest_pm', { help: 'Share of time in which the busiest disk was at work.' }),
+];
+
+type InterfaceCounter = Parameters<typeof counted>[0];
+
+/** What all interfaces counted together. */
+function traffic(name: string, help: string, counter: InterfaceCounter): Family {
+  const label = devices(devicesOf('net'));
+  return {
+    name: `node_network_${name}_total`,
+    type: 'counter',
+    help,
+    series: [{ labels: NONE, column: column(counted(counter), 'live', { label }) }],
+  };
+}
+
+/** What all RDMA ports counted together. */
+function fabric(name: string, help: string, counter: InterfaceCounter): Family {
+  const label = devices(devicesOf('fabric'));
+  return {
+    name: `node_fabric_${name}_total`,
+    type: 'counter',
+    help,
+    series: [{ labels: NONE, column: column(sumCounted('fabric', counter), 'live', { label }) }],
+  };
+}
+
+const NETWORK: readonly Family[] = [
+  traffic('receive_bytes', 'Bytes received by all network interfaces.', 'rx_bytes'),
+  traffic('transmit_bytes', 'Bytes sent by all network interfaces.', 'tx_bytes'),
+  traffic('receive_packets', 'Packets received by all network interfaces.', 'rx_packets'),
+  traffic('transmit_packets', 'Packets sent by all network interfaces.', 'tx_packets'),
+  traffic('errors', 'Errors of all network interfaces, both directions.', 'errors'),
+  traffic('drops', 'Packets dropped by all network interfaces, both directions.', 'drops'),
+  fabric('receive_bytes', 'Bytes received by all RDMA ports.', 'rx_bytes'),
+  fabric('transmit_bytes', 'Bytes sent by all RDMA ports.', 'tx_bytes'),
+  fabric('errors', 'Errors of all RDMA ports.', 'errors'),
+];
+
+const GPU: readonly Family[] = [
+  gauge('node_gpus', 'gpu_count'),
+  gauge('node_gpus_busy', 'gpu_busy', { help: 'GPUs that are in use.' }),
+  gauge('node_gpu_utilization_ratio', 'gpu_util', { digits: 4 }),
+  gauge('node_gpu_memory_used_bytes', 'gpu_mem_used', { digits: 0 }),
+  gauge('node_gpu_memory_total_bytes', 'gpu_mem_total', { digits: 0 }),
+  gauge('node_gpu_power_watts', 'gpu_power'),
+  gauge('node_gpu_temperature_celsius', 'gpu_temp'),
+  counter('node_gpu_errors', 'gpu_errors'),
+  counter('node_gpu_uncorrected_errors', 'gpu_ecc_ue'),
+];
+
+const POWER: readonly Family[] = [
+  gauge('node_power_watts', 'power_node_w', { help: 'Power of the whole node.' }),
+  // Energy is told as power: a sender that starts anew begins its sums anew, and no rate over that would be true.
+  gauge('node_cpu_power_watts', 'rates.energy_cpu_mj', { help: 'Power of all CPU packages.' }),
+  gauge('node_memory_power_watts', 'rates.energy_dram_mj', { help: 'Power of all memory.' }),
+  gauge('node_inlet_temperature_celsius', 'temp_inlet_dc', { help: 'Temperature of the air that comes in.' }),
+  gauge('node_cpu_temperature_celsius', 'temp_hottest_dc', { help: 'Temperature of the hottest CPU sensor.' }),
+];
+
+const FILESYSTEM: readonly Family[] = [
+  gauge('node_root_total_bytes', 'root_total_mib'),
+  gauge('node_root_available_bytes', 'root_avail_mib', {
+    help: 'Space left on the root file system for ordinary users.',
+  }),
+  gauge('node_scratch_total_bytes', 'scratch_total_mib', { help: 'Size of the local scratch.' }),
+  gauge('node_scratch_available_bytes', 'scratch_avail_mib', {
+    help: 'Space left on the local scratch for ordinary users.',
+  }),
+  gauge('node_filesystem_fullest_ratio', 'fs_fullest_pm'),
+];
+
+const HEALTH: readonly Family[] = [
+  gauge('node_health', 'health', { help: 'What its own health check says: 0 unknown, 1 ok, 2 warning, 3 bad.' }),
+  {
+    name: 'node_held',
+    type: 'gauge',
+    help: '1 while the node is held out of service by its administrator.',
+    series: [{ labels: NONE, column: column(bit('flags', 'held'), 'live') }],
+  },
+  {
+    name: 'node_root_readonly',
+    type: 'gauge',
+    help: '1 while the root file system of the node is read-only.',
+    series: [{ labels: NONE, column: column(bit('flags', 'root_readonly'), 'live') }],
+  },
+  counter('node_oom_kills', 'oom_kills'),
+  counter('node_hung_tasks', 'hung_tasks'),
+  counter('node_memory_errors_corrected', 'edac_ce'),
+  counter('node_memory_errors_uncorrected', 'edac_ue', {
+    help: 'Memory errors that could not be corrected, since boot.',
+  }),
+  counter('node_throttle_events', 'throttle_events'),
+];
+
+/** The release of the kernel of a report. */
+export const releaseOf = getter('report', 'os_release');
+
+/** What runs on a node: in one series, so that no other carries it. */
+const info: Label = ({ view, report }) => {
+  const arch = enums.arch[view.getUint8(report + fields.arch.offset)] ?? 'other';
+  const version = view.getUint32(report + fields.agent_version.offset, true);
+  const parts = [version >>> 16, (version >>> 8) & 255, version & 255].join('.');
+  return `os_release="${escaped(releaseOf(view, report))}",arch="${arch}",agent_version="${parts}",`;
+};
+
+const SYSTEM: readonly Family[] = [
+  {
+    name: 'node_info',
+    type: 'gauge',
+    help: 'What runs on the node: the release of its kernel, its architecture, the version of its sender; always 1.',
+    series: [{ labels: NONE, column: column({ take: () => 1 }, 'live', { label: info }) }],
+  },
+  gauge('node_uptime_seconds', 'up', { help: 'Time since the node booted.' }),
+  gauge('node_tasks_runnable', 'runnable'),
+  gauge('node_tasks_blocked', 'blocked'),
+  gauge('node_threads', 'threads'),
+  gauge('node_files_open', 'files_open'),
+  counter('node_context_switches', 'ctxt'),
+  counter('node_interrupts', 'intr'),
+  counter('node_forks', 'forks'),
+  counter('node_major_faults', 'majfaults'),
+  counter('node_tcp_retransmitted_segments', 'tcp_retrans'),
+  gauge('node_sender_cpu_ratio', 'rates.agent_cpu_ms', {
+    digits: 6,
+    help: 'CPU time that the sender itself takes, of one CPU.',
+  }),
+];
+
+/** Something of each entry of a list, a series each. */
+export function each(
+  name: string,
+  type: Family['type'],
+  help: string,
+  list: List,
+  reading: string,
+  labelled: (entry: number) => Pick<Series, 'labels'> & { label?: Label },
+  isLeftOut: (cursor: Cursor, entry: number) => boolean = () => false,
+): Family {
+  const found = entryReadings().get(reading);
+  if (found === undefined) throw new Error(`no reading is called ${reading}`);
+  const { take, unit } = found;
+  const series = Array.from({ length: fields[list].count }, (_, entry): Series => {
+    const { labels, label } = labelled(entry);
+    const measure: Measure = {
+      take: cursor => (isLeftOut(cursor, entry) ? Number.NaN : take(cursor, entry)),
+    };
+    const scaled = times(measure, unit.size);
+    return { labels, column: { measure: scaled, of: 'live', digits: digitsOf(unit.size), ...(label && { label }) } };
+  });
+  return { name, type, help, series };
+}
+
+const interfaceName = getter('net_if', 'name');
+
+export const ofInterface = (entry: number) => ({
+  labels: NONE,
+  label: (({ view, report }) =>
+    `device="${escaped(interfaceName(view, report + fields.net.offset + entry * structs.net_if.bytes))}",`) as Label,
+});
+
+/** Two series with the same labels would cost the whole scrape: of interfaces with one name the first is told. */
+export function isRepeated({ view, report }: Cursor, entry: number): boolean {
+  const nameAt = (i: number) => interfaceName(view, report + fields.net.offset + i * structs.net_if.bytes);
+  for (let i = 0; i < entry; i++) if (nameAt(i) === nameAt(entry)) return true;
+  return false;
+}
+
+const perInterface = (name: string, type: Family['type'], help: string, reading: string) =>
+  each(`interface_${name}`, type, help, 'net', `net.${reading}`, ofInterface, isRepeated);
+
+const INTERFACES: readonly Family[] = [
+  perInterface('receive_bytes_total', 'counter', 'Bytes received by the interface.', 'rx_bytes'),
+  perInterface('transmit_bytes_total', 'counter', 'Bytes sent by the interface.', 'tx_bytes'),
+  perInterface('receive_packets_total', 'counter', 'Packets received by the interface.', 'rx_packets'),
+  perInterface('transmit_packets_total', 'counter', 'Packets sent by the interface.', 'tx_packets'),
+  perInterface('errors_total', 'counter', 'Errors of the interface, both directions.', 'errors'),
+  perInterface('drops_total', 'counter', 'Packets dropped by the interface, both directions.', 'drops'),
+  perInterface('speed_bytes', 'gauge', 'Speed of the link, bytes per second.', 'mbps'),
+  perInterface('up', 'gauge', '1 while the interface is up.', 'up'),
+  perInterface('carrier', 'gauge', '1 while the interface has a link.', 'carrier'),
+];
+
+const ofGpu = (entry: number) => ({ labels: `gpu="${entry}",` });
+const perGpu = (name: string, help: string, reading: string) =>
+  each(`gpu_${name}`, 'gauge', help, 'gpu', `gpu.${reading}`, ofGpu);
+
+const GPUS: readonly Family[] = [
+  perGpu('utilization_ratio', 'Share of time in which a kernel ran on the GPU.', 'util_pct'),
+  perGpu('temperature_celsius', 'Temperature of the GPU.', 'temp_degc'),
+  perGpu('power_watts', 'Power of the GPU.', 'power_w'),
+  perGpu('memory_used_bytes', 'Memory of the GPU that is in use.', 'mem_used_mib'),
+  perGpu('memory_total_bytes', 'Memory of the GPU.', 'mem_total_mib'),
+];
+
+/** What is told of nodes, by collector; `receiver` tells nothing of them. */
+export const FAMILIES: Readonly<Record<Collector, readonly Family[]>> = {
+  state: STATE,
+  reports: REPORTS,
+  cpu: CPU,
+  memory: MEMORY,
+  pressure: PRESSURE,
+  disk: DISK,
+  network: NETWORK,
+  gpu: GPU,
+  power: POWER,
+  filesystem: FILESYSTEM,
+  health: HEALTH,
+  receiver: [],
+  system: SYSTEM,
+  meminfo: MEMINFO,
+  interfaces: INTERFACES,
+  gpus: GPUS,
+};

@@ -1,0 +1,41 @@
+// What a person sees who opens the exporter in a browser: where the metrics are, and how the boards are. One page without anything to load.
+
+import { NoBoard } from '../shm/reader.js';
+import type { Board } from './boards.js';
+import { COLLECTORS, DEFAULT_COLLECTORS } from './families.js';
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const safe = (text: string) => text.replace(/[&<>"]/g, character => ESCAPES[character] as string);
+
+const link = (path: string, about: string) =>
+  `<li><a href="${safe(path.slice(1) || '.')}">${safe(path)}</a> ${safe(about)}</li>`;
+
+function boardLine(board: Board): string {
+  const roll = board.look();
+  const name = board.cluster ?? 'board';
+  if (roll instanceof NoBoard) return `${name}: ${roll.message}`;
+  return `${name}: ${roll.count} nodes${roll.board.stalled ? ', the receiver is stalled: nothing is known about them' : ''}`;
+}
+
+/** The page. */
+export function frontPage(boards: readonly Board[], nodeMetrics: boolean): string {
+  const more = COLLECTORS.filter(name => !(DEFAULT_COLLECTORS as readonly string[]).includes(name));
+  return `<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>beoboard for Prometheus</title></head>
+<body>
+<h1>beoboard for Prometheus</h1>
+<ul>
+${boards.map(board => `<li>${safe(boardLine(board))}</li>`).join('\n')}
+</ul>
+<ul>
+${link('/metrics', `collects ${DEFAULT_COLLECTORS.join(', ')}`)}
+${more.map(name => link(`/metrics?collect[]=${name}`, 'only when it is asked for')).join('\n')}
+${nodeMetrics ? link('/node-metrics', "the same under node_exporter's names; never scrape it where node_exporter runs") : ''}
+${link('/sd?of=4', 'four shards as targets, for http_sd_configs')}
+${link('/-/healthy', 'whether this server answers')}
+</ul>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,138 @@
+// The verb `prometheus`: serves boards to Prometheus, on the master: one scrape of it in the place of one of each node.
+
+import { once } from 'node:events';
+import { type Address, formatAddress } from '../common/addresses.js';
+import { type Answer, HttpServer, type Question, sentence } from '../common/http.js';
+import { createLog, type Log } from '../common/log.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { NoBoard } from '../shm/reader.js';
+import { Board } from './boards.js';
+import { Exporter } from './exporter.js';
+import { frontPage } from './frontpage.js';
+import { MEDIA_TYPES } from './plan.js';
+import { formatOf, parseScrape, parseShards } from './request.js';
+
+export const verb = defineVerb({
+  name: 'prometheus',
+  summary: VERBS.prometheus,
+  options: ['board', 'owner', 'listen', 'allow-host', 'node-metrics', 'config'],
+  forms: forms.prometheus,
+  examples: [
+    'beoboard prometheus',
+    "curl -s 'http://127.0.0.1:9678/metrics?collect[]=state&nodes=node[01-12]'",
+    'beoboard prometheus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
+  ],
+  notes: `In prometheus.yml: a job with honor_labels: true and the target MASTER:9678; docs/prometheus.md has it whole.
+/metrics takes collect[]=NAME, nodes=LIST, and k=1 and of=8 for the first of eight shards; /sd?of=8 gives all eight as targets.
+It listens on this machine alone. TLS and passwords are a proxy's. SIGTERM, SIGINT and SIGHUP end it.`,
+});
+
+type Options = ValuesOf<typeof verb>;
+
+/** The boards of the options. Throws a UsageError where two would be told of under one name. */
+export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'board' | 'owner'>): Board[] {
+  const names = board.map(({ name }) => name);
+  if (board.length > 1 && names.includes(undefined))
+    throw new UsageError(verbName, '--board: of several each needs the name of its cluster; write NAME=PATH');
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new UsageError(
+      verbName,
+      `--board: two clusters are called ${twice}, and one would hide the other; rename one`,
+    );
+  return board.map(({ name, path }) => new Board(name, path, owner));
+}
+
+/** The shards of the board as targets, each with a name of its own: without it they would share one `up`. */
+function shardsOf({ query, host }: Question): Answer {
+  const of = parseShards(query);
+  const groups = Array.from({ length: of }, (_, i) => ({
+    targets: [host],
+    labels: of === 1 ? {} : { __param_k: String(i + 1), __param_of: String(of), instance: `${host}/${i + 1}of${of}` },
+  }));
+  return { status: 200, type: 'application/json', body: `${JSON.stringify(groups)}\n` };
+}
+
+/** Answers one question. */
+export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'nodeMetrics'>) {
+  return (question: Question): Answer => {
+    const { path, query, accept } = question;
+    switch (path) {
+      case '/metrics': {
+        const format = formatOf(accept);
+        return { status: 200, type: MEDIA_TYPES[format], body: exporter.metrics(parseScrape(query), format) };
+      }
+      case '/node-metrics': {
+        if (!nodeMetrics)
+          return sentence(404, 'node-metrics are switched off; start beoboard prometheus with --node-metrics');
+        const format = formatOf(accept);
+        return {
+          status: 200,
+          type: MEDIA_TYPES[format],
+          body: exporter.nodeMetrics(parseScrape(query, false), format),
+        };
+      }
+      case '/sd':
+        return shardsOf(question);
+      case '/-/healthy':
+        return sentence(200, 'beoboard prometheus is healthy.');
+      case '/':
+        return { status: 200, type: 'text/html; charset=utf-8', body: frontPage(exporter.boards, nodeMetrics) };
+      default:
+        return sentence(404, 'there is no such page; see /');
+    }
+  };
+}
+
+const LOOK_MS = 1000;
+
+/** Tells, seldom, of clients that were not served. */
+function tellCounts({ counts }: HttpServer, log: Log): NodeJS.Timeout {
+  let last = { ...counts };
+  return setInterval(() => {
+    const tell = (what: 'stuck' | 'misnamed', why: string) => {
+      const more = counts[what] - last[what];
+      if (more > 0) log.seldom(what, `${more} ${more === 1 ? 'client' : 'clients'} ${why}`);
+    };
+    tell('stuck', 'cut off: stopped reading');
+    tell('misnamed', 'refused: asked for another host; name it by --allow-host if it is this one');
+    last = { ...counts };
+  }, LOOK_MS);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const exporter = new Exporter(boardsOf(verb.name, options));
+  const log = createLog(verb.name);
+  // SIGHUP too: the system would end half of a document as if it were a whole one.
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  const server = new HttpServer(responder(exporter, options), { names: options.allowHost });
+  const watch = tellCounts(server, log);
+  try {
+    const bound: Address[] = [];
+    for (const address of options.listen) bound.push(await server.listen(address));
+    const listening = bound.map(formatAddress);
+    tellParent({ listening });
+    const status = `serving on ${listening.map(address => `http://${address}/metrics`).join(', ')}`;
+    log.info(`ready: ${status}`);
+    for (const board of exporter.boards) {
+      const look = board.look();
+      if (look instanceof NoBoard) log.warn(`nothing to serve yet: ${look.message}`);
+    }
+    service.ready(status);
+    service.watch(() => true);
+    if (!stop.aborted) await stopped;
+    const { served, stuck } = server.counts;
+    log.info(`ended in good order; ${served} served, ${stuck} cut off`);
+    return 0;
+  } finally {
+    clearInterval(watch);
+    server.close();
+  }
+}

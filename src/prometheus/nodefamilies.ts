@@ -1,0 +1,230 @@
+// What of a node is told under node_exporter's names, at /node-metrics: what means the same there, and nothing else, with its types and
+// units. docs/grafana.md has what is left out, and why.
+
+import { getter } from '../layout/codec.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import type { Cursor } from '../readings/cursor.js';
+import { CPU_KINDS } from '../readings/cursor.js';
+import { bit, field, type Measure, setOf } from '../readings/measures.js';
+import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, releaseOf } from './families.js';
+import type { Column, Family, Label, Series } from './family.js';
+import { BOOT_TIME } from './names.js';
+import { escaped } from './plan.js';
+
+const { fields } = structs.report;
+const NONE = '';
+
+function one(name: string, type: Family['type'], help: string, column: Column, labels = NONE): Family {
+  return { name, type, help, series: [{ labels, column }] };
+}
+
+/** A reading under another name, in its base unit. */
+function told(name: string, type: Family['type'], help: string, reading: string, labels = NONE): Family {
+  return one(name, type, help, columnOf(known(reading), 'live'), labels);
+}
+
+const memory = (name: string, reading: string) =>
+  told(`memory_${name}_bytes`, 'gauge', `Memory information field ${name}_bytes.`, reading);
+const vmstat = (name: string, reading: string) =>
+  told(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
+
+/** Which mean it is: of another number of CPUs it is another series, since it jumps. */
+const MEANS: string[] = [];
+const cpusPresent = field('cpus_present');
+const meanOf: Label = cursor => {
+  const cpus = cpusPresent.take(cursor);
+  MEANS[cpus] ??= `cpu="mean of ${cpus}",`;
+  return MEANS[cpus];
+};
+
+/** By the CPUs that the machine has: those that are online would come and go. */
+const cpuSeconds: readonly Series[] = CPU_KINDS.map((kind, which) => ({
+  labels: `mode="${kind}",`,
+  column: {
+    ...columnOf(known(`cpu_${kind}_ms`), 'live'),
+    kept: { which, how: 'highest' },
+    per: cpusPresent,
+    digits: 6,
+    label: meanOf,
+  },
+}));
+
+const [reclaimable, unreclaimable] = [field('mem_sreclaimable_mib'), field('mem_sunreclaim_mib')];
+const slab: Measure = {
+  ...setOf('mem_sreclaimable_mib'),
+  take: cursor => (reclaimable.take(cursor) + unreclaimable.take(cursor)) * 2 ** 20,
+};
+
+const timeAt = (cursor: Cursor, name: 't_real_ns' | 't_boot_ns') =>
+  nanoseconds(cursor, cursor.report + fields[name].offset) / 1e9;
+
+/** The clock of the node now, and not when it reported. */
+const timeNow: Measure = {
+  take: cursor => {
+    const { snapshot, index } = cursor;
+    return timeAt(cursor, 't_real_ns') + (snapshot?.overview.ages[index] ?? Number.NaN) / 1000;
+  },
+};
+const bootTime: Measure = { take: cursor => Math.round(timeAt(cursor, 't_real_ns') - timeAt(cursor, 't_boot_ns')) };
+
+const isUnsynchronized = bit('flags', 'clock_unsync');
+/** Known where the kernel was asked about its clock. */
+const isSynchronized: Measure = { ...setOf('clock_offset_us'), take: cursor => 1 - isUnsynchronized.take(cursor) };
+
+const ALL_DISKS = 'device="all",';
+const ofDisks = devices(field('disks'));
+
+function disk(name: string, help: string, reading: string, type: Family['type'] = 'counter'): Family {
+  return one(`disk_${name}`, type, help, { ...columnOf(known(reading), 'live'), label: ofDisks }, ALL_DISKS);
+}
+
+const isReadonly = bit('flags', 'root_readonly');
+const ROOT = 'device="root",fstype="",mountpoint="/",';
+
+const network = (name: string, reading: string, type: Family['type'] = 'counter') =>
+  each(
+    `network_${name}`,
+    type,
+    `Network device statistic ${name.replace(/_total$/, '')}.`,
+    'net',
+    `net.${reading}`,
+    ofInterface,
+    isRepeated,
+  );
+
+const nodeName = getter('report', 'hostname');
+
+const uname: Label = ({ view, report }) => {
+  const machine = enums.arch[view.getUint8(report + fields.arch.offset)] ?? 'other';
+  const [name, release] = [nodeName(view, report), releaseOf(view, report)];
+  return `sysname="Linux",nodename="${escaped(name)}",machine="${machine}",release="${escaped(release)}",`;
+};
+
+/** Under these names, behind `node_`. */
+export const NODE_FAMILIES: readonly Family[] = [
+  one('uname_info', 'gauge', 'Labeled system information as provided by the uname system call.', {
+    // Without the set `system` the release is empty.
+    ...column({ take: () => 1 }, 'live'),
+    label: uname,
+  }),
+  told('load1', 'gauge', '1m load average.', 'load1_c'),
+  told('load5', 'gauge', '5m load average.', 'load5_c'),
+  told('load15', 'gauge', '15m load average.', 'load15_c'),
+  {
+    name: 'cpu_seconds_total',
+    type: 'counter',
+    help: 'Seconds the CPUs spent in each mode: the mean over all CPUs of the node.',
+    series: cpuSeconds,
+  },
+  memory('MemTotal', 'mem_total_mib'),
+  memory('MemAvailable', 'mem_avail_mib'),
+  memory('MemFree', 'mem_free_mib'),
+  memory('Buffers', 'mem_buffers_mib'),
+  memory('Cached', 'mem_cached_mib'),
+  memory('Shmem', 'mem_shmem_mib'),
+  memory('SReclaimable', 'mem_sreclaimable_mib'),
+  memory('SUnreclaim', 'mem_sunreclaim_mib'),
+  one('memory_Slab_bytes', 'gauge', 'Memory information field Slab_bytes.', column(slab, 'live')),
+  memory('AnonPages', 'mem_anon_mib'),
+  memory('Committed_AS', 'mem_committed_mib'),
+  memory('CommitLimit', 'mem_commit_limit_mib'),
+  memory('Unevictable', 'mem_unevictable_mib'),
+  memory('PageTables', 'mem_pagetables_mib'),
+  memory('HardwareCorrupted', 'mem_corrupted_kib'),
+  memory('SwapTotal', 'swap_total_mib'),
+  memory('SwapFree', 'swap_free_mib'),
+  vmstat('pswpin', 'swapin_pages'),
+  vmstat('pswpout', 'swapout_pages'),
+  vmstat('pgmajfault', 'majfaults'),
+  vmstat('oom_kill', 'oom_kills'),
+  told(
+    'pressure_cpu_waiting_seconds_total',
+    'counter',
+    'Total time in seconds that processes have waited for CPU time.',
+    'psi_cpu_some_us',
+  ),
+  told(
+    'pressure_memory_waiting_seconds_total',
+    'counter',
+    'Total time in seconds that processes have waited for memory.',
+    'psi_mem_some_us',
+  ),
+  told(
+    'pressure_memory_stalled_seconds_total',
+    'counter',
+    'Total time in seconds no process could make progress due to memory congestion.',
+    'psi_mem_full_us',
+  ),
+  told(
+    'pressure_io_waiting_seconds_total',
+    'counter',
+    'Total time in seconds that processes have waited due to IO congestion.',
+    'psi_io_some_us',
+  ),
+  told(
+    'pressure_io_stalled_seconds_total',
+    'counter',
+    'Total time in seconds no process could make progress due to IO congestion.',
+    'psi_io_full_us',
+  ),
+  told(
+    'pressure_irq_stalled_seconds_total',
+    'counter',
+    'Total time in seconds no process could make progress due to IRQ congestion.',
+    'psi_irq_full_us',
+  ),
+  told('context_switches_total', 'counter', 'Total number of context switches.', 'ctxt'),
+  told('intr_total', 'counter', 'Total number of interrupts serviced.', 'intr'),
+  told('forks_total', 'counter', 'Total number of forks.', 'forks'),
+  told('procs_running', 'gauge', 'Number of processes in runnable state.', 'runnable'),
+  told('procs_blocked', 'gauge', 'Number of processes blocked waiting for I/O to complete.', 'blocked'),
+  told('processes_threads', 'gauge', 'Allocated threads in system.', 'threads'),
+  told('filefd_allocated', 'gauge', 'File descriptor statistics: allocated.', 'files_open'),
+  told('netstat_Tcp_RetransSegs', 'untyped', 'Statistic TcpRetransSegs.', 'tcp_retrans'),
+  one('time_seconds', 'gauge', 'System time in seconds since epoch (1970).', column(timeNow, 'live', { digits: 3 })),
+  one(
+    'boot_time_seconds',
+    'gauge',
+    'Node boot time, in unixtime.',
+    column(bootTime, 'live', { kept: { which: BOOT_TIME, how: 'first' } }),
+  ),
+  told('timex_offset_seconds', 'gauge', 'Time offset in between local system and reference clock.', 'clock_offset_us'),
+  told('timex_maxerror_seconds', 'gauge', 'Maximum error in seconds.', 'clock_maxerr_us'),
+  one(
+    'timex_sync_status',
+    'gauge',
+    'Is clock synchronized to a reliable server (1 = yes, 0 = no).',
+    column(isSynchronized, 'live'),
+  ),
+  network('receive_bytes_total', 'rx_bytes'),
+  network('transmit_bytes_total', 'tx_bytes'),
+  network('receive_packets_total', 'rx_packets'),
+  network('transmit_packets_total', 'tx_packets'),
+  network('speed_bytes', 'mbps', 'gauge'),
+  network('carrier', 'carrier', 'gauge'),
+  disk('read_bytes_total', 'The total number of bytes read successfully, of all disks.', 'disk_read_bytes'),
+  disk('written_bytes_total', 'The total number of bytes written successfully, of all disks.', 'disk_write_bytes'),
+  disk('reads_completed_total', 'The total number of reads completed successfully, of all disks.', 'disk_reads'),
+  disk('writes_completed_total', 'The total number of writes completed successfully, of all disks.', 'disk_writes'),
+  disk(
+    'io_time_weighted_seconds_total',
+    'The weighted # of seconds spent doing I/Os, of all disks.',
+    'disk_weighted_ms',
+  ),
+  disk('io_now', 'The number of I/Os currently in progress, of all disks.', 'disk_inflight', 'gauge'),
+  told('filesystem_size_bytes', 'gauge', 'Filesystem size in bytes.', 'root_total_mib', ROOT),
+  told(
+    'filesystem_avail_bytes',
+    'gauge',
+    'Filesystem space available to non-root users in bytes.',
+    'root_avail_mib',
+    ROOT,
+  ),
+  one(
+    'filesystem_readonly',
+    'gauge',
+    'Filesystem read-only status.',
+    column({ ...setOf('root_total_mib'), take: isReadonly.take }, 'live'),
+    ROOT,
+  ),
+];

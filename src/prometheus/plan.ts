@@ -1,0 +1,140 @@
+// What is to be collected, put together once: which numbers are taken of each node, and the lines that are made of them.
+
+import { structs } from '../layout/layout.gen.js';
+import type { Measure } from '../readings/measures.js';
+import { isMeasured } from '../shm/rates.js';
+import type { Column, Family, Kept, Label, Whose } from './family.js';
+
+/** A line of a family: what stands before the labels of the node, and which column holds its number. */
+export interface Line {
+  readonly before: Uint8Array;
+  readonly column: number;
+  readonly digits: number;
+  /** Which column of labels; -1: there is none. */
+  readonly label: number;
+}
+
+export interface Block {
+  /** What stands above the lines, in each format. */
+  readonly head: Readonly<Record<Format, Uint8Array>>;
+  readonly lines: readonly Line[];
+}
+
+export type Format = 'text' | 'openmetrics';
+export const FORMATS: readonly Format[] = ['text', 'openmetrics'];
+
+/** The media type of each. */
+export const MEDIA_TYPES: Readonly<Record<Format, string>> = {
+  text: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+/** The text as the value of a label. */
+export function escaped(text: string): string {
+  return text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));
+}
+
+/** What is written above the samples of a family. A counter of OpenMetrics has its _total in the samples alone. */
+export function headOf(name: string, type: Family['type'], help: string, format: Format): string {
+  const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
+  const text = help
+    .replaceAll('\\', '\\\\')
+    .replaceAll('\n', '\\n')
+    .replaceAll('"', format === 'openmetrics' ? '\\"' : '"');
+  const word = format === 'openmetrics' && type === 'untyped' ? 'unknown' : type;
+  return `# HELP ${family} ${text}\n# TYPE ${family} ${word}\n`;
+}
+
+/** Nodes of which the same can be told: those in one kind of state whose reports have the same sets. */
+export interface Kind {
+  readonly columns: readonly number[];
+  readonly labels: readonly number[];
+}
+
+/** Kinds that are kept: those of the nodes that are alike. */
+const KINDS = 128;
+
+const { valid } = structs.report.fields;
+
+/** Of which nodes, by what is known of one: 0 nothing, 1 something, 2 it is heard, 3 it is live. */
+const LEAST: Readonly<Record<Whose, number>> = { all: 0, known: 1, heard: 2, live: 3 };
+
+export class Plan {
+  readonly blocks: readonly Block[];
+  readonly takes: readonly Measure['take'][];
+  readonly labels: readonly Label[];
+  /** Which columns are kept from going back, and as which. */
+  readonly kept: readonly (Kept | undefined)[];
+  /** By what columns are divided. */
+  readonly per: readonly (Measure['take'] | undefined)[];
+  /** Whether anything is made of two reports. */
+  readonly hasRates: boolean;
+  readonly #columns: readonly Column[];
+  readonly #labelled: readonly number[];
+  readonly #kinds = new Map<number, Kind>();
+
+  constructor(prefix: string, families: readonly Family[]) {
+    const columns: Column[] = [];
+    const labels: Label[] = [];
+    const labelled: number[] = [];
+    const place = (label: Label, column: number) => {
+      // Columns of one label have it in common where they are told of the same nodes.
+      const same = labels.findIndex(
+        (known, i) => known === label && (columns[labelled[i] as number] as Column).of === columns[column]?.of,
+      );
+      if (same >= 0) return same;
+      labelled.push(column);
+      return labels.push(label) - 1;
+    };
+    this.blocks = families.map(({ name, type, help, series }) => {
+      const whole = `${prefix}${name}`;
+      const head = (format: Format) => Buffer.from(headOf(whole, type, help, format));
+      const lines = series.map(({ labels: text, column }): Line => {
+        const at = columns.push(column) - 1;
+        const label = column.label === undefined ? -1 : place(column.label, at);
+        return { before: Buffer.from(`${whole}{${text}`), column: at, digits: column.digits, label };
+      });
+      return { head: { text: head('text'), openmetrics: head('openmetrics') }, lines };
+    });
+    this.takes = columns.map(({ measure }) => measure.take);
+    this.kept = columns.map(({ kept }) => kept);
+    this.per = columns.map(({ per }) => per?.take);
+    this.hasRates = columns.some(({ measure }) => measure.rate === true);
+    this.labels = labels;
+    this.#columns = columns;
+    this.#labelled = labelled;
+  }
+
+  /**
+   * What can be told of a node: `known` as in LEAST; its newest report is at `report` of the view, -1 for none; `moving`: there are two
+   * that can have rates.
+   */
+  kindOf(known: number, view: DataView, report: number, moving: boolean): Kind {
+    const low = report < 0 ? 0 : view.getUint32(report + valid.offset, true);
+    const high = report < 0 ? 0 : view.getUint32(report + valid.offset + 4, true);
+    // 40 sets, and four bits for the rest.
+    const key = (high * 2 ** 32 + low) * 16 + known * 4 + Number(moving) * 2 + Number(report >= 0);
+    let kind = this.#kinds.get(key);
+    if (kind === undefined) {
+      kind = this.#makeKind(known, view, report, moving);
+      if (this.#kinds.size === KINDS) this.#kinds.clear();
+      this.#kinds.set(key, kind);
+    }
+    return kind;
+  }
+
+  #makeKind(known: number, view: DataView, report: number, moving: boolean): Kind {
+    const columns = [...this.#columns.keys()].filter(place => {
+      const { of, measure } = this.#columns[place] as Column;
+      if (known < LEAST[of]) return false;
+      if (measure.ofRecord === true) return true;
+      return (
+        report >= 0 &&
+        (measure.set === undefined || isMeasured(view, report, measure.set)) &&
+        (measure.rate === undefined || moving)
+      );
+    });
+    const labels = this.#labelled.flatMap((column, label) => (columns.includes(column) ? [label] : []));
+    return { columns, labels };
+  }
+}

@@ -1,0 +1,53 @@
+// The verb `metrics`: prints once what `beoboard prometheus` serves. Serves nobody, and waits for no board.
+
+import { Failure, UsageError, usable } from '../common/failure.js';
+import { defineVerb, forms, parseVerb } from '../common/options.js';
+import { print } from '../common/output.js';
+import { VERBS } from '../common/verbs.js';
+import { NO_BOARD, NoBoard } from '../shm/reader.js';
+import { Exporter } from './exporter.js';
+import { boardsOf } from './main.js';
+import { collectorsOf } from './request.js';
+
+export const verb = defineVerb({
+  name: 'metrics',
+  summary: VERBS.metrics,
+  options: ['board', 'owner', 'collect', 'nodes', 'openmetrics', 'node-metrics', 'config'],
+  forms: forms.metrics,
+  examples: ['beoboard metrics', 'beoboard metrics | promtool check metrics', 'beoboard metrics --collect state,gpus'],
+  notes: `For looking, and for promtool. Not for node_exporter's textfile collector: a file that is no longer written keeps dead nodes alive.
+Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+});
+
+function* texts(pieces: Iterable<Uint8Array | undefined>): Generator<string> {
+  for (const piece of pieces)
+    if (piece !== undefined) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString();
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  if (values.nodeMetrics && values.collect !== undefined)
+    throw new UsageError(
+      verb.name,
+      '--collect chooses what to tell under our own names; leave it out, or --node-metrics',
+    );
+  const collectors = usable(verb.name, () => collectorsOf(values.collect ?? []));
+  const exporter = new Exporter(boardsOf(verb.name, values));
+  const looks = exporter.boards.map(board => board.look());
+  const missing = looks.find(look => look instanceof NoBoard);
+  if (missing !== undefined && looks.every(look => look instanceof NoBoard)) throw missing;
+  const names = values.nodes && new Set(values.nodes);
+  const scrape = { collectors, selection: { names, shard: 1, shards: 1 } };
+  const format = values.openmetrics ? 'openmetrics' : 'text';
+  await print(texts(values.nodeMetrics ? exporter.nodeMetrics(scrape, format) : exporter.metrics(scrape, format)));
+  if (missing !== undefined) throw missing;
+  for (const [i, look] of looks.entries()) {
+    if (look instanceof NoBoard || !look.board.stalled) continue;
+    const { path } = (exporter.boards[i] as (typeof exporter.boards)[number]).reader;
+    throw new Failure(
+      `${path}: the receiver is stalled: nothing is known about nodes; start beoboard receive`,
+      NO_BOARD,
+    );
+  }
+  return 0;
+}

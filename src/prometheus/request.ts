@@ -1,0 +1,97 @@
+// Reads what a scrape asks for: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each wrong word is an InputError with a sentence.
+
+import { expand } from '../common/hostlists.js';
+import { InputError, nearest, quote } from '../common/text.js';
+import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
+import type { Format } from './plan.js';
+import type { Selection } from './sample.js';
+
+/** Names that one request may ask for. */
+const MOST_NAMES = 100_000;
+/** Shards that a board may be asked for in. */
+const MOST_SHARDS = 1024;
+
+const KNOWN = ['nodes', 'k', 'of'];
+
+/** What is to be told, and of whom. */
+export interface Scrape {
+  readonly collectors: readonly Collector[];
+  readonly selection: Selection;
+}
+
+/** The collector of that name. */
+export function collectorOf(text: string): Collector {
+  const known = COLLECTORS.find(name => name === text);
+  if (known !== undefined) return known;
+  const meant = nearest(text, COLLECTORS);
+  throw new InputError(
+    `${quote(text)} is no collector; ${meant === undefined ? `there are ${COLLECTORS.join(', ')}` : `did you mean ${meant}?`}`,
+  );
+}
+
+/** In the order of the table, each once; without any the default ones. */
+export function collectorsOf(names: readonly string[]): Collector[] {
+  if (names.length === 0) return [...DEFAULT_COLLECTORS];
+  const wanted = new Set(names.map(collectorOf));
+  return COLLECTORS.filter(name => wanted.has(name));
+}
+
+function whole(query: URLSearchParams, name: string, low: number, high: number): number | undefined {
+  const texts = query.getAll(name);
+  if (texts.length === 0) return undefined;
+  const [text = ''] = texts;
+  if (texts.length > 1) throw new InputError(`${name} is given twice; write it once`);
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= low && number <= high) return number;
+  throw new InputError(`${name} is ${quote(text)}; write a whole number of ${low} to ${high}`);
+}
+
+function known(query: URLSearchParams, names: readonly string[]): void {
+  for (const name of query.keys()) {
+    if (names.includes(name)) continue;
+    const meant = name === 'collect' ? 'collect[]' : nearest(name, names);
+    throw new InputError(
+      `${quote(name)} is no parameter of this; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`}`,
+    );
+  }
+}
+
+/** What a scrape asks for; `collects`: it may choose from collectors. Throws an InputError. */
+export function parseScrape(query: URLSearchParams, collects = true): Scrape {
+  known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
+  const shards = whole(query, 'of', 1, MOST_SHARDS) ?? 1;
+  const shard = whole(query, 'k', 1, shards);
+  if (shard === undefined && query.has('of')) throw new InputError('of is given without k; write k=1 to k=of as well');
+  if (shard !== undefined && !query.has('of'))
+    throw new InputError('k is given without of; write of=N, the number of shards, as well');
+  const lists = query.getAll('nodes');
+  // A list from outside never names a file of this machine.
+  const names = lists.length === 0 ? undefined : new Set(lists.flatMap(list => expand(list, MOST_NAMES)));
+  return { collectors: collectorsOf(query.getAll('collect[]')), selection: { names, shard: shard ?? 1, shards } };
+}
+
+/** How many shards `/sd` is asked for. Throws an InputError. */
+export function parseShards(query: URLSearchParams): number {
+  known(query, ['of']);
+  return whole(query, 'of', 1, MOST_SHARDS) ?? 1;
+}
+
+/** The quality that a client gives to a media type; 0: it does not take it. */
+function qualityOf(accept: string, type: string, version: (text: string | undefined) => boolean): number {
+  let best = 0;
+  for (const part of accept.split(',')) {
+    const [media = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase());
+    if (media !== type) continue;
+    const value = (name: string) => parameters.find(text => text.startsWith(`${name}=`))?.slice(name.length + 1);
+    const quality = Number(value('q') ?? 1);
+    if (version(value('version')) && quality > best) best = quality;
+  }
+  return best;
+}
+
+/** The format that the client likes best of those that there are; text where it does not say. */
+export function formatOf(accept: string): Format {
+  const open = qualityOf(accept, 'application/openmetrics-text', text => text === undefined || text === '1.0.0');
+  const plain = qualityOf(accept, 'text/plain', text => text === undefined || text === '0.0.4');
+  return open > 0 && open >= plain ? 'openmetrics' : 'text';
+}
