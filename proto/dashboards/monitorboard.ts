@@ -2,7 +2,7 @@
 
 import type { Dashboard } from '@grafana/schema';
 import { bars, dashboard, labelValues, lines, stat, table } from './panels.js';
-import { CLUSTER, every, RECEIVER, RECEIVER_WORDS, rate, TO_NODE, UP_DOWN, YES_NO } from './series.js';
+import { CLUSTER, every, POINTS, RECEIVER, RECEIVER_WORDS, rate, TO_NODE, UP_DOWN, YES_NO } from './series.js';
 
 const JOB = labelValues(
   'job',
@@ -33,7 +33,7 @@ export const monitorDashboard: Dashboard = dashboard(
           {
             title: 'Receiver',
             description:
-              'running, stalled (it does not run or hangs), or no board to read. No data: `beoboard prometheus` is not scraped.',
+              'running, stalled (it does not run or hangs), or no board to read. not scraped: Prometheus does not reach `beoboard prometheus`.',
             unit: 'none',
             width: 4,
             queries: [{ expr: RECEIVER, legend: '{{cluster}}' }],
@@ -327,4 +327,5 @@ export const monitorDashboard: Dashboard = dashboard(
       ],
     },
   ],
+  POINTS,
 );

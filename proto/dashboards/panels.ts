@@ -202,8 +202,8 @@ const LAST = { values: false, calcs: ['lastNotNull'], fields: '' };
 const TOOLTIP = { mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending };
 
 /** Numbers as they are now, large. */
-export function stat(common: Common, more: { background?: boolean; spark?: boolean } = {}): Placed {
-  const { background = false, spark = false } = more;
+export function stat(common: Common, more: { background?: boolean } = {}): Placed {
+  const { background = false } = more;
   const options: StatOptions = {
     reduceOptions: LAST,
     orientation: VizOrientation.Auto,
@@ -211,14 +211,14 @@ export function stat(common: Common, more: { background?: boolean; spark?: boole
       ? BigValueTextMode.ValueAndName
       : BigValueTextMode.Value,
     colorMode: background ? BigValueColorMode.Background : BigValueColorMode.Value,
-    graphMode: spark ? BigValueGraphMode.Area : BigValueGraphMode.None,
+    graphMode: BigValueGraphMode.None,
     justifyMode: BigValueJustifyMode.Auto,
     percentChangeColorMode: PercentChangeColorMode.Standard,
     showPercentChange: false,
     wideLayout: true,
   };
   const config = fields(common, FieldColorModeId.Thresholds, {});
-  return place('stat', common, spark ? 'over time' : 'now', config, options);
+  return place('stat', common, 'now', config, options);
 }
 
 /** Lines over time; `stacked`: bands one on the other, in the order of the queries. */
@@ -386,11 +386,15 @@ const CHOSEN_SOURCE: VariableModel = {
   options: [],
 };
 
-/** A whole dashboard: panels stand from left to right in their rows, and are numbered in the order in which they stand. */
+/**
+ * A whole dashboard: panels stand from left to right in their rows, and are numbered in the order in which they stand. `points`: so many
+ * at most are asked for over time, where each is made of all nodes.
+ */
 export function dashboard(
   head: { uid: string; title: string; description: string },
   variables: readonly VariableModel[],
   rows: readonly Row[],
+  points?: number,
 ): Dashboard {
   const panels: (Panel | RowPanel)[] = [];
   let id = 0;
@@ -412,7 +416,8 @@ export function dashboard(
       }
       const gridPos = { x, y, w: width, h: height };
       x += width;
-      return { id: ++id, gridPos, ...panel };
+      const asked = points !== undefined && panel.type === 'timeseries' && { maxDataPoints: points };
+      return { id: ++id, gridPos, ...panel, ...asked };
     });
     y += height;
     // The panels of a row that is shut stand in it, those of an open one behind it.

@@ -10,6 +10,7 @@ import {
   every,
   GPU_HEAT,
   NONE_IS_WELL,
+  POINTS,
   RACK,
   RECEIVER,
   RECEIVER_WORDS,
@@ -62,42 +63,33 @@ export const powerDashboard: Dashboard = dashboard(
           width: 4,
           queries: [{ expr: `sum(${every('node_gpus')})` }],
         }),
-        stat(
-          {
-            title: 'GPUs in use',
-            description: `GPUs on which something runs or of which a program holds memory, as the driver tells it. In use need not be busy. ${NO_GPUS}`,
-            unit: 'short',
-            width: 4,
-            queries: [{ expr: `sum(${every('node_gpus_busy')})` }],
-          },
-          { spark: true },
-        ),
-        stat(
-          {
-            title: 'Utilisation',
-            description: `Mean over all GPUs of the share of time in which something ran. One small kernel makes 100 % of a GPU: it is no measure of how well it is used. ${NO_GPUS}`,
-            unit: 'percentunit',
-            decimals: 1,
-            width: 4,
-            queries: [
-              {
-                expr: `sum(${every('node_gpu_utilization_ratio')} * ${every('node_gpus')}) / sum(${every('node_gpus')} and ${every('node_gpu_utilization_ratio')})`,
-              },
-            ],
-          },
-          { spark: true },
-        ),
-        stat(
-          {
-            title: 'GPU memory used',
-            description: `Share of the memory of all GPUs that programs hold. ${NO_GPUS}`,
-            unit: 'percentunit',
-            decimals: 1,
-            width: 4,
-            queries: [{ expr: `sum(${USED}) / sum(${ALL})` }],
-          },
-          { spark: true },
-        ),
+        stat({
+          title: 'GPUs in use',
+          description: `GPUs on which something runs or of which a program holds memory, as the driver tells it. In use need not be busy. ${NO_GPUS}`,
+          unit: 'short',
+          width: 4,
+          queries: [{ expr: `sum(${every('node_gpus_busy')})` }],
+        }),
+        stat({
+          title: 'Utilisation',
+          description: `Mean over all GPUs of the share of time in which something ran. One small kernel makes 100 % of a GPU: it is no measure of how well it is used. ${NO_GPUS}`,
+          unit: 'percentunit',
+          decimals: 1,
+          width: 4,
+          queries: [
+            {
+              expr: `sum(${every('node_gpu_utilization_ratio')} * ${every('node_gpus')}) / sum(${every('node_gpus')} and ${every('node_gpu_utilization_ratio')})`,
+            },
+          ],
+        }),
+        stat({
+          title: 'GPU memory used',
+          description: `Share of the memory of all GPUs that programs hold. ${NO_GPUS}`,
+          unit: 'percentunit',
+          decimals: 1,
+          width: 4,
+          queries: [{ expr: `sum(${USED}) / sum(${ALL})` }],
+        }),
         stat({
           title: 'Nodes with new GPU errors',
           description: `Nodes whose drivers told of an error in the last hour (Xid, RAS). ${NO_GPUS}`,
@@ -292,4 +284,5 @@ export const powerDashboard: Dashboard = dashboard(
       ],
     },
   ],
+  POINTS,
 );
