@@ -95,21 +95,20 @@ t.test(
   },
 );
 
-t.test('beoboard ganglia', { buffered: true, skip }, async t => {
-  const manager = await Manager.start(t, `@beoboard-test.${process.pid}`);
-  const running = startIn(t, { env: manager.env(WATCHDOG_MS) }, [
-    'ganglia',
-    '--board',
-    boardPath(t),
-    '--listen',
-    '127.0.0.1:0',
-  ]);
-  const { pid } = running.child;
-  await running.ready;
-  await manager.alive(pid, 2);
-  t.match(manager.of(pid), [{ READY: '1', STATUS: /^serving on 127\.0\.0\.1:\d+$/ }], 'at an abstract name, too');
-  await end(t, manager, running);
-});
+for (const [verb, status] of [
+  ['ganglia', /^serving on 127\.0\.0\.1:\d+$/],
+  ['prometheus', /^serving on http:\/\/127\.0\.0\.1:\d+\/metrics$/],
+] as const)
+  t.test(`beoboard ${verb}`, { buffered: true, skip }, async t => {
+    const manager = await Manager.start(t, `@beoboard-test.${verb}.${process.pid}`);
+    const argv = [verb, '--board', boardPath(t), '--listen', '127.0.0.1:0'];
+    const running = startIn(t, { env: manager.env(WATCHDOG_MS) }, argv);
+    const { pid } = running.child;
+    await running.ready;
+    await manager.alive(pid, 2);
+    t.match(manager.of(pid), [{ READY: '1', STATUS: status }], 'at an abstract name, too');
+    await end(t, manager, running);
+  });
 
 const noMusl = lacks('', 'musl-gcc');
 for (const [name, program] of [

@@ -209,8 +209,12 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
       '127.0.0.1:0',
     ],
   ]);
+  const prometheus = startIn(t, confined('beoboard-prometheus.service', OTHER_READER), [
+    ...['prometheus', '--board', board, '--owner', String(NOBODY), '--listen', '127.0.0.1:0'],
+  ]);
+  const scraped = (await prometheus.ready).listening?.[0];
   const serving = (await ganglia.ready).listening?.[0]?.split(':').at(-1);
-  const all = [receiver.child, ganglia.child, ...senders.map(({ child }) => child)];
+  const all = [receiver.child, ganglia.child, prometheus.child, ...senders.map(({ child }) => child)];
   for (const { pid } of all) {
     await until('it has told that it is ready', () => manager.of(pid).some(lines => lines.READY === '1'));
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -231,6 +235,9 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const xml = await text(connect(Number(serving), '127.0.0.1'));
   for (const name of ['node1', 'node2']) t.ok(xml.includes(`<HOST NAME="${name}"`), name);
   t.match(xml, /<\/GANGLIA_XML>/);
+  const metrics = await (await fetch(`http://${scraped}/metrics`)).text();
+  for (const name of ['node1', 'node2'])
+    t.ok(metrics.includes(`\nbeoboard_node_state{state="live",node="${name}"} 1\n`), name);
   t.equal(ask(NOBODY, 'forget', 'node1', '--board', board).status, 0, 'the control socket answers its own user');
   t.match(
     ask(OTHER_READER, 'forget', 'node2', '--board', board),
@@ -243,7 +250,7 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
     await manager.alive(child.pid, 2);
   }
   for (const child of all) child.kill('SIGTERM');
-  t.same(await Promise.all([receiver.exit, ganglia.exit, ...senders.map(({ exit }) => exit)]), [0, 0, 0, 0]);
+  t.same(await Promise.all([receiver, ganglia, prometheus, ...senders].map(({ exit }) => exit)), [0, 0, 0, 0, 0]);
 });
 
 /** What a sender measures, and what it marks, once all has been read. */

@@ -24,7 +24,7 @@ const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than what is asked for every minute. */
 const KEPT_MS = 75_000;
 /** Big enough to be worth a write. */
-const GZIP_CHUNK = 1 << 16;
+const GZIP_CHUNK = 1 << 18;
 
 /** What is asked for. */
 export interface Question {

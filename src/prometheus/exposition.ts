@@ -11,7 +11,7 @@ const NUMBER_MOST = 32;
 const NEWLINE = 0x0a;
 
 /** Bytes of a page: many times the longest line, which is a name of ours, a node's, a cluster's and the release of a kernel, each escaped. */
-export const PAGE_BYTES = 1 << 16;
+export const PAGE_BYTES = 1 << 18;
 
 /** All blocks of the plan, each with the lines of all samples. */
 export function* writeSamples(

@@ -6,6 +6,7 @@ import { type Answer, HttpServer, type Question, sentence } from '../common/http
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
+import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { NoBoard } from '../shm/reader.js';
@@ -49,6 +50,7 @@ export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'boar
 /** The shards of the board as targets, each with a name of its own: without it they would share one `up`. */
 function shardsOf({ query, host }: Question): Answer {
   const of = parseShards(query);
+  if (host === '') throw new InputError('the request has no Host header, of which the targets are made; send one');
   const groups = Array.from({ length: of }, (_, i) => ({
     targets: [host],
     labels: of === 1 ? {} : { __param_k: String(i + 1), __param_of: String(of), instance: `${host}/${i + 1}of${of}` },

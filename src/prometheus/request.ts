@@ -1,7 +1,7 @@
 // Reads what a scrape asks for: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each wrong word is an InputError with a sentence.
 
 import { expand } from '../common/hostlists.js';
-import { InputError, nearest, quote } from '../common/text.js';
+import { didYouMean, InputError, nearest, quote } from '../common/text.js';
 import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
 import type { Selection } from './sample.js';
@@ -23,10 +23,8 @@ export interface Scrape {
 export function collectorOf(text: string): Collector {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;
-  const meant = nearest(text, COLLECTORS);
-  throw new InputError(
-    `${quote(text)} is no collector; ${meant === undefined ? `there are ${COLLECTORS.join(', ')}` : `did you mean ${meant}?`}`,
-  );
+  const otherwise = `there are ${COLLECTORS.join(', ')}`;
+  throw new InputError(`${quote(text)} is no collector; ${didYouMean(nearest(text, COLLECTORS), otherwise)}`);
 }
 
 /** In the order of the table, each once; without any the default ones. */
@@ -51,7 +49,7 @@ function known(query: URLSearchParams, names: readonly string[]): void {
     if (names.includes(name)) continue;
     const meant = name === 'collect' ? 'collect[]' : nearest(name, names);
     throw new InputError(
-      `${quote(name)} is no parameter of this; ${meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`}`,
+      `${quote(name)} is no parameter of this; ${didYouMean(meant, `there are ${names.join(', ')}`)}`,
     );
   }
 }

@@ -148,7 +148,8 @@ class Taker {
       const keep = kept[column];
       if (keep !== undefined && !Number.isNaN(number)) number = names.keep(node, keep, bootOf(view, report), number);
       const divide = per[column];
-      numbers[column * room + row] = divide === undefined ? number : number / divide(cursor);
+      // Where there is nothing to divide by there is no mean.
+      numbers[column * room + row] = divide === undefined ? number : number / (divide(cursor) || Number.NaN);
     }
     for (let i = 0; i < labels.length; i++) {
       const label = labels[i] as number;
