@@ -187,9 +187,9 @@ ip route replace 224.0.0.0/4 dev eth0
 `;
 
 /** Runs until it is ended, beside the commands that follow. */
-const DAEMON = /^(?:beoboard (receive|send|ganglia|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
+const DAEMON = /^(?:beoboard (receive|send|ganglia|prometheus|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
 /** Reads a board, and needs one with a node that lives. */
-const READER = /\bbeoboard (status|events|nodes|check|xml|dump|forget)\b(?! --help)/;
+const READER = /\bbeoboard (status|events|nodes|check|xml|metrics|dump|forget)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
 
 const environment = {
