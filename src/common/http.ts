@@ -15,7 +15,7 @@ import { InputError } from './text.js';
 const MOST_CLIENTS = 64;
 /** Documents that are made at once: each holds what it is made of until it is read. */
 const MOST_AT_WORK = 4;
-/** One that waits for its turn has the place of another that has taken nothing for so long, ms. */
+/** One that waits for its turn has the place of another that has taken nothing for so long, ms; see `#makePlace`. */
 const SLOW_MS = 1000;
 /** Bytes of all headers of a request. */
 const HEADER_MOST = 8192;
@@ -87,12 +87,12 @@ export interface HttpOptions {
   readonly patience?: number;
 }
 
-/** Whether the client takes gzip. */
+/** Whether the client takes gzip; what it says of all codings counts where it does not say. */
 function takesGzip(header: string): boolean {
-  return header.split(',').some(part => {
-    const [coding = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase());
-    return (coding === 'gzip' || coding === '*') && !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
-  });
+  const parts = header.split(',').map(part => part.split(';').map(text => text.trim().toLowerCase()));
+  const [, ...parameters] = parts.find(([coding]) => coding === 'gzip') ??
+    parts.find(([coding]) => coding === '*') ?? ['', 'q=0'];
+  return !parameters.some(parameter => /^q=0(\.0*)?$/.test(parameter));
 }
 
 /** The name of a Host header without its port. */
@@ -112,8 +112,8 @@ export class HttpServer {
   readonly #clients = new Map<Socket, Client>();
   readonly #servers: Server[] = [];
   /** Who is given a document now, and who waits for that. */
-  readonly #atWork = new Map<Client, Socket>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #atWork = new Map<Client, { socket: Socket; since: number }>();
+  readonly #waiting = new Map<Client, () => void>();
   readonly #guard: NodeJS.Timeout;
 
   constructor(respond: Respond, { names = [], patience = PATIENCE_MS }: HttpOptions = {}) {
@@ -172,7 +172,7 @@ export class HttpServer {
     const client = this.#clients.get(socket);
     // Requests without waiting for answers would be a way to have more answers than clients.
     if (client === undefined || client.response !== undefined) {
-      socket.destroy();
+      socket.resetAndDestroy();
       return;
     }
     client.response = response;
@@ -185,8 +185,8 @@ export class HttpServer {
       await this.#send(request, response, client, await this.#answer(request));
       this.counts.served++;
     } catch {
-      // Half a document must not pass for a whole one.
-      socket.destroy();
+      // Half a document must not pass for a whole one: where its length is not said (HTTP/1.0, as proxies speak it), its end would be one.
+      socket.resetAndDestroy();
     }
   }
 
@@ -240,13 +240,21 @@ export class HttpServer {
   /** Waits for a place among those who are given a document. */
   async #enter(client: Client, socket: Socket): Promise<void> {
     while (this.#atWork.size >= MOST_AT_WORK) {
-      const [stalest, its] = [...this.#atWork].reduce((a, b) => (b[0].lastMoved < a[0].lastMoved ? b : a));
-      if (stalest.lastMoved < performance.now() - SLOW_MS) this.#drop(its);
-      await new Promise<void>(resolve => this.#waiting.push(resolve));
+      this.#makePlace();
+      await new Promise<void>(resolve => this.#waiting.set(client, resolve));
       if (socket.destroyed) throw new Error('the client is gone');
     }
     client.lastMoved = performance.now();
-    this.#atWork.set(client, socket);
+    this.#atWork.set(client, { socket, since: client.lastMoved });
+  }
+
+  /** Who waits has the place of one that takes nothing, or so little that it has been at it for longer than anybody's patience. */
+  #makePlace(): void {
+    const now = performance.now();
+    const slow = [...this.#atWork].find(
+      ([{ lastMoved }, { since }]) => lastMoved < now - SLOW_MS || since < now - this.#patience,
+    );
+    if (slow !== undefined) this.#drop(slow[1].socket);
   }
 
   #leave(client: Client): void {
@@ -255,20 +263,27 @@ export class HttpServer {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const resolve of waiting) resolve();
   }
 
   #dropStuck(): void {
-    this.#wake();
     const late = performance.now() - this.#patience;
-    for (const [socket, { lastMoved, response }] of this.#clients)
-      if (response !== undefined && lastMoved < late) this.#drop(socket);
+    for (const [socket, client] of this.#clients)
+      if (client.response !== undefined && client.lastMoved < late && !this.#waiting.has(client)) this.#drop(socket);
+    this.#wake();
   }
 
   #drop(socket: Socket): void {
-    if (this.#clients.get(socket)?.response !== undefined) this.counts.stuck++;
+    const isAnswered = this.#clients.get(socket)?.response === undefined;
     this.#clients.delete(socket);
-    socket.resetAndDestroy();
+    // What was answered may still be on its way, and arrives.
+    if (isAnswered) socket.destroy();
+    else {
+      this.counts.stuck++;
+      socket.resetAndDestroy();
+    }
   }
 
   /** Listens no longer, and ends whom it serves. */

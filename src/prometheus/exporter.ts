@@ -85,8 +85,8 @@ export class Exporter {
     selection: Scrape['selection'],
   ): Generator<undefined, Sample | undefined> {
     try {
-      for (let tries = 0; tries < TRIES; tries++) {
-        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#rooms);
+      for (let left = TRIES - 1; left >= 0; left--) {
+        const sample = yield* takeSample(board.reader, board.names[label], plan, selection, this.#rooms, left === 0);
         if (sample !== undefined) return sample;
         if (board.look(label) instanceof NoBoard) return undefined;
       }

@@ -363,6 +363,9 @@ const NETWORK: readonly Family[] = [
   fabric('errors', 'Errors of all RDMA ports.', 'errors'),
 ];
 
+// A GPU that is lost takes its errors out of the sum.
+const ofGpus = { label: devices(field('gpu_count')) };
+
 const GPU: readonly Family[] = [
   gauge('node_gpus', 'gpu_count'),
   gauge('node_gpus_busy', 'gpu_busy', { help: 'GPUs that are in use.' }),
@@ -371,8 +374,8 @@ const GPU: readonly Family[] = [
   gauge('node_gpu_memory_total_bytes', 'gpu_mem_total', { digits: 0 }),
   gauge('node_gpu_power_watts', 'gpu_power'),
   gauge('node_gpu_temperature_celsius', 'gpu_temp'),
-  counter('node_gpu_errors', 'gpu_errors'),
-  counter('node_gpu_uncorrected_errors', 'gpu_ecc_ue'),
+  counter('node_gpu_errors', 'gpu_errors', ofGpus),
+  counter('node_gpu_uncorrected_errors', 'gpu_ecc_ue', ofGpus),
 ];
 
 const POWER: readonly Family[] = [

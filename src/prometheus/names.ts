@@ -62,6 +62,8 @@ export class NodeNames {
     labels.set(this.labels);
     labels.set(Buffer.concat(bytes), this.labels.length);
     const [boots, numbers] = [new Float64Array(count), new Float64Array(count * KEPT)];
+    // Of no boot yet, and not of boot 0.
+    boots.fill(Number.NaN);
     boots.set(this.#boots);
     numbers.set(this.#numbers);
     this.names.push(...more);

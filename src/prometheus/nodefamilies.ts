@@ -5,7 +5,7 @@ import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import type { Cursor } from '../readings/cursor.js';
 import { CPU_KINDS } from '../readings/cursor.js';
-import { bit, field, type Measure, setOf } from '../readings/measures.js';
+import { bit, field, type Measure, setOf, taken } from '../readings/measures.js';
 import { column, columnOf, devices, each, isRepeated, known, nanoseconds, ofInterface, releaseOf } from './families.js';
 import type { Column, Family, Label, Series } from './family.js';
 import { BOOT_TIME } from './names.js';
@@ -37,13 +37,16 @@ const meanOf: Label = cursor => {
   return MEANS[cpus];
 };
 
+/** As many CPUs as there can be a mean of. */
+const divisor: Measure = { take: cursor => taken(cpusPresent, cursor) };
+
 /** By the CPUs that the machine has: those that are online would come and go. */
 const cpuSeconds: readonly Series[] = CPU_KINDS.map((kind, which) => ({
   labels: `mode="${kind}",`,
   column: {
     ...columnOf(known(`cpu_${kind}_ms`), 'live'),
     kept: { which, how: 'highest' },
-    per: cpusPresent,
+    per: divisor,
     digits: 6,
     label: meanOf,
   },

@@ -57,14 +57,14 @@ function known(query: URLSearchParams, names: readonly string[]): void {
 /** What a scrape asks for; `collects`: it may choose from collectors. Throws an InputError. */
 export function parseScrape(query: URLSearchParams, collects = true): Scrape {
   known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
+  if (query.has('of') && !query.has('k')) throw new InputError('of is given without k; write k=1 to k=of as well');
+  if (query.has('k') && !query.has('of'))
+    throw new InputError('k is given without of; write of=N, the number of shards, as well');
   const shards = whole(query, 'of', 1, MOST_SHARDS) ?? 1;
   const shard = whole(query, 'k', 1, shards);
-  if (shard === undefined && query.has('of')) throw new InputError('of is given without k; write k=1 to k=of as well');
-  if (shard !== undefined && !query.has('of'))
-    throw new InputError('k is given without of; write of=N, the number of shards, as well');
   const lists = query.getAll('nodes');
-  // A list from outside never names a file of this machine.
-  const names = lists.length === 0 ? undefined : new Set(lists.flatMap(list => expand(list, MOST_NAMES)));
+  // A list from outside never names a file of this machine. As one list: each for itself may be as long as all of them.
+  const names = lists.length === 0 ? undefined : new Set(expand(lists.join(','), MOST_NAMES));
   return { collectors: collectorsOf(query.getAll('collect[]')), selection: { names, shard: shard ?? 1, shards } };
 }
 

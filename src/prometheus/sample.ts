@@ -87,7 +87,8 @@ function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: 
 }
 
 /**
- * Takes what the plan says of the nodes that are wanted; undefined where another board than the one of these names is there by now.
+ * Takes what the plan says of the nodes that are wanted; undefined where another board than the one of these names is there by now, or takes
+ * its place meanwhile, unless `isLast` says that there is no other try.
  * Gives back the turn from time to time. Throws NoBoard.
  */
 export function* takeSample(
@@ -96,6 +97,7 @@ export function* takeSample(
   plan: Plan,
   selection: Selection,
   rooms: Rooms,
+  isLast = false,
 ): Generator<undefined, Sample | undefined> {
   const rows = rowsOf(names, selection);
   const taker = new Taker(plan, names, new Sample(rows.length, names.labels, plan, rooms));
@@ -104,6 +106,8 @@ export function* takeSample(
   for (const snapshot of reader.pieces(PIECE_NODES)) {
     // All pieces are of the board of the first.
     if (first === 0 && reader.opened !== names.opened) return undefined;
+    // Another has taken its place: of the nodes that follow nothing would be known.
+    if (snapshot.retired && !isLast) return undefined;
     const end = first + snapshot.count;
     for (; next < rows.length && (rows[next] as number) < end; next++)
       taker.take(snapshot, (rows[next] as number) - first, rows[next] as number);
