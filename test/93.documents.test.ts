@@ -126,6 +126,7 @@ const BEFORE: [command: string, what: string][] = [
 const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
   [/CC="?clang/, 'clang', 'clang'],
+  [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
   [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
