@@ -92,8 +92,8 @@ async function openPrometheus(children, own, port, more) {
   mkdirSync(dir);
   const config = lines(
     'global:',
-    `  scrape_interval: 1s`,
-    `  scrape_timeout: 1s`,
+    `  scrape_interval: 600ms`,
+    `  scrape_timeout: 600ms`,
     'scrape_configs:',
     '  - job_name: beoboard',
     '    honor_labels: true',
@@ -116,12 +116,16 @@ async function openPrometheus(children, own, port, more) {
   return { pid: child.pid, data: join(dir, 'data') };
 }
 
-/** Nodes whose time goes faster, and what the exporter tells of them, with their time; made anew when the first Prometheus asks. */
+/**
+ * Nodes whose time goes faster, and what the exporter tells of them, with their time. The next document is made when all have taken the one
+ * before it; who asks earlier is told that there is none yet: on a busy machine no scrape runs into its timeout, it takes place later.
+ */
 function openStub(receiver, exporter, startMs, note) {
   const fleet = openFleet(receiver.port, NODES, () => 1000);
   let second = 0;
-  let told = 0;
   let document;
+  const waiting = new Set();
+  /** The times of the documents that all have taken, ms. */
   const scrapes = [];
   async function step() {
     for (let round = 0; round < SCRAPE_S; round++) {
@@ -132,26 +136,31 @@ function openStub(receiver, exporter, startMs, note) {
     const before = cpuOf(exporter.pid);
     const text = await ask(exporter.port, '/metrics', { headers: { 'accept-encoding': 'gzip' } });
     note('exporter', (cpuOf(exporter.pid) - before) / 1000);
-    told = startMs + second * 1000;
-    document = await promisify(gzip)(
-      text.replace(/^[^#\n].*$/gm, line => `${line} ${told}`),
-      { level: 1 },
-    );
+    const timed = text.replace(/^[^#\n].*$/gm, line => `${line} ${startMs + second * 1000}`);
+    document = await promisify(gzip)(timed, { level: 1 });
+    for (const port of [PORT.plain, PORT.writing]) waiting.add(port);
   }
-  const server = createServer(async (request, response) => {
+  let working = step();
+  const server = createServer((request, response) => {
     const port = Number(new URL(request.url, 'http://stub').searchParams.get('for'));
-    if (port === PORT.plain || document === undefined) await step();
+    if (!waiting.delete(port)) {
+      response.statusCode = 503;
+      return void response.end();
+    }
     response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.setHeader('content-encoding', 'gzip');
     response.end(document);
-    if (port === PORT.plain) scrapes.push(told);
+    if (waiting.size > 0) return;
+    scrapes.push(startMs + second * 1000);
+    working = step();
   });
   server.listen(PORT.stub, '127.0.0.1');
   return {
     scrapes,
-    close() {
+    async close() {
       server.closeAllConnections();
       server.close();
+      await working;
       fleet.close();
     },
   };
@@ -206,7 +215,7 @@ async function measurePrometheus({ quick, say }, note, own, children, receiver) 
     note(`${name} series`, series);
     note(`${name} cpu`, ms);
   }
-  stub.close();
+  await stub.close();
   let most = 0;
   const watch = setInterval(() => {
     most = Math.max(most, ownOf(plain.pid));
