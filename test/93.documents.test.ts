@@ -129,6 +129,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC="?clang/, 'clang', 'clang'],
   [/^promtool /, 'prometheus', 'promtool'],
   [/^amtool /, 'prometheus-alertmanager', 'amtool'],
+  [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
   [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
