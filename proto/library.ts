@@ -1,5 +1,5 @@
 // Makes what comes of the contract's files and of the verbs of the program: the manual pages, the completions of shells, and what readers in
-// other languages know a board by. Run it after a build: `node dist/proto/library.js`.
+// other languages know a board by. And the dashboards for Grafana. Run it after a build: `node dist/proto/library.js`.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { parts } from '../src/parts.js';
 import { completions } from './completions.js';
 import { readContract, writeFiles } from './contract.js';
+import { dashboards } from './dashboards/index.js';
 import { fromHeader, fromMarkdown, fromProgram } from './man.js';
 
 /** Readers in other languages, which go by the documents alone: what they know a board by stands in them. */
@@ -31,6 +32,7 @@ export async function generateLibrary(root: string): Promise<Map<string, string>
   return new Map([
     ...readers,
     ...completions(verbs),
+    ...dashboards(),
     ['c/lib/man/beoboard.1', fromProgram(verbs, but('beoboard(1)'))],
     ['c/lib/man/beoboard.3', fromHeader(read('c/beoboard.h'), but('beoboard(3)'))],
     [

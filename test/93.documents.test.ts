@@ -84,6 +84,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   ],
   [/\bsysctl -p\b/, 'it sets what belongs to the whole machine, and no namespace'],
   [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; 88.units holds the units against systemd'],
+  [/^amtool silence /, 'it needs an Alertmanager that runs'],
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
 
@@ -126,6 +127,9 @@ const BEFORE: [command: string, what: string][] = [
 const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/CC=aarch64-linux-gnu-gcc/, 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross', 'aarch64-linux-gnu-gcc'],
   [/CC="?clang/, 'clang', 'clang'],
+  [/^promtool /, 'prometheus', 'promtool'],
+  [/^amtool /, 'prometheus-alertmanager', 'amtool'],
+  [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
   [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
@@ -187,9 +191,9 @@ ip route replace 224.0.0.0/4 dev eth0
 `;
 
 /** Runs until it is ended, beside the commands that follow. */
-const DAEMON = /^(?:beoboard (receive|send|ganglia|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
+const DAEMON = /^(?:beoboard (receive|send|ganglia|prometheus|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
 /** Reads a board, and needs one with a node that lives. */
-const READER = /\bbeoboard (status|events|nodes|check|xml|dump|forget)\b(?! --help)/;
+const READER = /\bbeoboard (status|show|events|nodes|check|metrics|xml|dump|forget)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
 
 const environment = {

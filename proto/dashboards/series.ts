@@ -1,0 +1,112 @@
+// The series of `beoboard prometheus` as our dashboards ask for them: of the clusters that were chosen, of one node, of racks; and the
+// variables, words and colours that several dashboards share. Names of series stand in docs/prometheus.md, and only those: a test asks.
+
+import type { VariableModel } from '@grafana/schema';
+import { type Colour, type Common, labelValues, type Query, typed } from './panels.js';
+
+/** Points of a line that is made of all nodes: with 10,000 of them each point takes Prometheus some milliseconds. */
+export const POINTS = 200;
+
+const CHOSEN = 'cluster=~"$cluster"';
+
+/** A series of the clusters that were chosen; `more`: further matchers. */
+export function every(name: string, more = ''): string {
+  return `beoboard_${name}{${CHOSEN}${more && `,${more}`}}`;
+}
+
+/** A series of the node that was chosen. */
+export function its(name: string, more = ''): string {
+  return every(`node_${name}`, `node="$node"${more && `,${more}`}`);
+}
+
+/** A series of something that the chosen node has several of: `gpu_…`, `interface_…`. */
+export function itsOwn(name: string): string {
+  return every(name, 'node="$node"');
+}
+
+/** What a counter grows by in a second. Grafana sets the time so that four scrapes lie in it. */
+export function rate(series: string): string {
+  return `rate(${series}[$__rate_interval])`;
+}
+
+/** The same of a counter that says in `devices` of how many things it is: another number is another series. */
+export function rateOfDevices(series: string): string {
+  return `sum without (devices) (${rate(series)})`;
+}
+
+/** Nodes gathered in racks, by what the variable takes from their names. */
+export function byRack(how: 'sum' | 'avg' | 'max' | 'count', series: string): string {
+  return `${how} by (cluster, rack) (label_replace(${series}, "rack", "$1", "node", "\${rack:raw}"))`;
+}
+
+export const CLUSTER: VariableModel = labelValues(
+  'cluster',
+  'Cluster',
+  'Names of boards. All is also those that have none.',
+  'label_values(beoboard_board_up, cluster)',
+  // Fits series without the label, too: a board without a name.
+  { several: true, all: '.*' },
+);
+
+export const NODE: VariableModel = labelValues(
+  'node',
+  'Node',
+  'Where two clusters have nodes of one name, choose one cluster.',
+  'label_values(beoboard_node_state{cluster=~"$cluster"}, node)',
+  { several: false },
+);
+
+export const RACK: VariableModel = typed(
+  'rack',
+  'Rack, by node name',
+  'A regular expression (RE2) that fits a whole node name; what is in its parentheses is the rack. No backslashes: write [.] and [0-9].',
+  // The name without the last number, the letters before that, and what parts them: rack17-node03 and rack17node03 are of rack17.
+  '(.*?)[-_.]?[a-z]*[0-9]+',
+);
+
+/** The states of a node, from the best to the worst as bands lie one on the other, and their colours. */
+export const STATES: readonly [state: string, colour: Colour][] = [
+  ['live', 'green'],
+  ['uncertain', 'yellow'],
+  ['silent', 'red'],
+  ['left', 'blue'],
+  ['never', 'purple'],
+  ['unknown', 'orange'],
+];
+export const STATE_COLOURS: Readonly<Record<string, Colour>> = Object.fromEntries(STATES);
+
+/** The number of a state where only numbers can be shown, and its word. */
+export const STATE_WORDS: NonNullable<Common['words']> = Object.fromEntries(
+  STATES.map(([state, colour], i) => [i + 1, [state, colour] as const]),
+);
+
+/** The number of the state that the chosen node is in. */
+export const STATE_NUMBER = `sum without (state) (${STATES.map(
+  ([state], i) => `${i + 1} * ${its('state', `state="${state}"`)}`,
+).join(' or ')})`;
+
+export const nodesByState: readonly Query[] = STATES.map(([state]) => ({
+  expr: `sum(${every('nodes', `state="${state}"`)})`,
+  legend: state,
+}));
+
+/** What becomes of the receiver, as a number: of a board that cannot be read nothing else is there. */
+export const RECEIVER = `(${every('board_up')} == 0) or (2 - ${every('board_stalled')})`;
+export const RECEIVER_WORDS: NonNullable<Common['words']> = {
+  0: ['no board', 'red'],
+  1: ['stalled', 'orange'],
+  2: ['running', 'green'],
+};
+
+export const YES_NO: NonNullable<Common['words']> = { 0: ['no', 'green'], 1: ['yes', 'red'] };
+export const UP_DOWN: NonNullable<Common['words']> = { 0: ['down', 'red'], 1: ['up', 'green'] };
+
+/** Where a click on a node leads. */
+export const TO_NODE = `/d/beoboard-node?\${datasource:queryparam}&\${cluster:queryparam}&var-node=\${__data.fields.node}&\${__url_time_range}`;
+
+/** Judgements of a share, a temperature and an age, from which number on. */
+export const FULL: NonNullable<Common['steps']> = ['green', [0.9, 'yellow'], [0.97, 'red']];
+export const CPU_HEAT: NonNullable<Common['steps']> = ['green', [85, 'yellow'], [95, 'red']];
+export const GPU_HEAT: NonNullable<Common['steps']> = ['green', [80, 'yellow'], [90, 'red']];
+export const AIR: NonNullable<Common['steps']> = ['green', [27, 'yellow'], [35, 'red']];
+export const NONE_IS_WELL: NonNullable<Common['steps']> = ['green', [1, 'red']];

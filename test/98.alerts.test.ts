@@ -1,0 +1,93 @@
+// The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with the files that we ship, ten times as
+// fast, and who gets the messages. How long it takes with the shipped intervals, and what is resolved, is for test/long.
+
+import t from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { Alerting, Cluster, exporterOf, noPrometheus } from './alerting.js';
+import { until } from './lib.js';
+
+t.setTimeout(300_000);
+
+t.test('who is told of what, and how often', { skip: noPrometheus }, async t => {
+  // Longer than ten times as fast: a busy machine may let nobody report for so long.
+  const limits = ['--uncertain-after', '2s', '--silent-after', '4s'];
+  const often = ['--interval', '200ms'];
+  const [one, rack, dark, stop, term] = (await Promise.all(
+    ['one', 'rack', 'dark', 'stop', 'term'].map(name => Cluster.start(t, name, limits)),
+  )) as [Cluster, Cluster, Cluster, Cluster, Cluster];
+  const dead = stop.nodes('dead', ...often);
+  stop.nodes('n[01-10]', ...often);
+  one.nodes('n[01-20]', ...often);
+  const victim = one.nodes('n21', ...often);
+  const leaver = one.node('leaver', ...often);
+  rack.nodes('n[49-100]', ...often);
+  const those = rack.nodes('n[01-48]', ...often);
+  const all = dark.nodes('n[01-12]', ...often);
+  term.nodes('n[01-10]', ...often);
+  // It dies first: of it there is a message before its receiver is stopped.
+  const reader = new BoardReader(stop.board);
+  t.teardown(() => reader.close());
+  await until('it has reported', () => reader.snapshot().names().includes('dead'));
+  dead.child.kill('SIGKILL');
+
+  const exporter = await exporterOf(t, [one, rack, dark, stop, term]);
+  const alerting = await Alerting.start(t, { targets: { one: exporter.address }, times: 10 });
+  await alerting.holds('beoboard_node_state{state="live"} == 1', 22 + 100 + 12 + 10 + 10);
+  await alerting.settles('stop');
+
+  for (const { child } of [victim, those, all]) child.kill('SIGKILL');
+  leaver.child.kill('SIGTERM');
+  t.equal(await leaver.exit, 0);
+  term.receiver.child.kill('SIGTERM');
+  t.equal(await term.receiver.exit, 0);
+
+  await alerting.says('stop: firing BeoboardNodeSilent dead');
+  stop.receiver.child.kill('SIGSTOP');
+
+  const [first] = (await alerting.says('one: firing BeoboardNodeSilent n21')).alerts;
+  t.equal(first?.annotations.summary, 'Node n21 of one is silent');
+  t.match(first?.annotations.description, /^n21 was last heard \d+(\.\d+)?s ago, while the receiver listened/);
+  await alerting.holds('beoboard_node_state{node="leaver", state="left"} == 1');
+
+  const [many] = (await alerting.says('rack: firing BeoboardManySilent')).alerts;
+  t.equal(many?.annotations.summary, '48 nodes of rack are silent');
+  await alerting.holds('ALERTS{cluster="rack", alertname="BeoboardNodeSilent", alertstate="firing"}', 48);
+  await alerting.looked('BeoboardNodeSilent', 'rack');
+
+  await alerting.says('dark: firing BeoboardLinkDark lo');
+  await alerting.holds('beoboard_node_state{cluster="dark", state="silent"} == 1', 12);
+
+  await alerting.says('term: firing BeoboardMonitorDown');
+  await term.again();
+  await alerting.holds('beoboard_node_state{cluster="term", state="live"} == 1', 10);
+
+  const [down] = (await alerting.says('stop: firing BeoboardMonitorDown')).alerts;
+  t.match(down?.annotations.description, /^The receiver \(beoboard receive\) stands still.* No node is to blame\./);
+  stop.receiver.child.kill('SIGCONT');
+  await alerting.holds('beoboard_node_state{cluster="stop", state="live"} == 1', 10);
+  await alerting.holds('beoboard_node_state{cluster="stop", node="dead", state="silent"} == 1');
+
+  await alerting.holds('ALERTS{cluster="stop", alertname="BeoboardNodeSilent", alertstate="firing"}');
+
+  // Whether their receivers are already told to be back is a matter of time. What fires and is not told yet would be.
+  const isBack = 'resolved BeoboardMonitorDown';
+  const told = (cluster: string) => alerting.told(cluster).filter(sentence => !sentence.endsWith(isBack));
+  const others = 'ALERTS{alertstate="firing", alertname!="BeoboardMonitorDown"}';
+  t.same(Object.fromEntries(await alerting.query(`count by (cluster, alertname) (${others})`)), {
+    'alertname=BeoboardNodeSilent cluster=one': 1,
+    'alertname=BeoboardManySilent cluster=rack': 1,
+    'alertname=BeoboardNodeSilent cluster=rack': 48,
+    'alertname=BeoboardLinkDark cluster=dark': 1,
+    'alertname=BeoboardNodeSilent cluster=stop': 1,
+  });
+  const silent = 'firing BeoboardNodeSilent';
+  t.same(told('one'), [`one: ${silent} n21`], 'who left is no alert');
+  t.same(told('rack'), ['rack: firing BeoboardManySilent'], 'a rack is one message');
+  t.same(told('dark'), ['dark: firing BeoboardLinkDark lo'], 'a dark link is one message, and blames nobody');
+  t.same(
+    told('stop'),
+    [`stop: ${silent} dead`, 'stop: firing BeoboardMonitorDown'],
+    'a stopped receiver blames nobody',
+  );
+  t.same(told('term'), ['term: firing BeoboardMonitorDown'], 'nor does one that was ended, nor its restart');
+});

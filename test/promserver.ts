@@ -1,0 +1,88 @@
+// A real Prometheus for the tests: in a folder of its own, on a port of its own, asked as Grafana asks it. No test of its own.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folder } from './lib.js';
+
+/** A series of an answer: its labels, and its samples, one for a question about now. */
+export interface Answered {
+  metric: Record<string, string>;
+  values: number[];
+}
+
+/** Why a question was not answered: Prometheus's own words. */
+export class Refusal extends Error {}
+
+type Teardown = Parameters<typeof folder>[0];
+
+export class Prometheus {
+  private constructor(readonly address: string) {}
+
+  /** Starts it with these scrapes (JSON, which YAML is too); it is ended with the test. */
+  static async start(t: Teardown, scrapes: readonly object[]): Promise<Prometheus> {
+    const dir = folder(t, tmpdir()); // its files are larger than shared memory may be
+    const config = join(dir, 'prometheus.yml');
+    writeFileSync(config, JSON.stringify({ global: { scrape_interval: '200ms' }, scrape_configs: scrapes }));
+    const argv = [
+      '--config.file',
+      config,
+      '--storage.tsdb.path',
+      join(dir, 'data'),
+      '--web.listen-address',
+      '127.0.0.1:0',
+    ];
+    const child = spawn('prometheus', argv, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const closed = once(child, 'close');
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await closed;
+    });
+    let told = '';
+    const address = await new Promise<string>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (data: string) => {
+        told += data;
+        // It listens before it can answer, and does not say its port again.
+        const [, at] = /msg="Listening on" address=(\S+)/.exec(told) ?? [];
+        if (at !== undefined && told.includes('msg="Server is ready')) resolve(at);
+      });
+      closed.then(() => reject(new Error(`prometheus ended before it was ready: ${told}`)), reject);
+    });
+    return new Prometheus(address);
+  }
+
+  /** What the expression is now. */
+  now(expr: string): Promise<Answered[]> {
+    return this.#ask('query', { query: expr });
+  }
+
+  /** What it was in the last ten seconds, second by second. */
+  lately(expr: string): Promise<Answered[]> {
+    const end = Date.now() / 1000;
+    return this.#ask('query_range', { query: expr, start: String(end - 10), end: String(end), step: '1' });
+  }
+
+  /** The values of a label, as a variable of Grafana asks for them. */
+  async values(of: string, label: string): Promise<string[]> {
+    return (await this.#get(`label/${label}/values`, { 'match[]': of })) as string[];
+  }
+
+  async #ask(what: string, parameters: Record<string, string>): Promise<Answered[]> {
+    const { result } = (await this.#get(what, parameters)) as {
+      result: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[];
+    };
+    return result.map(({ metric, value, values = value === undefined ? [] : [value] }) => ({
+      metric,
+      values: values.map(([, text]) => Number(text)),
+    }));
+  }
+
+  async #get(what: string, parameters: Record<string, string>): Promise<unknown> {
+    const answer = await fetch(`http://${this.address}/api/v1/${what}?${new URLSearchParams(parameters)}`);
+    const { status, error, data } = (await answer.json()) as { status: string; error?: string; data?: unknown };
+    if (status !== 'success') throw new Refusal(error);
+    return data;
+  }
+}
