@@ -66,8 +66,9 @@ async function serve(children, ...argv) {
   return { pid: child.pid, port: Number(listening[0].split(':').at(-1)) };
 }
 
+/** Runs a program, which ends with us. */
 function run(children, program, argv) {
-  const child = spawn(program, argv, { stdio: ['ignore', 'ignore', 'ignore'] });
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...argv], { stdio: 'ignore' });
   children.push(child);
   return child;
 }
