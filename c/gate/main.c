@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fault.h"
-#include "options.h"
+#include "commandline.h"
 #include "say.h"
 #include "verdict.h"
 

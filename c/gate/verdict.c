@@ -252,7 +252,7 @@ static bool brakes(const struct judging *j) {
   add_group(j, REFUSED, "", &is_first);
   add_group(j, SKIP_UNKNOWN, "", &is_first);
   if (is_closed(j)) add_group(j, UNSURE, "", &is_first);
-  add(j->out, ": %d of %d nodes are not live, more than the brake of %.10g", unheard, nodes, limit);
+  add(j->out, ": %d of %d nodes are silent or uncertain, more than the brake of %.10g", unheard, nodes, limit);
   return true;
 }
 

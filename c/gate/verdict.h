@@ -3,7 +3,7 @@
 #define BB_GATE_VERDICT_H
 #include "../beoboard.h"
 #include "nodenames.h"
-#include "options.h"
+#include "commandline.h"
 
 struct verdict {
   bool may_start;

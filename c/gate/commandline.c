@@ -1,4 +1,4 @@
-#include "options.h"
+#include "commandline.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The command line. Refuses what it does not know, but never the caller's --fail: that is read whatever is wrong with the rest. */
-#ifndef BB_GATE_OPTIONS_H
-#define BB_GATE_OPTIONS_H
+#ifndef BB_GATE_COMMANDLINE_H
+#define BB_GATE_COMMANDLINE_H
 #include <stdbool.h>
 #include <stdint.h>
 
