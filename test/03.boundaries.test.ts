@@ -71,6 +71,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['addon', /^c\/addon\.cc$/],
   ['sender', /^c\/sender\//],
   ['gpu', /^c\/gpu\//],
+  ['gate', /^c\/gate\//],
   ['examples', /^c\/examples\//],
 ];
 
@@ -93,6 +94,8 @@ const C_MAY: Record<string, string[]> = {
   // What runs on a node has nothing of the board, nor of OpenSSL.
   sender: ['contract', 'hashes', 'kernel'],
   gpu: ['contract'],
+  // What a job's start hangs on knows of the board what any scheduler may know.
+  gate: ['api'],
   examples: ['api'],
 };
 
@@ -319,6 +322,12 @@ t.test('a breach is found, and named with file and line', async t => {
       'c/sender/slow/edac.c:1: includes ../../board.h: sender may not include reader; it may include contract, hashes, kernel',
     ],
     ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../layout.gen.h"\n', undefined],
+    ['c/gate/verdict.c', '#include "../beoboard.h"\n', undefined],
+    [
+      'c/gate/verdict.c',
+      '#include "../board.h"\n',
+      'c/gate/verdict.c:1: includes ../board.h: gate may not include reader; it may include api',
+    ],
     ['c/fuzz/boards.c', '#include "../board_internal.h"\n', undefined],
     ['c/extra.c', '', "c/extra.c:1: belongs to no part; give it a row in this test's tables"],
     [
@@ -337,7 +346,7 @@ const SHARED = [
   'main.c',
   'index.ts',
   'Makefile',
-  // What each of the two programs tells people, in its own words.
+  // What each of the programs tells people, in its own words.
   'say.c',
   'say.h',
 ];

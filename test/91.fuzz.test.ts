@@ -15,6 +15,7 @@ import {
   corpus,
   corpusOf,
   fuzzTexts,
+  hostlistDisagrees,
   kernelAnswer,
   mutant,
   TARGETS,
@@ -28,7 +29,7 @@ t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(300_000);
 
 /** Mutations of each corpus: a few seconds. */
-const RUNS = { datagrams: 20_000, boards: 6000, kernel: 60_000, config: 20_000 };
+const RUNS = { datagrams: 20_000, boards: 6000, kernel: 60_000, config: 20_000, gatefiles: 20_000 };
 
 const place = folder(t);
 const out = compileTargets(t, TARGETS, 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all');
@@ -82,6 +83,21 @@ t.test('TOML and key files: what C takes means the same to TypeScript', async t 
   t.strictSame(differ.slice(0, 3), []);
   const taken = told.filter(line => !line.endsWith('NO')).length;
   t.ok(taken > all.length / 20 && taken < all.length, `${taken} were taken`);
+});
+
+t.test('host lists: C and TypeScript read the same', async t => {
+  const inputs = corpus('gatefiles');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'gatefiles'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = hostlistDisagrees(input, told[i] ?? '');
+    return here === undefined ? [] : [[input.toString('latin1', 1), here, told[i]]];
+  });
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => !line.startsWith('NO ')).length;
+  t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
 });
 
 t.test('boards: the library and TypeScript say the same of them', async t => {

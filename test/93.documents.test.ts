@@ -39,6 +39,7 @@ const INLINE: Record<string, number> = {
   beoboard: 2,
   'beoboard-send': 1,
   'beoboard-gpu': 1,
+  'beoboard-gate': 1,
   npm: 1,
   node: 1,
   make: 1,

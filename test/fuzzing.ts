@@ -45,7 +45,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-export const TARGETS = ['datagrams', 'boards', 'kernel', 'config'] as const;
+export const TARGETS = ['datagrams', 'boards', 'kernel', 'config', 'gatefiles'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
@@ -257,6 +257,24 @@ function keysAnswer(text: string): string {
     if (!(error instanceof InputError)) throw error;
     return 'NO';
   }
+}
+
+/** Whether what C makes of a host list is what TypeScript makes of it; else what TypeScript makes of it. C takes upper case, and no steps. */
+export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
+  const text = input.toString('latin1', 1);
+  // Of other characters C tells the bytes, and blanks are those of ASCII.
+  const isPlain = !/[\x80-\xff]/.test(text);
+  const isLower = !/[A-Z]/.test(text);
+  let here: string;
+  try {
+    here = expand(text, 3000, text.includes('/') || isLower ? 'node' : 'any').join(' ');
+  } catch (error) {
+    if (!(error instanceof NodesetError)) throw error;
+    here = `NO ${error.message}`;
+  }
+  // Where names may have upper case, TypeScript speaks of steps.
+  const isSame = isPlain && isLower ? here === told : here.startsWith('NO ') ? told.startsWith('NO ') : here === told;
+  return isSame ? undefined : here;
 }
 
 /** What a target tells of inputs, a line each. */

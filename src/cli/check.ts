@@ -42,7 +42,7 @@ by which none is heard any more, and why reports are refused. With --where the n
 of these, and named ones that are not on the board.
 When there is no board, or a stalled one, nothing is known about any node, and when a list cannot be read or taken, nobody knows which
 nodes are meant: that is 3, or with --fail open 0, with --fail closed 2. With --fail open names that are not on the board are told and do
-not count. In Slurm a check of a job's nodes belongs into PrologSlurmctld, which runs on the master: compute nodes have no board.
+not count. In Slurm's PrologSlurmctld beoboard-gate asks for a job's nodes: it waits for what may come back, and answers by 0 or 1 alone.
 Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 

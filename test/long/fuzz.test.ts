@@ -16,6 +16,7 @@ import {
   corpus,
   corpusOf,
   fuzzTexts,
+  hostlistDisagrees,
   kernelAnswer,
   mutant,
   TARGETS,
@@ -112,6 +113,7 @@ for (const target of TARGETS) {
 for (const [target, disagrees] of [
   ['kernel', (input: Buffer, told: string) => kernelAnswer(input) !== told],
   ['config', (input: Buffer, told: string) => configDisagrees(input, told) !== undefined],
+  ['gatefiles', (input: Buffer, told: string) => hostlistDisagrees(input, told) !== undefined],
 ] as const)
   t.test(`${target}: C and TypeScript read the same`, async t => {
     const inputs = corpus(target);

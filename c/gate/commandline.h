@@ -1,0 +1,28 @@
+/* The command line. Refuses what it does not know, but never the caller's --fail: that is read whatever is wrong with the rest. */
+#ifndef BB_GATE_COMMANDLINE_H
+#define BB_GATE_COMMANDLINE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+  const char *nodes; /* NULL: SLURM_JOB_NODELIST */
+  const char *skip;  /* NULL: nobody; @FILE or a list */
+  const char *names; /* NULL: no exceptions */
+  const char *board, *owner;
+  int64_t wait_ms;
+  bool fails_closed;
+  bool health;
+  uint32_t ignored; /* ailments that are no reason, a bit each */
+  double brake;     /* nodes, or per cent of the board */
+  bool brake_is_percent;
+  bool brake_is_given; /* else the larger of 3 nodes and 10 % of the board */
+};
+
+enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
+
+/* `*why`: what is wrong with a bad one. */
+enum outcome options_read(int argc, char *argv[], struct options *options, const char **why);
+
+extern const char help_text[], version_text[];
+
+#endif

@@ -1,0 +1,202 @@
+/* The gate for jobs: says by its exit code whether a job may start on its nodes. 0: it may, 1: it may not, and nothing else, whatever happens
+ * to the gate itself. Waits for a moment, never for good; writes nothing. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "commandline.h"
+#include "say.h"
+#include "verdict.h"
+
+#define LOOK_EVERY_MS 100
+/* What is not waited for on purpose takes no time; a name service or a file that hangs is not waited for longer than this, nor the system's log. */
+#define MOST_HANGING_S 20
+#define MOST_LOGGING_S 2
+
+/* What is answered when the end comes from outside. */
+static volatile sig_atomic_t answer;
+
+static void end_late(int signal) {
+  (void)signal;
+  _exit(answer);
+}
+
+/* Something hangs that nobody meant to wait for. */
+static void end_hanging(int signal) {
+  (void)signal;
+  say_on_stderr(answer == 0 ? "yes, fails open: it took too long" : "no, fails closed: it took too long");
+  _exit(answer);
+}
+
+/* The board was cut short while it was read: by us, in the library, and so in no call that cannot be interrupted. */
+static void end_cut_short(int signal, siginfo_t *info, void *context) {
+  (void)signal;
+  (void)context;
+  const char *why = answer == 0 ? "yes, fails open: the board was cut short" : "no, fails closed: the board was cut short";
+  alarm(MOST_LOGGING_S);
+  if (info->si_code > 0) say(LOG_WARNING, why);
+  else say_on_stderr(why); /* somebody else sent the signal, at any time */
+  _exit(answer);
+}
+
+static int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Descriptors 0 to 2 are there: else the board, or the system's log, would be what we write to. */
+static void hold_stdio(void) {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
+  if (fd >= 0) close(fd);
+}
+
+/* Whoever started us may have blocked or ignored any of them. What is asked to end ends while it waits; `ends` are those signals. */
+static void take_signals(sigset_t *ends) {
+  static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_UNBLOCK, &all, NULL);
+  sigemptyset(ends);
+  for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++) {
+    signal(ending[i], SIG_DFL);
+    sigaddset(ends, ending[i]);
+  }
+  sigprocmask(SIG_BLOCK, ends, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO}, hangs = {.sa_handler = end_hanging};
+  sigaction(SIGBUS, &cut, NULL);
+  sigaction(SIGALRM, &hangs, NULL);
+}
+
+/* ---- Looking at the board ---- */
+
+struct looking {
+  const struct question *question;
+  beoboard *b;
+  int fault; /* of the last look: nothing is known */
+  int8_t *states;
+};
+
+/* Whether another look may tell more than this one: a node may come back, and so may a receiver. */
+static bool look(struct looking *l) {
+  const struct nodes *nodes = l->question->nodes;
+  const struct options *options = l->question->options;
+  if (l->b == NULL) l->fault = beoboard_open_owner(&l->b, options->board, options->owner, 0);
+  else beoboard_refresh(l->b); /* where there is none to go over to, it answers from the board that it has */
+  if (l->b == NULL) return l->fault == -EAGAIN || l->fault == -ESTALE;
+  const int others = beoboard_check(l->b, nodes->board, (int)nodes->list.count, l->states);
+  l->fault = others < 0 ? others : 0;
+  if (others <= 0) return others < 0;
+  for (size_t i = 0; i < nodes->list.count; i++)
+    if (l->states[i] == BEOBOARD_UNCERTAIN || l->states[i] == BEOBOARD_LEFT) return true;
+  return false;
+}
+
+/* Looks until there is nothing to wait for, or no more time. Whether it was asked to end. */
+static bool look_until(struct looking *l, int64_t end_ms, const sigset_t *ends) {
+  while (look(l)) {
+    const int64_t left = end_ms - now_ms();
+    if (left <= 0) return false;
+    const int64_t ms = left < LOOK_EVERY_MS ? left : LOOK_EVERY_MS;
+    const struct timespec most = {.tv_nsec = (long)ms * 1000000};
+    if (sigtimedwait(ends, NULL, &most) > 0) return true;
+  }
+  return false;
+}
+
+/* Why nothing is known of any node; NULL: something is. */
+static const char *unknown(const struct looking *l) {
+  const char *path = l->question->options->board == NULL ? BEOBOARD_PATH : l->question->options->board;
+  struct beoboard_receiver receiver;
+  if (l->fault == 0) return NULL;
+  if (l->b == NULL && l->fault == -EINVAL) return "--owner names no user";
+  if (l->b == NULL) return fault("%s: %s", quoted(path, strlen(path)), beoboard_strerror(l->fault));
+  if (l->fault != -ESTALE || beoboard_receiver(l->b, &receiver, sizeof receiver) < 0) return beoboard_strerror(l->fault);
+  const long long s = receiver.heartbeat_age_ns / 1000000000;
+  if ((receiver.flags & BEOBOARD_F_RETIRED) != 0) return "the board is retired, and there is no other";
+  if ((receiver.flags & BEOBOARD_F_CLOSED) != 0) return fault("the receiver was stopped %lld s ago", s);
+  if (s < 0) return "the receiver's clock is not ours";
+  return fault("the receiver is stalled: its last heartbeat was %lld s ago", s);
+}
+
+/* ---- The question ---- */
+
+/* The number of the job, where it is one. */
+static const char *job_number(void) {
+  const char *job = getenv("SLURM_JOB_ID");
+  return job != NULL && job[0] != 0 && strlen(job) <= 20 && strspn(job, "0123456789") == strlen(job) ? job : NULL;
+}
+
+/* NULL, or why nobody knows which nodes are meant. */
+static const char *read_nodes(const struct options *options, const struct exceptions *exceptions, struct nodes *nodes) {
+  const char *list = options->nodes != NULL ? options->nodes : getenv("SLURM_JOB_NODELIST");
+  struct hostlist names;
+  if (list == NULL) return "no nodes are named: SLURM_JOB_NODELIST is not set; give --nodes LIST";
+  const char *why = hostlist_read(&names, list, strlen(list), MOST_NAMES, options->nodes != NULL ? "--nodes" : "SLURM_JOB_NODELIST");
+  if (why != NULL) return why;
+  if (nodes_map(nodes, &names, exceptions)) return NULL;
+  hostlist_free(&names);
+  return "out of memory";
+}
+
+static void answer_question(const struct question *question, const sigset_t *ends, struct verdict *verdict) {
+  const struct options *options = question->options;
+  struct looking l = {.question = question, .states = (int8_t *)malloc(question->nodes->list.count + 1)};
+  if (l.states == NULL) {
+    judge_nothing(options->fails_closed, question->job, "out of memory", verdict);
+    return;
+  }
+  if (look_until(&l, now_ms() + options->wait_ms, ends))
+    judge_nothing(options->fails_closed, question->job, "it was asked to end", verdict);
+  else judge(question, l.b, unknown(&l), verdict);
+  beoboard_close(l.b);
+  free(l.states);
+}
+
+static void decide(const struct options *options, const sigset_t *ends, struct verdict *verdict) {
+  struct exceptions exceptions = {NULL, NULL, 0};
+  struct nodes nodes = {{NULL, NULL, 0}, NULL, NULL};
+  const char *job = job_number(), *why = options->names == NULL ? NULL : exceptions_read(&exceptions, options->names);
+  if (why == NULL) why = read_nodes(options, &exceptions, &nodes);
+  const struct question question = {options, &exceptions, &nodes, job};
+  if (why == NULL) answer_question(&question, ends, verdict);
+  else judge_nothing(options->fails_closed, job, why, verdict);
+  nodes_free(&nodes);
+  exceptions_free(&exceptions);
+}
+
+static int show(const char *text) {
+  fputs(text, stdout);
+  fflush(stdout); /* where that fails, nobody wants to read it */
+  return 0;
+}
+
+int main(int argc, char *argv[]) {
+  struct options options;
+  struct verdict verdict;
+  const char *why;
+  sigset_t ends;
+  hold_stdio();
+  take_signals(&ends);
+  const enum outcome outcome = options_read(argc, argv, &options, &why);
+  if (outcome == OPTIONS_HELP) return show(help_text);
+  if (outcome == OPTIONS_VERSION) return show(version_text);
+  answer = options.fails_closed ? 1 : 0;
+  alarm((unsigned)(options.wait_ms / 1000) + MOST_HANGING_S);
+  if (outcome == OPTIONS_GOOD) decide(&options, &ends, &verdict);
+  else judge_nothing(options.fails_closed, job_number(), why, &verdict);
+  answer = verdict.may_start ? 0 : 1;
+  signal(SIGALRM, end_late);
+  alarm(MOST_LOGGING_S);
+  if (verdict.line[0] != 0) say(verdict.may_start ? LOG_NOTICE : LOG_WARNING, verdict.line);
+  return answer;
+}

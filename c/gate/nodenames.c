@@ -1,0 +1,122 @@
+#include "nodenames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "smallfile.h"
+
+static const char blanks[] = " \t\v\f\r";
+
+/* The next word of a line, or none. */
+static size_t next_word(char **at) {
+  *at += strspn(*at, blanks);
+  return strcspn(*at, blanks);
+}
+
+static char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+/* Reads one line, of which nothing else is needed any more. NULL, or what is wrong with it. */
+static const char *read_line(char *line, struct exceptions *out) {
+  line[strcspn(line, "#")] = 0;
+  char *node = line, *board, *rest;
+  const size_t node_length = next_word(&node);
+  if (node_length == 0) return NULL;
+  board = node + node_length;
+  const size_t board_length = next_word(&board);
+  rest = board + board_length;
+  if (board_length == 0 || next_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
+  if (!is_name(node, node_length) || !is_name(board, board_length)) {
+    const bool is_second = is_name(node, node_length);
+    return fault("%s is no name; write letters, digits and . _ -, at most %d of them",
+                 quoted(is_second ? board : node, is_second ? board_length : node_length), NAME_LENGTH);
+  }
+  node[node_length] = board[board_length] = 0;
+  for (char *c = board; *c != 0; c++) *c = in_lower_case(*c);
+  out->all[out->count++] = (struct exception){node, board};
+  return NULL;
+}
+
+static int by_node(const void *a, const void *b) {
+  return strcmp(((const struct exception *)a)->node, ((const struct exception *)b)->node);
+}
+
+static const char *read_all(struct exceptions *out, size_t length, const char *place) {
+  char *line = out->texts;
+  for (unsigned number = 1; line < out->texts + length; number++) {
+    char *end = (char *)memchr(line, '\n', (size_t)(out->texts + length - line));
+    if (end == NULL) end = out->texts + length; /* there a NUL stands */
+    *end = 0;
+    const char *why = strlen(line) == (size_t)(end - line) ? read_line(line, out) : "a byte of zero; it is no text";
+    if (why != NULL) return fault("%s:%u: %s", place, number, why);
+    line = end + 1;
+  }
+  qsort(out->all, out->count, sizeof *out->all, by_node);
+  for (size_t i = 1; i < out->count; i++)
+    if (strcmp(out->all[i - 1].node, out->all[i].node) == 0 && strcmp(out->all[i - 1].board, out->all[i].board) != 0)
+      return fault("%s: %s stands there twice, as %s and %s; leave one of them", place, out->all[i].node, out->all[i - 1].board,
+                   out->all[i].board);
+  return NULL;
+}
+
+const char *exceptions_parse(struct exceptions *out, const char *text, size_t length, const char *place) {
+  size_t lines = 1;
+  for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
+  *out = (struct exceptions){(char *)malloc(length + 1), (struct exception *)malloc(lines * sizeof(struct exception)), 0};
+  if (out->texts == NULL || out->all == NULL) {
+    exceptions_free(out);
+    return "out of memory";
+  }
+  memcpy(out->texts, text, length);
+  out->texts[length] = 0;
+  const char *why = read_all(out, length, place);
+  if (why != NULL) exceptions_free(out);
+  return why;
+}
+
+const char *exceptions_read(struct exceptions *out, const char *path) {
+  char *text;
+  size_t length;
+  const char *why = smallfile_read(path, &text, &length, NULL);
+  if (why != NULL) return why;
+  why = exceptions_parse(out, text, length, path);
+  free(text);
+  return why;
+}
+
+void exceptions_free(struct exceptions *exceptions) {
+  free(exceptions->texts);
+  free(exceptions->all);
+  *exceptions = (struct exceptions){NULL, NULL, 0};
+}
+
+const char *board_name(const struct exceptions *exceptions, const char *node, char into[NAME_LENGTH + 1]) {
+  const struct exception wanted = {node, NULL},
+                         *found = exceptions->count == 0
+                                    ? NULL
+                                    : (const struct exception *)bsearch(&wanted, exceptions->all, exceptions->count, sizeof wanted, by_node);
+  if (found != NULL) return found->board;
+  size_t i = 0;
+  for (; node[i] != 0 && i < NAME_LENGTH; i++) into[i] = in_lower_case(node[i]);
+  into[i] = 0;
+  return into;
+}
+
+bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exceptions *exceptions) {
+  *out = (struct nodes){{NULL, NULL, 0}, (const char **)malloc((list->count + 1) * sizeof *out->board),
+                        (char *)malloc((list->count + 1) * (NAME_LENGTH + 1))};
+  if (out->board == NULL || out->room == NULL) {
+    nodes_free(out);
+    return false;
+  }
+  out->list = *list;
+  for (size_t i = 0; i < list->count; i++) out->board[i] = board_name(exceptions, list->names[i], out->room + i * (NAME_LENGTH + 1));
+  return true;
+}
+
+void nodes_free(struct nodes *nodes) {
+  hostlist_free(&nodes->list);
+  free(nodes->board);
+  free(nodes->room);
+  *nodes = (struct nodes){{NULL, NULL, 0}, NULL, NULL};
+}

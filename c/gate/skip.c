@@ -1,0 +1,52 @@
+#include "skip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "smallfile.h"
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+static const char *take(struct skip *out, struct hostlist *list, const struct exceptions *exceptions) {
+  if (!nodes_map(&out->nodes, list, exceptions)) {
+    hostlist_free(list);
+    return "out of memory";
+  }
+  qsort(out->nodes.board, out->nodes.list.count, sizeof *out->nodes.board, by_text);
+  return NULL;
+}
+
+const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions, const char *place) {
+  struct hostlist list;
+  const char *why = hostlist_read_lines(&list, text, length, MOST_NAMES, place);
+  return why != NULL ? why : take(out, &list, exceptions);
+}
+
+static const char *read_file(struct skip *out, const char *path, const struct exceptions *exceptions) {
+  char *text;
+  size_t length;
+  double age;
+  const char *why = smallfile_read(path, &text, &length, &age);
+  if (why != NULL) return why;
+  /* One of the time to come was written before the clock was set: nobody knows how old it is. */
+  if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE)
+    why = fault("%s was written %.0f s %s: at most %.0f s are believed", quoted(path, strlen(path)), age < 0 ? -age : age,
+                age < 0 ? "in the future" : "ago", MOST_SKIP_AGE);
+  else why = skip_parse(out, text, length, exceptions, path);
+  free(text);
+  return why;
+}
+
+const char *skip_read(struct skip *out, const char *value, const struct exceptions *exceptions) {
+  struct hostlist list;
+  *out = (struct skip){{{NULL, NULL, 0}, NULL, NULL}};
+  if (value[0] == '@') return read_file(out, value + 1, exceptions);
+  const char *why = hostlist_read(&list, value, strlen(value), MOST_NAMES, "--skip");
+  return why != NULL ? why : take(out, &list, exceptions);
+}
+
+bool skip_has(const struct skip *skip, const char *board_name) {
+  return skip->nodes.list.count > 0 &&
+         bsearch(&board_name, skip->nodes.board, skip->nodes.list.count, sizeof board_name, by_text) != NULL;
+}

@@ -1,0 +1,293 @@
+#include "verdict.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "skip.h"
+
+/* What becomes of a node of the job. */
+enum standing {
+  FINE,
+  REFUSED,      /* by evidence */
+  UNSURE,       /* there is no evidence */
+  BY_LINK,      /* let through: its link is at fault */
+  BY_SKIP,      /* let through: it is in power saving */
+  SKIP_UNKNOWN, /* would be refused, and may be in power saving */
+};
+
+struct found {
+  struct beoboard_node is;
+  int state; /* enum beoboard_state, or negative: not on the board */
+  int ails;  /* for which it is refused, a bit each */
+  enum standing standing;
+};
+
+struct judging {
+  const struct question *question;
+  const beoboard *b;
+  struct found *found;
+  struct beoboard_link links[BEOBOARD_LINKS_MAX];
+  int link_count;
+  struct skip skip;
+  bool knows_skip;
+  const char *skip_fault;
+  struct verdict *out;
+};
+
+static void add(struct verdict *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct verdict *out, const char *format, ...) {
+  const size_t at = strlen(out->line);
+  va_list values;
+  va_start(values, format);
+  vsnprintf(out->line + at, sizeof out->line - at, format, values);
+  va_end(values);
+}
+
+static void add_job(struct verdict *out, const char *job) {
+  if (job != NULL) add(out, "; job %s should not start there", job);
+}
+
+void judge_nothing(bool fails_closed, const char *job, const char *why, struct verdict *out) {
+  *out = (struct verdict){!fails_closed, ""};
+  add(out, "%s: %s", fails_closed ? "no, fails closed" : "yes, fails open", why);
+  if (fails_closed && job != NULL) add(out, "; job %s is held back", job);
+}
+
+/* An age for people, in one figure. */
+static void add_age(struct verdict *out, int64_t ns) {
+  const long long s = ns < 0 ? 0 : ns / 1000000000;
+  if (s < 120) add(out, "%llds", s);
+  else if (s < 7200) add(out, "%lldm", s / 60);
+  else if (s < 172800) add(out, "%lldh", s / 3600);
+  else add(out, "%lldd", s / 86400);
+}
+
+/* ---- What is found ---- */
+
+/* What no job should be given to; what else may ail a node passes, or is no reason not to use it. */
+#define BIT(ailment) (1 << BEOBOARD_AILS_##ailment)
+#define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
+
+/* The ailments for which a node is refused. */
+static int objections(const struct judging *j, int index) {
+  const int ails = j->question->options->health ? beoboard_ailments(j->b, index) : 0;
+  return ails < 0 ? 0 : ails & FATAL & ~(int)j->question->options->ignored;
+}
+
+static const struct beoboard_link *link_of(const struct judging *j, const struct found *f) {
+  for (int i = 0; i < j->link_count; i++)
+    if (j->links[i].number == f->is.link) return &j->links[i];
+  return NULL;
+}
+
+static bool is_at_fault(const struct beoboard_link *link) {
+  return link != NULL && (link->flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP;
+}
+
+/* How a node is now. Of one that is not live all is copied, and the state is that of the copy. */
+static void find(const struct judging *j, size_t i) {
+  struct found *f = &j->found[i];
+  const int index = beoboard_index(j->b, j->question->nodes->board[i]);
+  f->state = index < 0 ? index : beoboard_state(j->b, index);
+  if (f->state == -ESTALE) f->state = BEOBOARD_UNKNOWN;
+  if (f->state >= 0 && f->state != BEOBOARD_LIVE)
+    f->state = beoboard_read(j->b, index, &f->is, sizeof f->is) < 0 ? BEOBOARD_UNCERTAIN : (int)f->is.state;
+  if (f->state == BEOBOARD_LIVE || f->state == BEOBOARD_UNCERTAIN) f->ails = objections(j, index);
+}
+
+static enum standing stand(const struct judging *j, const struct found *f) {
+  if (f->ails != 0) return REFUSED;
+  switch (f->state) {
+    case BEOBOARD_LIVE: return FINE;
+    case BEOBOARD_LEFT: return REFUSED;
+    case BEOBOARD_SILENT: return is_at_fault(link_of(j, f)) ? BY_LINK : REFUSED;
+    case BEOBOARD_UNCERTAIN: return is_at_fault(link_of(j, f)) ? BY_LINK : UNSURE;
+    default: return UNSURE;
+  }
+}
+
+static size_t count_of(const struct judging *j, enum standing standing) {
+  size_t count = 0;
+  for (size_t i = 0; i < j->question->nodes->list.count; i++) count += j->found[i].standing == standing;
+  return count;
+}
+
+static bool is_closed(const struct judging *j) { return j->question->options->fails_closed; }
+
+/* Whether somebody would be refused now. */
+static bool refuses(const struct judging *j) {
+  return count_of(j, REFUSED) > 0 || (is_closed(j) && count_of(j, UNSURE) + count_of(j, SKIP_UNKNOWN) > 0);
+}
+
+/* Lets those through that are in power saving. Where that is not known, nobody is refused by evidence. */
+static void look_for_skipped(struct judging *j) {
+  const struct question *q = j->question;
+  if (q->options->skip == NULL || !refuses(j)) return;
+  j->skip_fault = skip_read(&j->skip, q->options->skip, q->exceptions);
+  j->knows_skip = j->skip_fault == NULL;
+  for (size_t i = 0; i < q->nodes->list.count; i++) {
+    enum standing *standing = &j->found[i].standing;
+    if (*standing != FINE && *standing != BY_LINK && j->knows_skip && skip_has(&j->skip, q->nodes->board[i])) *standing = BY_SKIP;
+    if (*standing == REFUSED && !j->knows_skip) *standing = SKIP_UNKNOWN;
+  }
+}
+
+/* ---- The brake ---- */
+
+/* Nodes of the whole board that are not heard, and should be. -1: nothing is known. */
+static int count_unheard(const struct judging *j) {
+  int counts[BEOBOARD_NSTATES], unheard;
+  if (beoboard_tally(j->b, counts) < 0 || counts[BEOBOARD_UNKNOWN] > 0) return -1;
+  unheard = counts[BEOBOARD_SILENT] + counts[BEOBOARD_UNCERTAIN];
+  for (size_t i = 0; j->knows_skip && i < j->skip.nodes.list.count; i++) {
+    /* Two NodeNames may stand for one node of the board. */
+    if (i > 0 && strcmp(j->skip.nodes.board[i - 1], j->skip.nodes.board[i]) == 0) continue;
+    const int state = beoboard_state(j->b, beoboard_index(j->b, j->skip.nodes.board[i]));
+    unheard -= state == BEOBOARD_SILENT || state == BEOBOARD_UNCERTAIN;
+  }
+  return unheard < 0 ? 0 : unheard;
+}
+
+/* More nodes than this: something else is at fault than they. */
+static double limit_of(const struct options *options, int nodes) {
+  if (!options->brake_is_given) return nodes / 10.0 > 3 ? nodes / 10.0 : 3;
+  return options->brake_is_percent ? nodes * options->brake / 100.0 : options->brake;
+}
+
+/* ---- What is said ---- */
+
+static void add_fault_of(struct verdict *out, const struct beoboard_link *link) {
+  add(out, ": its link %s is %s", link->name, (link->flags & BEOBOARD_LINK_F_UP) == 0 ? "down" : "dark");
+}
+
+/* Reports that come, and are refused, are no silence that a reboot ends. */
+static void add_refusal(const struct judging *j, const char *name) {
+  struct beoboard_refusal refusal;
+  if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
+  const char *reason = beoboard_reason_name((int)refusal.reason);
+  add(j->out, " (it reports, and is refused: %s)", reason == NULL ? "?" : reason);
+}
+
+static void add_node(const struct judging *j, size_t i) {
+  const struct nodes *nodes = j->question->nodes;
+  const struct found *f = &j->found[i];
+  struct verdict *out = j->out;
+  add(out, "%s", nodes->list.names[i]);
+  if (f->ails != 0) {
+    add(out, " ails: %s", beoboard_ailment_text(__builtin_ctz((unsigned)f->ails)));
+  } else if (f->state < 0) {
+    add(out, " is not on the board");
+    if (strcasecmp(nodes->list.names[i], nodes->board[i]) != 0) add(out, " as %s", nodes->board[i]);
+  } else if (f->state == BEOBOARD_SILENT) {
+    add(out, " has been silent for ");
+    add_age(out, f->is.age_ns);
+    add_refusal(j, nodes->board[i]);
+  } else if (f->state == BEOBOARD_LEFT) {
+    add(out, " left ");
+    add_age(out, f->is.age_ns);
+    add(out, " ago");
+  } else {
+    add(out, f->state == BEOBOARD_NEVER ? " has never reported" : " is %s", beoboard_state_name(f->state));
+  }
+  if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
+}
+
+/* Those of one standing, a few of them by name. */
+static void add_nodes(const struct judging *j, enum standing standing) {
+  enum { MOST = 4 };
+  const size_t all = count_of(j, standing);
+  size_t told = 0;
+  for (size_t i = 0; i < j->question->nodes->list.count && told < MOST; i++) {
+    if (j->found[i].standing != standing) continue;
+    if (told++ > 0) add(j->out, ", ");
+    add_node(j, i);
+  }
+  if (all > told) add(j->out, " and %zu more", all - told);
+}
+
+static void add_group(const struct judging *j, enum standing standing, const char *so, bool *is_first) {
+  if (count_of(j, standing) == 0) return;
+  if (!*is_first) add(j->out, "; ");
+  *is_first = false;
+  add_nodes(j, standing);
+  if (standing == SKIP_UNKNOWN) add(j->out, " and may be in power saving: %s", j->skip_fault);
+  add(j->out, "%s", so);
+}
+
+static void let_start(const struct judging *j) {
+  bool is_first = true;
+  j->out->may_start = true;
+  add(j->out, "yes, though ");
+  add_group(j, BY_LINK, "", &is_first);
+  add_group(j, BY_SKIP, ": left out by --skip", &is_first);
+  add_group(j, SKIP_UNKNOWN, ": fails open", &is_first);
+  add_group(j, UNSURE, ": fails open", &is_first);
+  if (is_first) j->out->line[0] = 0;
+}
+
+static void refuse(const struct judging *j) {
+  bool is_first = true;
+  j->out->may_start = false;
+  add(j->out, count_of(j, REFUSED) > 0 ? "no: " : "no, fails closed: ");
+  if (count_of(j, REFUSED) > 0) {
+    add_nodes(j, REFUSED);
+  } else {
+    add_group(j, SKIP_UNKNOWN, "", &is_first);
+    add_group(j, UNSURE, "", &is_first);
+  }
+  add_job(j->out, j->question->job);
+}
+
+/* Whether so many are not heard that nobody is to be blamed; says so. */
+static bool brakes(const struct judging *j) {
+  const int unheard = count_unheard(j), nodes = beoboard_count(j->b);
+  const double limit = limit_of(j->question->options, nodes);
+  if (unheard <= limit) return false;
+  bool is_first = true;
+  j->out->may_start = true;
+  add(j->out, "yes, though ");
+  add_group(j, REFUSED, "", &is_first);
+  add_group(j, SKIP_UNKNOWN, "", &is_first);
+  if (is_closed(j)) add_group(j, UNSURE, "", &is_first);
+  add(j->out, ": %d of %d nodes are silent or uncertain, more than the brake of %.10g", unheard, nodes, limit);
+  return true;
+}
+
+static void judge_all(struct judging *j) {
+  const size_t count = j->question->nodes->list.count;
+  for (size_t i = 0; i < count; i++) find(j, i);
+  /* After the states: a link is known to be dark before the first of its nodes is silent. */
+  j->link_count = beoboard_links(j->b, j->links, sizeof j->links[0], BEOBOARD_LINKS_MAX);
+  for (size_t i = 0; i < count; i++) j->found[i].standing = stand(j, &j->found[i]);
+}
+
+static bool is_unknown(const struct judging *j) {
+  for (size_t i = 0; i < j->question->nodes->list.count; i++)
+    if (j->found[i].state == BEOBOARD_UNKNOWN) return true;
+  return false;
+}
+
+void judge(const struct question *question, const beoboard *b, const char *unknown, struct verdict *out) {
+  const bool closed = question->options->fails_closed;
+  struct judging j = {.question = question, .b = b, .out = out};
+  *out = (struct verdict){true, ""};
+  j.found = (struct found *)calloc(question->nodes->list.count + 1, sizeof *j.found);
+  if (j.found == NULL) {
+    judge_nothing(closed, question->job, "out of memory", out);
+    return;
+  }
+  if (unknown == NULL) judge_all(&j);
+  if (unknown == NULL && is_unknown(&j)) unknown = beoboard_strerror(-ESTALE);
+  for (size_t i = 0; unknown != NULL && i < question->nodes->list.count; i++)
+    j.found[i] = (struct found){.state = BEOBOARD_UNKNOWN, .standing = UNSURE};
+  look_for_skipped(&j);
+  if (unknown != NULL && count_of(&j, UNSURE) > 0) judge_nothing(closed, question->job, unknown, out);
+  else if (unknown == NULL && refuses(&j) && brakes(&j)) (void)0;
+  else if (refuses(&j)) refuse(&j);
+  else let_start(&j);
+  nodes_free(&j.skip.nodes);
+  free(j.found);
+}
