@@ -18,19 +18,19 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia prometheus metrics dump describe nodeset forget pace keygen load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia prometheus metrics slurm dump describe nodeset forget pace keygen load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
-    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | prometheus:--allow-host | metrics:--collect | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | prometheus:--allow-host | metrics:--collect | slurm:--interval | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
     send:--to | load:--to)
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | slurm:--slurm-names | slurm:--board | slurm:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch)
+    send:--proc | send:--sys | send:--scratch | slurm:--slurm-dir | slurm:--slurm-bin)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | prometheus:--listen)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
@@ -42,7 +42,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
     status:--color | show:--color | events:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
-    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | prometheus:--owner | metrics:--owner | dump:--owner)
+    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | prometheus:--owner | metrics:--owner | slurm:--owner | dump:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
@@ -76,6 +76,7 @@ _beoboard_words() {
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       prometheus) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --node-metrics --config --help -h' -- "$cur")) ;;
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
+      slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;

@@ -117,6 +117,14 @@ export const options = {
   pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', file),
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
+  'slurm-dir': one('DIR', 'where beoboard slurm leaves what Slurm says', folder, standard('/run/beoboard-slurm')),
+  'slurm-bin': optional('DIR', 'where squeue and scontrol are; without it they are looked for in PATH', folder),
+  'slurm-names': optional(
+    'FILE',
+    'what the board calls nodes that Slurm calls otherwise: NodeName boardname on each line',
+    file,
+  ),
+  'public-jobs': flag('everybody on this machine may read of jobs; only where Slurm has PrivateData=none'),
   raw: flag('every field of the report, as it lies there'),
   last: one('N', 'first so many events that the board still has, 0 to 4096', count(0, 4096), standard('0')),
   watch: flag('again every second, until it is ended'),
@@ -231,6 +239,9 @@ export const forms = {
   metrics: {
     board: BOARDS,
     'node-metrics': flag("the same under node_exporter's names"),
+  },
+  slurm: {
+    interval: one('TIME', 'from one question to the next, 100ms to 60s', time('100ms', '60s'), standard('5s')),
   },
   /** What the senders are to believe: the interval without a default, and the file as they see it. */
   pace: {
