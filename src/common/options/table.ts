@@ -118,6 +118,7 @@ export const options = {
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
   'slurm-dir': one('DIR', 'where beoboard slurm leaves what Slurm says', folder, standard('/run/beoboard-slurm')),
+  jobs: flag('what Slurm says beside each node: its state, and its jobs'),
   'slurm-bin': optional('DIR', 'where squeue and scontrol are; without it they are looked for in PATH', folder),
   'slurm-names': optional(
     'FILE',
