@@ -30,7 +30,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
     send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | slurm:--slurm-names | slurm:--board | slurm:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | jobs:--slurm-dir)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | prometheus:--listen)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
@@ -46,6 +46,8 @@ _beoboard() {
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
+    nodes:--for)
+      COMPREPLY=($(compgen -W 'slurm' -- "$cur")) ;;
     check:--fail)
       COMPREPLY=($(compgen -W 'open closed' -- "$cur")) ;;
     check:--health)
@@ -70,7 +72,7 @@ _beoboard_words() {
       status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
       show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
-      nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
+      nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
       check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;

@@ -116,6 +116,8 @@ complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l where -x -d 'node
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l fold -s f -d 'one host list, as in node[001-128],login1'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l expand -s e -d 'one name in each line'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l count -s c -d 'only how many there are'
+complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l for -xa 'slurm' -d 'slurm: NodeNames, as beoboard slurm has learnt them, of those alone that Slurm knows'
+complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l slurm-dir -xa '(__fish_complete_directories)' -d 'where beoboard slurm leaves what Slurm says'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l board -rF -d 'the board'\''s file'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l owner -xa '(__fish_complete_users)' -d 'believe a board of this user too, by name or id'
 complete -c beoboard -n '__fish_seen_subcommand_from nodes' -l config -rF -d 'TOML with the same names; the command line goes before it'

@@ -12,8 +12,8 @@ import { AILMENTS } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { BoardReader, NO_BOARD, type Node, type Snapshot, unknownText } from '../shm/reader.js';
 import type { Job } from '../slurm/statefile.js';
-import { Beside } from './beside.js';
 import { cut, NOTHING } from './columns.js';
+import { Beside } from './slurmbeside.js';
 import { painter } from './style.js';
 import { namesOf, type Survey, survey } from './survey.js';
 

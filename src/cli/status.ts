@@ -132,7 +132,7 @@ function exceptions(found: Survey, only: boolean): Survey {
 /** The answer in pieces, in the form that was asked for. */
 async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string>> {
   const { snapshot } = found;
-  const beside = options.jobs ? (await import('./beside.js')).besideOf(options.slurmDir, snapshot) : undefined;
+  const beside = options.jobs ? (await import('./slurmbeside.js')).besideOf(options.slurmDir, snapshot) : undefined;
   if (options.json) {
     const odd = [...oddities(found), ...(beside?.oddities(found) ?? [])];
     const { jsonPieces } = await import('./statusjson.js');

@@ -7,9 +7,9 @@ import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
 import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
-import type { Beside } from './beside.js';
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
+import type { Beside } from './slurmbeside.js';
 import type { Surveyed } from './survey.js';
 
 type Enum = keyof typeof enums;

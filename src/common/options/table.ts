@@ -250,6 +250,14 @@ export const forms = {
     for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
     'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
   },
+  /** The one word that means another thing here: for whom, and not for how long. */
+  nodes: {
+    for: optional(
+      'WHOM',
+      'slurm: NodeNames, as beoboard slurm has learnt them, of those alone that Slurm knows',
+      oneOf('slurm'),
+    ),
+  },
   keygen: {
     nodes: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', values.nodes),
   },
