@@ -7,34 +7,10 @@ import t, { type Test } from 'tap';
 import { NoAnswer, slurmCalls } from '../src/slurm/calls.js';
 import { replaceFile } from '../src/slurm/folder.js';
 import { monotonicMs, readState, type State, stateText, stateTrouble } from '../src/slurm/statefile.js';
-import { boardPath, folder, ROOT, run, start, startReceiver, until } from './lib.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { standIn } from './slurmstandin.js';
 
 t.setTimeout(300_000);
-
-const FIXTURES = join(ROOT, 'test', 'fixtures', 'slurm');
-
-/** Stands for Slurm: answers are files beside it, `failing` makes all fail, and what it was asked is written down. */
-const STAND_IN = `#!/bin/sh
-here=$(dirname "$0")
-{ echo "$(basename "$0") $*"; env; } >>"$here/asked"
-if [ -e "$here/failing" ]; then echo "error: first"; echo "slurm_load: Unable to contact slurm controller" >&2; exit 1; fi
-case "$*" in
-  *config*) cat "$here/config" ;;
-  *node*) cat "$here/nodes" ;;
-  *) sed "s/^4d1f0c6b9ae27358f00d2b7c9e6a1d54/\${SQUEUE_FORMAT%%|*}/" "$here/jobs" ;;
-esac
-`;
-
-function standIn(t: Test): string {
-  const path = folder(t);
-  for (const name of ['scontrol', 'squeue']) {
-    writeFileSync(join(path, name), STAND_IN);
-    chmodSync(join(path, name), 0o755);
-  }
-  for (const name of ['nodes', 'jobs', 'config'])
-    writeFileSync(join(path, name), readFileSync(join(FIXTURES, `${name}-22.05.txt`)));
-  return path;
-}
 
 /** A program in the place of squeue. */
 function only(t: Test, text: string): string {
