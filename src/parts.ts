@@ -22,6 +22,8 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   ganglia: () => import('./ganglia-xml/main.js'),
   prometheus: () => import('./prometheus/main.js'),
   metrics: () => import('./prometheus/print.js'),
+  slurm: () => import('./slurm/main.js'),
+  jobs: () => import('./cli/jobs.js'),
   dump: () => import('./cli/dump.js'),
   describe: () => import('./cli/describe.js'),
   nodeset: () => import('./cli/nodeset.js'),

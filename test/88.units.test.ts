@@ -22,6 +22,7 @@ import { Hearer, startIn as startOther } from './hanging.js';
 import { folder, PROGRAM, ROOT, until } from './lib.js';
 import { Manager } from './manager.js';
 import { startIn } from './sampler.js';
+import { standIn } from './slurmstandin.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -181,7 +182,10 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   writeFileSync(key, `1 cluster ${'ab'.repeat(32)}\n`, { mode: 0o600 });
   spawnSync('chown', [String(NOBODY), key]);
 
-  const confined = (unit: string, uid = NOBODY) => ({ prefix: confinedBy(unit, uid), env: manager.env(2000) });
+  const confined = (unit: string, uid = NOBODY, writable?: string) => ({
+    prefix: confinedBy(unit, uid, writable),
+    env: manager.env(2000),
+  });
   const receiver = startIn(t, confined('beoboard-receive.service'), [
     ...['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', key],
   ]);
@@ -212,9 +216,16 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const prometheus = startIn(t, confined('beoboard-prometheus.service', OTHER_READER), [
     ...['prometheus', '--board', board, '--owner', String(NOBODY), '--listen', '127.0.0.1:0'],
   ]);
+  const commands = standIn(t);
+  chmodSync(commands, 0o755);
+  const left = folderOf(t, NOBODY, tmpdir());
+  const slurm = startIn(t, confined('beoboard-slurm.service', NOBODY, left), [
+    ...['slurm', '--board', board, '--slurm-dir', left, '--slurm-bin', commands],
+  ]);
+  await slurm.ready;
   const scraped = (await prometheus.ready).listening?.[0];
   const serving = (await ganglia.ready).listening?.[0]?.split(':').at(-1);
-  const all = [receiver.child, ganglia.child, prometheus.child, ...senders.map(({ child }) => child)];
+  const all = [receiver.child, ganglia.child, prometheus.child, slurm.child, ...senders.map(({ child }) => child)];
   for (const { pid } of all) {
     await until('it has told that it is ready', () => manager.of(pid).some(lines => lines.READY === '1'));
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -232,6 +243,8 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
     { name: 'node1', state: 'live' },
     { name: 'node2', state: 'live' },
   ]);
+  t.equal(JSON.parse(readFileSync(join(left, 'state'), 'utf8')).nodes.list.length, 8, 'Slurm is read');
+  t.equal(readFileSync(join(left, 'skip'), 'utf8'), 'node006\n');
   const xml = await text(connect(Number(serving), '127.0.0.1'));
   for (const name of ['node1', 'node2']) t.ok(xml.includes(`<HOST NAME="${name}"`), name);
   t.match(xml, /<\/GANGLIA_XML>/);
@@ -250,7 +263,10 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
     await manager.alive(child.pid, 2);
   }
   for (const child of all) child.kill('SIGTERM');
-  t.same(await Promise.all([receiver, ganglia, prometheus, ...senders].map(({ exit }) => exit)), [0, 0, 0, 0, 0]);
+  t.same(
+    await Promise.all([receiver, ganglia, prometheus, slurm, ...senders].map(({ exit }) => exit)),
+    [0, 0, 0, 0, 0, 0],
+  );
 });
 
 /** What a sender measures, and what it marks, once all has been read. */
@@ -385,5 +401,7 @@ t.test('what another user has put in the place of the board', { skip: needsRoot 
 t.test('the user, and the folder that is made before anybody can log in', async t => {
   const read = (path: string) => readFileSync(join(ROOT, 'packaging', path), 'utf8');
   t.match(read('sysusers.d/beoboard.conf'), /^u beoboard - "[^"]+"$/m);
+  t.match(read('sysusers.d/beoboard.conf'), /^g beoboard-jobs -$/m);
+  t.match(readUnit('beoboard-slurm.service').get('Group'), ['beoboard-jobs'], 'what is told of jobs is for that group');
   t.match(read('tmpfiles.d/beoboard.conf'), /^d \/dev\/shm\/beoboard 0755 beoboard beoboard -$/m);
 });

@@ -72,15 +72,20 @@ const PRIVATE_DEV = [
   'mount -o remount,bind,ro /dev',
 ];
 
-/** What stands before a program so that it runs as a unit would, as user `uid`. It becomes the program. */
-export function confinedBy(name: string, uid: number): string[] {
+/**
+ * What stands before a program so that it runs as a unit would, as user `uid`. It becomes the program. `writable`: a folder that stands
+ * for the unit's RuntimeDirectory=.
+ */
+export function confinedBy(name: string, uid: number, writable?: string): string[] {
   const unit = readUnit(name);
   const [protect] = unit.get('ProtectSystem') ?? [];
   const readOnly = protect === 'strict' ? ['/'] : protect === 'full' ? ['/usr', '/etc'] : [];
+  if (writable !== undefined && !unit.has('RuntimeDirectory')) throw new Error(`${name} has no folder of its own`);
   const mounts = [
     'set -e',
     `umask ${unit.get('UMask')?.[0] ?? '0022'}`,
     ...(unit.get('PrivateDevices')?.[0] === 'yes' ? PRIVATE_DEV : []),
+    ...(writable === undefined ? [] : [`mount --bind ${writable} ${writable}`]),
     ...readOnly.flatMap(path => [
       ...(path === '/' ? [] : [`mount --bind ${path} ${path}`]),
       `mount -o remount,bind,ro ${path}`,

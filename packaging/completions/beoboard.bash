@@ -18,34 +18,36 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia prometheus metrics dump describe nodeset forget pace keygen load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia prometheus metrics slurm jobs dump describe nodeset forget pace keygen load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
-    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | prometheus:--allow-host | metrics:--collect | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | prometheus:--allow-host | metrics:--collect | slurm:--interval | pace:--interval | pace:--for | keygen:--key-id | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
     send:--to | load:--to)
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | slurm:--slurm-names | slurm:--board | slurm:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
-    send:--proc | send:--sys | send:--scratch)
+    send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
     receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | prometheus:--listen)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
-    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
+    receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     receive:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
     receive:--clock-window)
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
-    status:--color | show:--color | events:--color)
+    status:--color | show:--color | events:--color | jobs:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
-    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | prometheus:--owner | metrics:--owner | dump:--owner)
+    status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | prometheus:--owner | metrics:--owner | slurm:--owner | jobs:--owner | dump:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
     nodes:--state | nodes:-s)
       _beoboard_list 'silent unknown uncertain never left live' ;;
+    nodes:--for)
+      COMPREPLY=($(compgen -W 'slurm' -- "$cur")) ;;
     check:--fail)
       COMPREPLY=($(compgen -W 'open closed' -- "$cur")) ;;
     check:--health)
@@ -67,15 +69,17 @@ _beoboard_words() {
       demo) COMPREPLY=($(compgen -W '--for --interval --help -h' -- "$cur")) ;;
       send) COMPREPLY=($(compgen -W '--to --interface --ttl --name --cluster --key-file --interval --pace-file --pace-min --pace-max --once --aligned --proc --sys --scratch --pretend --config --help -h' -- "$cur")) ;;
       receive) COMPREPLY=($(compgen -W '--board --listen --group --interface --cluster --nodes --capacity --uncertain-after --silent-after --drain --key-file --require --clock-window --config --help -h' -- "$cur")) ;;
-      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
-      show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --color --board --owner --config --help -h' -- "$cur")) ;;
+      status) COMPREPLY=($(compgen -W '--nodes -w --where --by --sort --columns -o --exceptions -x --long -l --jobs --slurm-dir --json --csv --plain --watch --color --board --owner --config --help -h' -- "$cur")) ;;
+      show) COMPREPLY=($(compgen -W '--nodes -w --raw --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       events) COMPREPLY=($(compgen -W '--nodes -w --last -n --for --json --color --board --owner --config --help -h' -- "$cur")) ;;
-      nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --board --owner --config --help -h' -- "$cur")) ;;
+      nodes) COMPREPLY=($(compgen -W '--state -s --healthy --nodes -w --where --fold -f --expand -e --count -c --for --slurm-dir --board --owner --config --help -h' -- "$cur")) ;;
       check) COMPREPLY=($(compgen -W '--nodes --where --fail --warning -w --critical -c --health --ignore --board --owner --config --help -h' -- "$cur")) ;;
       xml) COMPREPLY=($(compgen -W '--board --owner --metrics --config --help -h' -- "$cur")) ;;
       ganglia) COMPREPLY=($(compgen -W '--board --owner --listen --gzip-listen --gmetad-listen --grid --trusted-hosts --metrics --config --help -h' -- "$cur")) ;;
       prometheus) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --node-metrics --config --help -h' -- "$cur")) ;;
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
+      slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
+      jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
       dump) COMPREPLY=($(compgen -W '--board --owner --json --config --help -h' -- "$cur")) ;;
       describe) COMPREPLY=($(compgen -W '--json --help -h' -- "$cur")) ;;
       nodeset) COMPREPLY=($(compgen -W '--expand -e --fold -f --nd --count -c --exclude -x --intersection -i --help -h' -- "$cur")) ;;
@@ -89,6 +93,7 @@ _beoboard_words() {
   case $verb in
     status) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     show) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
+    jobs) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     nodeset) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     forget) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     keygen) COMPREPLY=($(compgen -f -- "$cur")) ;;

@@ -157,8 +157,13 @@ export function cut(text: string, width: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
 }
 
+/** A column that is no reading of the board: what somebody else says of a node. */
+export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
+
 /** What a table is laid out by. */
 export interface Layout {
+  /** Columns that go behind the state, or behind the names where that was not asked for. */
+  readonly extra?: readonly ExtraColumn[] | undefined;
   /** Undefined: as many as fit. */
   readonly columns?: readonly Column[] | undefined;
   readonly width: number;
@@ -178,9 +183,11 @@ export interface Cell {
 /** Cells of a table in the columns that fit, each padded to its column's width; the first row are the titles. */
 export function layOut(
   nodes: readonly { node: Node; state: string; ails?: boolean }[],
-  { columns, width, widths }: Layout,
+  { columns, extra = [], width, widths }: Layout,
 ): Cell[][] {
-  const texts = (columns ?? COLUMNS).map(column => {
+  const all: ExtraColumn[] = [...(columns ?? COLUMNS)];
+  all.splice(Math.max(1, all.findIndex(({ name }) => name === 'state') + 1), 0, ...extra);
+  const texts = all.map(column => {
     const cells = nodes.map(({ node, state, ails }) => {
       const text = column.name === 'state' ? `${state}${ails ? '!' : ''}` : column.text(node);
       if (text === undefined) return NOTHING;
@@ -195,7 +202,8 @@ export function layOut(
   });
   const taken = new Set<string>();
   let room = width + GAP;
-  for (const name of columns?.map(column => column.name) ?? PRIORITY) {
+  const inOrder = columns?.map(column => column.name) ?? PRIORITY;
+  for (const name of [...inOrder.slice(0, 2), ...extra.map(column => column.name), ...inOrder.slice(2)]) {
     const found = texts.find(({ column }) => column.name === name);
     // What no node tells is left out, and what was asked for is not.
     if (found === undefined || (columns === undefined && found.cells.every(cell => cell === NOTHING))) continue;

@@ -1,7 +1,7 @@
 // Names of nodes for scripts: those in some states, as one host list. Reads liveness alone, unless it is asked for more.
 
 import { compareNames, fold } from '../common/hostlists.js';
-import { defineVerb, parseVerb, UsageError } from '../common/options.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, stalledText } from '../shm/reader.js';
@@ -11,19 +11,35 @@ import { select } from './selection.js';
 export const verb = defineVerb({
   name: 'nodes',
   summary: VERBS.nodes,
-  options: ['state', 'healthy', 'nodes', 'where', 'fold', 'expand', 'count', 'board', 'owner', 'config'],
+  options: [
+    'state',
+    'healthy',
+    'nodes',
+    'where',
+    'fold',
+    'expand',
+    'count',
+    'for',
+    'slurm-dir',
+    'board',
+    'owner',
+    'config',
+  ],
+  forms: forms.nodes,
   letters: { s: 'state', w: 'nodes', f: 'fold', e: 'expand', c: 'count' },
   examples: [
     'beoboard nodes --state live',
     'beoboard nodes --healthy',
     'x=$(beoboard nodes --state silent,uncertain) && sbatch --exclude="$x" job.sh',
+    'x=$(beoboard nodes --state silent --for slurm) && sbatch --exclude="$x" job.sh',
     'beoboard nodes --state silent --expand',
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
   ],
   notes: `One host list, as Slurm and pdsh take it; nothing at all when there is no such node. --expand writes one name in each line. Names given
 with --nodes that are not on the board are told on stderr, and so is what is likelier at fault than the nodes: an interface of this
-master that is down, or by which none is heard any more, and why reports are refused. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or
+master that is down, or by which none is heard any more, and why reports are refused. sbatch refuses a list with one name that Slurm does not know: --for slurm gives
+NodeNames of nodes that Slurm knows alone, and tells the others on stderr. Exit codes: 0 done, 1 a name is not on the board, or nothing is known of Slurm, 2 usage, 4 no board, or
 a stalled one: then nothing is known about any node, all of them are unknown, and none is silent. Within --exclude=$(…) the shell loses
 that code, and nobody is excluded: write it as in the example.`,
 });
@@ -51,7 +67,14 @@ export async function main(argv: string[]): Promise<number> {
     const found = await (values.where === undefined && !values.healthy
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
-    const { names, strangers } = found;
+    const { strangers } = found;
+    const beside = values.for && (await import('./slurmbeside.js')).besideOf(values.slurmDir, reader.snapshot());
+    if (beside && !beside.isKnown) {
+      process.stderr.write(`beoboard nodes: ${beside.trouble}\n`);
+      return found.stalled ? NO_BOARD : 1;
+    }
+    const unknown = beside ? found.names.filter(name => beside.of(name) === undefined) : [];
+    const names = beside ? found.names.flatMap(name => beside.of(name)?.node.name ?? []) : found.names;
     // What was read last is no answer to what holds now.
     if (found.stalled && values.where !== undefined) names.length = 0;
     if (values.count) await print([`${names.length}\n`]);
@@ -61,6 +84,7 @@ export async function main(argv: string[]): Promise<number> {
       process.stderr.write(`beoboard nodes: ${stalledLine(found)}\n`);
       return NO_BOARD;
     }
+    if (unknown.length > 0) process.stderr.write(`beoboard nodes: not known to Slurm: ${fold(unknown)}\n`);
     for (const remark of found.remarks) process.stderr.write(`beoboard nodes: ${remark}\n`);
     if (strangers.length === 0) return 0;
     process.stderr.write(`beoboard nodes: not on the board: ${fold(strangers)}\n`);

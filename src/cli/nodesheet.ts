@@ -353,11 +353,19 @@ export function nodeHead(node: Node, paint: Painter): string {
   return `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
 }
 
-/** The page in lines: the head first, then a line or more for each part of the node of which anything is known. */
-export function nodeSheet(node: Node, paint: Painter, width: number): { head: string[]; lines: string[] } {
+/**
+ * The page in lines: the head first, then a line or more for each part of the node of which anything is known; `slurm`: what Slurm
+ * says of it.
+ */
+export function nodeSheet(
+  node: Node,
+  paint: Painter,
+  width: number,
+  slurm: readonly Line[] = [],
+): { head: string[]; lines: string[] } {
   const told = new Told(node);
   const lines: string[] = [];
-  for (const [title, make] of SECTIONS) {
+  for (const [title, make] of [...SECTIONS, ['Slurm', () => slurm] as const]) {
     let label = title;
     for (const facts of make(told))
       for (const line of wrapped(

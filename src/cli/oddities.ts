@@ -36,6 +36,7 @@ export interface Oddity {
     | 'clock'
     | 'kernel'
     | 'interval'
+    | 'slurm'
     | 'strangers';
   readonly text: string;
   /** Whom it is about; nobody: the receiver, or this master. */

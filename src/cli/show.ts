@@ -8,6 +8,7 @@ import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
 import { nodePage } from './nodepage.js';
 import { nodeHead, nodeSheet } from './nodesheet.js';
 import { oddities } from './oddities.js';
+import { besideOf } from './slurmbeside.js';
 import { jsonPieces } from './statusjson.js';
 import { painter } from './style.js';
 import { namesOf, type Surveyed, survey } from './survey.js';
@@ -15,7 +16,7 @@ import { namesOf, type Surveyed, survey } from './survey.js';
 export const verb = defineVerb({
   name: 'show',
   summary: VERBS.show,
-  options: ['nodes', 'raw', 'json', 'color', 'board', 'owner', 'config'],
+  options: ['nodes', 'raw', 'json', 'slurm-dir', 'color', 'board', 'owner', 'config'],
   letters: { w: 'nodes' },
   arguments: ['[lists...]'],
   examples: [
@@ -26,7 +27,7 @@ export const verb = defineVerb({
   ],
   notes: `Host lists without an option are those of -w. Of a node that is not live it shows the last known. --raw shows every field of its report under the
 names of proto/stat-v1.md, with the rates of what is counted; beoboard describe explains each. --json is that of beoboard status, of these
-nodes. What was not measured is left out. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
+nodes. What was not measured is left out. What Slurm says of it stands below, where beoboard slurm runs. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 /** Columns of the terminal, within reason; 80 where there is none. */
@@ -44,16 +45,18 @@ export async function main(argv: string[]): Promise<number> {
     const snapshot = reader.snapshot();
     const found = survey(snapshot, { among });
     const paint = painter(values.color);
+    const beside = besideOf(values.slurmDir, snapshot);
     const page = ({ index }: Surveyed) => {
       const node = snapshot.node(index);
       if (values.raw) return [nodeHead(node, paint), ...nodePage(node, paint)];
-      const { head, lines } = nodeSheet(node, paint, width());
+      const { head, lines } = nodeSheet(node, paint, width(), beside.facts(node.name));
       return [...head, ...lines];
     };
     // As they were asked for, and not as they lie on the board.
     const byName = new Map(found.nodes.map(node => [node.name, node]));
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
-    if (values.json) await print(jsonPieces(snapshot, nodes, oddities(found)));
+    if (values.json)
+      await print(jsonPieces(snapshot, nodes, oddities(found), { beside: beside.isKnown ? beside : undefined }));
     else await print(nodes.map((node, i) => `${i > 0 ? '\n' : ''}${page(node).join('\n')}\n`));
     if (snapshot.stalled || snapshot.retired) {
       process.stderr.write(`beoboard show: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}\n`);

@@ -22,7 +22,7 @@ export const verb = defineVerb({
   name: 'status',
   summary: VERBS.status,
   options: [
-    ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long'] as const),
+    ...(['nodes', 'where', 'by', 'sort', 'columns', 'exceptions', 'long', 'jobs', 'slurm-dir'] as const),
     ...(['json', 'csv', 'plain', 'watch', 'color', 'board', 'owner', 'config'] as const),
   ],
   letters: { w: 'nodes', o: 'columns', x: 'exceptions', l: 'long' },
@@ -35,6 +35,7 @@ export const verb = defineVerb({
     "beoboard status --where 'mem_avail < 1GiB && state == live' --sort load",
     'beoboard status --where \'any(gpu.throttled) || name ~ "^rack1" && load > 150%\'',
     "beoboard status --by '/^rack[0-9]+/'",
+    'beoboard status --jobs',
     'beoboard status --watch',
     'beoboard status --json -o load,mem_avail_mib',
     'beoboard status --json | jq \'.nodes[] | select(.state != "live") | .name\'',
@@ -62,6 +63,8 @@ A condition compares what beoboard describe lists (fields, columns, rates.ctxt) 
 are of its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct and
 net.eth0.mbps ask of GPUs, interfaces and CPU groups. What was not measured compares with nothing, so
 that !(…) holds of it. Of a node that is not live the last known counts: state == live && … asks for what holds now.
+--jobs puts beside each node what Slurm says of it, as beoboard slurm has left it: its state, whose jobs it has, and sentences where the two
+disagree; in brackets where that is old.
 --by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
 Host lists without an option are those of -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
@@ -105,6 +108,9 @@ function disagreement(options: Options): string | undefined {
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
   if (options.watch && options.csv) return '--watch and --csv do not go together; leave one out';
   const alone = (['csv', 'plain'] as const).find(name => options[name]);
+  if (options.jobs && options.csv) return '--jobs and --csv do not go together; leave one out';
+  if (options.jobs && options.watch && hasScreen(options))
+    return '--jobs and --watch go together with --plain or --json alone; add one';
   return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
@@ -126,15 +132,17 @@ function exceptions(found: Survey, only: boolean): Survey {
 /** The answer in pieces, in the form that was asked for. */
 async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string>> {
   const { snapshot } = found;
+  const beside = options.jobs ? (await import('./slurmbeside.js')).besideOf(options.slurmDir, snapshot) : undefined;
   if (options.json) {
+    const odd = [...oddities(found), ...(beside?.oddities(found) ?? [])];
     const { jsonPieces } = await import('./statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
-    const form = { totals: totalsOf(found), columns, inOneLine };
-    if (by === undefined) return jsonPieces(snapshot, shown, oddities(found), form);
+    const form = { totals: totalsOf(found), columns, beside, inOneLine };
+    if (by === undefined) return jsonPieces(snapshot, shown, odd, form);
     const { groups: formed, groupsJson } = await import('./nodegroups.js');
     const groups = groupsJson(snapshot, formed(found, by, sort), columns);
-    return jsonPieces(snapshot, shown, oddities(found), { ...form, groups });
+    return jsonPieces(snapshot, shown, odd, { ...form, groups });
   }
   if (options.csv) {
     const { csvLines } = await import('./csv.js');
@@ -143,7 +151,17 @@ async function answer(found: Survey, options: Options, asked: Asked): Promise<It
   }
   const { columns, sort, long, by, exceptions: only } = options;
   const paint = painter(options.color);
-  const look: Look = { width: terminalWidth(), paint, columns, sort, grouping: by, long, exceptions: only, asked };
+  const look: Look = {
+    width: terminalWidth(),
+    paint,
+    columns,
+    sort,
+    grouping: by,
+    long,
+    exceptions: only,
+    asked,
+    beside,
+  };
   return options.plain ? plainText(found, look) : statusText(found, look);
 }
 

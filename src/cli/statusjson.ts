@@ -9,6 +9,7 @@ import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, t
 import { linkState, listenedMs, refusalText, sinceMs } from '../shm/sentences.js';
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
+import type { Beside } from './slurmbeside.js';
 import type { Surveyed } from './survey.js';
 
 type Enum = keyof typeof enums;
@@ -119,6 +120,8 @@ export interface Form {
   readonly groups?: readonly object[] | undefined;
   /** Of nodes: these alone. */
   readonly columns?: readonly string[] | undefined;
+  /** What Slurm says of each node. */
+  readonly beside?: Beside | undefined;
   /** All in one line, as NDJSON has it. */
   readonly inOneLine?: boolean;
 }
@@ -130,16 +133,18 @@ export function jsonPieces(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
   odd: readonly Oddity[],
-  { totals, groups, columns, inOneLine = false }: Form = {},
+  { totals, groups, columns, beside, inOneLine = false }: Form = {},
 ): Iterable<string> {
   const chosen = columns && chosenColumns(columns);
-  const of = chosen === undefined ? nodeJson : (node: Node) => chosenJson(node, chosen);
+  const ofBoard = chosen === undefined ? nodeJson : (node: Node) => chosenJson(node, chosen);
+  const of = beside === undefined ? ofBoard : (node: Node) => ({ ...ofBoard(node), slurm: beside.json(node.name) });
   return pieces(
     snapshot,
     nodes.map(({ index }) => index),
     odd,
     totals,
     groups,
+    beside,
     of,
     inOneLine ? '' : '\n',
   );
@@ -151,6 +156,7 @@ function* pieces(
   odd: readonly Oddity[],
   totals: Totals | undefined,
   groups: readonly object[] | undefined,
+  beside: Beside | undefined,
   of: (node: Node) => object,
   end: string,
 ): Generator<string> {
@@ -182,6 +188,7 @@ function* pieces(
     event_last: header.event_last,
   };
   yield `{"schema":1,"board":${json(board)},"oddities":${json(odd.map(oddityJson))},`;
+  if (beside !== undefined) yield `"slurm":${json(beside.head)},`;
   if (totals !== undefined) yield `"totals":${json(totals)},`;
   if (groups !== undefined) yield `"groups":${json(groups)},`;
   yield '"nodes":[';

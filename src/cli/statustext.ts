@@ -8,8 +8,9 @@ import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
 import { type Snapshot, unknownText } from '../shm/reader.js';
 import { countTexts, linkState, plural } from '../shm/sentences.js';
-import { earlyDrops, oddities } from './oddities.js';
+import { earlyDrops, type Oddity, oddities } from './oddities.js';
 import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
+import type { Beside } from './slurmbeside.js';
 import { ordered } from './sorting.js';
 import type { Painter } from './style.js';
 import { isException, type Survey, type Surveyed } from './survey.js';
@@ -70,6 +71,8 @@ export interface Look {
   readonly exceptions?: boolean;
   /** Everything, however much it is. */
   readonly long?: boolean;
+  /** What Slurm says of the nodes, where that was asked for. */
+  readonly beside?: Beside | undefined;
   /** The same in the texts of the options, for command lines that show the rest of what is cut. */
   readonly asked?: Asked | undefined;
 }
@@ -146,11 +149,15 @@ export function* foldedLines(
 async function rows(
   snapshot: Snapshot,
   nodes: readonly Surveyed[],
-  { width, paint, columns }: Look,
+  { width, paint, columns, beside }: Look,
 ): Promise<string[]> {
   const { chosenColumns, layOut } = await import('./columns.js');
   const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
-  const [titles = [], ...cells] = layOut(shown, { columns: columns && chosenColumns(columns), width });
+  const [titles = [], ...cells] = layOut(shown, {
+    columns: columns && chosenColumns(columns),
+    extra: beside?.columns,
+    width,
+  });
   const line = (parts: string[]) => parts.join('  ').trimEnd();
   return [
     `${paint.title(line(titles.map(({ text }) => text)))}\n`,
@@ -214,11 +221,16 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
   );
 }
 
+/** What is odd, by the board alone and beside Slurm. */
+function allOddities(found: Survey, { beside }: Look): Oddity[] {
+  return [...oddities(found), ...(beside?.oddities(found) ?? [])];
+}
+
 /** The whole answer for people. */
 export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const { snapshot } = found;
   const { grouping, exceptions, width } = look;
-  const odd = oddities(found);
+  const odd = allOddities(found, look);
   const table = grouping === undefined ? [] : await grouped(found, grouping, look);
   const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
   const nodes = grouping === undefined ? shown : [];
@@ -268,14 +280,18 @@ export async function plainText(found: Survey, look: Look): Promise<string[]> {
             return value === undefined ? [] : [`${column.spoken} ${value}${column.name === 'age' ? ' ago' : ''}`];
           });
       const readings = told(true);
+      const besides = (look.beside?.columns ?? []).flatMap(({ title, text }) => {
+        const value = text(node);
+        return value === undefined ? [] : [`${title === 'SLURM' ? 'in Slurm' : title.toLowerCase()} ${value}`];
+      });
       const known = readings.length === 0 ? [] : [`${state === 'live' ? '' : 'last known: '}${readings.join(', ')}`];
       out.push(
-        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...known].join('; ')}.\n`,
+        `${oneLine(name)} ${[[SPOKEN[state] ?? `is ${state}`, ...ailmentsOf(ails).map(ailment => AILMENT_TEXT[ailment]), ...told(false)].join(', '), ...(besides.length === 0 ? [] : [besides.join(', ')]), ...known].join('; ')}.\n`,
       );
     }
   } else {
     for (const [state, names] of namesByState(nodes))
       out.push(`${state}, ${plural(names.length)}: ${foldParts(names).map(oneLine).join(', ')}.\n`);
   }
-  return [...out, ...oddities(found).map(({ text }) => `Odd: ${text}.\n`)];
+  return [...out, ...allOddities(found, look).map(({ text }) => `Odd: ${text}.\n`)];
 }

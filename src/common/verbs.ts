@@ -19,6 +19,8 @@ export const VERBS = {
   ganglia: "serve the board to Ganglia's gmetad and ganglia-web",
   prometheus: 'serve the board to Prometheus',
   metrics: 'print the board once as Prometheus would get it',
+  slurm: 'read what Slurm says of nodes and jobs, for those who show it',
+  jobs: 'jobs of Slurm beside the nodes that they run on',
   dump: "everything in the board's file, raw, and the first thing wrong with it",
   describe: 'what a field means, and what it does not',
   nodeset: 'expand, fold and count host lists',

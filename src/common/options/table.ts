@@ -117,6 +117,15 @@ export const options = {
   pretend: optional('FILE', 'TOML with what no tree holds (clocks, number …): repeats a report to the byte', file),
   config: optional('FILE', 'TOML with the same names; the command line goes before it', file),
   json: flag('one JSON object instead of text'),
+  'slurm-dir': one('DIR', 'where beoboard slurm leaves what Slurm says', folder, standard('/run/beoboard-slurm')),
+  jobs: flag('what Slurm says beside each node: its state, and its jobs'),
+  'slurm-bin': optional('DIR', 'where squeue and scontrol are; without it they are looked for in PATH', folder),
+  'slurm-names': optional(
+    'FILE',
+    'what the board calls nodes that Slurm calls otherwise: NodeName boardname on each line',
+    file,
+  ),
+  'public-jobs': flag('everybody on this machine may read of jobs; only where Slurm has PrivateData=none'),
   raw: flag('every field of the report, as it lies there'),
   last: one('N', 'first so many events that the board still has, 0 to 4096', count(0, 4096), standard('0')),
   watch: flag('again every second, until it is ended'),
@@ -232,11 +241,22 @@ export const forms = {
     board: BOARDS,
     'node-metrics': flag("the same under node_exporter's names"),
   },
+  slurm: {
+    interval: one('TIME', 'from one question to the next, 100ms to 60s', time('100ms', '60s'), standard('5s')),
+  },
   /** What the senders are to believe: the interval without a default, and the file as they see it. */
   pace: {
     interval: optional('TIME', 'from one report to the next, 100ms to 600s', INTERVAL),
     for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
     'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
+  },
+  /** The one word that means another thing here: for whom, and not for how long. */
+  nodes: {
+    for: optional(
+      'WHOM',
+      'slurm: NodeNames, as beoboard slurm has learnt them, of those alone that Slurm knows',
+      oneOf('slurm'),
+    ),
   },
   keygen: {
     nodes: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', values.nodes),

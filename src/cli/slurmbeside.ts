@@ -1,0 +1,224 @@
+// What Slurm says, beside what the board says: of each node its state and jobs, and sentences where the two disagree. Goes by what the
+// reader of Slurm has left, never asks Slurm itself, and concludes nothing from an answer that is old.
+
+import { formatDuration } from '../common/durations.js';
+import { expand } from '../common/hostlists.js';
+import { oneLine } from '../common/text.js';
+import type { Snapshot } from '../shm/reader.js';
+import { jobsByNode } from '../slurm/differences.js';
+import { type Matched, match } from '../slurm/matching.js';
+import { nodeState, savesPower } from '../slurm/nodestate.js';
+import {
+  ageOf,
+  type Difference,
+  type Job,
+  type Kind,
+  monotonicMs,
+  readState,
+  type SlurmNode,
+  type State,
+  stateTrouble,
+} from '../slurm/statefile.js';
+import type { ExtraColumn } from './columns.js';
+import type { Oddity } from './oddities.js';
+import { shownNames } from './refusals.js';
+import type { Survey, Surveyed } from './survey.js';
+
+/** What Slurm says of a node of the board. */
+export interface SlurmSide {
+  readonly node: SlurmNode;
+  readonly jobs: readonly Job[];
+}
+
+/** Jobs that are named in one sentence. */
+const JOBS_SHOWN = 4;
+
+/** The ids of jobs, a few of them. */
+function ids(jobs: readonly string[]): string {
+  const more = jobs.length - JOBS_SHOWN;
+  return `${jobs.slice(0, JOBS_SHOWN).map(oneLine).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const oneOr = (count: number, one: string, several: string) => (count === 1 ? one : several);
+
+/** A sentence about nodes of which the same is true. `who`: some of them as a host list. */
+const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[], jobs: readonly string[]) => string>> =
+  {
+    silent_schedulable: (who, all) =>
+      `${who}: silent, yet Slurm would start jobs there; drain ${oneOr(all.length, 'it', 'them')}, or look at the sender`,
+    job_on_silent: (who, all, jobs) =>
+      `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
+    live_down: (who, all) =>
+      `${who}: live on the board, and DOWN in Slurm: ${oneOr(all.length, 'its', 'their')} slurmd rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+    idle_in_job: (who, all, jobs) =>
+      `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
+    busy_without_job: who => `${who}: busy without a job: what a job left, or somebody who logged in`,
+  };
+
+export class Beside {
+  readonly #state: State | undefined;
+  readonly #matched: Matched;
+  readonly #nodes: ReadonlyMap<string, SlurmNode>;
+  readonly #jobs: ReadonlyMap<string, readonly Job[]>;
+  readonly #now = monotonicMs();
+  /** Why nothing is known, or what is known is old; a sentence. */
+  readonly trouble: string | undefined;
+
+  constructor(folder: string, names: readonly string[]) {
+    const { state, why } = readState(folder) as { state?: State; why?: string };
+    this.#state = state;
+    this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
+    this.#matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
+    this.#nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
+    this.#jobs = jobsByNode(state?.jobs.list ?? []);
+  }
+
+  /** Whether anything is known of Slurm, however old. */
+  get isKnown(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** What is to be told of what Slurm hides, in a sentence. */
+  get hidden(): string | undefined {
+    const { private_data = '' } = this.#state ?? {};
+    return private_data.split(',').includes('jobs')
+      ? "Slurm hides the jobs of others (PrivateData=jobs): what is told are the reader's own, unless it is an operator of Slurm's"
+      : undefined;
+  }
+
+  get jobs(): readonly Job[] {
+    return this.#state?.jobs.list ?? [];
+  }
+
+  get matched(): Matched {
+    return this.#matched;
+  }
+
+  /** The jobs on the node of that NodeName. */
+  jobsOn(name: string): readonly Job[] {
+    return this.#jobs.get(name) ?? [];
+  }
+
+  slurmNode(name: string): SlurmNode | undefined {
+    return this.#nodes.get(name);
+  }
+
+  /** Of a node by its name on the board; undefined: Slurm does not know it. */
+  of(name: string): SlurmSide | undefined {
+    const node = this.#nodes.get(this.#matched.nodeName.get(name) ?? '');
+    return node && { node, jobs: this.jobsOn(node.name) };
+  }
+
+  /** Columns for the table; in brackets where the answer is old. */
+  get columns(): ExtraColumn[] {
+    const told = (text: string | undefined) =>
+      text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
+    const column = (name: string, title: string, of: (side: SlurmSide) => string): ExtraColumn => ({
+      name,
+      title,
+      left: true,
+      text: node => {
+        const side = this.of(node.name);
+        return side && told(of(side));
+      },
+    });
+    return [
+      column('slurm', 'SLURM', ({ node }) => oneLine(node.state)),
+      column('user', 'USER', ({ jobs }) => [...new Set(jobs.map(({ user }) => oneLine(user)))].join(',')),
+      column('jobs', 'JOBS', ({ jobs }) => ids(jobs.map(({ id }) => id))),
+    ];
+  }
+
+  /** Of a node, for programs. */
+  json(name: string): object | undefined {
+    const side = this.of(name);
+    if (side === undefined) return undefined;
+    const { name: node_name, host, state, reason, cpus, cpus_used = 0, gpus, gpus_used } = side.node;
+    const jobs = side.jobs.map(({ id, state, user, partition }) => ({ id, state, user, partition }));
+    return { node_name, host, state, reason, cpus, cpus_used, gpus, gpus_used, jobs };
+  }
+
+  /** How old it is and what is wrong with it, for programs. */
+  get head(): object {
+    const { cluster, version, nodes, jobs } = this.#state ?? {};
+    return {
+      cluster,
+      version,
+      nodes_age_ms: nodes && ageOf(nodes, this.#now),
+      jobs_age_ms: jobs && ageOf(jobs, this.#now),
+      trouble: this.trouble,
+    };
+  }
+
+  /** Where Slurm and the board disagree about these nodes, and who is known to one of them alone. */
+  oddities({ snapshot, all, nodes }: Survey): Oddity[] {
+    const tell = (text: string, of: readonly Surveyed[] = []): Oddity => ({ kind: 'slurm', nodes: of, text });
+    if (this.trouble !== undefined) return [tell(this.trouble)];
+    const found = this.hidden === undefined ? [] : [tell(this.hidden)];
+    if (snapshot.stalled || snapshot.retired || this.#state === undefined) return found;
+    const chosen = new Map(nodes.map(node => [node.name, node]));
+    const byKind = new Map<Kind, Difference[]>();
+    for (const difference of this.#state.differences)
+      if (chosen.has(difference.node) && Object.hasOwn(SENTENCES, difference.kind))
+        byKind.set(difference.kind, [...(byKind.get(difference.kind) ?? []), difference]);
+    for (const [kind, some] of byKind) {
+      const jobs = [...new Set(some.flatMap(({ jobs = [] }) => jobs))];
+      const who = shownNames(some.map(({ node }) => node));
+      found.push(
+        tell(
+          SENTENCES[kind](who, some, jobs),
+          some.flatMap(({ node }) => chosen.get(node) ?? []),
+        ),
+      );
+    }
+    const { boardAlone, slurmAlone } = this.#matched;
+    const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
+    if (alone.length > 0 && this.#nodes.size > 0)
+      found.push(tell(`on the board, and not known to Slurm: ${shownNames(alone.map(({ name }) => name))}`, alone));
+    // Who is switched off has no reason to report.
+    const missing = slurmAlone.filter(name => {
+      const state = nodeState(this.#nodes.get(name)?.state ?? '');
+      return !savesPower(state) && state.base !== 'FUTURE';
+    });
+    if (missing.length > 0 && nodes.length === all.length)
+      found.push(tell(`known to Slurm, and not on the board: ${shownNames(missing)}`));
+    return found;
+  }
+
+  /** Of a node in lines, for its page. */
+  facts(name: string): string[][] {
+    const side = this.of(name);
+    if (side === undefined) return [];
+    const { node, jobs } = side;
+    const since = (s: number | undefined) =>
+      s === undefined ? '' : ` for ${formatDuration(Math.max(0, Date.now() - s * 1000))}`;
+    const gpus = node.gpus ? [`${node.gpus_used ?? 0} of ${node.gpus} GPUs given to jobs`] : [];
+    return [
+      [
+        ...(this.trouble === undefined ? [] : [`(old: ${this.trouble})`]),
+        `${oneLine(node.state)}${node.name === name ? '' : ` as ${node.name}`}`,
+        `${node.cpus_used ?? 0} of ${node.cpus} CPUs given to jobs`,
+        ...gpus,
+      ],
+      ...(node.reason === undefined
+        ? []
+        : [
+            [
+              `reason: ${oneLine(node.reason)}${node.reason_by ? ` (${oneLine(node.reason_by)}${since(node.reason_s)})` : ''}`,
+            ],
+          ]),
+      ...jobs.map(job => [
+        `job ${oneLine(job.id)} of ${oneLine(job.user)}`,
+        `${oneLine(job.state)}${since(job.start_s)}`,
+        `${job.cpus} CPUs on ${expand(job.nodes, undefined, 'any').length} nodes`,
+        `partition ${oneLine(job.partition)}`,
+        oneLine(job.name),
+      ]),
+    ];
+  }
+}
+
+/** What the reader has left in that folder, beside that snapshot. */
+export function besideOf(folder: string, snapshot: Snapshot): Beside {
+  return new Beside(folder, snapshot.names());
+}

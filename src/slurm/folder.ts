@@ -1,0 +1,34 @@
+// The reader's folder: what it writes for others, each file whole or not at all. Knows nothing of what stands in them.
+
+import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../common/failure.js';
+import { oneLine } from '../common/text.js';
+
+/** Writes a file that takes the place of the one of that name, with exactly these rights whatever the umask is. */
+export function replaceFile(folder: string, name: string, text: string, mode: number): void {
+  const made = join(folder, `.${name}.new`);
+  rmSync(made, { force: true });
+  const fd = openSync(made, 'wx', 0o600);
+  try {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    fchmodSync(fd, mode);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(made, join(folder, name));
+}
+
+/** Makes the folder where it is not there. Throws a Failure. */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Failure(
+      `cannot make the folder ${oneLine(folder)}: ${code}; let systemd make it (RuntimeDirectory=), or give another by --slurm-dir`,
+      1,
+    );
+  }
+}

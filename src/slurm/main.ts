@@ -1,0 +1,116 @@
+// The verb `slurm`: asks Slurm what it thinks of nodes and jobs, every few seconds, and leaves that in a folder for who shows it beside the
+// board. Reads alone: it gives Slurm no orders, and nobody waits for it.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { formatDuration } from '../common/durations.js';
+import { usable } from '../common/failure.js';
+import { foldParts } from '../common/hostlists.js';
+import { createLog, type Log } from '../common/log.js';
+import { defineVerb, forms, parseVerb } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { BoardReader } from '../shm/reader.js';
+import { slurmCalls } from './calls.js';
+import { makeFolder, replaceFile } from './folder.js';
+import { namesText, readExceptions } from './matching.js';
+import { nodeState, savesPower } from './nodestate.js';
+import { Poll, type Round } from './poll.js';
+import { stateText } from './statefile.js';
+
+export const verb = defineVerb({
+  name: 'slurm',
+  summary: VERBS.slurm,
+  options: ['slurm-dir', 'slurm-bin', 'slurm-names', 'public-jobs', 'interval', 'board', 'owner', 'config'],
+  forms: forms.slurm,
+  examples: ['beoboard slurm', 'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names'],
+  notes: `It calls scontrol show node and squeue, each for at most 5 s, and writes into its folder state (jobs: for the group of this process alone), skip
+(NodeNames in power saving) and names (NodeNames that the board calls otherwise by more than case). beoboard jobs, show and status --jobs read them; so does the gate.
+It needs no right in Slurm but to look. docs/slurm-jobs.md has it whole. SIGTERM, SIGINT and SIGHUP end it.`,
+});
+
+/** However long Slurm does not answer, it is asked again within this time, ms. */
+const LONGEST_MS = 60_000;
+
+/** Names and what a host list of them is, a line each. */
+function lines(names: readonly string[]): string {
+  return foldParts(names)
+    .map(list => `${list}\n`)
+    .join('');
+}
+
+/** Tells once that Slurm does not answer, and once that it does again. */
+class Telling {
+  #silentSince: number | undefined;
+
+  constructor(
+    readonly log: Log,
+    readonly service: Service,
+  ) {}
+
+  tell({ state, answered }: Round): string {
+    const { nodes, jobs, cluster, version, mono_ms } = state;
+    if (answered) {
+      const line = `${nodes.list.length} nodes and ${jobs.list.length} jobs of ${cluster || 'a cluster without a name'}, Slurm ${version || 'of an unknown version'}`;
+      if (this.#silentSince !== undefined)
+        this.log.info(`Slurm answers again after ${formatDuration(mono_ms - this.#silentSince)}`);
+      this.#silentSince = undefined;
+      return line;
+    }
+    const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
+    if (this.#silentSince === undefined) this.log.warn(`${line}; what it said last is kept, with its age`);
+    this.#silentSince ??= mono_ms;
+    return line;
+  }
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const { slurmDir: folder, slurmNames, slurmBin, publicJobs, interval } = values;
+  const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));
+  makeFolder(folder);
+  const log = createLog(verb.name);
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const telling = new Telling(log, service);
+  const poll = new Poll(
+    slurmCalls({ folder: slurmBin, stop }),
+    new BoardReader(values.board, values.owner),
+    exceptions,
+  );
+  let failures = 0;
+  const next = (answered: boolean) =>
+    answered ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** (failures + 1));
+  for (let isFirst = true; !stop.aborted; isFirst = false) {
+    const begin = performance.now();
+    const round = await poll.round(next);
+    if (stop.aborted) break;
+    const { state, matched } = round;
+    const mayBePublic = publicJobs && state.private_data === 'none';
+    if (publicJobs && !mayBePublic)
+      log.seldom('private', `--public-jobs is left out of account: Slurm has PrivateData=${state.private_data}`);
+    replaceFile(folder, 'state', stateText(state), mayBePublic ? 0o644 : 0o640);
+    // An old list would grow new by being written: who reads it goes by its age.
+    if (state.nodes.error === undefined)
+      replaceFile(
+        folder,
+        'skip',
+        lines(state.nodes.list.filter(node => savesPower(nodeState(node.state))).map(({ name }) => name)),
+        0o644,
+      );
+    if (matched !== undefined) replaceFile(folder, 'names', namesText(matched), 0o644);
+    const status = telling.tell(round);
+    if (isFirst) {
+      tellParent({ listening: [folder] });
+      log.info(`ready: ${status}`);
+      service.ready(status);
+      service.watch(() => true);
+    } else service.status(status);
+    const wait = next(round.answered) - (round.answered ? performance.now() - begin : 0);
+    failures = round.answered ? 0 : failures + 1;
+    await sleep(Math.max(wait, interval / 2), undefined, { signal: stop }).catch(() => undefined);
+  }
+  log.info('ended');
+  return 0;
+}

@@ -1,0 +1,101 @@
+// Which node of the board is which of Slurm's: NodeName first, NodeHostName only where no two share it, and what the administrator says
+// before both. Case does not count, since names on the board are in lower case. Guesses nothing: who fits twice fits nobody.
+
+import { readFileSync } from 'node:fs';
+import { parseNodeName } from '../common/hostlists.js';
+import { InputError, oneLine, quote } from '../common/text.js';
+import type { SlurmNode } from './statefile.js';
+
+export interface Matched {
+  /** By NodeName: the name on the board. */
+  readonly boardName: ReadonlyMap<string, string>;
+  /** By name on the board: the NodeName. */
+  readonly nodeName: ReadonlyMap<string, string>;
+  /** NodeNames that the board does not know, and names on the board that Slurm does not. */
+  readonly slurmAlone: readonly string[];
+  readonly boardAlone: readonly string[];
+}
+
+/** How often each of the texts is there. */
+function countEach(texts: Iterable<string>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
+}
+
+const hostOf = ({ name, host }: Pick<SlurmNode, 'name' | 'host'>) => (host ?? name).toLowerCase();
+
+/** Matches Slurm's nodes with those of the board. `exceptions`: names on the board by NodeName. */
+export function match(
+  nodes: readonly Pick<SlurmNode, 'name' | 'host'>[],
+  board: readonly string[],
+  exceptions: Readonly<Record<string, string>> = {},
+): Matched {
+  const known = new Set(board);
+  const boardName = new Map<string, string>();
+  const nodeName = new Map<string, string>();
+  const take = (name: string, on: string) => {
+    if (!known.has(on) || nodeName.has(on) || boardName.has(name)) return;
+    boardName.set(name, on);
+    nodeName.set(on, name);
+  };
+  const given = nodes.filter(({ name }) => Object.hasOwn(exceptions, name));
+  for (const { name } of given) take(name, exceptions[name] as string);
+  const rest = nodes.filter(({ name }) => !Object.hasOwn(exceptions, name));
+  const names = countEach(nodes.map(({ name }) => name.toLowerCase()));
+  for (const { name } of rest) if (names.get(name.toLowerCase()) === 1) take(name, name.toLowerCase());
+  const hosts = countEach(nodes.map(hostOf));
+  // A host that is called as another node of Slurm's is that one's name.
+  for (const node of rest) if (hosts.get(hostOf(node)) === 1 && !names.has(hostOf(node))) take(node.name, hostOf(node));
+  return {
+    boardName,
+    nodeName,
+    slurmAlone: nodes.flatMap(({ name }) => (boardName.has(name) ? [] : [name])),
+    boardAlone: board.filter(name => !nodeName.has(name)),
+  };
+}
+
+/**
+ * Exceptions as a file has them: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line.
+ */
+export function parseExceptions(text: string, place: string): Record<string, string> {
+  const found: Record<string, string> = Object.create(null);
+  const taken = new Set<string>();
+  for (const [i, line] of text.split('\n').entries()) {
+    const words = line.replace(/#.*/s, '').trim();
+    if (words === '') continue;
+    const refuse = (why: string) => new InputError(`${oneLine(place)}:${i + 1}: ${why}`);
+    const [node = '', board = '', ...more] = words.split(/\s+/);
+    if (board === '' || more.length > 0 || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(node))
+      throw refuse(`${quote(words)} is no pair; write NodeName boardname`);
+    try {
+      parseNodeName(board);
+    } catch (error) {
+      throw refuse((error as Error).message);
+    }
+    if (Object.hasOwn(found, node)) throw refuse(`${node} stands there twice; leave one`);
+    if (taken.has(board)) throw refuse(`${board} is given to two nodes; leave one`);
+    found[node] = board;
+    taken.add(board);
+  }
+  return found;
+}
+
+/** Reads them from a file. Throws an InputError. */
+export function readExceptions(file: string): Record<string, string> {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new InputError(
+      `cannot read ${quote(file)}: ${(error as NodeJS.ErrnoException).code}; name a file that this user can read`,
+    );
+  }
+  return parseExceptions(text, file);
+}
+
+/** The lines of such a file, for those whose two names differ by more than case. */
+export function namesText({ boardName }: Matched): string {
+  const lines = [...boardName].flatMap(([name, on]) => (name.toLowerCase() === on ? [] : [`${name} ${on}\n`]));
+  return lines.join('');
+}

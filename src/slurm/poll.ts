@@ -1,0 +1,123 @@
+// One round of the reader: asks Slurm for nodes and jobs, holds them against the board, and says what is to be written. Keeps the old answer
+// where there is no new one, with its age. Writes nothing.
+
+import { readingOf } from '../readings/readings.js';
+import { type BoardReader, NoBoard } from '../shm/reader.js';
+import { parseConfig, parseJobs, parseNodes, type SlurmConfig } from './answers.js';
+import { type Calls, NoAnswer, newNonce } from './calls.js';
+import { Differences, type Seen } from './differences.js';
+import { type Matched, match } from './matching.js';
+import { type Answer, type Job, monotonicMs, SCHEMA, type SlurmNode, type State } from './statefile.js';
+
+/** What is asked seldom: it changes with a restart of slurmctld. */
+const CONFIG_MS = 300_000;
+
+const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
+
+/** All nodes of the board by name; undefined where nothing is known of them. */
+function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
+  const found = new Map<string, Seen>();
+  try {
+    for (const snapshot of reader.pieces()) {
+      if (snapshot.stalled || snapshot.retired) return undefined;
+      for (const node of snapshot.nodes()) {
+        const number = (of: keyof typeof numbers) => {
+          const value = numbers[of]?.value(node);
+          return typeof value === 'number' ? value : undefined;
+        };
+        const { name, state } = node;
+        const [cpus, cpu] = state === 'live' ? [number('cpus'), number('cpu')] : [];
+        const cpusBusy = cpus === undefined || cpu === undefined ? undefined : (cpus * cpu) / 100;
+        found.set(name, { state, cpus, cpusBusy, gpusBusy: state === 'live' ? number('gpus') : undefined });
+      }
+    }
+  } catch (error) {
+    if (error instanceof NoBoard) return undefined;
+    throw error;
+  }
+  return found;
+}
+
+/** The answer to a question; without one the list of the answer before, and why. */
+async function ask<T>(before: Answer<T>, question: () => Promise<readonly T[]>): Promise<Answer<T>> {
+  const begin = monotonicMs();
+  try {
+    const list = await question();
+    const now = monotonicMs();
+    return { time_ms: Date.now(), mono_ms: now, took_ms: now - begin, list };
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    const { error_since_ms = monotonicMs() } = before;
+    return { ...before, error: error.message, error_since_ms };
+  }
+}
+
+export interface Round {
+  readonly state: State;
+  /** Whether both questions were answered. */
+  readonly answered: boolean;
+  /** Undefined where nothing is known of the board, or of Slurm's nodes. */
+  readonly matched: Matched | undefined;
+}
+
+export class Poll {
+  readonly #calls: Calls;
+  readonly #board: BoardReader;
+  readonly #exceptions: Readonly<Record<string, string>>;
+  readonly #differences = new Differences();
+  #nodes: Answer<SlurmNode> = { list: [] };
+  #jobs: Answer<Job> = { list: [] };
+  #config: SlurmConfig = parseConfig('');
+  #configUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(calls: Calls, board: BoardReader, exceptions: Readonly<Record<string, string>>) {
+    this.#calls = calls;
+    this.#board = board;
+    this.#exceptions = exceptions;
+  }
+
+  /** Asks once. `next`: in how many ms it will be asked again, by whether it was answered. */
+  async round(next: (answered: boolean) => number): Promise<Round> {
+    const nonce = newNonce();
+    [this.#nodes, this.#jobs] = await Promise.all([
+      ask(this.#nodes, async () => parseNodes(await this.#calls.nodes())),
+      ask(this.#jobs, async () => parseJobs(await this.#calls.jobs(nonce), nonce)),
+      this.#askConfig(),
+    ]);
+    const answered = this.#nodes.error === undefined && this.#jobs.error === undefined;
+    const seen = seenOn(this.#board);
+    const nodes = this.#nodes.list;
+    const matched =
+      seen && this.#nodes.mono_ms !== undefined ? match(nodes, [...seen.keys()], this.#exceptions) : undefined;
+    const now = monotonicMs();
+    const look = { nodes, jobs: this.#jobs.list, nowS: Math.floor(Date.now() / 1000) };
+    if (!answered || seen === undefined || matched === undefined) this.#differences.forget();
+    const differences =
+      answered && seen !== undefined && matched !== undefined
+        ? this.#differences.look({ ...look, matched, seen: name => seen.get(name) }, now)
+        : [];
+    const state: State = {
+      schema: SCHEMA,
+      pid: process.pid,
+      mono_ms: now,
+      next_ms: now + next(answered),
+      time_ms: Date.now(),
+      ...this.#config,
+      nodes: this.#nodes,
+      jobs: this.#jobs,
+      names: this.#exceptions,
+      differences,
+    };
+    return { state, answered, matched };
+  }
+
+  async #askConfig(): Promise<void> {
+    if (monotonicMs() < this.#configUntil) return;
+    try {
+      this.#config = parseConfig(await this.#calls.config());
+      this.#configUntil = monotonicMs() + CONFIG_MS;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+  }
+}

@@ -1,0 +1,158 @@
+// The file in which the reader of Slurm leaves what Slurm says, for those who show it: its format, and how it is read. Never asks
+// Slurm, and never waits.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
+
+export const SCHEMA = 1;
+
+/** Of a node; what is 0, false or not known is left out. */
+export interface SlurmNode {
+  readonly name: string;
+  /** NodeHostName, where it is another. */
+  readonly host?: string | undefined;
+  /** As Slurm writes it, `IDLE+DRAIN`; `?` where two are told. */
+  readonly state: string;
+  readonly cpus: number;
+  readonly cpus_used?: number | undefined;
+  readonly memory_mib?: number | undefined;
+  readonly memory_used_mib?: number | undefined;
+  readonly gpus?: number | undefined;
+  readonly gpus_used?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly reason_by?: string | undefined;
+  readonly reason_s?: number | undefined;
+}
+
+/** A job that holds nodes. */
+export interface Job {
+  /** As people write it: `4_1` of an array. */
+  readonly id: string;
+  readonly state: string;
+  readonly user: string;
+  readonly partition: string;
+  readonly cpus: number;
+  /** Seconds since 1970. */
+  readonly start_s?: number | undefined;
+  /** A host list of NodeNames. */
+  readonly nodes: string;
+  readonly name: string;
+}
+
+/** Slurm's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
+export interface Answer<T> {
+  /** Of the answer that follows; absent: there has been none yet. */
+  readonly time_ms?: number | undefined;
+  readonly mono_ms?: number | undefined;
+  readonly took_ms?: number | undefined;
+  /** Why the newest question was not answered, since when; absent: it was. */
+  readonly error?: string | undefined;
+  readonly error_since_ms?: number | undefined;
+  readonly list: readonly T[];
+}
+
+export const KINDS = ['silent_schedulable', 'job_on_silent', 'live_down', 'idle_in_job', 'busy_without_job'] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/** Where Slurm and the board have disagreed in several samples, one after the other. */
+export interface Difference {
+  readonly kind: Kind;
+  /** The name on the board. */
+  readonly node: string;
+  readonly slurm: string;
+  readonly jobs?: readonly string[] | undefined;
+  readonly since_ms: number;
+}
+
+export interface State {
+  readonly schema: typeof SCHEMA;
+  readonly pid: number;
+  /** When it was written, and when it will be again, of CLOCK_MONOTONIC. */
+  readonly mono_ms: number;
+  readonly next_ms: number;
+  readonly time_ms: number;
+  readonly cluster: string;
+  readonly version: string;
+  readonly private_data: string;
+  readonly nodes: Answer<SlurmNode>;
+  readonly jobs: Answer<Job>;
+  /** Names on the board of NodeNames that the administrator gave. */
+  readonly names: Readonly<Record<string, string>>;
+  readonly differences: readonly Difference[];
+}
+
+/** CLOCK_MONOTONIC in ms: the same for all processes of this machine. */
+export function monotonicMs(): number {
+  return Math.round(Number(process.hrtime.bigint() / 1_000_000n));
+}
+
+/** Rows on lines of their own: half a megabyte for 10,000 nodes, and people can grep it. */
+export function stateText({ nodes, jobs, ...rest }: State): string {
+  const answer = ({ list, ...told }: Answer<object>) => {
+    const head = JSON.stringify({ count: list.length, ...told }).slice(0, -1);
+    return `${head},"list":[${list.map(row => `\n${JSON.stringify(row)}`).join(',')}]}`;
+  };
+  return `${JSON.stringify(rest).slice(0, -1)},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
+}
+
+/** What there is, or why there is nothing: a sentence with what to do. */
+export type Found = { readonly state: State; readonly why?: undefined } | { readonly why: string };
+
+/** Those who stop hearing from the reader wait so much longer than it said, ms. */
+const PATIENCE_MS = 15_000;
+
+/** Reads the file of that folder. */
+export function readState(folder: string): Found {
+  const path = join(folder, 'state');
+  const nothing = (why: string): Found => ({ why: `nothing is known of Slurm: ${why}` });
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT')
+      return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm-jobs.md)`);
+    if (code === 'EACCES')
+      return nothing(`${oneLine(path)} is not for you; have the administrator add you to the group beoboard-jobs`);
+    return nothing(oneLine(message));
+  }
+  let state: State | undefined;
+  try {
+    state = JSON.parse(text) as State;
+  } catch {}
+  if (typeof state !== 'object' || state === null)
+    return nothing(`${oneLine(path)} is no JSON; see what beoboard slurm says`);
+  if (state.schema !== SCHEMA)
+    return nothing(`${oneLine(path)} is of another version; restart beoboard slurm, so that both are of one`);
+  if (!Array.isArray(state.nodes?.list) || !Array.isArray(state.jobs?.list))
+    return nothing(`${oneLine(path)} has no nodes and jobs; see what beoboard slurm says`);
+  return { state };
+}
+
+/** How old an answer is, ms; undefined: there has been none. */
+export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number | undefined {
+  return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
+}
+
+/** Whether the reader does not write any more. */
+function hasStopped({ next_ms }: State, now: number): boolean {
+  return now > next_ms + PATIENCE_MS;
+}
+
+/** What is wrong with what Slurm said, or with who asks it, in a sentence; undefined where it is of now. */
+export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
+  if (hasStopped(state, now))
+    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is told of Slurm is that old; see systemctl status beoboard-slurm`;
+  for (const answer of [state.nodes, state.jobs]) {
+    const { error } = answer;
+    if (error === undefined) continue;
+    const age = ageOf(answer, now);
+    const old =
+      age === undefined ? 'nothing is known of Slurm yet' : `what is told of Slurm is ${formatDuration(age)} old`;
+    return `Slurm does not answer: ${oneLine(error)}; ${old}`;
+  }
+  return undefined;
+}

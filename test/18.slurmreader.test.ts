@@ -1,0 +1,286 @@
+// beoboard slurm and those who show what it leaves, with stand-ins for Slurm's commands: calls have limits, files are whole and for whom they
+// are meant, an old answer stays and is called old, and nobody needs Slurm to look at the board.
+
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { NoAnswer, slurmCalls } from '../src/slurm/calls.js';
+import { replaceFile } from '../src/slurm/folder.js';
+import { monotonicMs, readState, type State, stateText, stateTrouble } from '../src/slurm/statefile.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { standIn } from './slurmstandin.js';
+
+t.setTimeout(300_000);
+
+/** A program in the place of squeue. */
+function only(t: Test, text: string): string {
+  const path = folder(t);
+  writeFileSync(join(path, 'squeue'), `#!/bin/sh\n${text}\n`);
+  chmodSync(join(path, 'squeue'), 0o755);
+  return path;
+}
+
+const NONCE = 'ab'.repeat(16);
+
+t.test('a call has an end, and so has all that it started', async t => {
+  const path = only(t, 'sleep 1000 & echo $! >"$(dirname "$0")/child"; wait');
+  await t.rejects(
+    slurmCalls({ folder: path, limitMs: 500 }).jobs(NONCE),
+    new NoAnswer('squeue took longer than 500ms'),
+  );
+  const pid = readFileSync(join(path, 'child'), 'utf8').trim();
+  await until('the child of the child is gone', () => {
+    // Who has not been waited for is gone all the same.
+    return !existsSync(`/proc/${pid}/stat`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  });
+  const stop = new AbortController();
+  const asked = slurmCalls({ folder: path, stop: stop.signal }).jobs(NONCE);
+  stop.abort();
+  await t.rejects(asked, new NoAnswer('we are ended'));
+});
+
+t.test('what a call that fails says', async t => {
+  for (const [text, said] of [
+    [
+      'echo x; echo "first" >&2; echo "slurm_load_jobs error: \\033[31mgone" >&2; exit 1',
+      /^slurm_load_jobs error: \\u\{1b\}\[31mgone$/,
+    ],
+    ['exit 3', /^squeue ended with 3$/],
+    ['kill -9 $$', /^squeue ended with a signal$/],
+    [`head -c 5000 /dev/zero | tr '\\0' x >&2; exit 1`, /^x{200}…$/],
+  ] as const)
+    await t.rejects(slurmCalls({ folder: only(t, text) }).jobs(NONCE), { message: said }, text);
+  await t.rejects(slurmCalls({ folder: folder(t) }).jobs(NONCE), {
+    message: /^there is no squeue here; give its folder by --slurm-bin$/,
+  });
+});
+
+t.test('the nonce is where nobody else can read it', async t => {
+  const path = standIn(t);
+  const calls = slurmCalls({ folder: path });
+  process.env.SQUEUE_STATES = 'PENDING';
+  t.teardown(() => delete process.env.SQUEUE_STATES);
+  t.match(await calls.jobs(NONCE), new RegExp(`^${NONCE}\\|1\\|`));
+  const [line = '', ...env] = readFileSync(join(path, 'asked'), 'utf8').split('\n');
+  t.notOk(line.includes(NONCE), line);
+  t.ok(env.some(word => word.startsWith(`SQUEUE_FORMAT=${NONCE}|`)));
+  t.notOk(
+    env.some(word => word.startsWith('SQUEUE_STATES=')),
+    'and what would change the answer is not passed on',
+  );
+});
+
+t.test('a file is replaced as a whole, with its rights, and not where it leads', async t => {
+  const path = folder(t);
+  const other = join(folder(t), 'other');
+  writeFileSync(other, 'theirs');
+  symlinkSync(other, join(path, 'state'));
+  symlinkSync(other, join(path, '.state.new'));
+  for (const mode of [0o640, 0o644]) {
+    replaceFile(path, 'state', `${mode}`, mode);
+    t.equal(statSync(join(path, 'state')).mode & 0o777, mode);
+    t.equal(readFileSync(join(path, 'state'), 'utf8'), `${mode}`);
+  }
+  t.equal(readFileSync(other, 'utf8'), 'theirs');
+});
+
+const STATE: State = {
+  schema: 1,
+  pid: 1,
+  mono_ms: 1000,
+  next_ms: 6000,
+  time_ms: 5,
+  cluster: 'c',
+  version: '22.05.8',
+  private_data: 'none',
+  nodes: { list: [] },
+  jobs: { list: [] },
+  names: {},
+  differences: [],
+};
+
+t.test('the file: what is written is read, and what is wrong with it is said', async t => {
+  const path = folder(t);
+  const put = (text: string) => writeFileSync(join(path, 'state'), text);
+  const answer = { time_ms: 1, mono_ms: 900, took_ms: 3, list: [{ name: 'n"1\n', state: 'IDLE', cpus: 4 }] };
+  put(stateText({ ...STATE, nodes: answer }));
+  t.match(readState(path), { state: { ...STATE, nodes: { count: 1, ...answer } } });
+  for (const [text, said] of [
+    ['', /is no JSON/],
+    ['[1', /is no JSON/],
+    ['null', /is no JSON/],
+    ['{"schema":2}', /is of another version; restart beoboard slurm/],
+    ['{"schema":1,"nodes":{}}', /has no nodes and jobs/],
+  ] as const) {
+    put(text);
+    t.match(readState(path), { why: said }, text);
+  }
+  rmSync(join(path, 'state'));
+  t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm-jobs\.md\)$/ });
+  t.equal(stateTrouble(STATE, 6000), undefined);
+  t.equal(stateTrouble(STATE, 21_000), undefined, 'it may take its time');
+  t.match(stateTrouble(STATE, 21_001), /^beoboard slurm has written nothing for 20\.0s: .* see systemctl status/);
+  const failed = { ...answer, list: [], error: 'squeue took longer than 5.0s', error_since_ms: 2 };
+  t.match(
+    stateTrouble({ ...STATE, jobs: failed }, 1500),
+    /^Slurm does not answer: squeue took .*; what is told of Slurm is 600ms old$/,
+  );
+  t.match(stateTrouble({ ...STATE, nodes: { ...failed, mono_ms: undefined } }, 1500), /nothing is known of Slurm yet$/);
+});
+
+const state = (path: string) => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
+
+t.test('the reader, and those who show what it leaves', async t => {
+  const slurm = standIn(t);
+  const path = join(folder(t), 'slurm');
+  const board = boardPath(t);
+  const names = join(folder(t), 'names');
+  writeFileSync(names, 'node007 odd-one # where it is called so\n');
+  const { port } = await startReceiver(t, board);
+  for (const name of ['node001', 'node003', 'node005', 'odd-one', 'stranger']) {
+    const argv = ['send', '--to', `127.0.0.1:${port}`, '--name', name, '--interval', '100ms'];
+    await start(t, argv).ready;
+  }
+  const before = await run(['jobs', '--board', board, '--slurm-dir', path]);
+  t.match(before, {
+    code: 1,
+    stdout: '',
+    stderr: /^beoboard jobs: nothing is known of Slurm: .* is not there; start beoboard slurm/,
+  });
+  t.match(
+    (await run(['status', '--jobs', '--board', board, '--slurm-dir', path])).stdout,
+    /nothing is known of Slurm: /,
+  );
+  t.notMatch(
+    (await run(['status', '--board', board, '--slurm-dir', path])).stdout,
+    /Slurm/,
+    'who does not ask is not told',
+  );
+  t.notMatch((await run(['show', 'node001', '--board', board, '--slurm-dir', path])).stdout, /Slurm/);
+  t.match(await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', path]), { code: 1, stdout: '' });
+
+  const argv = ['slurm', '--slurm-dir', path, '--slurm-bin', slurm, '--slurm-names', names, '--board', board];
+  const running = start(t, [...argv, '--interval', '100ms', '--public-jobs']);
+  await running.ready;
+  await until('it has said so', () =>
+    /ready: 8 nodes and 5 jobs of test, Slurm 22\.05\.8\n/.test(running.output().stderr),
+  );
+  t.equal(statSync(join(path, 'state')).mode & 0o777, 0o644, 'public, as was asked for, where Slurm hides nothing');
+  t.equal(statSync(join(path, 'skip')).mode & 0o777, 0o644);
+  t.equal(statSync(path).mode & 0o777, 0o755 & ~process.umask());
+  t.equal(readFileSync(join(path, 'skip'), 'utf8'), 'node006\n');
+  const heard = await until('all are heard, and matched, and looked at often enough', () => {
+    const now = state(path);
+    return readFileSync(join(path, 'names'), 'utf8') !== '' && now.differences.length > 0 && now;
+  });
+  t.equal(readFileSync(join(path, 'names'), 'utf8'), 'node007 odd-one\n');
+  t.match(
+    heard.differences.filter(({ kind }) => kind === 'live_down'),
+    [{ node: 'node005', slurm: 'node005' }],
+  );
+
+  const jobs = await run(['jobs', '--board', board, '--slurm-dir', path]);
+  t.match(jobs, { code: 0, stderr: '' });
+  t.equal(jobs.stdout.split('\n').filter(line => /RUNNING/.test(line)).length, 5, jobs.stdout);
+  t.match(jobs.stdout, /^ +2 +root +RUNNING .* b\\u\{a\}5…/m);
+  t.match(jobs.stdout, /node005: live on the board, and DOWN in Slurm/);
+  t.match(jobs.stdout, /on the board, and not known to Slurm: stranger/);
+  t.match(jobs.stdout, /known to Slurm, and not on the board: node\[002,004,008\]/, 'and not who is switched off');
+  const some = await run(['jobs', 'node001', '--json', '--board', board, '--slurm-dir', path]);
+  t.match(JSON.parse(some.stdout), {
+    schema: 1,
+    jobs: [{ id: '1', nodes: 'node[001-002]', alone: true, states: { live: 1, absent: 1 } }],
+  });
+  const table = await run(['status', '--jobs', '--board', board, '--slurm-dir', path], { COLUMNS: '150' });
+  t.match(table.stdout, /^NODE +STATE +SLURM +USER +JOBS/m);
+  t.match(table.stdout, /^node003 +live!? +MIXED\+DRAIN +root +2, 3, 4_1, 4_2 /m);
+  const wide = JSON.parse(
+    (await run(['status', '--jobs', '--json', '-o', 'load', '--board', board, '--slurm-dir', path])).stdout,
+  );
+  t.match(
+    wide.nodes.find(({ name }: { name: string }) => name === 'odd-one'),
+    { slurm: { node_name: 'node007', state: 'IDLE', jobs: [] } },
+  );
+  t.match(wide.slurm, { cluster: 'test', version: '22.05.8' });
+  const page = (await run(['show', 'node003', '--board', board, '--slurm-dir', path])).stdout;
+  t.match(page, /^Slurm +MIXED\+DRAIN, 6 of 8 CPUs given to jobs, 1 of 2 GPUs given to jobs$/m);
+  t.match(page, /reason: bad DIMM slot "A1" = worn \[slot@7\] ask Anna/);
+  const plain = (await run(['status', '--jobs', '--plain', 'node003', '--board', board, '--slurm-dir', path])).stdout;
+  t.match(plain, /^node003 is live.*; in Slurm MIXED\+DRAIN, user root, jobs 2, 3, 4_1, 4_2; /m);
+  t.match(await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', path]), {
+    code: 0,
+    stdout: 'node[001,003,005,007]\n',
+    stderr: 'beoboard nodes: not known to Slurm: stranger\n',
+  });
+
+  await t.test('Slurm hides what it does not want to be seen', async t => {
+    const hidden = join(slurm, 'config');
+    writeFileSync(hidden, readFileSync(hidden, 'utf8').replace(/^(PrivateData +=).*/m, '$1 jobs,users'));
+    const own = join(folder(t), 'own');
+    const other = start(t, ['slurm', '--slurm-dir', own, '--slurm-bin', slurm, '--board', board, '--public-jobs']);
+    await other.ready;
+    t.equal(statSync(join(own, 'state')).mode & 0o777, 0o640);
+    await until('it has said why', () =>
+      /--public-jobs is left out of account: Slurm has PrivateData=jobs,users/.test(other.output().stderr),
+    );
+    t.match((await run(['jobs', '--board', board, '--slurm-dir', own])).stdout, /Slurm hides the jobs of others/);
+    other.child.kill('SIGTERM');
+    t.equal(await other.exit, 0);
+  });
+
+  await t.test('Slurm does not answer any more, and answers again', async t => {
+    writeFileSync(join(slurm, 'failing'), '');
+    const old = await until('that is noticed', () => {
+      const now = state(path);
+      return now.nodes.error !== undefined && now.jobs.error !== undefined && now;
+    });
+    utimesSync(join(path, 'skip'), 1, 1);
+    t.match(old.nodes, { error: 'slurm_load: Unable to contact slurm controller', list: heard.nodes.list });
+    t.strictSame(old.differences, [], 'what was different says nothing any more');
+    t.ok(old.next_ms > old.mono_ms + 100, 'it is asked less often');
+    const { stdout } = await run(['jobs', '--board', board, '--slurm-dir', path]);
+    t.match(
+      stdout,
+      /RUNNING[\s\S]*\nSlurm does not answer: slurm_load: Unable to .*; what is told of Slurm is .* old\n/,
+    );
+    const table = await run(['status', '--jobs', '--board', board, '--slurm-dir', path], { COLUMNS: '150' });
+    t.match(table.stdout, /^node003 +live!? +\[MIXED\+DRAIN\] +\[root\]/m, 'in brackets, as all that is old');
+    await until('it was asked again', () => state(path).mono_ms > old.mono_ms);
+    t.equal(statSync(join(path, 'skip')).mtimeMs, 1000, 'an old list of who saves power does not grow new');
+    rmSync(join(slurm, 'failing'));
+    await until('it answers', () => state(path).nodes.error === undefined);
+    await until('both are told', () =>
+      /Slurm does not answer: slurm_load: .*\n.*Slurm answers again after /.test(running.output().stderr),
+    );
+    t.ok(statSync(join(path, 'skip')).mtimeMs > 1000);
+  });
+
+  running.child.kill('SIGTERM');
+  t.equal(await running.exit, 0);
+  const last = state(path);
+  writeFileSync(join(path, 'state'), stateText({ ...last, next_ms: monotonicMs() - 60_000 }));
+  const { stdout } = await run(['jobs', '--board', board, '--slurm-dir', path]);
+  t.match(
+    stdout,
+    /\nbeoboard slurm has written nothing for .*: what is told of Slurm is that old; see systemctl status beoboard-slurm\n/,
+  );
+});
+
+t.test('without a board Slurm is read all the same', async t => {
+  const path = join(folder(t), 'slurm');
+  const running = start(t, [
+    'slurm',
+    '--slurm-dir',
+    path,
+    '--slurm-bin',
+    standIn(t),
+    '--board',
+    join(folder(t), 'none'),
+  ]);
+  await running.ready;
+  t.equal(state(path).nodes.list.length, 8);
+  t.strictSame(state(path).differences, []);
+  t.notOk(existsSync(join(path, 'names')), 'whose names differ nobody can say');
+  running.child.kill('SIGHUP');
+  t.equal(await running.exit, 0);
+});

@@ -1,0 +1,77 @@
+// The reader beside a real Slurm of four nodes on loopback: what it prints of nodes, of jobs and of who hides behind their names, and what
+// becomes of the reader when the controller hangs.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { State } from '../src/slurm/statefile.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { noSlurm, SlurmCluster } from './slurmcluster.js';
+
+t.setTimeout(300_000);
+
+const HOSTILE = 'b\n5|5|RUNNING|root|batch|4|1700000000|node002|fake';
+
+t.test('a real Slurm', { skip: noSlurm() }, async t => {
+  const cluster = await SlurmCluster.start(t, 4);
+  const submit = (...argv: string[]) => {
+    const { status, stderr } = cluster.run('sbatch', '-o', '/dev/null', ...argv, '--wrap', 'sleep 600');
+    t.equal(status, 0, stderr);
+  };
+  submit('-w', 'node001,node002', '-N2', '--exclusive', '-J', 'both');
+  submit('-w', 'node003', '-n1', '-J', HOSTILE);
+  submit('-w', 'node003', '-n2', '-J', ' JobState=COMPLETED Nodes=(null) | "x" \'y\'');
+  await until('all jobs run', () => cluster.run('squeue', '-h', '-o', '%t').stdout === 'R\n'.repeat(3));
+  const reason = 'odd "quotes" State=IDLE Reason=x [root@1]\nNodeName=node001 State=DOWN';
+  cluster.run('scontrol', 'update', 'nodename=node003', 'state=drain', `reason=${reason}`);
+  cluster.run('scontrol', 'update', 'nodename=node003', 'comment=x\nNodeName=node001 CPUAlloc=0 State=DOWN');
+  cluster.run('scontrol', 'update', 'nodename=node004', 'state=power_down');
+
+  const board = boardPath(t);
+  const path = join(folder(t), 'slurm');
+  const { port } = await startReceiver(t, board);
+  for (const name of ['node001', 'node004', 'stranger'])
+    await start(t, ['send', '--to', `127.0.0.1:${port}`, '--name', name, '--interval', '100ms']).ready;
+  process.env.SLURM_CONF = cluster.conf;
+  t.teardown(() => delete process.env.SLURM_CONF);
+  const running = start(t, ['slurm', '--slurm-dir', path, '--board', board, '--interval', '200ms']);
+  await running.ready;
+  const state = () => JSON.parse(readFileSync(join(path, 'state'), 'utf8')) as State;
+  const settled = await until('the node is going to sleep', () => {
+    const now = state();
+    return now.jobs.list.length === 3 && readFileSync(join(path, 'skip'), 'utf8') === 'node004\n' && now;
+  });
+  t.match(settled, { cluster: 'tested', private_data: 'none' });
+  t.same(
+    settled.jobs.list.map(({ nodes, name, cpus }) => [nodes, name, cpus]),
+    [
+      ['node[001-002]', 'both', 8],
+      ['node003', HOSTILE, 1],
+      ['node003', ' JobState=COMPLETED Nodes=(null) | "x" \'y\'', 2],
+    ],
+  );
+  t.match(settled.nodes.list, [
+    { name: 'node001', state: 'ALLOCATED', cpus: 4, cpus_used: 4 },
+    { name: 'node002', state: 'ALLOCATED' },
+    { name: 'node003', state: 'MIXED+DRAIN', cpus_used: 3, reason: /^odd "quotes" State=IDLE Reason=x / },
+    { name: 'node004', state: /^IDLE\+POWER/ },
+  ]);
+  t.equal(settled.nodes.list.length, 4, 'a comment makes no node');
+
+  const ask = await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', path]);
+  t.match(ask, { code: 0, stdout: 'node[001,004]\n', stderr: 'beoboard nodes: not known to Slurm: stranger\n' });
+  const exclude = (list: string) => cluster.run('sbatch', '--test-only', `--exclude=${list}`, '--wrap', 'true');
+  t.equal(exclude(ask.stdout.trim()).status, 0, 'sbatch takes these names');
+  t.not(exclude(`${ask.stdout.trim()},stranger`).status, 0, 'and with one more it would not');
+
+  cluster.signal('SIGSTOP');
+  const hung = await until('that is noticed', () => state().nodes.error !== undefined && state());
+  t.match(hung, { nodes: { error: 'scontrol took longer than 5.0s' }, jobs: { list: { length: 3 } } });
+  const shown = await run(['jobs', '--board', board, '--slurm-dir', path]);
+  t.match(shown.stdout, /Slurm does not answer: scontrol took longer than 5\.0s; what is told of Slurm is \S+ old/);
+  t.match(shown.stdout, / both$/m, 'what it said last is still told');
+  cluster.signal('SIGCONT');
+  await until('it is heard again', () => state().nodes.error === undefined && state().jobs.error === undefined);
+  running.child.kill('SIGTERM');
+  t.equal(await running.exit, 0);
+});

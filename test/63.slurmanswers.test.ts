@@ -1,0 +1,359 @@
+// What Slurm prints, read: real answers of 22.05, and names of jobs, reasons and comments that are made to look like something else. Which
+// node of the board is which of Slurm's, and when the two disagree.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { InputError } from '../src/common/text.js';
+import { gpusIn, parseConfig, parseJobs, parseNodes } from '../src/slurm/answers.js';
+import { Differences, LOOKS, type Seen } from '../src/slurm/differences.js';
+import { match, namesText, parseExceptions } from '../src/slurm/matching.js';
+import { isSchedulable, nodeState, savesPower } from '../src/slurm/nodestate.js';
+import type { Job, SlurmNode } from '../src/slurm/statefile.js';
+import { ROOT } from './lib.js';
+
+const fixture = (name: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'slurm', name), 'utf8');
+const NODES = fixture('nodes-22.05.txt');
+const JOBS = fixture('jobs-22.05.txt');
+/** The one with which they were asked for. */
+const NONCE = '4d1f0c6b9ae27358f00d2b7c9e6a1d54';
+
+t.test('real answers', async t => {
+  const nodes = parseNodes(NODES);
+  t.strictSame(
+    nodes.map(({ name, state, cpus, cpus_used = 0, gpus = 0, gpus_used = 0 }) =>
+      [name, state, cpus, cpus_used, gpus, gpus_used].join(' '),
+    ),
+    [
+      'node001 ALLOCATED 8 8 2 2',
+      'node002 ALLOCATED 8 8 2 2',
+      'node003 MIXED+DRAIN 8 6 2 1',
+      'node004 IDLE+DRAIN 8 0 2 0',
+      'node005 DOWN 8 0 2 0',
+      'node006 IDLE+POWERED_DOWN 8 0 2 0',
+      'node007 IDLE 8 0 2 0',
+      'node008 DOWN+NOT_RESPONDING 8 0 2 0',
+    ],
+    'comments with rows in them make none, and change none',
+  );
+  const reasons = Object.fromEntries(nodes.map(({ name, reason }) => [name, reason]));
+  t.match(reasons, {
+    node003: 'bad DIMM slot "A1" = worn [slot@7] ask Anna',
+    node004: 'odd "quotes" State=IDLE NodeName=node001 State=DOWN CPUAlloc=7 x=y',
+    node005: 'fan; [not@here]',
+    node008: /^long long .*…$/,
+  });
+  t.equal(reasons.node007, undefined, 'of a comment nothing is told');
+  t.match(nodes[3], { host: 'vm', reason_by: 'root', reason_s: 1_795_420_944, memory_mib: 1000 });
+  t.strictSame(parseJobs(JOBS, NONCE), [
+    {
+      id: '1',
+      state: 'RUNNING',
+      user: 'root',
+      partition: 'batch',
+      cpus: 16,
+      start_s: 1_795_420_947,
+      nodes: 'node[001-002]',
+      name: 'plain',
+    },
+    ...[
+      ['2', 1, 'b\n5|root|RUNNING|4|1|node002|fake'],
+      ['3', 3, 'x JobState=COMPLETED Nodes=\ufffd\ufffd \t "quote" \'q\' |||'],
+      ['4_1', 1, 'arr'],
+      ['4_2', 1, 'arr'],
+    ].map(([id, cpus, name]) => ({
+      id,
+      state: 'RUNNING',
+      user: 'root',
+      partition: 'batch',
+      cpus,
+      start_s: 1_795_420_947,
+      nodes: 'node003',
+      name,
+    })),
+  ]);
+  t.strictSame(parseConfig(fixture('config-22.05.txt')), {
+    cluster: 'test',
+    version: '22.05.8',
+    private_data: 'none',
+  });
+  t.strictSame(parseConfig(''), { cluster: '', version: '', private_data: 'unknown' }, 'and what is no answer');
+});
+
+const ROW = NODES.split('\n').find(row => row.startsWith('NodeName=node007')) as string;
+const HEAD = ROW.replace(/ Comment=.*/, '');
+const nodeRow = (name: string, state: string, tail = '') =>
+  `${HEAD.replace('node007', name).replace(/ State=\S+/, ` State=${state}`)}${tail}`;
+/** What people have written who wanted to look like something else. */
+const hostile = fc.oneof(
+  fc.constantFrom(
+    'State=IDLE',
+    ' State=DOWN ',
+    '\nNodeName=node001 State=DOWN',
+    '\nNodeName=ghost CPUAlloc=0 State=IDLE ',
+    ' Reason=x [root@1]',
+    ' Comment=',
+    '"',
+    "'",
+    '=',
+    '|',
+    '\n',
+    '\r\n',
+    '\0',
+    '\u202e',
+    'a'.repeat(3000),
+    '1|1|RUNNING|root|batch|4|1|node002|fake',
+    '\n1|1|RUNNING|root|batch|4|1|node002|fake',
+  ),
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+);
+const words = fc.array(hostile, { maxLength: 6 }).map(parts => parts.join(''));
+
+t.test('no reason and no comment changes what is told of nodes', async t => {
+  const states = fc.constantFrom('IDLE', 'MIXED+DRAIN', 'DOWN+NOT_RESPONDING', 'ALLOCATED', 'NEVER_HEARD_OF');
+  fc.assert(
+    fc.property(states, states, words, words, (first, second, reason, comment) => {
+      const text = `${nodeRow('node001', first, ` Reason=${reason} [root@1700000000] Comment=${comment}`)}\n${nodeRow('node002', second)}\n`;
+      const told = parseNodes(text);
+      const states = told.map(({ name, state, cpus }) => `${name} ${state} ${cpus}`).join();
+      return (
+        states === `node001 ${first} 8,node002 ${second} 8` && told.every(({ reason = '' }) => reason.length <= 256)
+      );
+    }),
+    { numRuns: 200 },
+  );
+  const forged = parseNodes(`${nodeRow('node001', 'DOWN', ` Comment=\n${nodeRow('node001', 'IDLE')}`)}\n`);
+  t.match(forged, [{ name: 'node001', state: '?' }], 'a whole row in a comment: told twice, so nothing is known');
+  t.match(parseNodes(nodeRow('node001', 'DOWN', '').replace('OS=Linux', 'OS=x State=IDLE')), [{ state: '?' }]);
+});
+
+t.test('no name of a job makes a row, whatever it is', async t => {
+  const row = (id: number, name: string, nonce = NONCE) =>
+    `${nonce}|${id}|${id}|RUNNING|anna|batch|4|1700000000|node00${id}|${name}\n`;
+  fc.assert(
+    fc.property(fc.array(words, { minLength: 1, maxLength: 5 }), names => {
+      const jobs = parseJobs(names.map((name, i) => row(i + 1, name)).join(''), NONCE);
+      return (
+        jobs.length === names.length &&
+        jobs.every(({ id, nodes, name }, i) => {
+          const cut = (names[i] as string).length > 256;
+          return id === String(i + 1) && nodes === `node00${i + 1}` && (cut ? name.length === 256 : name === names[i]);
+        })
+      );
+    }),
+    { numRuns: 300 },
+  );
+  const other = 'f'.repeat(32);
+  t.equal(parseJobs(row(1, `x\n${row(2, 'forged', other)}`), NONCE).length, 1, 'nor that of an earlier call');
+  t.throws(() => parseJobs('', 'short'), /guessed/);
+  for (const spoilt of [
+    '',
+    'x',
+    '\n\n',
+    `${NONCE}|`,
+    row(1, 'a').replace('node001', 'node[1-'),
+    row(1, 'a').replace('|1|', '|x|'),
+  ])
+    t.strictSame(parseJobs(spoilt, NONCE), [], JSON.stringify(spoilt));
+});
+
+t.test('a word that is not known means: nothing is concluded', async t => {
+  for (const text of ['IDLE', 'MIXED', 'ALLOCATED', 'IDLE+PLANNED', 'IDLE-', 'MIXED+CLOUD'])
+    t.ok(isSchedulable(nodeState(text)), text);
+  for (const text of [
+    ...['IDLE+DRAIN', 'IDLE*', 'IDLE+NOT_RESPONDING', 'DOWN', 'DOWN*', 'IDLE+POWERED_DOWN', 'IDLE~', 'IDLE#', 'IDLE%'],
+    ...[
+      'MIXED+MAINTENANCE',
+      'IDLE+REBOOT_REQUESTED',
+      'IDLE@',
+      'UNKNOWN',
+      'FUTURE',
+      'ERROR',
+      'IDLE+NEW_IN_27',
+      'LAZY',
+      '',
+      '?',
+    ],
+    ...['idle', 'IDLE+', '+IDLE', 'IDLE DRAIN'],
+  ])
+    t.notOk(isSchedulable(nodeState(text)), text);
+  for (const text of ['IDLE+NEW_IN_27', 'LAZY', '', '?', 'idle']) t.equal(nodeState(text).base, undefined, text);
+  for (const text of ['IDLE+POWERED_DOWN', 'IDLE~', 'MIXED+CLOUD+POWERING_UP', 'IDLE%'])
+    t.ok(savesPower(nodeState(text)));
+  for (const text of ['IDLE', 'IDLE+DRAIN', 'WHAT+POWERED_DOWN', 'WHAT~']) t.notOk(savesPower(nodeState(text)), text);
+  fc.assert(fc.property(fc.string(), text => nodeState(text).text === text));
+});
+
+t.test('GPUs of a node', async t => {
+  for (const [list, count] of [
+    ['gpu:2', 2],
+    ['gpu:a100:4(S:0-1),gpu:t4:1,craynetwork:4', 5],
+    ['gpu:tesla:0(IDX:N/A)', 0],
+    ['(null)', 0],
+    ['mygpu:3', 0],
+    [undefined, 0],
+  ] as const)
+    t.equal(gpusIn(list), count, String(list));
+});
+
+t.test('ten times the nodes take some ten times as long', async t => {
+  const text = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      nodeRow(`node${i}`, 'IDLE', ` Reason=${'State=IDLE '.repeat(20)} [root@1]`),
+    ).join('\n');
+  const jobs = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, i) => `${NONCE}|${i}|${i}|RUNNING|anna|batch|4|1700000000|node[1-4]|${'x|\n'.repeat(20)}`,
+    ).join('\n');
+  const least = (run: () => unknown) => {
+    let ms = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 5; i++) {
+      const begin = process.cpuUsage();
+      run();
+      const { user, system } = process.cpuUsage(begin);
+      ms = Math.min(ms, (user + system) / 1000);
+    }
+    return Math.max(ms, 1);
+  };
+  for (const [what, make, read] of [
+    ['nodes', text, parseNodes],
+    ['jobs', jobs, (rows: string) => parseJobs(rows, NONCE)],
+  ] as const) {
+    const [small, large] = [make(1000), make(10_000)];
+    t.equal(read(large).length, 10_000);
+    const [one, ten] = [least(() => read(small)), least(() => read(large))];
+    t.ok(ten / one < 40, `${what}: ${ten.toFixed(0)} ms for 10,000, ${one.toFixed(1)} ms for 1,000`);
+  }
+  const evil = nodeRow('node1', 'IDLE', ` Reason=${' [a@1]'.repeat(50_000)}`);
+  const honest = nodeRow('node1', 'IDLE', ` Reason=${' a@1 a'.repeat(50_000)} [root@1]`);
+  t.ok(
+    least(() => parseNodes(evil)) / least(() => parseNodes(honest)) < 100,
+    'nor is there a text that takes for ever',
+  );
+});
+
+// ---- names ----
+
+const node = (name: string, host?: string): SlurmNode => ({ name, host, state: 'IDLE', cpus: 4 });
+
+t.test('NodeName, NodeHostName where it is one node, and what the administrator says', async t => {
+  const cases: [
+    what: string,
+    nodes: SlurmNode[],
+    board: string[],
+    exceptions: Record<string, string>,
+    pairs: string,
+  ][] = [
+    ['the same', [node('n1'), node('n2')], ['n1', 'n2'], {}, 'n1=n1 n2=n2'],
+    ['case', [node('N1')], ['n1'], {}, 'N1=n1'],
+    ['two that differ in case alone', [node('N1'), node('n1')], ['n1'], {}, ''],
+    ['by its host', [node('gpu-a', 'r1n7')], ['r1n7'], {}, 'gpu-a=r1n7'],
+    ['a host that two share', [node('a', 'vm'), node('b', 'vm')], ['vm'], {}, ''],
+    ['NodeName first', [node('a', 'b'), node('b', 'c')], ['a', 'b'], {}, 'a=a b=b'],
+    ['names that are crossed', [node('a', 'b'), node('b', 'a')], ['b'], {}, 'b=b'],
+    ['an exception', [node('a'), node('b')], ['a', 'x'], { b: 'x' }, 'a=a b=x'],
+    ['one that the board does not know', [node('a')], ['a'], { a: 'x' }, ''],
+    ['one that takes a name away', [node('a'), node('b')], ['a'], { b: 'a' }, 'b=a'],
+    ['a name of every object', [node('constructor')], ['constructor'], {}, 'constructor=constructor'],
+  ];
+  for (const [what, nodes, board, exceptions, pairs] of cases) {
+    const { boardName, nodeName, slurmAlone, boardAlone } = match(nodes, board, exceptions);
+    t.equal(
+      [...boardName]
+        .map(pair => pair.join('='))
+        .sort()
+        .join(' '),
+      pairs,
+      what,
+    );
+    t.equal(nodeName.size, boardName.size, 'both ways');
+    t.equal(slurmAlone.length, nodes.length - boardName.size, 'who is left is told');
+    t.equal(boardAlone.length, board.length - boardName.size);
+  }
+  t.equal(namesText(match([node('N1'), node('b', 'x9')], ['n1', 'x9'])), 'b x9\n', 'for the gate: more than case');
+});
+
+t.test('the file of exceptions', async t => {
+  t.strictSame({ ...parseExceptions('# ours\nGpu1 r1n7 # the first\n\n b\tx.y \n', 'f') }, { Gpu1: 'r1n7', b: 'x.y' });
+  for (const [text, said] of [
+    ['a', /^f:1: 'a' is no pair; write NodeName boardname$/],
+    ['a b c', /no pair/],
+    ['\na B', /^f:2: 'B' is no node name; write b$/],
+    ['a b\na c', /^f:2: a stands there twice/],
+    ['a b\nc b', /^f:2: b is given to two nodes/],
+    ['a[1-2] b', /no pair/],
+  ] as const)
+    t.throws(() => parseExceptions(text, 'f'), { message: said }, text);
+  t.throws(() => parseExceptions('a', 'f'), InputError);
+  fc.assert(
+    fc.property(fc.string(), text => {
+      try {
+        parseExceptions(text, 'f');
+      } catch (error) {
+        return error instanceof InputError && !error.message.includes('\n');
+      }
+      return true;
+    }),
+  );
+});
+
+// ---- where the two disagree ----
+
+const NOW_S = 1_700_000_100;
+const running = (nodes: string, more: Partial<Job> = {}): Job => ({
+  id: '7',
+  state: 'RUNNING',
+  user: 'anna',
+  partition: 'batch',
+  cpus: 4,
+  start_s: NOW_S - 60,
+  nodes,
+  name: 'x',
+  ...more,
+});
+
+t.test('when Slurm and the board disagree', async t => {
+  const cases: [what: string, state: string, used: number, jobs: Job[], seen: Seen, kinds: string][] = [
+    ['silent, and it would get jobs', 'IDLE', 0, [], { state: 'silent' }, 'silent_schedulable'],
+    ['silent, and drained', 'IDLE+DRAIN', 0, [], { state: 'silent' }, ''],
+    ['silent, in a word that is not known', 'IDLE+NEW', 0, [], { state: 'silent' }, ''],
+    ['silent, switched off', 'IDLE+POWERED_DOWN', 0, [], { state: 'silent' }, ''],
+    ['silent, in a job', 'ALLOCATED', 4, [running('n1')], { state: 'silent' }, 'silent_schedulable job_on_silent'],
+    ['silent, in a job, drained', 'ALLOCATED+DRAIN', 4, [running('n1')], { state: 'silent' }, 'job_on_silent'],
+    ['a young job', 'ALLOCATED+DRAIN', 4, [running('n1', { start_s: NOW_S - 29 })], { state: 'silent' }, ''],
+    ['one that ends', 'ALLOCATED+DRAIN', 4, [running('n1', { state: 'COMPLETING' })], { state: 'silent' }, ''],
+    ['a node that ends one', 'IDLE+COMPLETING', 4, [], { state: 'silent' }, ''],
+    ['live, and down', 'DOWN', 0, [], { state: 'live' }, 'live_down'],
+    ['uncertain', 'DOWN', 0, [], { state: 'uncertain' }, ''],
+    ['never', 'IDLE', 0, [], { state: 'never' }, ''],
+    ['unknown', 'IDLE', 0, [], { state: 'unknown' }, ''],
+    ['idle in a job', 'ALLOCATED', 4, [running('n1')], { state: 'live', cpus: 8, cpusBusy: 0.1 }, 'idle_in_job'],
+    ['its GPUs are not', 'ALLOCATED', 4, [running('n1')], { state: 'live', cpus: 8, cpusBusy: 0.1, gpusBusy: 1 }, ''],
+    ['busy in a job', 'ALLOCATED', 4, [running('n1')], { state: 'live', cpus: 8, cpusBusy: 3 }, ''],
+    ['suspended', 'ALLOCATED', 4, [running('n1', { state: 'SUSPENDED' })], { state: 'live', cpus: 8, cpusBusy: 0 }, ''],
+    ['not measured', 'ALLOCATED', 4, [running('n1')], { state: 'live' }, ''],
+    ['busy without one', 'IDLE', 0, [], { state: 'live', cpus: 8, cpusBusy: 1.2 }, 'busy_without_job'],
+    ['a little', 'IDLE', 0, [], { state: 'live', cpus: 8, cpusBusy: 0.7 }, ''],
+    ['a little of much', 'IDLE', 0, [], { state: 'live', cpus: 128, cpusBusy: 8 }, ''],
+  ];
+  for (const [what, state, cpus_used, jobs, seen, kinds] of cases) {
+    const differences = new Differences();
+    const nodes = [{ ...node('N1'), state, cpus_used }];
+    const look = {
+      nodes,
+      jobs: jobs.map(job => ({ ...job, nodes: 'N1' })),
+      matched: match(nodes, ['n1']),
+      seen: () => seen,
+      nowS: NOW_S,
+    };
+    for (let i = 1; i < LOOKS; i++) t.strictSame(differences.look(look, 1000 * i), [], `${what}: one look is none`);
+    const found = differences.look(look, 9000);
+    t.equal(found.map(({ kind }) => kind).join(' '), kinds, what);
+    for (const difference of found) t.match(difference, { node: 'n1', slurm: 'N1', since_ms: 1000 });
+    differences.look({ ...look, seen: () => undefined }, 10_000);
+    t.strictSame(differences.look(look, 11_000), [], 'and it begins anew');
+  }
+});

@@ -1,0 +1,35 @@
+// Stands for Slurm where there is none: its commands, which answer with what the real ones answered once. No test of its own.
+
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { folder, ROOT } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+const FIXTURES = join(ROOT, 'test', 'fixtures', 'slurm');
+
+/** Stands for Slurm: answers are files beside it, `failing` makes all fail, and what it was asked is written down. */
+const STAND_IN = `#!/bin/sh
+here=$(dirname "$0")
+{ echo "$(basename "$0") $*"; env; } >>"$here/asked"
+if [ -e "$here/failing" ]; then echo "error: first"; echo "slurm_load: Unable to contact slurm controller" >&2; exit 1; fi
+case "$*" in
+  *config*) cat "$here/config" ;;
+  *node*) cat "$here/nodes" ;;
+  *) sed "s/^4d1f0c6b9ae27358f00d2b7c9e6a1d54/\${SQUEUE_FORMAT%%|*}/" "$here/jobs" ;;
+esac
+`;
+
+/** The folder of commands. */
+export function standIn(t: Teardown): string {
+  const path = folder(t);
+  for (const name of ['scontrol', 'squeue']) {
+    writeFileSync(join(path, name), STAND_IN);
+    chmodSync(join(path, name), 0o755);
+  }
+  for (const name of ['nodes', 'jobs', 'config'])
+    writeFileSync(join(path, name), readFileSync(join(FIXTURES, `${name}-22.05.txt`)));
+  return path;
+}
