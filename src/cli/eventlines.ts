@@ -105,7 +105,10 @@ function agesText(ages: readonly number[]): string {
   return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
 }
 
-/** A line for each thing that happened; nodes to which the same thing happened within one look are in one line. */
+/** What happened to several nodes within so long is one line, ns: a look has a second of them, and the board's ring hours. */
+const TOGETHER_NS = 1_000_000_000n;
+
+/** A line for each thing that happened; nodes to which the same thing happened within a second are in one line. */
 export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
   const lines: { at: bigint; text?: string; what?: string; nodes: string[]; ages: number[] }[] = [];
   const byWhat = new Map<string, (typeof lines)[number]>();
@@ -118,7 +121,7 @@ export function textLines(happenings: readonly Happening[], paint: Painter): str
       continue;
     }
     let line = byWhat.get(what);
-    if (line === undefined) {
+    if (line === undefined || at - line.at > TOGETHER_NS) {
       line = { at, what, nodes: [], ages: [] };
       byWhat.set(what, line);
       lines.push(line);

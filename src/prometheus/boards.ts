@@ -72,6 +72,7 @@ function small(name: string, type: Small['type'], help: string, tell: (roll: Rol
   });
 }
 
+/** What a link is now is not told while the receiver is stalled: it would stand still, and look well. */
 const perLink = (
   name: string,
   type: Small['type'],
@@ -79,7 +80,9 @@ const perLink = (
   tell: (link: Roll['board']['links'][number], roll: Roll) => number,
 ) =>
   small(`link_${name}`, type, help, roll =>
-    roll.board.links.map(link => [{ link: linkName(link) }, tell(link, roll)] as const),
+    type === 'gauge' && roll.board.stalled
+      ? []
+      : roll.board.links.map(link => [{ link: linkName(link) }, tell(link, roll)] as const),
   );
 
 const isLink = (state: number, bit: keyof typeof bits.link_state) => ((state >>> bits.link_state[bit]) & 1) === 1;
@@ -115,7 +118,7 @@ const FAMILIES = [
     ({ board }) => toMs(Math.max(0, board.heartbeatAgeMs) / 1000),
   ),
   small('receiver_listened_seconds', 'gauge', 'For how long the receiver has missed nothing.', ({ board }) =>
-    toMs(board.listenedMs / 1000),
+    board.stalled ? [] : toMs(board.listenedMs / 1000),
   ),
   small('receiver_start_time_seconds', 'gauge', 'When the receiver started, in seconds since 1970.', ({ board }) =>
     toMs(seconds(board.header.started_real_ns)),

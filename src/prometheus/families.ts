@@ -218,7 +218,8 @@ const REPORTS: readonly Family[] = [
     ],
   },
   gauge('node_clock_skew_seconds', 'skew', {
-    help: 'The clock of the node less the clock of the master, time on the way included.',
+    digits: 6,
+    help: 'The clock of the node less the clock of the master: time on the way included, the time that collecting took left out.',
   }),
   gauge('node_report_interval_seconds', 'interval_ms', {
     of: 'known',

@@ -23,7 +23,7 @@ export const verb = defineVerb({
   forms: forms.prometheus,
   examples: [
     'beoboard prometheus',
-    "curl -s 'http://127.0.0.1:9678/metrics?collect[]=state&nodes=node[01-12]'",
+    "curl -sg 'http://127.0.0.1:9678/metrics?collect[]=state&nodes=node[01-12]'",
     'beoboard prometheus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
   ],
   notes: `In prometheus.yml: a job with honor_labels: true and the target MASTER:9678; docs/prometheus.md has it whole.

@@ -1,6 +1,7 @@
 // The verb `metrics`: prints once what `beoboard prometheus` serves. Serves nobody, and waits for no board.
 
 import { Failure, UsageError, usable } from '../common/failure.js';
+import { fold } from '../common/hostlists.js';
 import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
@@ -16,7 +17,7 @@ export const verb = defineVerb({
   forms: forms.metrics,
   examples: ['beoboard metrics', 'beoboard metrics | promtool check metrics', 'beoboard metrics --collect state,gpus'],
   notes: `For looking, and for promtool. Not for node_exporter's textfile collector: a file that is no longer written keeps dead nodes alive.
-Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
+Exit codes: 0 done, 1 some of --nodes are not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 function* texts(pieces: Iterable<Uint8Array | undefined>): Generator<string> {
@@ -49,5 +50,8 @@ export async function main(argv: string[]): Promise<number> {
       NO_BOARD,
     );
   }
+  const known = new Set(exporter.boards.flatMap(({ names }) => names.node.names));
+  const strangers = (values.nodes ?? []).filter(name => !known.has(name));
+  if (strangers.length > 0) throw new Failure(`not on the board: ${fold(strangers)}`, 1);
   return 0;
 }
