@@ -146,6 +146,7 @@ const AFTER: [command: string, what: string][] = [
 /** Exit codes other than 0 that are an answer. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
+  [/^beoboard nodes .*--for slurm$/, 1, 'nobody reads Slurm here'],
   [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
   [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];

@@ -30,8 +30,9 @@ export type Entry =
 
 /** The names of the machines. */
 export function machines(): string[] {
-  const folders = readdirSync(FIXTURES, { withFileTypes: true }).filter(entry => entry.isDirectory());
-  return folders.map(({ name }) => name).sort();
+  return readdirSync(FIXTURES)
+    .filter(name => existsSync(join(FIXTURES, name, 'tree.txt')))
+    .sort();
 }
 
 /** The paths that a path with braces stands for, each with what its last braces gave. */

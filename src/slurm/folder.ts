@@ -1,6 +1,6 @@
 // The reader's folder: what it writes for others, each file whole or not at all. Knows nothing of what stands in them.
 
-import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../common/failure.js';
 import { oneLine } from '../common/text.js';
@@ -23,9 +23,10 @@ export function replaceFile(folder: string, name: string, text: string, mode: nu
 /** Makes the folder where it is not there. Throws a Failure. */
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    mkdirSync(folder, 0o755);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
     throw new Failure(
       `cannot make the folder ${oneLine(folder)}: ${code}; let systemd make it (RuntimeDirectory=), or give another by --slurm-dir`,
       1,

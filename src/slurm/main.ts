@@ -3,11 +3,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
-import { usable } from '../common/failure.js';
+import { Failure, usable } from '../common/failure.js';
 import { foldParts } from '../common/hostlists.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, forms, parseVerb } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
+import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
@@ -64,6 +65,22 @@ class Telling {
   }
 }
 
+/** Whether everybody may ask Slurm about all jobs. */
+function isOpen({ state }: Round): boolean {
+  return state.private_data === 'none';
+}
+
+/** Writes what others read. */
+function leave(folder: string, { state, matched }: Round, isPublic: boolean): void {
+  replaceFile(folder, 'state', stateText(state), isPublic ? 0o644 : 0o640);
+  // An old list would grow new by being written: who reads it goes by its age.
+  if (state.nodes.error === undefined) {
+    const saving = state.nodes.list.filter(node => savesPower(nodeState(node.state)));
+    replaceFile(folder, 'skip', lines(saving.map(({ name }) => name)), 0o644);
+  }
+  if (matched !== undefined) replaceFile(folder, 'names', namesText(matched), 0o644);
+}
+
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const { slurmDir: folder, slurmNames, slurmBin, publicJobs, interval } = values;
@@ -86,20 +103,16 @@ export async function main(argv: string[]): Promise<number> {
     const begin = performance.now();
     const round = await poll.round(next);
     if (stop.aborted) break;
-    const { state, matched } = round;
-    const mayBePublic = publicJobs && state.private_data === 'none';
-    if (publicJobs && !mayBePublic)
-      log.seldom('private', `--public-jobs is left out of account: Slurm has PrivateData=${state.private_data}`);
-    replaceFile(folder, 'state', stateText(state), mayBePublic ? 0o644 : 0o640);
-    // An old list would grow new by being written: who reads it goes by its age.
-    if (state.nodes.error === undefined)
-      replaceFile(
-        folder,
-        'skip',
-        lines(state.nodes.list.filter(node => savesPower(nodeState(node.state))).map(({ name }) => name)),
-        0o644,
-      );
-    if (matched !== undefined) replaceFile(folder, 'names', namesText(matched), 0o644);
+    if (publicJobs && !isOpen(round))
+      log.seldom('private', `--public-jobs is left out of account: Slurm has PrivateData=${round.state.private_data}`);
+    try {
+      leave(folder, round, publicJobs && isOpen(round));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      const line = `cannot write into ${oneLine(folder)}: ${code}`;
+      if (isFirst) throw new Failure(`${line}; let this user write there, or give another folder by --slurm-dir`, 1);
+      log.seldom('write', line);
+    }
     const status = telling.tell(round);
     if (isFirst) {
       tellParent({ listening: [folder] });
