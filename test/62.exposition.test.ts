@@ -238,7 +238,7 @@ const VALUES: Readonly<Record<string, Tell>> = {
   node_reboots_total: counted('reboots'),
   node_resets_total: counted('resets'),
   node_last_refusal_timestamp_seconds: () => ({ clock: Number(REAL / S) - 60 }),
-  node_clock_skew_seconds: ({ collect_us = 0 }) => Math.round(-1234 + collect_us / 1e3) / 1e3,
+  node_clock_skew_seconds: ({ collect_us = 0 }) => (-1_234_000 + collect_us) / 1e6,
   node_report_interval_seconds: () => 2,
   node_report_delay_seconds: times('late_us', 1e-6),
   node_cpu_seconds_total: report =>
