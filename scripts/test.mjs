@@ -79,7 +79,7 @@ async function runTests(jobs) {
   return results;
 }
 
-// Three, since many wait more than they work: on two cores with two jobs a third of the time nothing ran.
+// Three, since many wait more than they work: with two, a quarter of two cores stood idle.
 const results = await runTests(long ? 1 : 3);
 mkdirSync(dirname(report), { recursive: true });
 writeFileSync(report, results.map(({ file, told }) => `# ${file}\n${told}`).join(''));

@@ -7,8 +7,8 @@ import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
-import { type Address, formatAddress } from './addresses.js';
-import { Failure } from './failure.js';
+import type { Address } from './addresses.js';
+import { listenAt } from './listening.js';
 import { InputError } from './text.js';
 
 /** Clients at once. One more, and the one goes that has done nothing for the longest. */
@@ -62,14 +62,6 @@ interface Client {
   lastMoved: number;
   response: ServerResponse | undefined;
 }
-
-/** Why an address cannot be listened at. */
-const NOT_BOUND: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'somebody listens there already; end it, or give another address or port',
-  EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
-  EACCES: 'ports below 1024 are for root; give another port',
-  ENOTFOUND: 'the name is not known; give an address of this machine',
-};
 
 /** What became of clients so far. */
 export interface HttpCounts {
@@ -125,7 +117,7 @@ export class HttpServer {
   }
 
   /** Listens; the address that was bound. Throws one line for people. */
-  async listen({ host, port }: Address): Promise<Address> {
+  async listen(address: Address): Promise<Address> {
     const server = createServer(
       {
         maxHeaderSize: HEADER_MOST,
@@ -138,18 +130,9 @@ export class HttpServer {
       (request, response) => void this.#meet(request, response),
     );
     server.on('connection', (socket: Socket) => this.#admit(socket));
-    server.listen({ host, port });
-    try {
-      await once(server, 'listening');
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${NOT_BOUND[code ?? ''] ?? message}`, 1);
-    }
-    // What goes wrong later (no descriptors left) costs one client.
-    server.on('error', () => undefined);
+    const bound = await listenAt(server, address);
     this.#servers.push(server);
-    const bound = server.address() as { address: string; port: number };
-    return { host: bound.address, port: bound.port };
+    return bound;
   }
 
   get clients(): number {

@@ -1,11 +1,10 @@
 // Serves documents over TCP: bounded in clients and in patience, each as fast as it reads, none waiting for another. Knows
 // nothing of what is in a document.
 
-import { once } from 'node:events';
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Address, formatAddress, type Network } from '../common/addresses.js';
-import { Failure } from '../common/failure.js';
+import type { Address, Network } from '../common/addresses.js';
+import { listenAt } from '../common/listening.js';
 
 /** Clients at once. One more, and the one that has been stuck for the longest goes. */
 const MOST_CLIENTS = 64;
@@ -100,14 +99,6 @@ function cut({ socket, answered }: Client): void {
   else socket.resetAndDestroy();
 }
 
-/** Why an address cannot be listened at. */
-const NOT_BOUND: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'somebody listens there already; end it, or give another address or port',
-  EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
-  EACCES: 'ports below 1024 are for root; give another port',
-  ENOTFOUND: 'the name is not known; give an address of this machine',
-};
-
 export class Ports {
   readonly counts: Counts = { served: 0, stuck: 0, left: 0, refused: 0, bad: 0, empty: 0 };
   readonly #clients = new Set<Client>();
@@ -125,22 +116,12 @@ export class Ports {
   }
 
   /** Listens, and serves whoever comes. The address that was bound. Throws one line for people. */
-  async listen({ host, port }: Address, serve: Serve): Promise<Address> {
+  async listen(address: Address, serve: Serve): Promise<Address> {
     // Half open: some clients say that they have nothing to say before they read.
     const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void this.#meet(socket, serve));
-    server.listen({ host, port });
-    try {
-      await once(server, 'listening');
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const why = NOT_BOUND[code ?? ''] ?? message;
-      throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${why}`, 1);
-    }
-    // What goes wrong later (no descriptors left) costs one client.
-    server.on('error', () => undefined);
+    const bound = await listenAt(server, address);
     this.#servers.push(server);
-    const bound = server.address() as { address: string; port: number };
-    return { host: bound.address, port: bound.port };
+    return bound;
   }
 
   get clients(): number {
