@@ -490,7 +490,7 @@ function inside(): void {
       ip(`-6 addr flush dev ${name}`);
     }
     ip('addr add fd00:86::4/64 dev v0 nodad');
-    t.equal(await has('fd00:86::4'), '1');
+    await until('it has come, and is usable', async () => (await has('fd00:86::4')) === '1');
     await watcher.ask('drain');
     await watcher.get('changed');
     ip('link set v0 down');
