@@ -352,8 +352,9 @@ t.test('a stalled board is no evidence', async t => {
     /^no, fails closed: the receiver is stalled: its last heartbeat was 3\d s ago$/,
   ]);
   board.writer.close();
-  stall(board, 3600);
-  t.match(await ask(board.path, args, {}, true), [0, /^yes, fails open: the receiver was stopped 36\d\d s ago$/]);
+  // Not longer than a machine runs that was started for this.
+  stall(board, 100);
+  t.match(await ask(board.path, args, {}, true), [0, /^yes, fails open: the receiver was stopped 1\d\d s ago$/]);
 });
 
 // ---- waiting ----

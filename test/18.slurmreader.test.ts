@@ -116,7 +116,7 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
     t.match(readState(path), { why: said }, text);
   }
   rmSync(join(path, 'state'));
-  t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm-jobs\.md\)$/ });
+  t.match(readState(path), { why: /is not there; start beoboard slurm on this machine \(docs\/slurm\.md\)$/ });
   t.equal(stateTrouble(STATE, 6000), undefined);
   t.equal(stateTrouble(STATE, 21_000), undefined, 'it may take its time');
   t.match(stateTrouble(STATE, 21_001), /^beoboard slurm has written nothing for 20\.0s: .* see systemctl status/);
@@ -159,8 +159,10 @@ t.test('the reader, and those who show what it leaves', async t => {
   t.notMatch((await run(['show', 'node001', '--board', board, '--slurm-dir', path])).stdout, /Slurm/);
   t.match(await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', path]), { code: 1, stdout: '' });
 
-  const argv = ['slurm', '--slurm-dir', path, '--slurm-bin', slurm, '--slurm-names', names, '--board', board];
-  const running = start(t, [...argv, '--interval', '100ms', '--public-jobs']);
+  const argv = ['slurm', '--slurm-bin', slurm, '--slurm-names', names, '--board', board];
+  const options = join(folder(t), 'slurm.toml');
+  writeFileSync(options, `interval = "100ms"\nslurm-dir = ${JSON.stringify(path)}\n`);
+  const running = start(t, [...argv, '--config', options, '--public-jobs']);
   await running.ready;
   await until('it has said so', () =>
     /ready: 8 nodes and 5 jobs of test, Slurm 22\.05\.8\n/.test(running.output().stderr),
@@ -255,6 +257,27 @@ t.test('the reader, and those who show what it leaves', async t => {
     t.ok(statSync(join(path, 'skip')).mtimeMs > 1000);
   });
 
+  await t.test('SIGHUP: its files are read again', async t => {
+    const told = (what: RegExp) => until(`it says ${what}`, () => what.test(running.output().stderr));
+    writeFileSync(names, 'node007 odd-one\nnode007 twice\n');
+    running.child.kill('SIGHUP');
+    await told(/SIGHUP: .*names:2: node007 stands there twice; leave one; goes on as before\n/);
+    t.strictSame(state(path).names, { node007: 'odd-one' });
+    // However long it would have slept.
+    writeFileSync(options, 'interval = "60s"\nslurm-dir = "/elsewhere"\n');
+    writeFileSync(names, 'node007 odd-one\nnode008 stranger\n');
+    running.child.kill('SIGHUP');
+    await told(
+      /--slurm-dir is another now, which needs a restart: goes on with the old one\n.*read its options again\n/,
+    );
+    await until('it goes by them', () => state(path).names.node008 === 'stranger');
+    t.ok(state(path).next_ms > state(path).mono_ms + 30_000);
+    writeFileSync(names, '');
+    running.child.kill('SIGHUP');
+    await until('it was waked', () => Object.keys(state(path).names).length === 0);
+    t.match(running.output().stderr, /^(?!.*ended)/s, 'and it goes on');
+  });
+
   running.child.kill('SIGTERM');
   t.equal(await running.exit, 0);
   const last = state(path);
@@ -281,6 +304,6 @@ t.test('without a board Slurm is read all the same', async t => {
   t.equal(state(path).nodes.list.length, 8);
   t.strictSame(state(path).differences, []);
   t.notOk(existsSync(join(path, 'names')), 'whose names differ nobody can say');
-  running.child.kill('SIGHUP');
+  running.child.kill('SIGINT');
   t.equal(await running.exit, 0);
 });

@@ -3,36 +3,39 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { State } from '../src/slurm/statefile.js';
 import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
-import { noSlurm, SlurmCluster } from './slurmcluster.js';
+import { nodeNames, Slurm, withSlurm } from './realslurm.js';
 
 t.setTimeout(300_000);
 
 const HOSTILE = 'b\n5|5|RUNNING|root|batch|4|1700000000|node002|fake';
 
-t.test('a real Slurm', { skip: noSlurm() }, async t => {
-  const cluster = await SlurmCluster.start(t, 4);
-  const submit = (...argv: string[]) => {
-    const { status, stderr } = cluster.run('sbatch', '-o', '/dev/null', ...argv, '--wrap', 'sleep 600');
-    t.equal(status, 0, stderr);
+const besideIt = async (t: Test) => {
+  const slurm = await Slurm.start(t, {
+    nodes: nodeNames(4),
+    settings: { SuspendProgram: '/bin/true', ResumeProgram: '/bin/true', SuspendTime: 3600 },
+  });
+  const submit = async (...argv: string[]) => {
+    const { code, stderr } = await slurm.run('sbatch', '-o', '/dev/null', ...argv, '--wrap', 'sleep 600');
+    t.equal(code, 0, stderr);
   };
-  submit('-w', 'node001,node002', '-N2', '--exclusive', '-J', 'both');
-  submit('-w', 'node003', '-n1', '-J', HOSTILE);
-  submit('-w', 'node003', '-n2', '-J', ' JobState=COMPLETED Nodes=(null) | "x" \'y\'');
-  await until('all jobs run', () => cluster.run('squeue', '-h', '-o', '%t').stdout === 'R\n'.repeat(3));
+  await submit('-w', 'node001,node002', '-N2', '--exclusive', '-J', 'both');
+  await submit('-w', 'node003', '-n1', '-J', HOSTILE);
+  await submit('-w', 'node003', '-n2', '-J', ' JobState=COMPLETED Nodes=(null) | "x" \'y\'');
+  await until('all jobs run', async () => (await slurm.run('squeue', '-h', '-o', '%t')).stdout === 'R\n'.repeat(3));
   const reason = 'odd "quotes" State=IDLE Reason=x [root@1]\nNodeName=node001 State=DOWN';
-  cluster.run('scontrol', 'update', 'nodename=node003', 'state=drain', `reason=${reason}`);
-  cluster.run('scontrol', 'update', 'nodename=node003', 'comment=x\nNodeName=node001 CPUAlloc=0 State=DOWN');
-  cluster.run('scontrol', 'update', 'nodename=node004', 'state=power_down');
+  await slurm.run('scontrol', 'update', 'nodename=node003', 'state=drain', `reason=${reason}`);
+  await slurm.run('scontrol', 'update', 'nodename=node003', 'comment=x\nNodeName=node001 CPUAlloc=0 State=DOWN');
+  await slurm.run('scontrol', 'update', 'nodename=node004', 'state=power_down');
 
   const board = boardPath(t);
   const path = join(folder(t), 'slurm');
   const { port } = await startReceiver(t, board);
   for (const name of ['node001', 'node004', 'stranger'])
     await start(t, ['send', '--to', `127.0.0.1:${port}`, '--name', name, '--interval', '100ms']).ready;
-  process.env.SLURM_CONF = cluster.conf;
+  process.env.SLURM_CONF = slurm.env.SLURM_CONF;
   t.teardown(() => delete process.env.SLURM_CONF);
   const running = start(t, ['slurm', '--slurm-dir', path, '--board', board, '--interval', '200ms']);
   await running.ready;
@@ -41,7 +44,7 @@ t.test('a real Slurm', { skip: noSlurm() }, async t => {
     const now = state();
     return now.jobs.list.length === 3 && readFileSync(join(path, 'skip'), 'utf8') === 'node004\n' && now;
   });
-  t.match(settled, { cluster: 'tested', private_data: 'none' });
+  t.match(settled, { cluster: 'test', private_data: 'none' });
   t.same(
     settled.jobs.list.map(({ nodes, name, cpus }) => [nodes, name, cpus]),
     [
@@ -60,18 +63,21 @@ t.test('a real Slurm', { skip: noSlurm() }, async t => {
 
   const ask = await run(['nodes', '--for', 'slurm', '--board', board, '--slurm-dir', path]);
   t.match(ask, { code: 0, stdout: 'node[001,004]\n', stderr: 'beoboard nodes: not known to Slurm: stranger\n' });
-  const exclude = (list: string) => cluster.run('sbatch', '--test-only', `--exclude=${list}`, '--wrap', 'true');
-  t.equal(exclude(ask.stdout.trim()).status, 0, 'sbatch takes these names');
-  t.not(exclude(`${ask.stdout.trim()},stranger`).status, 0, 'and with one more it would not');
+  const exclude = async (list: string) =>
+    (await slurm.run('sbatch', '--test-only', `--exclude=${list}`, '--wrap', 'true')).code;
+  t.equal(await exclude(ask.stdout.trim()), 0, 'sbatch takes these names');
+  t.not(await exclude(`${ask.stdout.trim()},stranger`), 0, 'and with one more it would not');
 
-  cluster.signal('SIGSTOP');
+  slurm.signal('slurmctld', 'SIGSTOP');
   const hung = await until('that is noticed', () => state().nodes.error !== undefined && state());
   t.match(hung, { nodes: { error: 'scontrol took longer than 5.0s' }, jobs: { list: { length: 3 } } });
   const shown = await run(['jobs', '--board', board, '--slurm-dir', path]);
   t.match(shown.stdout, /Slurm does not answer: scontrol took longer than 5\.0s; what is told of Slurm is \S+ old/);
   t.match(shown.stdout, / both$/m, 'what it said last is still told');
-  cluster.signal('SIGCONT');
+  slurm.signal('slurmctld', 'SIGCONT');
   await until('it is heard again', () => state().nodes.error === undefined && state().jobs.error === undefined);
   running.child.kill('SIGTERM');
   t.equal(await running.exit, 0);
-});
+};
+
+withSlurm(t, import.meta.url, () => void t.test('the reader beside it', besideIt));

@@ -1,6 +1,6 @@
-// A real Slurm for a test: slurmctld, one slurmd for each of a few nodes, and a munged of its own, on the loopback, in the foreground and in a
-// folder of their own. It needs a network of the test's own (`inOwnNetwork` in lib.ts, with NETWORK), in which it has every port. No systemd,
-// no cgroups, no database. No test of its own.
+// A real Slurm for a test: slurmctld, one slurmd for each node (all of them this machine), and a munged of its own, in the foreground, in a
+// folder of their own and in a network of the test's own, in which it has every port. No systemd, no cgroups, no database. Each daemon can be
+// ended, stopped and begun again; no job outlives the test. No test of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,9 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { folder, until } from './lib.js';
+import type { Test } from 'tap';
+import { fold } from '../src/common/hostlists.js';
+import { folder, INSIDE, inOwnNetwork, until } from './lib.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -25,113 +27,156 @@ export const NETWORK = [
 const PORT = 17_000;
 /** Daemons lie there, and not always in the PATH of users. */
 const PATH = `${process.env.PATH}:/usr/sbin:/sbin`;
+const PROGRAMS = ['munged', 'munge', 'slurmctld', 'slurmd', 'scontrol', 'srun', 'sbatch', 'squeue', 'sinfo', 'scancel'];
 
-/** Why there is no Slurm here; in CI there has to be. */
-export function noSlurm(): string | false {
-  const missing = ['slurmctld', 'slurmd', 'srun', 'munged'].filter(
-    program => spawnSync(program, ['-V'], { env: { ...process.env, PATH } }).error !== undefined,
+/**
+ * Runs a test file again in a network in which a Slurm can be started, and there `body`. Without Slurm that is a skip with the reason; in CI
+ * there has to be one.
+ */
+export function withSlurm(t: Test, file: string, body: () => void): void {
+  const missing = PROGRAMS.filter(
+    name => spawnSync(name, ['-V'], { env: { ...process.env, PATH } }).error !== undefined,
   );
-  return (
-    missing.length > 0 &&
-    !process.env.CI &&
-    `${missing.join(', ')} missing: apt-get install slurmctld slurmd slurm-client munge`
-  );
+  const why = `${missing.join(', ')} missing: apt-get install slurmctld slurmd slurm-client munge`;
+  if (missing.length > 0)
+    t.ok(process.env.CI !== 'true', 'Slurm is installed', { skip: process.env.CI !== 'true' && why });
+  else if (INSIDE) body();
+  else inOwnNetwork(t, NETWORK, file, 'a real Slurm');
+}
+
+/** node001 and so on. */
+export function nodeNames(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `node${String(i + 1).padStart(3, '0')}`);
+}
+
+interface Daemon {
+  readonly argv: readonly [program: string, ...args: string[]];
+  readonly child: ChildProcess;
+  readonly exit: Promise<unknown>;
+}
+
+export interface Kind {
+  readonly nodes: readonly string[];
+  /** Of these nodes slurmd is started: of all, unless told. Who has none is idle all the same. */
+  readonly slurmd?: readonly string[];
+  /** Lines of slurm.conf that are not as here. */
+  readonly settings?: Readonly<Record<string, string | number>>;
 }
 
 export class Slurm {
-  readonly #dir: string;
-  readonly #daemons: { child: ChildProcess; exit: Promise<unknown> }[] = [];
-  readonly #env: NodeJS.ProcessEnv;
+  /** The folder of all that it writes. */
+  readonly path: string;
+  readonly #daemons = new Map<string, Daemon>();
 
   private constructor(t: Teardown) {
     // Not in shared memory: munged and slurmd look at who may write the folders above.
-    this.#dir = folder(t, tmpdir());
-    chmodSync(this.#dir, 0o755);
-    this.#env = { PATH, SLURM_CONF: join(this.#dir, 'slurm.conf') };
+    this.path = folder(t, tmpdir());
+    chmodSync(this.path, 0o755);
   }
 
-  /** Waits until all nodes are idle. `lines`: more of slurm.conf. */
-  static async start(t: Teardown, nodes: readonly string[], lines: readonly string[] = []): Promise<Slurm> {
+  /** Waits until all nodes are idle; it has ended when the test has. */
+  static async start(t: Teardown, { nodes, slurmd = nodes, settings = {} }: Kind): Promise<Slurm> {
     const slurm = new Slurm(t);
     t.teardown(() => slurm.#end());
-    slurm.#configure(nodes, lines);
+    slurm.#configure(nodes, settings);
     slurm.#begin('munged', [
+      'munged',
       '--foreground',
       `--key-file=${slurm.#at('munge.key')}`,
       `--socket=${slurm.#at('munge.sock')}`,
       `--pid-file=${slurm.#at('munged.pid')}`,
       `--seed-file=${slurm.#at('munged.seed')}`,
     ]);
-    await until('munged answers', async () => {
-      const child = spawn('munge', ['-n', '-S', slurm.#at('munge.sock')], { stdio: 'ignore' });
-      return (await once(child, 'close'))[0] === 0;
-    });
-    slurm.#begin('slurmctld', ['-D', '-c', '-i']);
-    for (const node of nodes) slurm.#begin('slurmd', ['-D', '-N', node]);
-    const idle = async () => {
-      const states = (await slurm.run('sinfo', '-h', '-N', '-o', '%T')).stdout.trim().split('\n');
-      return states.length === nodes.length && states.every(state => state === 'idle');
-    };
-    await until('all nodes are idle', idle).catch((error: Error) => {
-      throw new Error(`${error.message}; Slurm says:\n${slurm.log()}`);
+    await until(
+      'munged answers',
+      async () => (await slurm.run('munge', '-n', '-S', slurm.#at('munge.sock'))).code === 0,
+    );
+    // Without a job or a drain of before; it keeps both when it is begun again.
+    slurm.#begin('slurmctld', ['slurmctld', '-D', '-i', '-c']);
+    for (const node of slurmd) slurm.#begin(node, ['slurmd', '-D', '-N', node]);
+    const runs = new Set(slurmd);
+    const without = nodes.filter(node => !runs.has(node));
+    if (without.length > 0) {
+      const set = (state: string) =>
+        slurm.run('scontrol', 'update', `nodename=${fold(without)}`, `state=${state}`, 'reason=new');
+      await until('slurmctld answers', async () => (await set('down')).code === 0);
+      await set('resume');
+    }
+    // Slurm does not hear who has no slurmd, and says so by a star.
+    const wanted = nodes.map(node => `${node} idle${runs.has(node) ? '' : '*'}`).sort();
+    await until('all nodes are idle', async () => {
+      slurm.#stillThere();
+      const { stdout } = await slurm.run('sinfo', '-h', '-N', '-o', '%N %T');
+      return stdout.trim().split('\n').sort().join() === wanted.join();
     });
     return slurm;
   }
 
-  #at(name: string): string {
-    return join(this.#dir, name);
+  /** What Slurm's commands, and those who call them, need. */
+  get env(): { PATH: string; SLURM_CONF: string } {
+    return { PATH, SLURM_CONF: this.#at('slurm.conf') };
   }
 
-  #configure(nodes: readonly string[], lines: readonly string[]): void {
+  #at(name: string): string {
+    return join(this.path, name);
+  }
+
+  #configure(nodes: readonly string[], settings: Readonly<Record<string, string | number>>): void {
     for (const name of ['state', 'spool', 'log']) mkdirSync(this.#at(name));
     writeFileSync(this.#at('munge.key'), randomBytes(128), { mode: 0o600 });
     writeFileSync(this.#at('cgroup.conf'), 'CgroupAutomount=no\nConstrainCores=no\nConstrainRAMSpace=no\n');
-    const host = hostname().split('.')[0];
+    const [host = ''] = hostname().split('.');
     const user = userInfo().username;
-    const node = (name: string, i: number) =>
-      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${PORT + 1 + i} CPUs=4 RealMemory=100 State=UNKNOWN`;
-    const text = `
-ClusterName=test
-SlurmctldHost=${host}(127.0.0.1)
-SlurmctldPort=${PORT}
-SlurmUser=${user}
-SlurmdUser=${user}
-AuthType=auth/munge
-AuthInfo=socket=${this.#at('munge.sock')}
-CredType=cred/munge
-CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
-StateSaveLocation=${this.#at('state')}
-SlurmdSpoolDir=${this.#at('spool')}/%n
-SlurmctldPidFile=${this.#at('slurmctld.pid')}
-SlurmdPidFile=${this.#at('slurmd')}-%n.pid
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-SlurmdParameters=config_overrides
-DebugFlags=NO_CONF_HASH
-SlurmdTimeout=0
-${nodes.map(node).join('\n')}
-PartitionName=batch Nodes=${nodes.join(',')} Default=YES State=UP
-${lines.join('\n')}
-`;
-    writeFileSync(this.#at('slurm.conf'), text);
+    const all = {
+      ClusterName: 'test',
+      SlurmctldHost: `${host}(127.0.0.1)`,
+      SlurmctldPort: PORT,
+      SlurmUser: user,
+      SlurmdUser: user,
+      AuthType: 'auth/munge',
+      AuthInfo: `socket=${this.#at('munge.sock')}`,
+      CredType: 'cred/munge',
+      CommunicationParameters: 'NoCtldInAddrAny,NoInAddrAny',
+      StateSaveLocation: this.#at('state'),
+      SlurmdSpoolDir: this.#at('spool/%n'),
+      SlurmctldPidFile: this.#at('slurmctld.pid'),
+      SlurmdPidFile: this.#at('%n.pid'),
+      ProctrackType: 'proctrack/linuxproc',
+      TaskPlugin: 'task/none',
+      JobAcctGatherType: 'jobacct_gather/none',
+      AccountingStorageType: 'accounting_storage/none',
+      JobCompType: 'jobcomp/none',
+      SwitchType: 'switch/none',
+      MpiDefault: 'none',
+      SelectType: 'select/cons_tres',
+      SelectTypeParameters: 'CR_Core',
+      SlurmdParameters: 'config_overrides',
+      DebugFlags: 'NO_CONF_HASH',
+      ReturnToService: 1,
+      KillWait: 2,
+      ...settings,
+    };
+    const rows = [
+      ...Object.entries(all).map(([key, value]) => `${key}=${value}`),
+      ...nodes.map(
+        (name, i) =>
+          `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${PORT + 1 + i} CPUs=4 RealMemory=1000`,
+      ),
+      `PartitionName=batch Nodes=${fold(nodes)} Default=YES State=UP`,
+    ];
+    writeFileSync(this.#at('slurm.conf'), `${rows.join('\n')}\n`);
   }
 
-  #begin(program: string, args: string[]): void {
-    const log = openSync(this.#at(`log/${program}-${this.#daemons.length}`), 'a');
-    const child = spawn(program, args, { env: this.#env, stdio: ['ignore', log, log] });
-    this.#daemons.push({ child, exit: once(child, 'close') });
+  #begin(name: string, argv: Daemon['argv']): void {
+    const log = openSync(this.#at(`log/${name}`), 'a');
+    const [program, ...args] = argv;
+    const child = spawn(program, args, { env: this.env, stdio: ['ignore', log, log] });
+    this.#daemons.set(name, { argv, child, exit: once(child, 'close') });
   }
 
   /** Runs one of Slurm's commands to its end. */
   async run(command: string, ...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-    const child = spawn(command, args, { env: this.#env, cwd: this.#dir, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, { env: this.env, cwd: this.path, stdio: ['ignore', 'pipe', 'pipe'] });
     const said = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].on('data', (data: Buffer) => {
@@ -141,23 +186,61 @@ ${lines.join('\n')}
     return { code, ...said };
   }
 
-  /** What the daemons have logged. */
-  log(): string {
-    return this.#daemons
-      .map(({ child }, i) => readFileSync(this.#at(`log/${child.spawnfile.split('/').at(-1)}-${i}`), 'utf8'))
-      .join('\n');
+  #daemon(name: string): Daemon {
+    const daemon = this.#daemons.get(name);
+    if (daemon === undefined) throw new Error(`there is no daemon ${name}`);
+    return daemon;
+  }
+
+  /** Sends a signal to `slurmctld`, or to the slurmd of a node. */
+  signal(name: string, signal: NodeJS.Signals): void {
+    this.#daemon(name).child.kill(signal);
+  }
+
+  /** Kills `slurmctld`, or the slurmd of a node, and waits until it has ended. */
+  async kill(name: string): Promise<void> {
+    this.signal(name, 'SIGKILL');
+    await this.#daemon(name).exit;
+  }
+
+  /** Begins again what was killed, with what it has saved. `more`: words of its command line, for this time. */
+  again(name: string, ...more: string[]): void {
+    const [program, ...args] = this.#daemon(name).argv;
+    this.#begin(name, [program, ...args.filter(word => word !== '-c'), ...more]);
+  }
+
+  /** What a daemon has logged: `slurmctld`, or the slurmd of a node. */
+  log(name: string): string {
+    return readFileSync(this.#at(`log/${name}`), 'utf8');
+  }
+
+  #stillThere(): void {
+    for (const [name, { child }] of this.#daemons)
+      if (hasEnded(child)) throw new Error(`${name} has ended:\n${this.log(name)}`);
   }
 
   async #end(): Promise<void> {
-    // Jobs first: what runs of them is no child of ours.
-    await this.run('scancel', '--state=PENDING,RUNNING,SUSPENDED', '--user', userInfo().username);
-    await until('no job is left', async () => {
-      const { code, stdout } = await this.run('squeue', '-h');
-      return code !== 0 || stdout === '';
+    // Jobs first, and by Slurm: what runs of them is no child of ours.
+    for (const [name, { child }] of this.#daemons) {
+      child.kill('SIGCONT');
+      if (hasEnded(child)) this.again(name);
+    }
+    const isEmpty = async () => (await this.run('squeue', '-h')).stdout === '';
+    await until('slurmctld answers', async () => {
+      this.#stillThere();
+      return (await this.run('scontrol', 'ping')).code === 0;
     });
-    for (const { child, exit } of this.#daemons.reverse()) {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    if (!(await isEmpty())) {
+      await this.run('scancel', '--user', userInfo().username);
+      await until('no job is left', isEmpty);
+    }
+    for (const { child, exit } of [...this.#daemons.values()].reverse()) {
+      child.kill('SIGKILL');
       await exit;
     }
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }

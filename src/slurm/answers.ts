@@ -5,6 +5,14 @@ import { expand } from '../common/hostlists.js';
 import { InputError } from '../common/text.js';
 import type { Job, SlurmNode } from './statefile.js';
 
+export type { SlurmNode } from './statefile.js';
+
+/** With what is not left for those who show nodes. */
+export interface ListedNode extends SlurmNode {
+  /** When its slurmd began, as it said when it registered: seconds since 1970. */
+  readonly slurmd_start_s?: number | undefined;
+}
+
 /** What a row has from a text that somebody wrote; more is cut. */
 const TEXT_MOST = 256;
 
@@ -33,9 +41,15 @@ export function gpusIn(list: string | undefined): number {
   return sum;
 }
 
-function nodeOf(name: string, row: string): SlurmNode {
+/** A row up to where an administrator's words begin. */
+function headOf(row: string): string {
   const end = row.search(FREE_TEXT);
-  const head = end < 0 ? row : row.slice(0, end);
+  return end < 0 ? row : row.slice(0, end);
+}
+
+function nodeOf(name: string, row: string): SlurmNode {
+  const head = headOf(row);
+  const end = head.length < row.length ? head.length : -1;
   const states = [...head.matchAll(/ State=(\S+)/g)].map(([, state]) => state as string);
   const [, host] = / NodeHostName=(\S+)/.exec(head) ?? [];
   const [, gres] = / Gres=(\S+)/.exec(head) ?? [];
@@ -67,12 +81,21 @@ function nodeOf(name: string, row: string): SlurmNode {
  * like a node's: a node that is told of twice is in no state that anything can be concluded from.
  */
 export function parseNodes(text: string): SlurmNode[] {
-  const nodes = new Map<string, SlurmNode>();
+  return rowsOf(text, nodeOf);
+}
+
+/** The same with the starts of slurmd. */
+export function parseListedNodes(text: string): ListedNode[] {
+  return rowsOf(text, (name, row) => ({ ...nodeOf(name, row), slurmd_start_s: whole(headOf(row), 'SlurmdStartTime') }));
+}
+
+function rowsOf<T extends SlurmNode>(text: string, read: (name: string, row: string) => T): T[] {
+  const nodes = new Map<string, T>();
   for (const row of text.split('\n')) {
     const [, name] = NODE_ROW.exec(row) ?? [];
     if (name === undefined) continue;
     const twice = nodes.get(name);
-    nodes.set(name, twice === undefined ? nodeOf(name, row) : { ...twice, state: '?' });
+    nodes.set(name, twice === undefined ? read(name, row) : { ...twice, state: '?' });
   }
   return [...nodes.values()];
 }
@@ -132,4 +155,15 @@ export interface SlurmConfig {
 export function parseConfig(text: string): SlurmConfig {
   const of = (key: string) => cut(new RegExp(`^${key}\\s*=\\s*(.*?)\\s*$`, 'm').exec(text)?.[1] ?? '');
   return { cluster: of('ClusterName'), version: of('SLURM_VERSION'), private_data: of('PrivateData') || 'unknown' };
+}
+
+/** ReturnToService of the same text: 0, 1 or 2; undefined where it is not said. */
+export function parseReturnToService(text: string): number | undefined {
+  const [, digit] = /^ReturnToService\s*=\s*([012])\s*$/m.exec(text) ?? [];
+  return digit === undefined ? undefined : Number(digit);
+}
+
+/** The host of the controller that is called primary and is up, of `scontrol ping`; undefined where there is none. */
+export function parsePrimary(text: string): string | undefined {
+  return /^Slurmctld\(primary\) at (\S+) is UP$/m.exec(text)?.[1];
 }

@@ -1,21 +1,10 @@
-// Asks Slurm by its own commands, within limits: a call that takes too long, or says too much, is ended with all that it started. Reads
-// alone: there is no command here that changes anything.
+// The questions to Slurm, by its own commands. Reads alone: there is no command here that changes anything.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { formatDuration } from '../common/durations.js';
-import { oneLine } from '../common/text.js';
 import { JOB_STATES, jobFormat } from './answers.js';
+import { type CallOptions, failureOf, NoAnswer, runCommand } from './command.js';
 
-/** Slurm's own patience with a controller that hangs is 10 s, and a minute where there is no configuration. */
-const LIMIT_MS = 5000;
-/** 10,000 nodes are 6 MB. */
-const MOST_BYTES = 256 << 20;
-const ERROR_MOST = 200;
-
-/** Slurm was not asked, or did not answer; the message is what people are told. */
-export class NoAnswer extends Error {}
+export { type CallOptions, NoAnswer } from './command.js';
 
 export interface Calls {
   nodes(): Promise<string>;
@@ -23,100 +12,21 @@ export interface Calls {
   config(): Promise<string>;
 }
 
-/** Where the world is another one: in tests. */
-export interface CallOptions {
-  /** The folder of the commands; undefined: PATH. */
-  readonly folder?: string | undefined;
-  readonly limitMs?: number;
-  readonly stop?: AbortSignal;
-}
-
 /** What begins each row of a list, new for each call: 128 bits that nobody guesses. */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** What the commands get of our environment: nothing that changes what they print. */
-function environment(more: Record<string, string>): Record<string, string> {
-  const { PATH = '/usr/local/bin:/usr/bin:/bin', SLURM_CONF, SLURM_CONF_SERVER } = process.env;
-  return {
-    PATH,
-    ...(SLURM_CONF === undefined ? {} : { SLURM_CONF }),
-    ...(SLURM_CONF_SERVER === undefined ? {} : { SLURM_CONF_SERVER }),
-    LC_ALL: 'C',
-    SLURM_TIME_FORMAT: '%s',
-    ...more,
-  };
-}
-
-/** Ends a process and all that it started: it leads a group of its own. */
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-/** What a command says in words, of which the last line that it wrote is the most. */
-function failureOf(name: string, code: number | null, stderr: string): string {
-  const said = stderr.trim().split('\n').at(-1) ?? '';
-  const line = oneLine(said.length > ERROR_MOST ? `${said.slice(0, ERROR_MOST)}…` : said);
-  return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
-}
-
-/** Runs one command to its end. Rejects with NoAnswer. */
-function call(
+/** What a command answers that succeeds. Rejects with NoAnswer. */
+async function call(
   name: string,
   argv: readonly string[],
-  { folder, limitMs = LIMIT_MS, stop }: CallOptions,
+  options: CallOptions,
   env: Record<string, string> = {},
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(folder === undefined ? name : join(folder, name), argv, {
-      detached: true,
-      env: environment(env),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const pieces: Buffer[] = [];
-    let [bytes, stderr] = [0, ''];
-    let refused: string | undefined;
-    const end = (why: string) => {
-      refused ??= why;
-      endGroup(child);
-      // Whatever it started and let go of its group may hold the pipes: nobody waits for that.
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    const limit = setTimeout(() => end(`${name} took longer than ${formatDuration(limitMs)}`), limitMs);
-    const stopped = () => end('we are ended');
-    stop?.addEventListener('abort', stopped, { once: true });
-    child.stdout.on('data', (piece: Buffer) => {
-      bytes += piece.length;
-      if (bytes > MOST_BYTES) end(`${name} said more than ${MOST_BYTES >> 20} MiB`);
-      else pieces.push(piece);
-    });
-    child.stderr.on('data', (piece: Buffer) => {
-      stderr = (stderr + piece.toString()).slice(-4096);
-    });
-    const done = (settle: () => void) => {
-      clearTimeout(limit);
-      stop?.removeEventListener('abort', stopped);
-      settle();
-    };
-    child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
-      done(() =>
-        reject(new NoAnswer(code === 'ENOENT' ? `there is no ${name} here; give its folder by --slurm-bin` : message)),
-      ),
-    );
-    child.on('close', code =>
-      done(() => {
-        if (refused !== undefined) reject(new NoAnswer(refused));
-        else if (code !== 0) reject(new NoAnswer(failureOf(name, code, stderr)));
-        else resolve(Buffer.concat(pieces).toString('utf8'));
-      }),
-    );
-  });
+  const said = await runCommand(name, argv, options, env);
+  if (said.code !== 0) throw new NoAnswer(failureOf(name, said));
+  return said.stdout;
 }
 
 /** The questions, by Slurm's commands. */

@@ -4,15 +4,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
 import { Failure, usable } from '../common/failure.js';
+import { onHangup, tellLasting } from '../common/hangup.js';
 import { foldParts } from '../common/hostlists.js';
 import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb } from '../common/options.js';
+import { defineVerb, forms, parseVerb, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
 import { BoardReader } from '../shm/reader.js';
-import { slurmCalls } from './calls.js';
+import { type Calls, slurmCalls } from './calls.js';
 import { makeFolder, replaceFile } from './folder.js';
 import { namesText, readExceptions } from './matching.js';
 import { nodeState, savesPower } from './nodestate.js';
@@ -27,7 +28,7 @@ export const verb = defineVerb({
   examples: ['beoboard slurm', 'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names'],
   notes: `It calls scontrol show node and squeue, each for at most 5 s, and writes into its folder state (jobs: for the group of this process alone), skip
 (NodeNames in power saving) and names (NodeNames that the board calls otherwise by more than case). beoboard jobs, show and status --jobs read them; so does the gate.
-It needs no right in Slurm but to look. docs/slurm-jobs.md has it whole. SIGTERM, SIGINT and SIGHUP end it.`,
+It needs no right in Slurm but to look. docs/slurm.md has it whole. SIGHUP reads --config and --slurm-names again and asks Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT end it.`,
 });
 
 /** However long Slurm does not answer, it is asked again within this time, ms. */
@@ -81,28 +82,63 @@ function leave(folder: string, { state, matched }: Round, isPublic: boolean): vo
   if (matched !== undefined) replaceFile(folder, 'names', namesText(matched), 0o644);
 }
 
-export async function main(argv: string[]): Promise<number> {
-  const { values } = parseVerb(verb, argv);
-  const { slurmDir: folder, slurmNames, slurmBin, publicJobs, interval } = values;
+type Options = ValuesOf<typeof verb>;
+
+/** What it is bound to while it runs. */
+const LASTING = ['slurmDir', 'board', 'owner'] as const;
+
+/** What of the options is in force until SIGHUP. */
+interface InForce {
+  readonly options: Options;
+  readonly calls: Calls;
+  readonly exceptions: Readonly<Record<string, string>>;
+}
+
+/** Reads the command line and both files. Throws a UsageError. */
+function read(argv: string[], stop: AbortSignal): InForce {
+  const { values: options } = parseVerb(verb, argv);
+  const { slurmNames, slurmBin } = options;
   const exceptions = slurmNames === undefined ? {} : usable(verb.name, () => readExceptions(slurmNames));
+  return { options, exceptions, calls: slurmCalls({ folder: slurmBin, stop }) };
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const stop = onStop();
+  let inForce = read(argv, stop);
+  const { slurmDir: folder, board, owner } = inForce.options;
   makeFolder(folder);
   const log = createLog(verb.name);
-  const stop = onStop('SIGHUP');
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const telling = new Telling(log, service);
-  const poll = new Poll(
-    slurmCalls({ folder: slurmBin, stop }),
-    new BoardReader(values.board, values.owner),
-    exceptions,
+  const poll = new Poll(new BoardReader(board, owner), inForce.calls, inForce.exceptions);
+  let [status, isAsked, failures] = ['asks Slurm for the first time', false, 0];
+  let awake = new AbortController();
+  stop.addEventListener('abort', () => awake.abort());
+  onHangup(
+    log,
+    service,
+    () => status,
+    () => {
+      const changed = read(argv, stop);
+      tellLasting(log, LASTING, inForce.options, changed.options);
+      inForce = changed;
+      poll.change(changed.calls, changed.exceptions);
+      log.info('read its options again');
+      isAsked = true;
+      awake.abort();
+    },
   );
-  let failures = 0;
-  const next = (answered: boolean) =>
-    answered ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** (failures + 1));
+  const next = (answered: boolean) => {
+    const { interval } = inForce.options;
+    return answered ? interval : Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** (failures + 1));
+  };
   for (let isFirst = true; !stop.aborted; isFirst = false) {
     const begin = performance.now();
+    isAsked = false;
     const round = await poll.round(next);
     if (stop.aborted) break;
+    const { publicJobs, interval } = inForce.options;
     if (publicJobs && !isOpen(round))
       log.seldom('private', `--public-jobs is left out of account: Slurm has PrivateData=${round.state.private_data}`);
     try {
@@ -113,7 +149,7 @@ export async function main(argv: string[]): Promise<number> {
       if (isFirst) throw new Failure(`${line}; let this user write there, or give another folder by --slurm-dir`, 1);
       log.seldom('write', line);
     }
-    const status = telling.tell(round);
+    status = telling.tell(round);
     if (isFirst) {
       tellParent({ listening: [folder] });
       log.info(`ready: ${status}`);
@@ -122,7 +158,11 @@ export async function main(argv: string[]): Promise<number> {
     } else service.status(status);
     const wait = next(round.answered) - (round.answered ? performance.now() - begin : 0);
     failures = round.answered ? 0 : failures + 1;
-    await sleep(Math.max(wait, interval / 2), undefined, { signal: stop }).catch(() => undefined);
+    // Who was told of other options meanwhile goes by them at once.
+    if (isAsked) continue;
+    awake = new AbortController();
+    if (stop.aborted) break;
+    await sleep(Math.max(wait, interval / 2), undefined, { signal: awake.signal }).catch(() => undefined);
   }
   log.info('ended');
   return 0;

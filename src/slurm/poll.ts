@@ -61,19 +61,27 @@ export interface Round {
 }
 
 export class Poll {
-  readonly #calls: Calls;
   readonly #board: BoardReader;
-  readonly #exceptions: Readonly<Record<string, string>>;
+  #calls: Calls;
+  /** Names on the board of NodeNames. */
+  #exceptions: Readonly<Record<string, string>>;
   readonly #differences = new Differences();
   #nodes: Answer<SlurmNode> = { list: [] };
   #jobs: Answer<Job> = { list: [] };
   #config: SlurmConfig = parseConfig('');
   #configUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(calls: Calls, board: BoardReader, exceptions: Readonly<Record<string, string>>) {
-    this.#calls = calls;
+  constructor(board: BoardReader, calls: Calls, exceptions: Readonly<Record<string, string>>) {
     this.#board = board;
+    this.#calls = calls;
     this.#exceptions = exceptions;
+  }
+
+  /** From the next round on it goes by these. */
+  change(calls: Calls, exceptions: Readonly<Record<string, string>>): void {
+    this.#calls = calls;
+    this.#exceptions = exceptions;
+    this.#configUntil = Number.NEGATIVE_INFINITY;
   }
 
   /** Asks once. `next`: in how many ms it will be asked again, by whether it was answered. */

@@ -1,7 +1,8 @@
 // The file in which the reader of Slurm leaves what Slurm says, for those who show it: its format, and how it is read. Never asks
 // Slurm, and never waits.
 
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
@@ -104,21 +105,18 @@ export type Found = { readonly state: State; readonly why?: undefined } | { read
 /** Those who stop hearing from the reader wait so much longer than it said, ms. */
 const PATIENCE_MS = 15_000;
 
-/** Reads the file of that folder. */
-export function readState(folder: string): Found {
-  const path = join(folder, 'state');
-  const nothing = (why: string): Found => ({ why: `nothing is known of Slurm: ${why}` });
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT')
-      return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm-jobs.md)`);
-    if (code === 'EACCES')
-      return nothing(`${oneLine(path)} is not for you; have the administrator add you to the group beoboard-jobs`);
-    return nothing(oneLine(message));
-  }
+const nothing = (why: string): Found => ({ why: `nothing is known of Slurm: ${why}` });
+
+/** Why it cannot be read. */
+function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
+  if (code === 'ENOENT')
+    return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
+  if (code === 'EACCES')
+    return nothing(`${oneLine(path)} is not for you; have the administrator add you to the group beoboard-jobs`);
+  return nothing(oneLine(message));
+}
+
+function parseState(path: string, text: string): Found {
   let state: State | undefined;
   try {
     state = JSON.parse(text) as State;
@@ -130,6 +128,74 @@ export function readState(folder: string): Found {
   if (!Array.isArray(state.nodes?.list) || !Array.isArray(state.jobs?.list))
     return nothing(`${oneLine(path)} has no nodes and jobs; see what beoboard slurm says`);
   return { state };
+}
+
+/** Without waiting for somebody who would write into what is no file. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** Reads the file of that folder. */
+export function readState(folder: string): Found {
+  const path = join(folder, 'state');
+  try {
+    const fd = openSync(path, AT_ONCE);
+    try {
+      return parseState(path, readFileSync(fd, 'utf8'));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    return unread(path, error as NodeJS.ErrnoException);
+  }
+}
+
+/** The file of that folder for who looks again and again: it is read aside, and nobody waits for it. */
+export class StateFollower {
+  readonly #path: string;
+  readonly #changed: () => void;
+  #found: Found = nothing('its file is being read');
+  #reading = false;
+  /** Which file was read: each answer is a new one. */
+  #which = '';
+
+  /** `changed` is called when something else was found. */
+  constructor(folder: string, changed: () => void) {
+    this.#path = join(folder, 'state');
+    this.#changed = changed;
+  }
+
+  /** What was found last, the same object while the file is the same; has it read again, unless that goes on already. */
+  get found(): Found {
+    if (!this.#reading) {
+      this.#reading = true;
+      void this.#read();
+    }
+    return this.#found;
+  }
+
+  async #read(): Promise<void> {
+    let found = this.#found;
+    try {
+      const { ino, mtimeNs } = await stat(this.#path, { bigint: true });
+      const which = `${ino} ${mtimeNs}`;
+      if (which !== this.#which) {
+        const file = await open(this.#path, AT_ONCE);
+        try {
+          found = parseState(this.#path, await file.readFile('utf8'));
+        } finally {
+          await file.close();
+        }
+        this.#which = which;
+      }
+    } catch (error) {
+      const now = unread(this.#path, error as NodeJS.ErrnoException);
+      if (now.why !== found.why) found = now;
+      this.#which = '';
+    }
+    this.#reading = false;
+    if (found === this.#found) return;
+    this.#found = found;
+    this.#changed();
+  }
 }
 
 /** How old an answer is, ms; undefined: there has been none. */

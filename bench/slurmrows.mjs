@@ -1,0 +1,98 @@
+// Measures for slurm.bench.mjs, in a network of its own; prints rows as JSON.
+
+import { execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Slurm } from '../dist/test/realslurm.js';
+import { cpuOf, end, folder, MAIN, sleep } from './processes.mjs';
+import { fill, openReceiver } from './receiving.mjs';
+
+const NODES = 10_000;
+const quick = process.argv[2] === 'quick';
+
+/** Starts a program, and says what CPU time it took, in us, once it has ended well. A fork of Python alone would be 60 ms. */
+const SPENT = `
+import os, sys
+quiet = [(os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)]
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)
+_, status, used = os.wait4(pid, 0)
+if status: sys.exit(1)
+print(round(1e6 * (used.ru_utime + used.ru_stime)))
+`;
+
+/** CPU time of a whole process, ms. */
+async function spent(...argv) {
+  const child = spawn('python3', ['-c', SPENT, ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let told = '';
+  child.stdout.on('data', data => {
+    told += data;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${argv.join(' ')} ended with ${code}`);
+  return Number(told) / 1000;
+}
+
+const undo = [];
+try {
+  const receiver = await openReceiver();
+  undo.push(() => receiver.close());
+  await fill(receiver.port, NODES);
+  const nodes = Array.from({ length: NODES }, (_, i) => `node${String(i + 1).padStart(5, '0')}`);
+  const slurm = await Slurm.start(
+    { teardown: act => undo.push(act) },
+    { nodes, slurmd: [], settings: { SlurmdTimeout: 0 } },
+  );
+  console.error(`bench: slurm: ${(await slurm.run('sinfo', '-V')).stdout.trim()}, ${NODES} nodes`);
+  const own = folder();
+  undo.push(() => rmSync(own, { recursive: true }));
+  const left = join(own, 'slurm');
+  const at = ['--board', receiver.board];
+  const reader = fork(MAIN, ['slurm', ...at, '--slurm-dir', left, '--interval', '1s'], {
+    env: { ...process.env, ...slurm.env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  undo.push(() => end(reader));
+  await once(reader, 'message');
+  const written = () => statSync(join(left, 'state')).ino;
+  const nextTick = async () => {
+    for (const before = written(); written() === before; ) await sleep(0.02);
+  };
+
+  const ticks = [];
+  for (let i = 0; i < 5; i++) await nextTick(); // until it is compiled: it runs for months
+  for (let i = 0; i < (quick ? 3 : 20); i++) {
+    const before = cpuOf(reader.pid);
+    await nextTick();
+    ticks.push((cpuOf(reader.pid) - before) / 1000);
+  }
+  process.kill(reader.pid, 'SIGSTOP'); // it would take part of what follows
+
+  execFileSync('make', ['-s', '-j2', '-C', fileURLToPath(new URL('../c/gate', import.meta.url)), `OUT=${own}`], {
+    stdio: 'pipe',
+  });
+  const job = ['--nodes', 'node[00101-00107,00109-00165]', ...at];
+  const taken = { status: [], beyond: [], gate: [], check: [] };
+  for (let i = 0; i < (quick ? 3 : 21); i++) {
+    const status = await spent(process.execPath, MAIN, 'status', ...at);
+    const beside = await spent(process.execPath, MAIN, 'status', '--jobs', ...at, '--slurm-dir', left);
+    taken.status.push(status);
+    taken.beyond.push(beside - status);
+    taken.gate.push(await spent(join(own, 'beoboard-gate'), ...job));
+    taken.check.push(await spent(process.execPath, MAIN, 'check', ...job));
+  }
+  process.kill(reader.pid, 'SIGCONT');
+  const row = (figure, samples, bound) => ({ figure, unit: 'ms of CPU', samples, bound });
+  console.log(
+    JSON.stringify([
+      row('status of 10,000 nodes', taken.status),
+      row('status --jobs, beyond it', taken.beyond, 150),
+      row('a tick of beoboard slurm, beyond the commands that it calls', ticks, 500),
+      row('beoboard-gate, of 64', taken.gate, 10),
+      row('check --nodes, of the same', taken.check),
+    ]),
+  );
+} finally {
+  for (const act of undo.reverse()) await act();
+}

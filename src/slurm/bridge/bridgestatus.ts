@@ -1,0 +1,104 @@
+// What `beoboard bridge --status` tells: what a bridge that runs has left of its last tick, and what its journal says is its own.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatDuration } from '../../common/durations.js';
+import { oneLine } from '../../common/text.js';
+import { brakeText, type Count } from './massbrake.js';
+import type { Act, BrakeState, Claim, Ledger, Timed } from './ownership.js';
+import type { Outcome } from './tick.js';
+
+/** The file in the folder of the journal. */
+export const STATUS = 'status';
+
+/** What a bridge leaves after each tick; `mono_ms` and `next_ms` are of CLOCK_MONOTONIC. */
+export interface LastTick extends Outcome {
+  readonly pid: number;
+  readonly mono_ms: number;
+  readonly next_ms: number;
+}
+
+/** A bridge that is so late does not run any more, ms: it may wait for calls of 5 s each. */
+const PATIENCE_MS = 60_000;
+
+/** Whether there is such a process. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** The last tick of a bridge that runs; undefined: none does. */
+export function lastTick(folder: string, monoMs: number): LastTick | undefined {
+  try {
+    const last = JSON.parse(readFileSync(join(folder, STATUS), 'utf8')) as LastTick;
+    // A file of an earlier boot is of the future, or of a process that is another one now and has not just written it.
+    return isAlive(last.pid) && monoMs >= last.mono_ms && monoMs < last.next_ms + PATIENCE_MS ? last : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Everything, for programs and for people. */
+export interface BridgeStatus {
+  readonly running: boolean;
+  readonly pid?: number | undefined;
+  readonly trouble?: string | undefined;
+  readonly nodes?: number | undefined;
+  readonly counts?: readonly Count[] | undefined;
+  readonly left?: readonly { readonly node: string; readonly why: string }[] | undefined;
+  readonly own: readonly Claim[];
+  readonly brakes: readonly (BrakeState & { readonly brake: string })[];
+  readonly recent: readonly {
+    readonly time_ms: number;
+    readonly node: string;
+    readonly act: Act;
+    readonly outcome: string;
+  }[];
+}
+
+const RECENT = 10;
+
+export function statusOf(last: LastTick | undefined, ledger: Ledger, entries: readonly Timed[]): BridgeStatus {
+  return {
+    running: last !== undefined,
+    ...(last && { pid: last.pid, trouble: last.trouble, nodes: last.nodes, counts: last.counts, left: last.left }),
+    own: [...ledger.claims.values()],
+    brakes: [...ledger.brakes].flatMap(([brake, state]) => (state.on ? [{ brake, ...state }] : [])),
+    recent: entries
+      .flatMap(entry =>
+        entry.what === 'result'
+          ? [{ time_ms: entry.time_ms, node: entry.node, act: entry.act, outcome: entry.outcome }]
+          : [],
+      )
+      .slice(-RECENT),
+  };
+}
+
+/** As lines. */
+export function statusLines(status: BridgeStatus, nowMs: number): string[] {
+  const { running, pid, trouble, nodes, left = [], own, brakes, recent } = status;
+  const ago = (ms: number) => `${formatDuration(Math.max(0, nowMs - ms))} ago`;
+  return [
+    running
+      ? `The bridge runs (pid ${pid}): ${nodes} nodes are known to both the board and Slurm.`
+      : 'No bridge runs that enforces with this journal.',
+    ...(trouble === undefined ? [] : [`It does nothing now: ${trouble}.`]),
+    ...brakes.map(brake => `BRAKE: no more drains: ${brakeText(brake.brake, brake)}; since ${ago(brake.sinceMs)}.`),
+    own.length === 0 ? 'No drain is its own.' : 'Its own drains:',
+    ...own.map(
+      ({ node, reason, sinceMs, phase }) =>
+        `  ${node}  ${reason}  ${ago(sinceMs)}${phase === 'held' ? '' : '  not known to have been done'}`,
+    ),
+    ...(left.length === 0 ? [] : ['Left alone:']),
+    ...left.slice(0, 20).map(({ node, why }) => `  ${node}  ${why}`),
+    ...(left.length > 20 ? [`  and ${left.length - 20} more`] : []),
+    ...(recent.length === 0 ? [] : ['Done last:']),
+    ...recent.map(
+      ({ time_ms, node, act, outcome }) =>
+        `  ${ago(time_ms)}  ${act} ${node}${outcome === 'done' ? '' : `: ${outcome}`}`,
+    ),
+  ].map(oneLine);
+}

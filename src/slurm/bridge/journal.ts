@@ -1,0 +1,221 @@
+// The journal: what the bridge has done and is about to do, a JSON object on each line, on the disk before it is done. It is read again at
+// each start, and says then what is the bridge's own. Nothing else writes it.
+
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../../common/failure.js';
+import { oneLine } from '../../common/text.js';
+import { lock } from '../../native/index.js';
+import { type Entry, Ledger, type Timed } from './ownership.js';
+
+const NAME = 'journal';
+/** From this size on a new one is begun, with a line that has all that still counts. */
+const LONG_BYTES = 16 << 20;
+/** No journal of ours grows beyond what is written in one run: a larger one is not read. */
+const MOST_BYTES = 512 << 20;
+
+function failure(path: string, why: string): Failure {
+  return new Failure(`${oneLine(path)}: ${oneLine(why)}`, 1);
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'EIO';
+
+/** Makes the folder where it is not there. Throws a Failure where it is not ours alone. */
+export function openFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST')
+      throw failure(
+        folder,
+        `cannot be made: ${codeOf(error)}; let systemd make it (StateDirectory=), or give another by --journal`,
+      );
+  }
+  const { uid, mode } = lstatSync(folder);
+  if (!lstatSync(folder).isDirectory()) throw failure(folder, 'is no folder; remove it, or give another by --journal');
+  if (uid !== process.getuid?.())
+    throw failure(folder, `belongs to user ${uid}; run as that user, or give another by --journal`);
+  if ((mode & 0o077) !== 0)
+    throw failure(folder, 'is open to others, who could write that drains are ours; chmod 700 it');
+}
+
+/** The one bridge that may act with that folder. */
+export class Only {
+  readonly #path: string;
+  readonly #fd: number;
+
+  /** Throws a Failure where another process has it. */
+  constructor(folder: string) {
+    this.#path = join(folder, 'lock');
+    this.#fd = lock(this.#path);
+    if (this.#fd === -constants.errno.EWOULDBLOCK)
+      throw failure(
+        this.#path,
+        'another bridge runs with this folder; end it first, as by systemctl stop beoboard-bridge',
+      );
+    if (this.#fd < 0) throw failure(this.#path, `cannot be locked: error ${-this.#fd}`);
+  }
+
+  /** Whether the file is still there: whoever makes another could hold that. */
+  holds(): boolean {
+    const { ino, dev } = fstatSync(this.#fd);
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    return now?.ino === ino && now.dev === dev;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Reads lines into a ledger. A last line without an end was being written when the power went: it says of nothing that was done. */
+export function readLines(text: string, place: string): { ledger: Ledger; entries: Timed[]; whole: number } {
+  const ledger = new Ledger();
+  const entries: Timed[] = [];
+  const whole = text.lastIndexOf('\n') + 1;
+  for (const [i, line] of text.slice(0, whole).split('\n').entries()) {
+    if (line === '') continue;
+    let entry: Timed | undefined;
+    try {
+      entry = JSON.parse(line) as Timed;
+    } catch {}
+    if (
+      typeof entry !== 'object' ||
+      entry === null ||
+      typeof entry.what !== 'string' ||
+      !Number.isFinite(entry.time_ms)
+    )
+      throw new Failure(
+        `${oneLine(place)}:${i + 1}: is no line of a journal; put the journal back from a backup, or lift the drains by hand and move the file away`,
+        1,
+      );
+    ledger.apply(entry);
+    entries.push(entry);
+  }
+  return { ledger, entries, whole: Buffer.byteLength(text.slice(0, whole)) };
+}
+
+/** What the journal of a folder says; undefined where there is none. Throws a Failure. */
+export function readJournal(folder: string): ReturnType<typeof readLines> | undefined {
+  const path = join(folder, NAME);
+  let text: string;
+  try {
+    if (statSync(path).size > MOST_BYTES) throw failure(path, 'is too large; move it away');
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw failure(path, `cannot be read: ${codeOf(error)}; run as the user of the bridge`);
+  }
+  return readLines(text, path);
+}
+
+/** Where entries go: into a file, or nowhere. Each is in the ledger as soon as it is written. */
+export interface Journal {
+  readonly ledger: Ledger;
+  /** Throws a Failure where it could not be written: then nothing may be done. */
+  write(entries: readonly Entry[]): void;
+}
+
+/** A journal in memory alone: what would have been written. */
+export class Rehearsal implements Journal {
+  constructor(readonly ledger: Ledger) {}
+
+  write(entries: readonly Entry[]): void {
+    for (const entry of entries) this.ledger.apply({ ...entry, time_ms: Date.now() });
+  }
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function writeWhole(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+}
+
+const lineOf = (entry: Timed) => `${JSON.stringify({ time: new Date(entry.time_ms).toISOString(), ...entry })}\n`;
+
+/** The journal of a folder that is held by `Only`. */
+export class JournalFile implements Journal {
+  readonly ledger: Ledger;
+  readonly #path: string;
+  readonly #fd: number;
+  /** Where the last whole line ends. */
+  #end: number;
+
+  /** Throws a Failure. */
+  constructor(folder: string) {
+    const path = join(folder, NAME);
+    this.#path = path;
+    const before = readJournal(folder);
+    this.ledger = before?.ledger ?? new Ledger();
+    this.#end = before?.whole ?? 0;
+    if (this.#end > LONG_BYTES) this.#beginAnew(folder, path);
+    try {
+      this.#fd = openSync(path, 'a', 0o600);
+      ftruncateSync(this.#fd, this.#end);
+      fsyncSync(this.#fd);
+      syncFolder(folder);
+    } catch (error) {
+      throw failure(path, `cannot be written: ${codeOf(error)}`);
+    }
+  }
+
+  /** The old one stays beside it, under the time at which it ended. There is one under the name at every moment. */
+  #beginAnew(folder: string, path: string): void {
+    const now = Date.now();
+    const line = lineOf({ what: 'state', state: this.ledger.state(now), time_ms: now });
+    const made = `${path}.new`;
+    const fd = openSync(made, 'w', 0o600);
+    try {
+      writeWhole(fd, line);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    linkSync(path, `${path}.${new Date(now).toISOString().replace(/[:.-]/g, '')}`);
+    renameSync(made, path);
+    syncFolder(folder);
+    this.#end = Buffer.byteLength(line);
+  }
+
+  /** Throws a Failure: then half a line may stand there, which the next start takes away, and nothing more is written. */
+  write(entries: readonly Entry[]): void {
+    if (entries.length === 0) return;
+    const timed = entries.map(entry => ({ ...entry, time_ms: Date.now() }));
+    const text = timed.map(lineOf).join('');
+    try {
+      writeWhole(this.#fd, text);
+      fsyncSync(this.#fd);
+    } catch (error) {
+      throw failure(this.#path, `cannot be written: ${codeOf(error)}; without it nothing is done in Slurm`);
+    }
+    this.#end += Buffer.byteLength(text);
+    for (const entry of timed) this.ledger.apply(entry);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,250 @@
+// The verb `bridge`: drains in Slurm what the board calls silent, and gives back what is live again. Does nothing unless it is told to
+// enforce, and nothing where it is in doubt.
+
+import { closeSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure, usable } from '../../common/failure.js';
+import { createLog } from '../../common/log.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../../common/options.js';
+import { json, print } from '../../common/output.js';
+import { compilePattern } from '../../common/patterns.js';
+import { onStop, tellParent } from '../../common/process.js';
+import { oneLine, quote } from '../../common/text.js';
+import { VERBS } from '../../common/verbs.js';
+import { VERSION } from '../../common/version.js';
+import { CLOCK, clocks } from '../../native/index.js';
+import { Service } from '../../service/service.js';
+import { BoardReader } from '../../shm/reader.js';
+import { NoAnswer } from '../calls.js';
+import { replaceFile } from '../folder.js';
+import { readExceptions } from '../matching.js';
+import { lookAtAll, lookAtOne } from './boardlook.js';
+import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
+import { type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
+import { slurmOrders } from './orders.js';
+import { Ledger } from './ownership.js';
+import { FATAL, type Policy } from './rules.js';
+import { Bridge, type Outcome, RELEASE, type Settings, type World } from './tick.js';
+
+export const verb = defineVerb({
+  name: 'bridge',
+  summary: VERBS.bridge,
+  options: [
+    'enforce',
+    'dry-run',
+    'drain-after',
+    'resume-after',
+    'drain-ill',
+    'ignore',
+    'unsigned',
+    'witness',
+    'by',
+    'journal',
+    'kill-switch',
+    'status',
+    'json',
+    'release',
+    'undrain-own',
+    'slurm-bin',
+    'slurm-names',
+    'interval',
+    'board',
+    'owner',
+    'config',
+  ],
+  forms: forms.bridge,
+  examples: [
+    'beoboard bridge',
+    'beoboard bridge --config /etc/beoboard/bridge.toml',
+    'beoboard bridge --status',
+    'beoboard bridge --release',
+  ],
+  notes: `Without enforce it is a dry run: it prints the very command lines, one for each silence, and gives Slurm no order. With --dry-run it
+is one though the file says enforce.
+It drains a node that has been silent for --drain-after, that Slurm calls IDLE, MIXED or ALLOCATED, and that nobody else has decided about; and lifts
+what it has drained itself, and nothing else, once the node has been live for --resume-after. A drain lets jobs go on. It never sets a node
+down, never cancels a job, and ends with all drains left in place. When many nodes are silent it stops (brakes), and says so.
+docs/bridge.md has its rules, and the way from nothing to a dry run to enforcing. SIGTERM, SIGINT and SIGHUP end it.
+With --status the exit code is 0 when a bridge that enforces runs, 1 when none does.`,
+});
+
+type Values = ValuesOf<typeof verb>;
+
+/** However long Slurm does not answer, it is asked again within this time, ms. */
+const LONGEST_MS = 60_000;
+
+/** Twelve acts of five calls each, which all take their 5 s: more than any tick. */
+const TICK_MOST_MS = 300_000;
+
+const words = new BigUint64Array(3);
+
+function monoMs(): number {
+  clocks(words);
+  return Number((words[CLOCK.monotonic] ?? 0n) / 1_000_000n);
+}
+
+function settingsOf(values: Values, isRehearsal: boolean): Settings {
+  const {
+    drainAfter,
+    resumeAfter,
+    drainIll,
+    ignore = [],
+    unsigned,
+    witness,
+    by,
+    slurmNames,
+    killSwitch,
+    journal,
+  } = values;
+  return usable(verb.name, () => {
+    if (by !== undefined && 'field' in by)
+      throw new UsageError(
+        verb.name,
+        `--by: ${quote(by.field)} is no pattern between slashes; write one as in '/^rack[0-9]+/'`,
+      );
+    const groupOf = by === undefined ? () => undefined : compilePattern(by.pattern, '--by');
+    const policy: Policy = {
+      ...{ drainAfterMs: drainAfter, resumeAfterMs: resumeAfter, unsigned, witness: witness === 'slurm', groupOf },
+      drainIll: drainIll ? FATAL.filter(ailment => !ignore.includes(ailment)) : [],
+    };
+    const exceptions = slurmNames === undefined ? {} : readExceptions(slurmNames);
+    return { policy, exceptions, killSwitch, requests: isRehearsal ? undefined : journal, isRehearsal };
+  });
+}
+
+function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: () => boolean): World {
+  const reader = new BoardReader(board, owner);
+  return {
+    slurm: slurmOrders({ folder: slurmBin, stop }),
+    lookAtAll: () => lookAtAll(reader),
+    lookAtOne: name => lookAtOne(reader, name),
+    isOnly,
+    monoMs,
+    nowMs: () => Date.now(),
+  };
+}
+
+/** What a tick came to, in a line. */
+function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
+  const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
+  return [
+    isRehearsal ? 'a dry run: nothing is done in Slurm' : 'enforcing',
+    ...(trouble === undefined ? [`${nodes} nodes known to both`] : [`does nothing now: ${trouble}`]),
+    ...(ledger.claims.size === 0 ? [] : [`${ledger.claims.size} drained by us`]),
+    ...(brakes.length === 0 ? [] : [`BRAKES ON: ${brakes.join(', ')}`]),
+  ].join('; ');
+}
+
+/** Ticks until it is told to end. */
+async function run(values: Values, isRehearsal: boolean): Promise<number> {
+  const { journal: folder, interval, config, ...rest } = values;
+  const settings = settingsOf(values, isRehearsal);
+  if (!isRehearsal) openFolder(folder);
+  const only = isRehearsal ? undefined : new Only(folder);
+  const journal = isRehearsal ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
+  const log = createLog(verb.name);
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const world = worldOf(values, stop, () => only?.holds() ?? true);
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  const bridge = new Bridge(world, settings, journal, log, say);
+  journal.write([{ what: 'start', pid: process.pid, version: VERSION, options: { ...rest, interval, config } }]);
+  let failures = 0;
+  let dueMs = 0;
+  let trouble: string | undefined;
+  for (let isFirst = true; !stop.aborted; isFirst = false) {
+    const begin = monoMs();
+    const outcome = await bridge.tick(stop);
+    if (stop.aborted) break;
+    failures = outcome.isSlurmSilent ? failures + 1 : 0;
+    const every = outcome.isSlurmSilent ? Math.min(Math.max(LONGEST_MS, interval), interval * 2 ** failures) : interval;
+    const next = Math.max(interval / 2, every - (monoMs() - begin));
+    dueMs = monoMs() + next + TICK_MOST_MS;
+    if (!isRehearsal) {
+      const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
+      replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
+    }
+    const line = lineOf(outcome, journal, isRehearsal);
+    if (isFirst) {
+      tellParent({ listening: [folder] });
+      log.info(`ready: ${line}`);
+      service.ready(line);
+      // A tick takes some calls of 5 s at most: one that never ends is told to the manager by saying nothing.
+      service.watch(() => monoMs() < dueMs);
+    } else {
+      service.status(line);
+      if (outcome.trouble !== trouble)
+        log.warn(outcome.trouble === undefined ? 'all is well again' : `does nothing: ${outcome.trouble}`);
+    }
+    trouble = outcome.trouble;
+    await sleep(next, undefined, { signal: stop }).catch(() => undefined);
+  }
+  journal.write([{ what: 'end' }]);
+  if (!isRehearsal) rmSync(join(folder, STATUS), { force: true });
+  log.info('ended: drains are left in place');
+  return 0;
+}
+
+/** Leaves a request, and waits until the bridge has taken it. */
+async function release(folder: string): Promise<number> {
+  openFolder(folder);
+  try {
+    closeSync(openSync(join(folder, RELEASE), 'wx', 0o600));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new Failure(`cannot write into ${oneLine(folder)}: ${code}`, 1);
+  }
+  const runs = lastTick(folder, monoMs()) !== undefined;
+  await print([
+    runs
+      ? 'The bridge releases its brakes in its next tick.\n'
+      : 'No bridge runs: its brakes are released when it is started.\n',
+  ]);
+  return 0;
+}
+
+async function undrainOwn(values: Values): Promise<number> {
+  const { journal: folder, dryRun } = values;
+  openFolder(folder);
+  const only = new Only(folder);
+  const journal = dryRun ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
+  const say = (line: string) => void process.stdout.write(`${line}\n`);
+  const world = worldOf(values, onStop(), () => only.holds());
+  const bridge = new Bridge(world, settingsOf(values, dryRun), journal, createLog(verb.name), say);
+  let still: readonly string[];
+  try {
+    still = await bridge.giveAllBack();
+  } catch (error) {
+    if (error instanceof NoAnswer) throw new Failure(`nothing more is done: ${error.message}`, 1);
+    throw error;
+  }
+  if (still.length > 0) throw new Failure(`still drained: ${still.join(', ')}; see beoboard bridge --status`, 1);
+  return 0;
+}
+
+async function status({ journal: folder, json: asJson }: Values): Promise<number> {
+  const found = readJournal(folder);
+  const last = lastTick(folder, monoMs());
+  const status = statusOf(last, found?.ledger ?? new Ledger(), found?.entries ?? []);
+  await print(
+    asJson ? [`${json({ schema: 1, ...status })}\n`] : statusLines(status, Date.now()).map(line => `${line}\n`),
+  );
+  return status.running ? 0 : 1;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values } = parseVerb(verb, argv);
+  const asked = (['status', 'release', 'undrainOwn'] as const).filter(word => values[word]);
+  if (asked.length > 1)
+    throw new UsageError(verb.name, '--status, --release and --undrain-own are asked for at once; give one of them');
+  if (values.json && !values.status)
+    throw new UsageError(verb.name, '--json goes with --status; add that, or leave it out');
+  if (values.ignore !== undefined && !values.drainIll)
+    throw new UsageError(verb.name, '--ignore goes with --drain-ill; add that, or leave it out');
+  if (values.status) return status(values);
+  if (values.release) return release(values.journal);
+  if (values.undrainOwn) return undrainOwn(values);
+  return run(values, !values.enforce || values.dryRun);
+}

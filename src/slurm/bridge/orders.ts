@@ -1,0 +1,75 @@
+// The only orders that Slurm gets from us: drain, undrain and resume of one node, with the questions around them. No order here takes a job
+// away, and none sets a node down.
+
+import { hostname } from 'node:os';
+import { type ListedNode, parseListedNodes, parsePrimary, parseReturnToService } from '../answers.js';
+import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
+import type { Order } from './rules.js';
+
+/** What may be asked and ordered. All but `order` reject with NoAnswer. */
+export interface Slurm {
+  nodes(): Promise<ReadonlyMap<string, ListedNode>>;
+  /** One of them, now; undefined: there is none of that name. */
+  node(name: string): Promise<ListedNode | undefined>;
+  /** The same behind an order, which is not ended either. */
+  readBack(name: string): Promise<ListedNode | undefined>;
+  /** Why this is not the machine whose slurmctld decides; undefined: it is. */
+  notPrimary(): Promise<string | undefined>;
+  returnToService(): Promise<number | undefined>;
+  /** Whatever becomes of it: exit codes are no proof, and who wants to know looks again. */
+  order(order: Pick<Order, 'act' | 'node' | 'reason'>): Promise<{ rc: number | null; said: string }>;
+}
+
+/** The words behind `scontrol`. */
+function wordsOf({ act, node, reason }: Pick<Order, 'act' | 'node' | 'reason'>): string[] {
+  const words = ['update', `nodename=${node}`, `state=${act}`];
+  return act === 'drain' ? [...words, `reason=${reason}`] : words;
+}
+
+/** The same as a line for a shell. */
+export function lineOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
+  const quoted = wordsOf(order).map(word => (/^[A-Za-z0-9=._-]+$/.test(word) ? word : word.replace(/=(.*)/s, "='$1'")));
+  return `scontrol ${quoted.join(' ')}`;
+}
+
+/** Whether two names are of one host: the same, or the same but for the domain that one of them lacks. */
+function isSameHost(one: string, other: string): boolean {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  return a === b || (!a.includes('.') && b.startsWith(`${a}.`)) || (!b.includes('.') && a.startsWith(`${b}.`));
+}
+
+/** Slurm by its own commands. `options.stop` ends questions, and no order: what was begun comes to its end. `host`: this machine. */
+export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm {
+  const { stop: _, ...unstopped } = options;
+  const answer = async (argv: readonly string[], how = options) => {
+    const said = await runCommand('scontrol', argv, how);
+    if (said.code !== 0) throw new NoAnswer(failureOf('scontrol', said));
+    return said.stdout;
+  };
+  const listed = async (names: readonly string[], how?: CallOptions) =>
+    parseListedNodes(await answer(['-a', '-d', '-o', 'show', 'node', ...names], how));
+  const one = async (name: string, how?: CallOptions) => (await listed([name], how)).find(node => node.name === name);
+  return {
+    nodes: async () => new Map((await listed([])).map(node => [node.name, node] as const)),
+    node: name => one(name),
+    readBack: name => one(name, unstopped),
+    notPrimary: async () => {
+      // It fails where one of several controllers is down, and tells of all of them all the same.
+      const { stdout } = await runCommand('scontrol', ['ping'], options);
+      const primary = parsePrimary(stdout);
+      if (primary === undefined) return "Slurm's primary controller is not up";
+      return isSameHost(primary, host) ? undefined : `Slurm's primary controller is ${primary}, and this is ${host}`;
+    },
+    returnToService: async () => parseReturnToService(await answer(['show', 'config'])),
+    order: async order => {
+      let said: Said;
+      try {
+        said = await runCommand('scontrol', wordsOf(order), unstopped);
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        return { rc: null, said: error.message };
+      }
+      return { rc: said.code, said: said.code === 0 ? '' : failureOf('scontrol', said) };
+    },
+  };
+}

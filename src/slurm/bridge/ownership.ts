@@ -1,0 +1,243 @@
+// What is the bridge's own, by its journal alone: which drains it gave, on which silences it has acted once, when it gave nodes back, which
+// brakes are on. Folds records, and holds what it knows against what Slurm says. Pure: no file, no clock.
+
+import type { ListedNode } from '../answers.js';
+import { nodeState } from '../nodestate.js';
+
+export type Act = 'drain' | 'undrain' | 'resume';
+
+/** What has gone wrong with a node, so that it is the same wherever it is looked at from: `silent BOOT REPORTS`, `ill BOOT AILMENT`. */
+export type Incident = string;
+
+export function isIllness(incident: Incident): boolean {
+  return incident.startsWith('ill ');
+}
+
+/** What Slurm says of a node, as far as it is kept. */
+export interface Standing {
+  readonly state: string;
+  readonly reason?: string | undefined;
+}
+
+/** All that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
+export type Entry =
+  | { readonly what: 'start'; readonly pid: number; readonly version: string; readonly options: object }
+  | { readonly what: 'end' }
+  /** Written, and on the disk, before the act. */
+  | {
+      readonly what: 'intent';
+      readonly act: Act;
+      readonly id: string;
+      readonly node: string;
+      readonly board: string;
+      readonly incident: Incident;
+      readonly boot_id: string;
+      readonly reason: string;
+      readonly why: string;
+      readonly command: string;
+      readonly evidence: object;
+      readonly before: Standing;
+    }
+  /** What became of it, as Slurm says. `unsure`: Slurm does not show it, and it may come yet. */
+  | {
+      readonly what: 'result';
+      readonly act: Act;
+      readonly id: string;
+      readonly node: string;
+      readonly outcome: 'done' | 'unsure';
+      readonly rc?: number | null | undefined;
+      readonly said?: string | undefined;
+      readonly after?: Standing | undefined;
+    }
+  /** The drain is not ours any more, for good. */
+  | {
+      readonly what: 'let_go';
+      readonly id: string;
+      readonly node: string;
+      readonly why: string;
+      readonly after: Standing;
+    }
+  /** Somebody else has decided about this node during this silence, or illness: it is his. */
+  | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
+  /** It is not ill any more: the next time is another one. */
+  | { readonly what: 'well'; readonly node: string }
+  | {
+      readonly what: 'brake';
+      readonly brake: string;
+      readonly on: boolean;
+      readonly value: number;
+      readonly limit: number;
+      /** So many are taken for granted, since an administrator has released it. */
+      readonly accepted: number;
+    }
+  | { readonly what: 'switch'; readonly off: boolean }
+  /** All of the above in one, when a journal is begun anew. */
+  | { readonly what: 'state'; readonly state: LedgerState };
+
+export type Timed = Entry & { readonly time_ms: number };
+
+/** A drain that we have given, or are about to. */
+export interface Claim {
+  readonly id: string;
+  readonly node: string;
+  readonly board: string;
+  readonly incident: Incident;
+  readonly bootId: string;
+  readonly reason: string;
+  /** `meant`: written down before the act, and Slurm has not shown it yet. */
+  readonly phase: 'meant' | 'held';
+  readonly sinceMs: number;
+  /** It is being given back, since when. */
+  readonly giving?: { readonly act: Act; readonly sinceMs: number } | undefined;
+}
+
+export interface BrakeState {
+  readonly on: boolean;
+  readonly value: number;
+  readonly limit: number;
+  readonly accepted: number;
+  readonly sinceMs: number;
+}
+
+export interface LedgerState {
+  readonly claims: readonly Claim[];
+  /** By node: incidents on which nothing more is done. */
+  readonly settled: Readonly<Record<string, { readonly silent?: Incident; readonly ill?: Incident }>>;
+  /** By node: when it was given back. */
+  readonly returns: Readonly<Record<string, readonly number[]>>;
+  readonly brakes: Readonly<Record<string, BrakeState>>;
+}
+
+const DAY_MS = 86_400_000;
+/** A command that was under way when its bridge was killed has ended by then: Slurm's own patience is 10 s. */
+const UNDER_WAY_MS = 15_000;
+
+export class Ledger {
+  readonly claims = new Map<string, Claim>();
+  readonly brakes = new Map<string, BrakeState>();
+  readonly #settled = new Map<string, { silent?: Incident; ill?: Incident }>();
+  readonly #returns = new Map<string, number[]>();
+
+  /** Takes a record in. */
+  apply(entry: Timed): void {
+    const { time_ms } = entry;
+    switch (entry.what) {
+      case 'intent':
+        if (entry.act === 'drain') {
+          const { id, node, board, incident, reason } = entry;
+          const claim = { id, node, board, incident, bootId: entry.boot_id, reason, sinceMs: time_ms };
+          this.claims.set(node, { ...claim, phase: 'meant' });
+          this.#settle(node, incident);
+        } else this.#change(entry, { giving: { act: entry.act, sinceMs: time_ms } });
+        break;
+      case 'result':
+        if (entry.act === 'drain') {
+          if (entry.outcome === 'done') this.#change(entry, { phase: 'held' });
+        } else if (entry.outcome === 'done' && this.claims.get(entry.node)?.id === entry.id) {
+          this.claims.delete(entry.node);
+          const recent = (this.#returns.get(entry.node) ?? []).filter(at => time_ms - at < DAY_MS);
+          this.#returns.set(entry.node, [...recent, time_ms]);
+        }
+        break;
+      case 'let_go':
+        if (this.claims.get(entry.node)?.id === entry.id) this.claims.delete(entry.node);
+        break;
+      case 'theirs':
+        this.#settle(entry.node, entry.incident);
+        break;
+      case 'well':
+        delete this.#settled.get(entry.node)?.ill;
+        break;
+      case 'brake': {
+        const { on, value, limit, accepted } = entry;
+        this.brakes.set(entry.brake, { on, value, limit, accepted, sinceMs: time_ms });
+        break;
+      }
+      case 'state':
+        for (const claim of entry.state.claims) this.claims.set(claim.node, claim);
+        for (const [node, incidents] of Object.entries(entry.state.settled)) this.#settled.set(node, { ...incidents });
+        for (const [node, times] of Object.entries(entry.state.returns)) this.#returns.set(node, [...times]);
+        for (const [brake, state] of Object.entries(entry.state.brakes)) this.brakes.set(brake, state);
+        break;
+    }
+  }
+
+  #change({ node, id }: { node: string; id: string }, change: Partial<Claim>): void {
+    const claim = this.claims.get(node);
+    if (claim?.id === id) this.claims.set(node, { ...claim, ...change });
+  }
+
+  #settle(node: string, incident: Incident): void {
+    const before = this.#settled.get(node) ?? {};
+    this.#settled.set(node, isIllness(incident) ? { ...before, ill: incident } : { ...before, silent: incident });
+  }
+
+  /** Whether nothing more is to be done on that incident: we have acted once, or somebody else has decided. */
+  isSettled(node: string, incident: Incident): boolean {
+    const { silent, ill } = this.#settled.get(node) ?? {};
+    return incident === silent || incident === ill;
+  }
+
+  /** Whether an illness of that node is settled. */
+  hasSettledIllness(node: string): boolean {
+    return this.#settled.get(node)?.ill !== undefined;
+  }
+
+  /** How often it was given back in the last 24 hours. */
+  returnsOf(node: string, nowMs: number): number {
+    return (this.#returns.get(node) ?? []).filter(at => nowMs - at < DAY_MS && at <= nowMs).length;
+  }
+
+  /** All of it, to begin a journal with. What is older than a day and what is over is left out. */
+  state(nowMs: number): LedgerState {
+    const recent = [...this.#returns].map(([node, times]) => [node, times.filter(at => nowMs - at < DAY_MS)] as const);
+    return {
+      claims: [...this.claims.values()],
+      settled: Object.fromEntries(this.#settled),
+      returns: Object.fromEntries(recent.filter(([, times]) => times.length > 0)),
+      brakes: Object.fromEntries([...this.brakes].filter(([, { on, accepted }]) => on || accepted > 0)),
+    };
+  }
+}
+
+export function standingOf({ state, reason }: ListedNode): Standing {
+  return { state, reason };
+}
+
+/** Whether that node carries the drain of that claim: the flag, and the very reason that the journal has. */
+export function carries(node: ListedNode, claim: Claim): boolean {
+  return nodeState(node.state).flags.has('DRAIN') && node.reason === claim.reason;
+}
+
+/**
+ * What has become of our drains, by what Slurm says of all nodes: records to be written. Nothing is concluded of a node that Slurm does not
+ * tell of, nor from a state that is not known, as for a moment after a start of slurmctld.
+ */
+export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, nowMs: number): Entry[] {
+  return [...ledger.claims.values()].flatMap((claim): Entry[] => {
+    const { id, node, giving } = claim;
+    const now = slurm.get(node);
+    if (now === undefined) return [];
+    const { base, flags } = nodeState(now.state);
+    if (base === undefined || base === 'UNKNOWN') return [];
+    const after = standingOf(now);
+    if (carries(now, claim))
+      return claim.phase === 'meant' ? [{ what: 'result', act: 'drain', id, node, outcome: 'done', after }] : [];
+    // An act of ours that nobody saw end.
+    if (giving !== undefined && !flags.has('DRAIN'))
+      return [{ what: 'result', act: giving.act, id, node, outcome: 'done', after }];
+    if (claim.phase === 'meant' && nowMs - claim.sinceMs < UNDER_WAY_MS && nowMs >= claim.sinceMs) return [];
+    const why =
+      claim.phase === 'meant'
+        ? 'it was not carried out, or was lifted at once'
+        : flags.has('DRAIN')
+          ? 'it has another reason now'
+          : 'its drain was lifted';
+    return [{ what: 'let_go', id, node, why, after }];
+  });
+}
+
+/** Whether an undrain or resume may still be under way. */
+export function isBeingGiven({ giving }: Claim, nowMs: number): boolean {
+  return giving !== undefined && nowMs - giving.sinceMs < UNDER_WAY_MS && nowMs >= giving.sinceMs;
+}

@@ -1,0 +1,384 @@
+// What the bridge does with a node, and what it leaves: by what the board says, what Slurm says, and what is its own. Pure, so that each
+// rule is a row of a test. Where it says nothing, nothing is done.
+
+import type { Ailment } from '../../shm/ailments.js';
+import type { ListedNode } from '../answers.js';
+import type { Matched } from '../matching.js';
+import { type NodeState, nodeState } from '../nodestate.js';
+import type { BoardLook, SeenNode } from './boardlook.js';
+import { type Count, limits } from './massbrake.js';
+import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
+
+/** As an administrator has it. Times in ms. */
+export interface Policy {
+  readonly drainAfterMs: number;
+  readonly resumeAfterMs: number;
+  /** Ailments for which a live node is drained; empty: none. */
+  readonly drainIll: readonly Ailment[];
+  /** Whether reports that prove no key are evidence. */
+  readonly unsigned: boolean;
+  /** Whether a node with jobs is drained only where Slurm does not hear it either. */
+  readonly witness: boolean;
+  /** The group of a node by its name on the board. */
+  readonly groupOf: (name: string) => string | undefined;
+}
+
+/** What is ill enough that no job should start there. */
+export const FATAL: readonly Ailment[] = [
+  'held',
+  'bad_health',
+  'root_readonly',
+  'memory_errors',
+  'gpu_lost',
+  'gpu_errors',
+];
+
+/** What the bridge remembers of a node from one look to the next; times of CLOCK_MONOTONIC, ms. */
+export interface Watched {
+  readonly incident?: Incident | undefined;
+  readonly looks: number;
+  /** Since when the same holds, without a break: the incident, or that it is well. */
+  readonly sinceMs: number;
+  readonly isWell: boolean;
+}
+
+/** Everything that one decision rests on. */
+export interface Situation {
+  readonly policy: Policy;
+  readonly board: BoardLook;
+  readonly slurm: ReadonlyMap<string, ListedNode>;
+  readonly matched: Matched;
+  readonly ledger: Ledger;
+  readonly watched: ReadonlyMap<string, Watched>;
+  /** Since when all looks were evidence, CLOCK_MONOTONIC. */
+  readonly watchingSinceMs: number;
+  readonly monoMs: number;
+  readonly nowMs: number;
+  /** ReturnToService; undefined: not known. */
+  readonly returnToService?: number | undefined;
+}
+
+/** One thing to do. */
+export interface Order {
+  readonly act: Act;
+  /** NodeName, and the name on the board. */
+  readonly node: string;
+  readonly board: string;
+  readonly id: string;
+  readonly incident: Incident;
+  readonly bootId: string;
+  /** Of the drain. */
+  readonly reason: string;
+  /** In words. */
+  readonly why: string;
+}
+
+/** `not yet`: no reason to tell anybody. */
+export interface Left {
+  readonly why: string;
+  readonly isEarly?: boolean;
+  /** It is somebody else's, for the whole incident. */
+  readonly isTheirs?: boolean;
+}
+
+const early = (why: string): Left => ({ why, isEarly: true });
+
+// ---- which incident it is ----
+
+export function silenceOf({ bootId, reports }: SeenNode): Incident {
+  return `silent ${bootId} ${reports}`;
+}
+
+/** The worst of those for which it is drained. */
+function ailmentOf({ ailments }: SeenNode, { drainIll }: Policy): Ailment | undefined {
+  return ailments.find(ailment => drainIll.includes(ailment));
+}
+
+/** What is wrong with a node now, for which it may be drained. */
+export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined {
+  if (seen.state === 'silent') return silenceOf(seen);
+  const ailment = seen.state === 'live' ? ailmentOf(seen, policy) : undefined;
+  return ailment === undefined ? undefined : `ill ${seen.bootId} ${ailment}`;
+}
+
+// ---- the next look ----
+
+/** What is remembered after a look that is evidence. Who is neither in an incident nor well is forgotten. */
+export function watch(
+  before: ReadonlyMap<string, Watched>,
+  { nodes }: BoardLook,
+  policy: Policy,
+  monoMs: number,
+): Map<string, Watched> {
+  const next = new Map<string, Watched>();
+  for (const [name, seen] of nodes) {
+    const incident = incidentOf(seen, policy);
+    const isWell = seen.state === 'live' && incident === undefined;
+    if (incident === undefined && !isWell) continue;
+    const was = before.get(name);
+    const same = was !== undefined && was.incident === incident && was.isWell === isWell;
+    next.set(name, same ? { ...was, looks: was.looks + 1 } : { incident, isWell, looks: 1, sinceMs: monoMs });
+  }
+  return next;
+}
+
+// ---- which nodes are meant ----
+
+/**
+ * Without those of whom the board has two: one by its NodeName, another by the name of its host. One of them may be invented by whoever can
+ * send a datagram, and nobody knows which.
+ */
+export function withoutDoubtful(
+  matched: Matched,
+  slurm: ReadonlyMap<string, ListedNode>,
+  board: ReadonlyMap<string, unknown>,
+  exceptions: Readonly<Record<string, string>>,
+): Matched {
+  const hosts = new Map<string, number>();
+  for (const { name, host = name } of slurm.values())
+    hosts.set(host.toLowerCase(), (hosts.get(host.toLowerCase()) ?? 0) + 1);
+  const isDoubtful = (nodeName: string, name: string) => {
+    const host = slurm.get(nodeName)?.host?.toLowerCase();
+    if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
+    return host !== name && hosts.get(host) === 1 && board.has(host) && !matched.nodeName.has(host);
+  };
+  return { ...matched, boardName: new Map([...matched.boardName].filter(([node, name]) => !isDoubtful(node, name))) };
+}
+
+// ---- what is counted ----
+
+/** `IDLE`, `MIXED` or `ALLOCATED`. */
+const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
+/** What a node may have beside that, and be drained all the same. Whatever else stands there: hands off. */
+const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
+/** Slurm's own word for a node that it does not hear. */
+const SLURMS_REASON = 'Not responding';
+
+const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWith('POWER'));
+
+/** Whether a silent node counts against the brakes: not one in power saving, nor one that others took out before it fell silent. */
+export function countsAsSilent(seen: SeenNode, node: ListedNode, claim: Claim | undefined): boolean {
+  if (seen.state !== 'silent') return false;
+  const state = nodeState(node.state);
+  if (hasPower(state)) return false;
+  if (claim !== undefined && carries(node, claim)) return true;
+  const isOut = state.flags.has('DRAIN') || state.flags.has('FAIL') || state.base === 'DOWN';
+  return !(isOut && node.reason_s !== undefined && node.reason_s * 1000 < seen.lastRealMs);
+}
+
+const MINUTE_MS = 60_000;
+
+/** All that the brakes go by: of nodes that both know, so that names which somebody invents count for nothing. */
+export function countsOf({ policy, board, slurm, matched, ledger }: Situation): Count[] {
+  let [silent, fresh, ill] = [0, 0, 0];
+  const groups = new Map<string, { nodes: number; silent: number }>();
+  for (const [nodeName, name] of matched.boardName) {
+    const seen = board.nodes.get(name);
+    const node = slurm.get(nodeName);
+    if (seen === undefined || node === undefined) continue;
+    const counts = countsAsSilent(seen, node, ledger.claims.get(nodeName));
+    if (counts) silent++;
+    if (counts && seen.silentForMs < MINUTE_MS) fresh++;
+    if (seen.state === 'live' && ailmentOf(seen, policy) !== undefined) ill++;
+    const link = board.links.get(seen.link);
+    for (const group of [link && `link ${link.name}`, policy.groupOf(name)]) {
+      if (group === undefined) continue;
+      const so = groups.get(group) ?? { nodes: 0, silent: 0 };
+      so.nodes++;
+      if (counts) so.silent++;
+      groups.set(group, so);
+    }
+  }
+  const nodes = matched.boardName.size;
+  return [
+    { brake: 'silent', value: silent, limit: limits.silent(nodes) },
+    { brake: 'new', value: fresh, limit: limits.new(nodes) },
+    { brake: 'ill', value: ill, limit: limits.ill(nodes) },
+    ...[...groups].map(([name, so]) => ({ brake: `group ${name}`, value: so.silent, limit: limits.group(so.nodes) })),
+  ];
+}
+
+/** Of the drains that are ours with one more: its brake goes on only when there would be another. */
+export function ownCount({ matched, ledger }: Situation, more: number): Count {
+  return { brake: 'own', value: ledger.claims.size + more, limit: limits.own(matched.boardName.size) };
+}
+
+/** The brakes that concern a node. */
+export function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
+  const link = board.links.get(seen.link);
+  const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];
+  return ['silent', 'new', 'own', 'ill', ...groups.flatMap(group => (group === undefined ? [] : [`group ${group}`]))];
+}
+
+// ---- whether to drain ----
+
+/** No other link may have been in trouble for less than this. */
+const LINK_SETTLES_MS = 600_000;
+
+/** What of links keeps a silent node from being blamed. */
+function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined {
+  const own = links.get(seen.link);
+  if (own === undefined) return 'nothing is known of its link';
+  if (own.trouble !== undefined) return `its link ${own.name} is ${own.trouble.what}`;
+  for (const { name, trouble } of links.values())
+    if (trouble !== undefined && trouble.forMs < LINK_SETTLES_MS)
+      return `link ${name} is ${trouble.what}, for less than 10 minutes`;
+  return undefined;
+}
+
+/** What of Slurm's own view speaks against a drain. */
+function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left | undefined {
+  const { base, flags, text } = nodeState(node.state);
+  if (base === undefined) return { why: `Slurm's state ${text} has a word that is not known here` };
+  const hindrance = [...flags].find(flag => !NO_HINDRANCE.includes(flag));
+  const { reason } = node;
+  const isTheirs = flags.has('DRAIN') || flags.has('FAIL') || (reason !== undefined && reason !== SLURMS_REASON);
+  if (hindrance !== undefined || !WORKING.includes(base)) return { why: `it is ${text} in Slurm`, isTheirs };
+  if (reason !== undefined) return { why: 'it has a reason in Slurm', isTheirs };
+  if (seen.state === 'silent' && (node.slurmd_start_s ?? 0) * 1000 > seen.lastRealMs)
+    return { why: 'its slurmd has started since its last report: Slurm has heard of it later than we have' };
+  if (seen.state === 'silent' && policy.witness && base !== 'IDLE' && !flags.has('NOT_RESPONDING'))
+    return { why: 'it has jobs, and Slurm still hears it' };
+  return undefined;
+}
+
+/** What of the board's own view speaks against acting on a node, whatever is to be done. */
+function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undefined {
+  if (!unsigned && !seen.isProved) return 'its reports prove no key; see unsigned';
+  return seen.refused === 'clock' ? 'it reports, and is refused for its clock' : undefined;
+}
+
+/** Why a node that is silent, or ill, is not drained; undefined where it may be. Brakes come after this. */
+export function objectionToDrain(
+  seen: SeenNode,
+  node: ListedNode,
+  situation: Pick<Situation, 'policy' | 'board' | 'ledger'>,
+): Left | undefined {
+  const { policy, board, ledger } = situation;
+  if (board.trouble !== undefined) return { why: board.trouble };
+  const incident = incidentOf(seen, policy);
+  if (incident === undefined) return early(`it is ${seen.state}`);
+  if (ledger.claims.has(node.name)) return early('it is drained by us');
+  if (ledger.isSettled(node.name, incident)) return early('it has been acted upon, or decided by others');
+  const slurm = slurmObjection(seen, node, policy);
+  if (slurm?.isTheirs) return slurm;
+  if (seen.state === 'silent' && seen.silentForMs < policy.drainAfterMs) return early('it is not silent for long');
+  const evidence =
+    evidenceObjection(seen, policy) ?? (seen.state === 'silent' ? linkObjection(seen, board) : undefined);
+  return evidence === undefined ? slurm : { why: evidence };
+}
+
+// ---- whether to give back ----
+
+/** How long a node has to be live until it is given back: twice as long for each time that it was in the last 24 hours. */
+export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number {
+  return Math.min(Math.max(3_600_000, resumeAfterMs), resumeAfterMs * 2 ** Math.min(returns, 30));
+}
+
+/** What may stand beside our own drain when it is lifted. */
+const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
+
+/** How a node of ours is given back; or why not yet. */
+export function returnOf(
+  claim: Claim,
+  seen: SeenNode,
+  node: ListedNode,
+  situation: Pick<Situation, 'policy' | 'board' | 'returnToService' | 'nowMs'>,
+): { readonly act: 'undrain' | 'resume'; readonly why: string } | Left {
+  const { policy, board, returnToService, nowMs } = situation;
+  if (board.trouble !== undefined) return { why: board.trouble };
+  if (claim.phase !== 'held' || !carries(node, claim)) return early('its drain is not known to be ours');
+  if (isBeingGiven(claim, nowMs)) return early('it is being given back');
+  if (seen.state !== 'live') return early(`it is ${seen.state}`);
+  if (incidentOf(seen, policy) !== undefined) return early('it is ill');
+  const evidence = evidenceObjection(seen, policy);
+  if (evidence !== undefined) return { why: evidence };
+  const { base, flags, text } = nodeState(node.state);
+  if (flags.has('NOT_RESPONDING')) return early('its slurmd does not respond');
+  const hindrance = [...flags].find(flag => !NO_HINDRANCE_TO_RETURN.includes(flag));
+  if (base === undefined || hindrance !== undefined) return { why: `it is ${text} in Slurm` };
+  if (WORKING.includes(base)) return { act: 'undrain', why: 'it is live' };
+  if (base !== 'DOWN') return { why: `it is ${text} in Slurm` };
+  const sameBoot = seen.bootId === claim.bootId;
+  if (returnToService === 2) return { act: 'resume', why: 'it is live, and DOWN: ReturnToService is 2' };
+  if (returnToService === 1 && sameBoot)
+    return { act: 'resume', why: 'it is live, and DOWN; it was not booted since, and ReturnToService is 1' };
+  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not say its ReturnToService' };
+  return {
+    act: 'undrain',
+    why: `it is live; it stays DOWN, since ReturnToService is ${returnToService}${returnToService === 1 ? ' and it was booted' : ''}: resume it yourself`,
+  };
+}
+
+// ---- all nodes ----
+
+/** Two at a time, so that somebody can still step in. */
+const DRAINS_A_TICK = 2;
+/** Each takes some calls of scontrol. */
+const RETURNS_A_TICK = 10;
+const LOOKS = 2;
+
+export interface Decision {
+  readonly drains: readonly Order[];
+  readonly returns: readonly Order[];
+  /** Those that may be drained, were it not for the brakes. */
+  readonly wanted: readonly Order[];
+  readonly left: readonly { readonly node: string; readonly incident: Incident; readonly left: Left }[];
+  /** Nodes whose settled illness is over. */
+  readonly well: readonly string[];
+}
+
+/** Six digits that are the same for the same incident of the same node, wherever they are made. */
+export type MakeId = (node: string, incident: Incident) => string;
+
+const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
+
+/** What stands in Slurm beside the drain: one line of printable ASCII, under 80 characters. */
+function reasonOf(seen: SeenNode, incident: Incident, id: string, sinceMs: number): string {
+  if (seen.state === 'silent') return `beoboard: silent since ${clock(seen.lastRealMs)}Z #${id}`;
+  return `beoboard: ill (${incident.split(' ').at(-1)}) since ${clock(sinceMs)}Z #${id}`;
+}
+
+/** What to do now. `isOn`: whether a brake is. */
+export function decide(situation: Situation, makeId: MakeId, isOn: (brake: string) => boolean): Decision {
+  const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs } = situation;
+  const wanted: (Order & { seen: SeenNode })[] = [];
+  const left: { node: string; incident: Incident; left: Left }[] = [];
+  const returns: Order[] = [];
+  const well: string[] = [];
+  if (board.trouble !== undefined) return { drains: [], returns, wanted, left, well };
+  for (const [nodeName, name] of matched.boardName) {
+    const seen = board.nodes.get(name);
+    const node = slurm.get(nodeName);
+    const was = watched.get(name);
+    if (seen === undefined || node === undefined) continue;
+    if (was?.isWell && ledger.hasSettledIllness(nodeName) && !ledger.claims.has(nodeName)) well.push(nodeName);
+    const claim = ledger.claims.get(nodeName);
+    if (claim !== undefined && claim.board === name && was?.isWell) {
+      const wait = waitToReturn(policy, ledger.returnsOf(nodeName, nowMs));
+      if (monoMs - was.sinceMs < wait) continue;
+      const way = returnOf(claim, seen, node, situation);
+      const { id, incident, bootId, reason } = claim;
+      if ('act' in way) returns.push({ ...way, node: nodeName, board: name, id, incident, bootId, reason });
+      else if (!way.isEarly) left.push({ node: nodeName, incident, left: way });
+      continue;
+    }
+    const incident = was?.incident;
+    if (claim !== undefined || incident === undefined || was === undefined) continue;
+    const objection = objectionToDrain(seen, node, situation);
+    if (objection !== undefined) {
+      if (!objection.isEarly) left.push({ node: nodeName, incident, left: objection });
+      continue;
+    }
+    // A silence is as long as the board says; an illness, and what a bridge that has just begun sees, as long as it was watched.
+    const watchedMs = monoMs - (seen.state === 'silent' ? watchingSinceMs : was.sinceMs);
+    if (was.looks < LOOKS || watchedMs < policy.drainAfterMs) continue;
+    const id = makeId(nodeName, incident);
+    const reason = reasonOf(seen, incident, id, nowMs - (monoMs - was.sinceMs));
+    const why = seen.state === 'silent' ? `silent for ${Math.round(seen.unheardMs / 1000)} s` : `ill: ${incident}`;
+    wanted.push({ act: 'drain', node: nodeName, board: name, id, incident, bootId: seen.bootId, reason, why, seen });
+  }
+  wanted.sort((a, b) => b.seen.unheardMs - a.seen.unheardMs || (a.node < b.node ? -1 : 1));
+  const allowed = wanted.filter(({ seen }) => !brakesFor(seen, situation).some(isOn));
+  return { drains: allowed.slice(0, DRAINS_A_TICK), returns: returns.slice(0, RETURNS_A_TICK), wanted, left, well };
+}

@@ -1,0 +1,422 @@
+// One tick of the bridge: looks at both, concludes, and acts, by what is so at the moment of the act. Decides nothing that rules.ts does not.
+
+import { createHash } from 'node:crypto';
+import { statSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../../common/log.js';
+import { oneLine } from '../../common/text.js';
+import type { ListedNode } from '../answers.js';
+import { NoAnswer } from '../calls.js';
+import { type Matched, match } from '../matching.js';
+import { nodeState } from '../nodestate.js';
+import type { BoardLook, SeenNode } from './boardlook.js';
+import type { Journal } from './journal.js';
+import { type BrakeChange, brakeChanges, brakeText, type Count, released } from './massbrake.js';
+import { lineOf, type Slurm } from './orders.js';
+import { carries, type Entry, type Incident, observe, standingOf } from './ownership.js';
+import {
+  countsOf,
+  decide,
+  incidentOf,
+  type Order,
+  objectionToDrain,
+  ownCount,
+  type Policy,
+  returnOf,
+  type Situation,
+  type Watched,
+  watch,
+  withoutDoubtful,
+} from './rules.js';
+
+/** What the bridge has to do with. */
+export interface World {
+  readonly slurm: Slurm;
+  lookAtAll(): BoardLook;
+  lookAtOne(name: string): BoardLook;
+  /** Whether nobody else may act with our journal. */
+  isOnly(): boolean;
+  /** CLOCK_MONOTONIC, and since 1970, ms. */
+  monoMs(): number;
+  nowMs(): number;
+}
+
+export interface Settings {
+  readonly policy: Policy;
+  readonly exceptions: Readonly<Record<string, string>>;
+  /** While there is such a file nothing is done. */
+  readonly killSwitch: string;
+  /** Where an administrator leaves a request; undefined: nobody can. */
+  readonly requests: string | undefined;
+  /** Whether lines are printed, and nothing is done. */
+  readonly isRehearsal: boolean;
+}
+
+/** What became of a tick, for people and for `--status`. */
+export interface Outcome {
+  /** Why nothing could be done: Slurm, the board, the switch. */
+  readonly trouble?: string | undefined;
+  /** Whether Slurm did not answer. */
+  readonly isSlurmSilent: boolean;
+  readonly counts: readonly Count[];
+  readonly nodes: number;
+  /** Nodes that are left alone, and why. */
+  readonly left: readonly { readonly node: string; readonly why: string }[];
+}
+
+/** The request to release the brakes. */
+export const RELEASE = 'release';
+
+/** Looks further apart than this are not one watch, ms. */
+const GAP_MS = 15_000;
+/** A step of the wall clock beyond this is one, ms. */
+const STEP_MS = 1000;
+/** An order that was not seen to be carried out is given again after this, ms. */
+const AGAIN_MS = 60_000;
+
+export function incidentId(node: string, incident: Incident): string {
+  return createHash('sha256').update(`${node} ${incident}`).digest('hex').slice(0, 6);
+}
+
+/** Whether something lies there; what cannot be found out counts as yes. */
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
+/** What is kept as evidence of an act. */
+function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
+  const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, ailments } = seen;
+  return {
+    ...{ state, unheard_ms: unheardMs, silent_for_ms: silentForMs, reports, boot_id: bootId, lost },
+    ...{ last_report_ms: lastRealMs, proved: isProved, ailments, link: links.get(seen.link)?.name },
+    heartbeat_age_ms: Math.round(heartbeatAgeMs),
+  };
+}
+
+/** Slurm as it would be if what was printed had been done: our drains on nodes that nobody else has touched. */
+function rehearsed(node: ListedNode, reason: string): ListedNode {
+  const { flags } = nodeState(node.state);
+  return flags.has('DRAIN') || node.reason !== undefined ? node : { ...node, state: `${node.state}+DRAIN`, reason };
+}
+
+export class Bridge {
+  readonly #world: World;
+  readonly #settings: Settings;
+  readonly #journal: Journal;
+  readonly #log: Log;
+  /** Takes the lines of a rehearsal. */
+  readonly #print: (line: string) => void;
+  #watched = new Map<string, Watched>();
+  #watchingSinceMs: number | undefined;
+  #lastLookMs = Number.NEGATIVE_INFINITY;
+  #opened: number | undefined;
+  #clockOffsetMs: number | undefined;
+  #returnToService: number | undefined;
+  #isOff = false;
+  /** What was said of nodes that are left alone, so that it is said once. */
+  #said = new Map<string, string>();
+  /** When an order may be given again. */
+  readonly #again = new Map<string, number>();
+
+  constructor(world: World, settings: Settings, journal: Journal, log: Log, print: (line: string) => void) {
+    this.#world = world;
+    this.#settings = settings;
+    this.#journal = journal;
+    this.#log = log;
+    this.#print = print;
+  }
+
+  /** Looks, concludes and acts. Throws a Failure where the journal cannot be written. */
+  async tick(stop?: AbortSignal): Promise<Outcome> {
+    this.#lookAtSwitch();
+    let slurm: ReadonlyMap<string, ListedNode>;
+    try {
+      slurm = this.#rehearse(await this.#world.slurm.nodes());
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return {
+        trouble: `Slurm does not answer: ${error.message}`,
+        isSlurmSilent: true,
+        counts: [],
+        nodes: 0,
+        left: [],
+      };
+    }
+    const found = observe(this.#journal.ledger, slurm, this.#world.nowMs());
+    this.#journal.write(found);
+    for (const entry of found) this.#tell(entry);
+
+    if (this.#hasDown(slurm)) {
+      try {
+        this.#returnToService = await this.#world.slurm.returnToService();
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error;
+        this.#returnToService = undefined;
+      }
+    }
+    const board = this.#look(this.#world.lookAtAll());
+    const situation = this.#situation(board, slurm);
+    const counts = [...countsOf(situation), ownCount(situation, 0)];
+    const nodes = situation.matched.boardName.size;
+    if (board.trouble !== undefined) return { trouble: board.trouble, isSlurmSilent: false, counts, nodes, left: [] };
+    this.#brake(counts);
+    const decision = decide(situation, incidentId, brake => this.#isOn(brake));
+    const settled = decision.left.flatMap(({ node, incident, left }): Entry[] => {
+      const standing = slurm.get(node);
+      return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
+    });
+    this.#journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
+    const left = this.#tellLeft(decision.left.map(({ node, left }) => ({ node, why: left.why })));
+    const outcome = { isSlurmSilent: false, counts, nodes, left };
+    for (const order of [...decision.returns, ...decision.drains]) {
+      if (stop?.aborted) break;
+      if (this.#isOff) return { ...outcome, trouble: `${this.#settings.killSwitch} is there: nothing is done` };
+      const trouble = await this.#act(order, situation);
+      if (trouble !== undefined) return { ...outcome, ...trouble };
+    }
+    return { ...outcome, trouble: this.#isOff ? `${this.#settings.killSwitch} is there: nothing is done` : undefined };
+  }
+
+  /**
+   * Lifts all drains that are ours, whatever the board says of their nodes: an administrator's command. Gives those that are still there.
+   */
+  async giveAllBack(): Promise<string[]> {
+    const { slurm } = this.#world;
+    const { ledger } = this.#journal;
+    const notPrimary = await slurm.notPrimary();
+    if (notPrimary !== undefined) throw new NoAnswer(notPrimary);
+    const found = observe(ledger, await slurm.nodes(), this.#world.nowMs());
+    this.#journal.write(found);
+    for (const entry of found) this.#tell(entry);
+    for (const claim of [...ledger.claims.values()]) {
+      const before = await slurm.node(claim.node);
+      if (before === undefined || !carries(before, claim)) continue;
+      await this.#give({ ...claim, act: 'undrain', why: 'by command' }, before, {});
+    }
+    return [...ledger.claims.keys()];
+  }
+
+  // ---- looking ----
+
+  /** Whether a node of ours is DOWN, so that it matters what Slurm does with one that returns. */
+  #hasDown(slurm: ReadonlyMap<string, ListedNode>): boolean {
+    return [...this.#journal.ledger.claims.keys()].some(
+      name => nodeState(slurm.get(name)?.state ?? '').base === 'DOWN',
+    );
+  }
+
+  #lookAtSwitch(): void {
+    const off = isThere(this.#settings.killSwitch);
+    if (off === this.#isOff) return;
+    this.#isOff = off;
+    this.#journal.write([{ what: 'switch', off }]);
+    const file = oneLine(this.#settings.killSwitch);
+    this.#log.warn(off ? `switched off: ${file} is there; nothing is done` : `switched on again: ${file} is gone`);
+  }
+
+  #rehearse(slurm: ReadonlyMap<string, ListedNode>): ReadonlyMap<string, ListedNode> {
+    if (!this.#settings.isRehearsal) return slurm;
+    const { claims } = this.#journal.ledger;
+    return new Map(
+      [...slurm].map(([name, node]) => {
+        const claim = claims.get(name);
+        return [name, claim === undefined ? node : rehearsed(node, claim.reason)] as const;
+      }),
+    );
+  }
+
+  /** Whether a look can be joined to the ones before; and what is remembered of it. */
+  #look(board: BoardLook): BoardLook {
+    const { policy } = this.#settings;
+    const [monoMs, nowMs] = [this.#world.monoMs(), this.#world.nowMs()];
+    const offset = nowMs - monoMs;
+    const stepped = this.#clockOffsetMs !== undefined && Math.abs(offset - this.#clockOffsetMs) > STEP_MS;
+    const replaced = this.#opened !== undefined && board.opened !== this.#opened;
+    const isLate = monoMs - this.#lastLookMs > GAP_MS;
+    this.#clockOffsetMs = offset;
+    if (board.trouble === undefined) this.#opened = board.opened;
+    this.#lastLookMs = monoMs;
+    const trouble =
+      board.trouble ??
+      (stepped ? "this machine's wall clock was set" : replaced ? 'the board was replaced by another' : undefined);
+    if (trouble !== undefined || isLate) {
+      this.#watched = new Map();
+      this.#watchingSinceMs = undefined;
+    }
+    if (trouble !== undefined) return { ...board, trouble };
+    this.#watchingSinceMs ??= monoMs;
+    this.#watched = watch(this.#watched, board, policy, monoMs);
+    return board;
+  }
+
+  #matched(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Matched {
+    const { exceptions } = this.#settings;
+    const matched = match([...slurm.values()], [...board.nodes.keys()], exceptions);
+    return withoutDoubtful(matched, slurm, board.nodes, exceptions);
+  }
+
+  #situation(board: BoardLook, slurm: ReadonlyMap<string, ListedNode>): Situation {
+    const [monoMs, nowMs] = [this.#world.monoMs(), this.#world.nowMs()];
+    return {
+      ...{ policy: this.#settings.policy, board, slurm, matched: this.#matched(board, slurm), monoMs, nowMs },
+      ...{ ledger: this.#journal.ledger, watched: this.#watched, returnToService: this.#returnToService },
+      watchingSinceMs: this.#watchingSinceMs ?? monoMs,
+    };
+  }
+
+  // ---- brakes ----
+
+  #isOn(brake: string): boolean {
+    return this.#journal.ledger.brakes.get(brake)?.on ?? false;
+  }
+
+  #brake(counts: readonly Count[]): void {
+    const { brakes } = this.#journal.ledger;
+    const { requests } = this.#settings;
+    if (requests !== undefined && isThere(join(requests, RELEASE))) {
+      this.#change(released(counts, brakes), 'released by an administrator');
+      unlinkSync(join(requests, RELEASE));
+    }
+    this.#change(brakeChanges(counts, brakes));
+  }
+
+  #change(changes: readonly BrakeChange[], how = 'released'): void {
+    this.#journal.write(changes.map((change): Entry => ({ what: 'brake', ...change })));
+    for (const change of changes) {
+      if (change.on)
+        this.#log.warn(`BRAKE: no more drains: ${brakeText(change.brake, change)}; see beoboard bridge --status`);
+      else if (how !== 'released' || change.value < change.limit / 2) this.#log.warn(`brake ${how}: ${change.brake}`);
+    }
+  }
+
+  /** Whether one more drain of our own is one too many; puts the brake on. */
+  #isOneTooMany(situation: Situation): boolean {
+    const { brakes } = this.#journal.ledger;
+    const own = brakes.get('own');
+    this.#change(brakeChanges([ownCount(situation, 1)], own === undefined ? new Map() : new Map([['own', own]])));
+    return this.#isOn('own');
+  }
+
+  // ---- acting ----
+
+  /** Why an order does not hold any more, by what is so now; undefined: it does. */
+  #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): string | undefined {
+    const seen = board.nodes.get(order.board);
+    if (node === undefined || seen === undefined) return 'it is gone';
+    if (board.opened !== this.#opened) return 'the board was replaced by another';
+    const now = { ...situation, board, returnToService: this.#returnToService };
+    if (order.act === 'drain') {
+      if (incidentOf(seen, situation.policy) !== order.incident) return `it is ${seen.state} now`;
+      return objectionToDrain(seen, node, now)?.why;
+    }
+    const claim = situation.ledger.claims.get(order.node);
+    if (claim === undefined) return 'it is not ours';
+    const way = returnOf(claim, seen, node, now);
+    return 'act' in way ? (way.act === order.act ? undefined : `it wants ${way.act} now`) : way.why;
+  }
+
+  /** Looks again at both, and gives the order. Gives what ends this tick. */
+  async #act(order: Order, situation: Situation): Promise<{ trouble: string; isSlurmSilent: boolean } | undefined> {
+    const { slurm } = this.#world;
+    const { node, act } = order;
+    if (this.#world.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
+    let before: ListedNode | undefined;
+    try {
+      const notPrimary = await slurm.notPrimary();
+      if (notPrimary !== undefined) return { trouble: notPrimary, isSlurmSilent: false };
+      if (act !== 'drain') this.#returnToService = await slurm.returnToService();
+      before = await slurm.node(node);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      return { trouble: `Slurm does not answer: ${error.message}`, isSlurmSilent: true };
+    }
+    const claim = situation.ledger.claims.get(node);
+    if (before !== undefined && this.#settings.isRehearsal && claim !== undefined)
+      before = rehearsed(before, claim.reason);
+    this.#lookAtSwitch();
+    if (this.#isOff) return { trouble: `${this.#settings.killSwitch} is there: nothing is done`, isSlurmSilent: false };
+    if (!this.#world.isOnly())
+      return { trouble: 'the lock beside the journal is gone: restart the bridge', isSlurmSilent: false };
+    const board = this.#world.lookAtOne(order.board);
+    const seen = board.nodes.get(order.board);
+    const objection = this.#objection(order, situation, before, board);
+    if (objection !== undefined || seen === undefined || before === undefined) {
+      this.#log.info(`${node} is left alone after all: ${objection}`);
+      return undefined;
+    }
+    if (act === 'drain' && this.#isOneTooMany(situation)) return undefined;
+    await this.#give(order, before, evidenceOf(seen, board));
+    return undefined;
+  }
+
+  /** Writes down what is about to be done, does it, looks, and writes down what has become of it. */
+  async #give(order: Order, before: ListedNode, evidence: object): Promise<void> {
+    const { slurm } = this.#world;
+    const { act, node, id, board, incident, reason, why } = order;
+    const command = lineOf(order);
+    const intent: Entry = {
+      ...{ what: 'intent', act, id, node, board, incident, boot_id: order.bootId, reason, why, command, evidence },
+      before: standingOf(before),
+    };
+    if (this.#settings.isRehearsal) {
+      this.#print(command);
+      this.#log.info(`would ${act} ${node}: ${why}`);
+      this.#journal.write([intent, { what: 'result', act, id, node, outcome: 'done' }]);
+      return;
+    }
+    this.#journal.write([intent]);
+    const { rc, said } = await slurm.order(order);
+    let after: ListedNode | undefined;
+    try {
+      after = await slurm.readBack(node);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+    }
+    const claim = this.#journal.ledger.claims.get(node);
+    const isDone =
+      after !== undefined &&
+      claim !== undefined &&
+      (act === 'drain'
+        ? carries(after, claim)
+        : nodeState(after.state).base !== undefined && !nodeState(after.state).flags.has('DRAIN'));
+    const outcome = isDone ? 'done' : 'unsure';
+    this.#journal.write([
+      { what: 'result', act, id, node, outcome, rc, said: said || undefined, after: after && standingOf(after) },
+    ]);
+    if (!isDone) this.#again.set(`${act} ${node}`, this.#world.monoMs() + AGAIN_MS);
+    const line = `${command}: ${why}`;
+    if (isDone) this.#log.warn(line);
+    else
+      this.#log.warn(
+        `${line}; it is not known to have been done (${after?.state ?? 'Slurm does not answer'}${said && `; ${said}`})`,
+      );
+  }
+
+  // ---- telling ----
+
+  #tell(entry: Entry): void {
+    if (entry.what === 'let_go')
+      this.#log.warn(
+        `${entry.node} is not ours any more: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); it is left to who did that`,
+      );
+    else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} is found to have been done`);
+  }
+
+  /** Says why nodes are left alone, once for each reason. */
+  #tellLeft(left: readonly { node: string; why: string }[]) {
+    const next = new Map(left.map(({ node, why }) => [node, why] as const));
+    const fresh = left.filter(({ node, why }) => this.#said.get(node) !== why);
+    this.#said = next;
+    const byWhy = new Map<string, string[]>();
+    for (const { node, why } of fresh) byWhy.set(why, [...(byWhy.get(why) ?? []), node]);
+    for (const [why, nodes] of byWhy) {
+      const some = nodes.slice(0, 8).join(', ');
+      this.#log.info(`left alone: ${some}${nodes.length > 8 ? ` and ${nodes.length - 8} more` : ''}: ${why}`);
+    }
+    return left;
+  }
+}

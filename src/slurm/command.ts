@@ -1,0 +1,114 @@
+// Runs one of Slurm's commands, within limits: one that takes too long, or says too much, is ended with all that it started. Knows nothing
+// of what is asked or ordered.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
+
+/** Slurm's own patience with a controller that hangs is 10 s, and a minute where there is no configuration. */
+const LIMIT_MS = 5000;
+/** 10,000 nodes are 6 MB. */
+const MOST_BYTES = 256 << 20;
+const ERROR_MOST = 200;
+
+/** Slurm was not asked, or did not answer; the message is what people are told. */
+export class NoAnswer extends Error {}
+
+/** Where the world is another one: in tests. */
+export interface CallOptions {
+  /** The folder of the commands; undefined: PATH. */
+  readonly folder?: string | undefined;
+  readonly limitMs?: number;
+  readonly stop?: AbortSignal;
+}
+
+/** What a command that came to its end has said. `code` is null where a signal ended it. */
+export interface Said {
+  readonly code: number | null;
+  readonly stdout: string;
+  /** The end of it. */
+  readonly stderr: string;
+}
+
+/** What the commands get of our environment: nothing that changes what they print. */
+function environment(more: Record<string, string>): Record<string, string> {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', SLURM_CONF, SLURM_CONF_SERVER } = process.env;
+  return {
+    PATH,
+    ...(SLURM_CONF === undefined ? {} : { SLURM_CONF }),
+    ...(SLURM_CONF_SERVER === undefined ? {} : { SLURM_CONF_SERVER }),
+    LC_ALL: 'C',
+    SLURM_TIME_FORMAT: '%s',
+    ...more,
+  };
+}
+
+/** Ends a process and all that it started: it leads a group of its own. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** What a command says in words, of which the last line that it wrote is the most. */
+export function failureOf(name: string, { code, stderr }: Said): string {
+  const said = stderr.trim().split('\n').at(-1) ?? '';
+  const line = oneLine(said.length > ERROR_MOST ? `${said.slice(0, ERROR_MOST)}…` : said);
+  return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
+}
+
+/** Runs one command to its end, whatever its exit code is. Rejects with NoAnswer where it does not come to that. */
+export function runCommand(
+  name: string,
+  argv: readonly string[],
+  { folder, limitMs = LIMIT_MS, stop }: CallOptions,
+  env: Record<string, string> = {},
+): Promise<Said> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(folder === undefined ? name : join(folder, name), argv, {
+      detached: true,
+      env: environment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const pieces: Buffer[] = [];
+    let [bytes, stderr] = [0, ''];
+    let refused: string | undefined;
+    const end = (why: string) => {
+      refused ??= why;
+      endGroup(child);
+      // Whatever it started and let go of its group may hold the pipes: nobody waits for that.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const limit = setTimeout(() => end(`${name} took longer than ${formatDuration(limitMs)}`), limitMs);
+    const stopped = () => end('we are ended');
+    stop?.addEventListener('abort', stopped, { once: true });
+    child.stdout.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+      if (bytes > MOST_BYTES) end(`${name} said more than ${MOST_BYTES >> 20} MiB`);
+      else pieces.push(piece);
+    });
+    child.stderr.on('data', (piece: Buffer) => {
+      stderr = (stderr + piece.toString()).slice(-4096);
+    });
+    const done = (settle: () => void) => {
+      clearTimeout(limit);
+      stop?.removeEventListener('abort', stopped);
+      settle();
+    };
+    child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
+      done(() =>
+        reject(new NoAnswer(code === 'ENOENT' ? `there is no ${name} here; give its folder by --slurm-bin` : message)),
+      ),
+    );
+    child.on('close', code =>
+      done(() => {
+        if (refused !== undefined) reject(new NoAnswer(refused));
+        else resolve({ code, stdout: Buffer.concat(pieces).toString('utf8'), stderr });
+      }),
+    );
+  });
+}

@@ -1,0 +1,1007 @@
+// The bridge's rules, each as a row: what it drains, what it gives back, and what it leaves, by what an administrator, Slurm and the board say.
+// Then the same over time, in a cluster in memory: restarts, kills in the middle of an act, and an administrator who does what he likes.
+
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import type { ListedNode } from '../src/slurm/answers.js';
+import { parseListedNodes, parsePrimary, parseReturnToService } from '../src/slurm/answers.js';
+import { lookAt, type SeenLink, type SeenNode } from '../src/slurm/bridge/boardlook.js';
+import { statusLines, statusOf } from '../src/slurm/bridge/bridgestatus.js';
+import { JournalFile, Only, openFolder, readJournal, readLines } from '../src/slurm/bridge/journal.js';
+import { brakeChanges, brakeText, type Count, limits, released } from '../src/slurm/bridge/massbrake.js';
+import { lineOf, slurmOrders } from '../src/slurm/bridge/orders.js';
+import { type Claim, Ledger, type Timed } from '../src/slurm/bridge/ownership.js';
+import {
+  countsOf,
+  FATAL,
+  objectionToDrain,
+  type Policy,
+  returnOf,
+  silenceOf,
+  waitToReturn,
+  withoutDoubtful,
+} from '../src/slurm/bridge/rules.js';
+import { incidentId } from '../src/slurm/bridge/tick.js';
+import { match } from '../src/slurm/matching.js';
+import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
+import { folder, ROOT } from './lib.js';
+import { type MadeBoard, madeBoard } from './madeboard.js';
+
+t.setTimeout(300_000);
+
+const DRAINED = 'drained';
+
+// ---- whether to drain ----
+
+interface Row {
+  seen?: Partial<SeenNode>;
+  state?: string;
+  slurm?: Partial<ListedNode>;
+  policy?: Partial<Policy>;
+  links?: [number, SeenLink][];
+  trouble?: string;
+  /** Seconds. */
+  silent?: number;
+}
+
+const trouble = (what: 'dark' | 'down', minutes: number) => ({ what, forMs: minutes * 60_000 });
+
+const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'theirs' | RegExp][] = [
+  // Who is it?
+  ['silent for long enough', {}, DRAINED],
+  ['not for long enough', { silent: 29 }, 'early'],
+  ['live', { seen: { state: 'live' } }, 'early'],
+  ['uncertain', { seen: { state: 'uncertain' } }, 'early'],
+  ['left', { seen: { state: 'left' } }, 'early'],
+  ['never', { seen: { state: 'never' } }, 'early'],
+  ['unknown', { seen: { state: 'unknown' } }, 'early'],
+  ['the board is no evidence', { trouble: 'it is stalled' }, /^it is stalled$/],
+  // What Slurm says.
+  ...['IDLE', 'MIXED', 'ALLOCATED'].map((state): [string, Row, typeof DRAINED] => [state, { state }, DRAINED]),
+  ...['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'].map(
+    (flag): [string, Row, typeof DRAINED] => [`${flag} is no hindrance`, { state: `IDLE+${flag}` }, DRAINED],
+  ),
+  ['as sinfo writes it', { state: 'MIXED*' }, DRAINED],
+  ...['DRAIN', 'FAIL'].map((flag): [string, Row, 'theirs'] => [
+    `an administrator's ${flag}`,
+    { state: `IDLE+${flag}`, slurm: { reason: 'disk' } },
+    'theirs',
+  ]),
+  [
+    'an administrator who copies our reason',
+    { state: 'IDLE+DRAIN', slurm: { reason: 'beoboard: silent since 1 #a' } },
+    'theirs',
+  ],
+  ['an administrator has set it DOWN', { state: 'DOWN', slurm: { reason: 'fan' } }, 'theirs'],
+  [
+    'Slurm has set it DOWN',
+    { state: 'DOWN+NOT_RESPONDING', slurm: { reason: 'Not responding' } },
+    /^it is DOWN\+NOT_RESPONDING/,
+  ],
+  ['a reason alone', { slurm: { reason: 'watch this one' } }, 'theirs'],
+  ...[
+    'MAINTENANCE',
+    'REBOOT_REQUESTED',
+    'REBOOT_ISSUED',
+    'REBOOT_CANCEL',
+    'POWERED_DOWN',
+    'POWERING_UP',
+    'POWERING_DOWN',
+    'POWER_DOWN',
+  ].map((flag): [string, Row, RegExp] => [
+    flag,
+    { state: `IDLE+${flag}` },
+    new RegExp(`^it is IDLE\\+${flag} in Slurm$`),
+  ]),
+  ...['INVALID_REG', 'BLOCKED', 'UNDRAIN', 'PERFCTRS', 'DYNAMIC_FUTURE'].map((flag): [string, Row, RegExp] => [
+    `${flag}: hands off`,
+    { state: `IDLE+${flag}` },
+    /^it is /,
+  ]),
+  ...['FUTURE', 'UNKNOWN', 'ERROR'].map((state): [string, Row, RegExp] => [state, { state }, /^it is /]),
+  ...['LAZY', 'IDLE+NEW_IN_27', 'idle', '', '?'].map((state): [string, Row, RegExp] => [
+    `a word that is not known: '${state}'`,
+    { state },
+    /has a word that is not known here$/,
+  ]),
+  [
+    'its slurmd has started since',
+    { slurm: { slurmd_start_s: Date.UTC(2026, 10, 20, 12) / 1000 } },
+    /^its slurmd has started since its last report/,
+  ],
+  // What the board says.
+  ['reports that prove nothing', { seen: { isProved: false } }, /^its reports prove no key/],
+  ['the same, taken all the same', { seen: { isProved: false }, policy: { unsigned: true } }, DRAINED],
+  ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is refused for its clock$/],
+  ['what others send in its name', { seen: { refused: 'replay' } }, DRAINED],
+  // Links.
+  ['its link is dark', { links: [[1, { name: 'eth0', trouble: trouble('dark', 60) }]] }, /^its link eth0 is dark$/],
+  ['its link is down', { links: [[1, { name: 'eth0', trouble: trouble('down', 60) }]] }, /^its link eth0 is down$/],
+  ['nothing is known of its link', { links: [[2, { name: 'eth1' }]] }, /^nothing is known of its link$/],
+  [
+    'another link is down',
+    {
+      links: [
+        [1, ETH0],
+        [2, { name: 'ib0', trouble: trouble('down', 9.9) }],
+      ],
+    },
+    /^link ib0 is down, for less/,
+  ],
+  [
+    'another link is dark',
+    {
+      links: [
+        [1, ETH0],
+        [2, { name: 'ib0', trouble: trouble('dark', 1) }],
+      ],
+    },
+    /^link ib0 is dark, for less/,
+  ],
+  [
+    'another one has been for long',
+    {
+      links: [
+        [1, ETH0],
+        [2, { name: 'ib0', trouble: trouble('down', 10) }],
+      ],
+    },
+    DRAINED,
+  ],
+  // The second witness.
+  ['Slurm still hears it', { state: 'MIXED', policy: { witness: true } }, /^it has jobs, and Slurm still hears it$/],
+  ['Slurm does not hear it either', { state: 'MIXED+NOT_RESPONDING', policy: { witness: true } }, DRAINED],
+  ['it has no jobs', { state: 'IDLE', policy: { witness: true } }, DRAINED],
+  // Illness.
+  ['ill, and nobody asked', { seen: { state: 'live', ailments: ['bad_health'] } }, 'early'],
+  ['ill', { seen: { state: 'live', ailments: ['bad_health'] }, policy: { drainIll: FATAL } }, DRAINED],
+  ['a little ill', { seen: { state: 'live', ailments: ['root_full', 'ecc'] }, policy: { drainIll: FATAL } }, 'early'],
+  [
+    'ill, and drained by others',
+    { seen: { state: 'live', ailments: ['held'] }, state: 'IDLE+DRAIN', policy: { drainIll: FATAL } },
+    'theirs',
+  ],
+  [
+    'ill, and not proved',
+    { seen: { state: 'live', ailments: ['held'], isProved: false }, policy: { drainIll: FATAL } },
+    /prove no key/,
+  ],
+  [
+    'ill, behind a dark link',
+    {
+      seen: { state: 'live', ailments: ['held'] },
+      policy: { drainIll: FATAL },
+      links: [[1, { name: 'eth0', trouble: trouble('dark', 1) }]],
+    },
+    DRAINED,
+  ],
+];
+
+t.test('whether a node is drained', async t => {
+  for (const [what, row, answer] of TO_DRAIN) {
+    const seen = silentNode('n1', row.silent ?? 30, row.seen);
+    const node = slurmNode('n1', row.state, row.slurm);
+    const situation = situationOf([seen], [node], {
+      policy: { ...POLICY, ...row.policy },
+      board: { trouble: row.trouble, ...(row.links && { links: new Map(row.links) }) },
+    });
+    const left = objectionToDrain(seen, node, situation);
+    if (answer === DRAINED) t.equal(left, undefined, `${what}: ${left?.why}`);
+    else if (answer === 'early') t.ok(left?.isEarly, `${what}: ${left?.why}`);
+    else if (answer === 'theirs') t.ok(left?.isTheirs, `${what}: ${left?.why}`);
+    else {
+      t.match(left?.why, answer, what);
+      t.notOk(left?.isTheirs || left?.isEarly, `${what}: and it is told`);
+    }
+  }
+});
+
+// ---- whether to give back ----
+
+interface ReturnRow {
+  seen?: Partial<SeenNode>;
+  state?: string;
+  slurm?: Partial<ListedNode>;
+  claim?: Partial<Claim>;
+  policy?: Partial<Policy>;
+  returns?: number;
+  trouble?: string;
+}
+
+const OURS = 'beoboard: silent since 11:59:00Z #abcdef';
+const BOOTED = { bootId: '00000000000000bb' };
+
+const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
+  ['live', {}, 'undrain'],
+  ['live, with jobs', { state: 'MIXED+DRAIN' }, 'undrain'],
+  ['live, booted', { seen: BOOTED }, 'undrain'],
+  ['silent', { seen: { state: 'silent' } }, 'early'],
+  ['uncertain', { seen: { state: 'uncertain' } }, 'early'],
+  ['left', { seen: { state: 'left' } }, 'early'],
+  ['the board is no evidence', { trouble: 'it is stalled' }, /stalled/],
+  ['its slurmd does not respond', { state: 'IDLE+DRAIN+NOT_RESPONDING' }, 'early'],
+  ["an administrator's reason", { slurm: { reason: 'disk' } }, 'early'],
+  ['a reason longer than ours', { slurm: { reason: `${OURS} and a disk` } }, 'early'],
+  ['no drain', { state: 'IDLE' }, 'early'],
+  ['not known to have been done', { claim: { phase: 'meant' } }, 'early'],
+  [
+    'it is being given back',
+    { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59, 50) } } },
+    'early',
+  ],
+  ['that was long ago', { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59) } } }, 'undrain'],
+  ['reports that prove nothing', { seen: { isProved: false } }, /prove no key/],
+  ['ill', { seen: { ailments: ['held'] }, policy: { drainIll: FATAL } }, 'early'],
+  ...['FAIL', 'MAINTENANCE', 'REBOOT_ISSUED', 'POWERED_DOWN', 'INVALID_REG'].map(
+    (flag): [string, ReturnRow, RegExp] => [
+      flag,
+      { state: `IDLE+DRAIN+${flag}` },
+      new RegExp(`^it is IDLE\\+DRAIN\\+${flag}`),
+    ],
+  ),
+  ['a word that is not known', { state: 'IDLE+DRAIN+NEW_IN_27' }, /^it is IDLE\+DRAIN\+NEW_IN_27/],
+  ['FUTURE', { state: 'FUTURE+DRAIN' }, /^it is FUTURE/],
+  ['DOWN, 0', { state: 'DOWN+DRAIN', returns: 0 }, 'undrain: stays DOWN, since ReturnToService is 0'],
+  [
+    'DOWN, 0, booted',
+    { state: 'DOWN+DRAIN', returns: 0, seen: BOOTED },
+    'undrain: stays DOWN, since ReturnToService is 0',
+  ],
+  ['DOWN, 1', { state: 'DOWN+DRAIN', returns: 1 }, 'resume'],
+  [
+    'DOWN, 1, booted',
+    { state: 'DOWN+DRAIN', returns: 1, seen: BOOTED },
+    'undrain: stays DOWN, since ReturnToService is 1 and it was booted',
+  ],
+  ['DOWN, 2', { state: 'DOWN+DRAIN', returns: 2 }, 'resume'],
+  ['DOWN, 2, booted', { state: 'DOWN+DRAIN', returns: 2, seen: BOOTED }, 'resume'],
+  ['DOWN, and Slurm does not say', { state: 'DOWN+DRAIN' }, /does not say its ReturnToService/],
+  ['DOWN, its slurmd does not respond', { state: 'DOWN+DRAIN+NOT_RESPONDING', returns: 2 }, 'early'],
+];
+
+t.test('whether a node is given back, and how', async t => {
+  for (const [what, row, answer] of TO_RETURN) {
+    const seen = seenNode('n1', row.seen);
+    const node = slurmNode('n1', row.state ?? 'IDLE+DRAIN', { reason: OURS, ...row.slurm });
+    const claim: Claim = {
+      ...{ id: 'abcdef', node: 'n1', board: 'n1', incident: 'silent 00000000000000aa 5', bootId: '00000000000000aa' },
+      ...{ reason: OURS, phase: 'held', sinceMs: 0, ...row.claim },
+    };
+    const way = returnOf(claim, seen, node, {
+      ...situationOf([seen], [node], { policy: { ...POLICY, ...row.policy }, board: { trouble: row.trouble } }),
+      returnToService: row.returns,
+    });
+    if (answer instanceof RegExp) t.match(way.why, answer, what);
+    else if (answer === 'early') t.ok('isEarly' in way && way.isEarly, `${what}: ${way.why}`);
+    else {
+      const [act, why = ''] = answer.split(': ');
+      t.match(way, { act }, what);
+      t.ok(way.why.includes(why), `${what}: ${way.why}`);
+    }
+  }
+  t.same(
+    [0, 1, 2, 3, 4, 5, 6, 50].map(returns => waitToReturn(POLICY, returns) / 60_000),
+    [2, 4, 8, 16, 32, 60, 60, 60],
+    'twice as long for each time, an hour at most',
+  );
+  t.equal(waitToReturn({ ...POLICY, resumeAfterMs: 7_200_000 }, 3), 7_200_000);
+});
+
+// ---- brakes ----
+
+t.test('what counts as silent', async t => {
+  const rows: [what: string, seen: SeenNode, node: ListedNode, silent: number][] = [
+    ['silent', silentNode('n1', 5), slurmNode('n1'), 1],
+    ['live', seenNode('n1'), slurmNode('n1'), 0],
+    ['uncertain', seenNode('n1', { state: 'uncertain' }), slurmNode('n1'), 0],
+    ['in power saving', silentNode('n1', 5), slurmNode('n1', 'IDLE+POWERED_DOWN'), 0],
+    ['drained before', silentNode('n1', 5), slurmNode('n1', 'IDLE+DRAIN', { reason: 'x', reason_s: 1 }), 0],
+    [
+      'drained since',
+      silentNode('n1', 5),
+      slurmNode('n1', 'IDLE+DRAIN', { reason: 'x', reason_s: Date.UTC(2026, 10, 20, 12) / 1000 }),
+      1,
+    ],
+    ['set DOWN before', silentNode('n1', 5), slurmNode('n1', 'DOWN', { reason: 'x', reason_s: 1 }), 0],
+    ['nobody says when', silentNode('n1', 5), slurmNode('n1', 'DOWN'), 1],
+    ['Slurm does not know it', silentNode('n1', 5), slurmNode('other'), 0],
+  ];
+  for (const [what, seen, node, silent] of rows)
+    t.equal(countsOf(situationOf([seen], [node])).find(({ brake }) => brake === 'silent')?.value, silent, what);
+  const many = Array.from({ length: 20 }, (_, i) => `r${i < 10 ? 1 : 2}n${i}`);
+  const forged = Array.from({ length: 900 }, (_, i) => silentNode(`forged${i}`, 20));
+  const seen = many.map((name, i) => (i < 4 ? silentNode(name, i < 3 ? 100 : 20) : seenNode(name)));
+  const policy = { ...POLICY, groupOf: (name: string) => /^r\d/.exec(name)?.[0] };
+  const slurm = many.map(name => slurmNode(name));
+  const counts = countsOf(situationOf([...seen, ...forged], slurm, { policy }));
+  t.same(
+    counts.map(({ brake, value, limit }) => `${brake} ${value} ${limit}`),
+    ['silent 4 3', 'new 1 3', 'ill 0 3', 'group link eth0 4 10', 'group r1 4 5', 'group r2 0 5'],
+    'names that nobody knows in Slurm count for nothing',
+  );
+  t.same([10, 31, 100, 10_000].map(limits.silent), [3, 3.1, 10, 1000]);
+  t.same([10, 1000, 10_000].map(limits.new), [3, 10, 50]);
+  t.same([8, 40, 100, 10_000].map(limits.own), [2, 2, 5, 500]);
+  t.same([2, 4, 40].map(limits.group), [2, 2, 20]);
+});
+
+t.test('a brake is on until what it counts is below half', async t => {
+  const ledger = new Ledger();
+  const count = (value: number): Count[] => [{ brake: 'silent', value, limit: 10 }];
+  const steps: [value: number, on: boolean, release?: boolean][] = [
+    ...([
+      [10, false],
+      [11, true],
+      [10, true],
+      [5, true],
+      [4, false],
+      [10, false],
+    ] as [number, boolean][]),
+    ...([
+      [15, true],
+      [15, false, true],
+      [25, false],
+      [26, true],
+      [20, true],
+      [19, false],
+    ] as [number, boolean, boolean?][]),
+    // What was taken for granted is so until it has gone down.
+    ...([
+      [4, false],
+      [11, true],
+      [0, false],
+    ] as [number, boolean][]),
+  ];
+  for (const [value, on, release] of steps) {
+    const changes = release ? released(count(value), ledger.brakes) : brakeChanges(count(value), ledger.brakes);
+    for (const change of changes) ledger.apply({ what: 'brake', ...change, time_ms: 1 });
+    t.equal(ledger.brakes.get('silent')?.on ?? false, on, `${value}`);
+  }
+  ledger.apply({ what: 'brake', brake: 'group r1', on: true, value: 9, limit: 5, accepted: 0, time_ms: 1 });
+  t.match(brakeChanges(count(0), ledger.brakes), [{ brake: 'group r1', on: false }], 'a group that is gone');
+  t.equal(brakeText('silent', { value: 12, limit: 10, accepted: 0 }), '12 nodes are silent, more than 10');
+  t.match(
+    brakeText('group r1', { value: 30, limit: 10, accepted: 15 }),
+    /^30 nodes of r1 are silent, more than 10 beyond the 15/,
+  );
+});
+
+t.test('two on the board that may be one node of Slurm', async t => {
+  const slurm = [
+    slurmNode('Gpu1', 'IDLE', { host: 'r1n7' }),
+    slurmNode('a', 'IDLE', { host: 'vm' }),
+    slurmNode('b', 'IDLE', { host: 'vm' }),
+  ];
+  const map = new Map(slurm.map(node => [node.name, node] as const));
+  const pairs = (board: string[], exceptions: Record<string, string> = {}) => {
+    const matched = match(slurm, board, exceptions);
+    return [
+      ...withoutDoubtful(matched, map, new Map(board.map(name => [name, 1])), exceptions).boardName.keys(),
+    ].join();
+  };
+  t.equal(pairs(['r1n7', 'a', 'b', 'vm']), 'a,b,Gpu1');
+  t.equal(pairs(['r1n7', 'gpu1', 'a']), 'a', 'one of them was invented: it is neither');
+  t.equal(pairs(['r1n7', 'gpu1', 'a'], { Gpu1: 'r1n7' }), 'Gpu1,a', 'the administrator knows');
+});
+
+// ---- what is said to Slurm, and what Slurm says ----
+
+t.test('orders, and answers', async t => {
+  t.equal(
+    lineOf({ act: 'drain', node: 'n1', reason: OURS }),
+    `scontrol update nodename=n1 state=drain reason='${OURS}'`,
+  );
+  t.equal(lineOf({ act: 'resume', node: 'n1', reason: OURS }), 'scontrol update nodename=n1 state=resume');
+  t.equal(parsePrimary('Slurmctld(primary) at vm is UP\n'), 'vm');
+  t.equal(parsePrimary('Slurmctld(primary) at a is UP\nSlurmctld(backup) at b is DOWN\n'), 'a');
+  for (const text of [
+    '',
+    'Slurmctld(primary) at a is DOWN\nSlurmctld(backup) at b is UP\n',
+    'x Slurmctld(primary) at a is UP',
+  ])
+    t.equal(parsePrimary(text), undefined, text);
+  t.equal(parseReturnToService(readFileSync(join(ROOT, 'test/fixtures/slurm/config-22.05.txt'), 'utf8')), 1);
+  for (const text of ['', 'ReturnToService = 7', 'x ReturnToService = 1'])
+    t.equal(parseReturnToService(text), undefined);
+  const [first] = parseListedNodes(
+    'NodeName=a Arch=x CPUTot=4 State=IDLE SlurmdStartTime=1795434864 Comment=SlurmdStartTime=9\n',
+  );
+  t.match(first, { name: 'a', slurmd_start_s: 1_795_434_864 });
+
+  const own = folder(t);
+  const scontrol = join(own, 'scontrol');
+  writeFileSync(scontrol, '#!/bin/sh\necho "Slurmctld(primary) at Ctl.site is UP"; exit 1\n');
+  chmodSync(scontrol, 0o755);
+  for (const [host, said] of [
+    ['ctl', undefined],
+    ['CTL.site', undefined],
+    ['ctl.other', /^Slurm's primary controller is Ctl\.site, and this is ctl\.other$/],
+    ['ctl2', /^Slurm's primary controller is Ctl\.site/],
+  ] as const) {
+    const why = await slurmOrders({ folder: own }, host).notPrimary();
+    if (said === undefined) t.equal(why, undefined, host);
+    else t.match(why, said, host);
+  }
+  t.match(await slurmOrders({ folder: own }).order({ act: 'undrain', node: 'n1', reason: '' }), { rc: 1 });
+  t.match(await slurmOrders({ folder: folder(t) }).order({ act: 'undrain', node: 'n1', reason: '' }), {
+    rc: null,
+    said: /^there is no/,
+  });
+});
+
+t.test('the board as the bridge sees it', async t => {
+  const record = { accepted: 77, order_proved: 1 };
+  const nodes = [
+    { name: 'live', age: 0.3, record },
+    { name: 'dead', age: 60, record },
+    { name: 'slow', age: 60, record, report: { interval_ms: 5000 } },
+    { name: 'dark', age: 60, link: 2 },
+    { name: 'never' },
+  ];
+  const links = { 1: {}, 2: { dark: { since: 50, nodes: 2 } }, 3: { state: [], changed: 700 } };
+  const look = lookAt([madeBoard(nodes, { links })], () => 3);
+  t.equal(look.trouble, undefined);
+  t.match(look.nodes.get('dead'), {
+    state: 'silent',
+    reports: 77,
+    isProved: true,
+    bootId: '0000000000000007',
+    link: 1,
+  });
+  t.equal(Math.floor((look.nodes.get('dead')?.silentForMs ?? 0) / 100), 494, 'as far as its link was heard');
+  t.equal(Math.floor((look.nodes.get('slow')?.silentForMs ?? 0) / 100), 74, 'its limits are five times as long');
+  t.match(look.nodes.get('dark'), { isProved: false, link: 2 });
+  t.match(look.nodes.get('never'), { state: 'never', bootId: '' });
+  t.match(look.links.get(2), { trouble: { what: 'dark', forMs: 50_000 } });
+  t.match(look.links.get(3), { trouble: { what: 'down', forMs: 700_000 } });
+  t.equal(look.links.get(1)?.trouble, undefined);
+  for (const [made, why] of [
+    [{ heartbeat: 10 }, /the receiver is stalled/],
+    [{ heartbeat: -10 }, /another clock/],
+    [{ state: ['retired'] }, /retired/],
+    [{ listened: 10 }, /not listened for long enough/],
+  ] as [MadeBoard, RegExp][])
+    t.match(lookAt([madeBoard(nodes, made)], () => 1).trouble, why);
+  t.match(lookAt([], () => 1).trouble, /no board/);
+});
+
+// ---- over time ----
+
+t.test('a node dies, is drained, and is given back', async t => {
+  const cluster = new Cluster(30);
+  await cluster.pass(60);
+  cluster.kill('n1');
+  await cluster.pass(40);
+  t.same(cluster.orders, [], 'silent for 29.5 s');
+  await cluster.pass(5);
+  t.same(cluster.orders, ['drain n1']);
+  const { reason, state } = cluster.node('n1');
+  t.equal(state, 'IDLE+DRAIN');
+  t.match(reason, /^beoboard: silent since 12:01:00Z #[0-9a-f]{6}$/);
+  await cluster.pass(600);
+  t.same(cluster.orders, ['drain n1'], 'once');
+  cluster.revive('n1');
+  await cluster.pass(115);
+  t.equal(cluster.orders.length, 1);
+  await cluster.pass(10);
+  t.same(cluster.orders, ['drain n1', 'undrain n1']);
+  t.match(cluster.node('n1'), { state: 'IDLE', reason: undefined });
+  const told = cluster.entries('intent').concat(cluster.entries('result'));
+  t.match(told, [
+    {
+      act: 'drain',
+      node: 'n1',
+      command: lineOf({ act: 'drain', node: 'n1', reason: reason as string }),
+      before: { state: 'IDLE' },
+      evidence: { state: 'silent' },
+    },
+    { act: 'undrain', before: { state: 'IDLE+DRAIN', reason } },
+    { act: 'drain', outcome: 'done', rc: 0, after: { state: 'IDLE+DRAIN', reason } },
+    { act: 'undrain', outcome: 'done', after: { state: 'IDLE' } },
+  ]);
+
+  cluster.kill('n1');
+  await cluster.pass(60);
+  t.equal(cluster.orders.length, 3, 'the next silence is another one');
+  cluster.revive('n1');
+  await cluster.pass(200);
+  t.equal(cluster.orders.length, 3, 'the second time takes twice as long');
+  await cluster.pass(45);
+  t.equal(cluster.orders.length, 4);
+});
+
+t.test('live without a break', async t => {
+  const cluster = new Cluster(30);
+  cluster.kill('n1');
+  await cluster.pass(60);
+  cluster.revive('n1');
+  await cluster.pass(100);
+  cluster.kill('n1');
+  await cluster.pass(10);
+  cluster.revive('n1', false);
+  await cluster.pass(100);
+  t.same(cluster.orders, ['drain n1']);
+  cluster.board.trouble = 'the receiver is stalled';
+  await cluster.pass(5);
+  cluster.board.trouble = undefined;
+  await cluster.pass(100);
+  t.same(cluster.orders, ['drain n1'], 'nobody knows what it did while the receiver was stalled');
+  await cluster.pass(30);
+  t.same(cluster.orders, ['drain n1', 'undrain n1']);
+});
+
+const ADMIN: [what: string, act: (cluster: Cluster, ours: string) => void, lets: RegExp][] = [
+  ['lifts our drain', cluster => cluster.admin('n1', 'IDLE'), /its drain was lifted/],
+  ['drains it himself', cluster => cluster.admin('n1', 'IDLE+DRAIN', 'disk'), /it has another reason now/],
+  [
+    'writes behind our reason',
+    (cluster, ours) => cluster.admin('n1', 'IDLE+DRAIN', `${ours}, and a disk`),
+    /another reason/,
+  ],
+  ['sets it DOWN', cluster => cluster.admin('n1', 'DOWN', 'fan'), /its drain was lifted/],
+  ['sets it DOWN, and leaves it drained', cluster => cluster.admin('n1', 'DOWN+DRAIN', 'fan'), /another reason/],
+  [
+    'has it booted as soon as it is free',
+    cluster => cluster.admin('n1', 'IDLE+DRAIN+REBOOT_ISSUED', 'Reboot ASAP'),
+    /another reason/,
+  ],
+];
+
+t.test('what an administrator does with our drain', async t => {
+  for (const [what, act, lets] of ADMIN) {
+    const cluster = new Cluster(30);
+    cluster.kill('n1');
+    await cluster.pass(60);
+    const ours = cluster.node('n1').reason as string;
+    act(cluster, ours);
+    const { state, reason } = cluster.node('n1');
+    await cluster.pass(120);
+    cluster.begin();
+    await cluster.pass(600);
+    t.same(cluster.orders, ['drain n1'], `${what}: it is not drained again in this silence`);
+    t.match(cluster.entries('let_go'), [{ why: lets }], what);
+    // He writes the very words that we had: what was let go is not ours again.
+    cluster.admin('n1', 'IDLE+DRAIN', ours);
+    cluster.revive('n1');
+    await cluster.pass(1200);
+    t.same(cluster.orders, ['drain n1'], `${what}: it is his to give back`);
+    cluster.admin('n1', state, reason);
+  }
+});
+
+t.test('an administrator was there first', async t => {
+  for (const [state, reason] of [
+    ['IDLE+DRAIN', 'disk'],
+    ['DOWN', 'fan'],
+    ['IDLE', 'look at this one'],
+  ] as const) {
+    const cluster = new Cluster(30);
+    await cluster.pass(10);
+    cluster.admin('n1', state, reason);
+    cluster.kill('n1');
+    await cluster.pass(120);
+    t.match(cluster.entries('theirs'), [
+      { node: 'n1', after: { state: new RegExp(`^${state.replace('+', '\\+')}`), reason } },
+    ]);
+    cluster.admin('n1', 'IDLE');
+    cluster.begin();
+    await cluster.pass(300);
+    t.same(cluster.orders, [], 'he has resumed it, silent as it is');
+    cluster.revive('n1');
+    await cluster.pass(30);
+    cluster.kill('n1');
+    await cluster.pass(60);
+    t.same(cluster.orders, ['drain n1'], 'the next silence is another one');
+  }
+});
+
+t.test('Slurm sets a node of ours DOWN, by ReturnToService', async t => {
+  for (const [returns, boots, order, state] of [
+    [0, false, 'undrain n1', 'DOWN'],
+    [0, true, 'undrain n1', 'DOWN'],
+    [1, false, 'resume n1', 'IDLE'],
+    [1, true, 'undrain n1', 'DOWN'],
+    [2, false, 'resume n1', 'IDLE'],
+    [2, true, 'resume n1', 'IDLE'],
+  ] as const) {
+    const cluster = new Cluster(30);
+    cluster.returnToService = returns;
+    cluster.kill('n1');
+    await cluster.pass(60);
+    cluster.node('n1').state = 'DOWN+DRAIN';
+    await cluster.pass(60);
+    cluster.revive('n1', boots);
+    await cluster.pass(200);
+    t.same(cluster.orders, ['drain n1', order], `${returns}, ${boots ? 'booted' : 'not booted'}`);
+    t.equal(cluster.node('n1').state, state);
+    if (order === 'undrain n1') t.match(cluster.log.join('\n'), /stays DOWN, since ReturnToService is/);
+  }
+});
+
+t.test('what happens at the last moment', async t => {
+  const before: [what: string, act: (cluster: Cluster) => void][] = [
+    [
+      'another controller has taken over',
+      cluster => {
+        cluster.primary = "Slurm's primary controller is b, and this is a";
+      },
+    ],
+    [
+      'the lock is gone',
+      cluster => {
+        cluster.isOnly = false;
+      },
+    ],
+    [
+      'the switch',
+      cluster => {
+        cluster.killSwitch = ROOT;
+        cluster.begin();
+      },
+    ],
+    [
+      'Slurm is silent',
+      cluster => {
+        cluster.isSlurmSilent = true;
+      },
+    ],
+    [
+      'the receiver is stalled',
+      cluster => {
+        cluster.board.trouble = 'the receiver is stalled';
+      },
+    ],
+    [
+      'a link goes down',
+      cluster => {
+        cluster.board.links = new Map([
+          [1, ETH0],
+          [2, { name: 'ib0', trouble: trouble('down', 0) }],
+        ]);
+      },
+    ],
+  ];
+  for (const [what, act] of before) {
+    const cluster = new Cluster(30);
+    cluster.kill('n1');
+    await cluster.pass(40);
+    act(cluster);
+    await cluster.pass(300);
+    t.same(cluster.orders, [], what);
+    t.equal(cluster.node('n1').state, 'IDLE', what);
+  }
+  const replaced = new Cluster(30);
+  replaced.kill('n1');
+  await replaced.pass(40);
+  replaced.board.opened++;
+  await replaced.pass(30);
+  t.same(replaced.orders, [], 'another board: it is watched anew');
+  await replaced.pass(15);
+  t.same(replaced.orders, ['drain n1']);
+});
+
+t.test('between the list and the order', async t => {
+  for (const change of [
+    (cluster: Cluster) => cluster.revive('n1', false),
+    (cluster: Cluster) => cluster.admin('n1', 'IDLE+DRAIN', 'disk'),
+    (cluster: Cluster) => cluster.admin('n1', 'IDLE+MAINTENANCE'),
+    (cluster: Cluster) => cluster.admin('n1', 'IDLE', 'look'),
+  ]) {
+    const cluster = new Cluster(30);
+    await cluster.pass(5);
+    cluster.kill('n1');
+    await cluster.pass(40);
+    // The third question of the tick is whether this is the primary.
+    const { slurm } = cluster;
+    Object.defineProperty(cluster, 'slurm', {
+      value: {
+        ...slurm,
+        notPrimary: async () => {
+          change(cluster);
+          return undefined;
+        },
+      },
+    });
+    cluster.begin();
+    await cluster.pass(40);
+    t.same(cluster.orders, []);
+    t.match(cluster.log.join('\n'), /n1 is left alone after all: /);
+  }
+});
+
+t.test('exit codes are no proof', async t => {
+  const lost = new Cluster(30);
+  lost.kill('n1');
+  lost.next = 'lost';
+  await lost.pass(600);
+  t.same(lost.orders, ['drain n1'], 'said to be done, and was not: nobody knows why, and it is not given again');
+  t.match(lost.entries('result'), [{ outcome: 'unsure', rc: 0 }]);
+  t.match(lost.entries('let_go'), [{ why: /not carried out/ }]);
+  const unsaid = new Cluster(30);
+  unsaid.kill('n1');
+  unsaid.next = 'unsaid';
+  await unsaid.pass(60);
+  t.match(unsaid.entries('result'), [{ outcome: 'done', rc: null, said: /took longer/ }]);
+  unsaid.revive('n1');
+  unsaid.next = 'lost';
+  await unsaid.pass(135);
+  t.same(unsaid.orders, ['drain n1', 'undrain n1']);
+  await unsaid.pass(60);
+  t.same(unsaid.orders, ['drain n1', 'undrain n1', 'undrain n1'], 'it is ours, and is given back a minute later');
+  t.equal(unsaid.node('n1').state, 'IDLE');
+});
+
+t.test('two at a time, and no more than the brakes let', async t => {
+  const cluster = new Cluster(100);
+  for (let i = 1; i <= 8; i++) cluster.kill(`n${i}`);
+  await cluster.pass(45);
+  t.same(cluster.orders, [], 'eight in a minute are more than three');
+  await cluster.pass(30);
+  t.equal(cluster.orders.length, 2, 'that was a minute ago');
+  await cluster.pass(5);
+  t.equal(cluster.orders.length, 4);
+  await cluster.pass(600);
+  t.equal(cluster.orders.length, 5, '5 % are as many as are ours');
+  t.match(cluster.entries('brake'), [
+    { brake: 'new', on: true, value: 8 },
+    { brake: 'new', on: false, value: 0 },
+    { brake: 'own', on: true, value: 6, limit: 5 },
+  ]);
+  cluster.revive('n1');
+  await cluster.pass(200);
+  t.equal(cluster.orders.filter(order => order.startsWith('undrain')).length, 1, 'giving back goes on');
+  t.equal(cluster.orders.filter(order => order.startsWith('drain')).length, 5, 'and the brake is on until it is half');
+  cluster.begin();
+  await cluster.pass(60);
+  t.equal(cluster.orders.filter(order => order.startsWith('drain')).length, 5, 'over a restart, too');
+  const requests = folder(t);
+  writeFileSync(join(requests, 'release'), '');
+  cluster.begin({ requests });
+  await cluster.pass(60);
+  t.equal(cluster.orders.filter(order => order.startsWith('drain')).length, 8, 'released by command');
+  t.notOk(existsSync(join(requests, 'release')));
+
+  const all = new Cluster(100);
+  for (let i = 1; i <= 40; i++) all.kill(`n${i}`);
+  await all.pass(3600);
+  t.same(all.orders, [], 'a dead switch drains nobody');
+  t.match(all.log.join('\n'), /BRAKE: no more drains: 40 nodes are silent, more than 10/);
+});
+
+t.test('groups', async t => {
+  const cluster = new Cluster(100);
+  cluster.policy = { ...POLICY, groupOf: name => (/^n[1-5]$/.test(name) ? 'rack1' : 'rack2') };
+  for (const name of ['n1', 'n2', 'n3']) cluster.kill(name);
+  await cluster.pass(5);
+  cluster.kill('n50');
+  await cluster.pass(300);
+  t.same(cluster.orders, ['drain n50'], 'half of a rack: its switch, maybe');
+});
+
+t.test('it ends in the middle of an act, whatever that is', async t => {
+  // Every point of a drain and of giving back, one after the other: writing each line, each question, before and after the order.
+  let points = 0;
+  for (let killAt = 0; ; killAt++) {
+    const cluster = new Cluster(8);
+    cluster.killAt = killAt;
+    cluster.kill('n1');
+    await cluster.pass(120);
+    cluster.revive('n1');
+    await cluster.pass(400);
+    const drains = cluster.orders.filter(order => order === 'drain n1').length;
+    t.ok(drains <= 1, `${killAt}: drained once at most: ${cluster.orders.join()}`);
+    t.match(cluster.node('n1'), { state: 'IDLE', reason: undefined }, `${killAt}: and nothing is left of it`);
+    points = Math.max(points, cluster.points);
+    if (cluster.killAt !== -1) break;
+  }
+  t.ok(points > 100, `${points} points`);
+});
+
+t.test('a dry run prints the very lines, and does nothing', async t => {
+  const cluster = new Cluster(30);
+  cluster.begin({ isRehearsal: true });
+  cluster.kill('n1');
+  await cluster.pass(300);
+  cluster.revive('n1');
+  await cluster.pass(300);
+  t.same(cluster.orders, []);
+  t.equal(cluster.node('n1').state, 'IDLE');
+  const [id] = /#\w+/.exec(cluster.printed[0] ?? '') ?? [];
+  t.same(cluster.printed, [
+    `scontrol update nodename=n1 state=drain reason='beoboard: silent since 12:00:00Z ${id}'`,
+    'scontrol update nodename=n1 state=undrain',
+  ]);
+});
+
+t.test('all of our own are lifted by command, and nothing else', async t => {
+  const cluster = new Cluster(100);
+  for (const name of ['n1', 'n2', 'n3']) cluster.kill(name);
+  await cluster.pass(120);
+  t.equal(cluster.orders.length, 3);
+  cluster.admin('n2', 'IDLE+DRAIN', 'disk');
+  cluster.next = 'lost';
+  t.same(await cluster.giveAllBack(), ['n1'], 'what is still there is told');
+  t.same(cluster.orders.slice(3), ['undrain n1', 'undrain n3']);
+  t.equal(cluster.node('n2').state, 'IDLE+DRAIN');
+  cluster.nowMs += 60_000;
+  t.same(await cluster.giveAllBack(), []);
+  await cluster.pass(300);
+  t.equal(
+    cluster.orders.filter(order => order.startsWith('drain')).length,
+    3,
+    'and not drained again for this silence',
+  );
+});
+
+t.test('whatever happens, in whatever order', async () => {
+  const name = fc.constantFrom('n1', 'n2', 'n3');
+  const event = fc.oneof(
+    fc.record({
+      what: fc.constantFrom('kill', 'boot', 'revive', 'resume', 'drain', 'reason', 'down', 'slurm down', 'maintenance'),
+      name,
+    }),
+    fc.record({ what: fc.constantFrom('stall', 'restart', 'lost', 'unsaid', 'silent', 'die'), name, at: fc.nat(30) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(event, fc.nat(30)), { maxLength: 12 }), async steps => {
+      const cluster = new Cluster(40);
+      const drained = new Set<string>();
+      const lifted = new Set<string>();
+      const faults: string[] = [];
+      const silence = (name: string) => `${name} ${cluster.node(name).boot} ${cluster.node(name).reports}`;
+      cluster.beforeOrder = () => {
+        const last = readLines(cluster.journal, '').entries.at(-1) as Timed;
+        if (last.what !== 'intent') return void faults.push('an order that is not written down');
+        const { state, reason } = cluster.node(last.node);
+        if (last.act === 'drain') {
+          if (state.includes('DRAIN') || state.startsWith('DOWN') || reason !== undefined)
+            faults.push(`drained over ${state} ${reason}`);
+          if (cluster.node(last.node).silentSince === undefined) faults.push('drained a live node');
+          if (drained.has(silence(last.node))) faults.push('drained twice for one silence');
+          if (lifted.has(silence(last.node))) faults.push('drained against an administrator');
+          if (cluster.board.trouble !== undefined) faults.push('drained without evidence');
+          drained.add(silence(last.node));
+        } else {
+          if (!state.includes('DRAIN') || reason !== last.reason) faults.push(`lifted ${state} ${reason}`);
+          if (cluster.node(last.node).silentSince !== undefined) faults.push('gave back a dead node');
+        }
+      };
+      for (const [{ what, name, ...rest }, ticks] of steps) {
+        const { state, reason } = cluster.node(name);
+        cluster.board.trouble = undefined;
+        cluster.isSlurmSilent = false;
+        if (what === 'kill') cluster.kill(name);
+        else if (what === 'boot' || what === 'revive') cluster.revive(name, what === 'boot');
+        else if (what === 'resume') {
+          if (reason?.startsWith('beoboard')) lifted.add(silence(name));
+          cluster.admin(name, 'IDLE');
+        } else if (what === 'drain') cluster.admin(name, 'IDLE+DRAIN', 'disk');
+        else if (what === 'reason') cluster.admin(name, state, reason && `${reason}!`);
+        else if (what === 'down') cluster.admin(name, 'DOWN', 'fan');
+        else if (what === 'slurm down' && !state.startsWith('DOWN'))
+          cluster.admin(name, state.replace(/^\w+/, 'DOWN'), reason ?? 'Not responding');
+        else if (what === 'maintenance') cluster.admin(name, 'IDLE+MAINTENANCE');
+        else if (what === 'stall') cluster.board.trouble = 'stalled';
+        else if (what === 'restart') cluster.begin();
+        else if (what === 'lost' || what === 'unsaid') cluster.next = what;
+        else if (what === 'silent') cluster.isSlurmSilent = true;
+        else if (what === 'die' && 'at' in rest) cluster.killAt = cluster.points + (rest.at as number);
+        // What he does is seen by one tick at least; what he undoes within one was never there.
+        await cluster.pass(5 + 5 * ticks);
+      }
+      if (faults.length > 0) throw new Error(`${faults.join('; ')}\n${cluster.orders.join()}\n${cluster.journal}`);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+// ---- the journal as a file ----
+
+t.test('the journal: on the disk, in a folder of its own, of one process', async t => {
+  const path = join(folder(t), 'bridge');
+  openFolder(path);
+  t.equal(statSync(path).mode & 0o777, 0o700);
+  const only = new Only(path);
+  t.throws(() => new Only(path), /lock: another bridge runs with this folder; end it first/);
+  t.ok(only.holds());
+  const first = new JournalFile(path);
+  const intent = (node: string) => ({
+    ...{
+      what: 'intent' as const,
+      act: 'drain' as const,
+      id: 'a',
+      node,
+      board: node,
+      incident: `silent b ${node}`,
+      boot_id: 'b',
+    },
+    ...{ reason: 'r "x" \n\u2028', why: '', command: '', evidence: {}, before: { state: 'IDLE' } },
+  });
+  first.write([{ what: 'start', pid: 1, version: 'v', options: {} }, intent('n1')]);
+  first.write([]);
+  first.close();
+  const file = join(path, 'journal');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const whole = readFileSync(file, 'utf8');
+  t.equal(whole.split('\n').length, 3, 'a line each');
+  t.match(JSON.parse(whole.split('\n')[1] as string), { time: /^20.*Z$/, what: 'intent', node: 'n1' });
+
+  writeFileSync(file, `${whole}{"what":"result","act":"dr`);
+  const second = new JournalFile(path);
+  t.match(second.ledger.claims.get('n1'), { phase: 'meant', reason: 'r "x" \n\u2028' }, 'half a line says nothing');
+  second.write([{ what: 'result', act: 'drain', id: 'a', node: 'n1', outcome: 'done' }]);
+  second.close();
+  t.equal(readJournal(path)?.ledger.claims.get('n1')?.phase, 'held');
+
+  for (const wrong of ['{}', 'x', '[1]', 'null', '{"what":5,"time_ms":1}', '{"what":"end"}']) {
+    writeFileSync(file, `${whole}${wrong}\n${whole}`);
+    t.throws(() => new JournalFile(path), { message: /journal:3: is no line of a journal; / }, wrong);
+  }
+  writeFileSync(
+    file,
+    `${whole}${`${JSON.stringify({ what: 'end', time_ms: 1, x: 'x'.repeat(1 << 20) })}\n`.repeat(17)}`,
+  );
+  const third = new JournalFile(path);
+  third.write([intent('n2')]);
+  third.close();
+  t.ok(statSync(file).size < 10_000, 'a long one is begun anew');
+  t.equal(readdirSync(path).filter(name => name.startsWith('journal.')).length, 1, 'and the old one is kept');
+  const { claims } = readJournal(path)?.ledger ?? new Ledger();
+  t.same([...claims.keys()], ['n1', 'n2']);
+  t.ok(readJournal(path)?.ledger.isSettled('n1', 'silent b n1'));
+  only.close();
+  t.equal(readJournal(folder(t)), undefined);
+
+  for (const [what, make, why] of [
+    ['open to others', (place: string) => mkdirSync(place, { mode: 0o750 }), /is open to others.*chmod 700 it$/],
+    ['a file', (place: string) => writeFileSync(place, ''), /is no folder/],
+    ['a link', (place: string) => symlinkSync(path, place), /is no folder/],
+  ] as const) {
+    const place = join(folder(t), 'x');
+    make(place);
+    t.throws(() => openFolder(place), why, what);
+  }
+  t.throws(() => openFolder(join(folder(t), 'x', 'y')), /cannot be made: ENOENT; let systemd make it/);
+});
+
+t.test('what --status tells', async t => {
+  const cluster = new Cluster(100);
+  for (let i = 1; i <= 2; i++) cluster.kill(`n${i}`);
+  await cluster.pass(60);
+  const { ledger, entries } = readLines(cluster.journal, '');
+  const last = {
+    pid: 7,
+    mono_ms: 1,
+    next_ms: 2,
+    isSlurmSilent: false,
+    counts: [],
+    nodes: 100,
+    left: [{ node: 'n9', why: 'x' }],
+  };
+  const lines = statusLines(statusOf({ ...last, trouble: 'x\ny' }, ledger, entries), cluster.nowMs).join('\n');
+  t.match(lines, /^The bridge runs \(pid 7\): 100 nodes/);
+  t.match(lines, /It does nothing now: x\\u\{a\}y\./);
+  t.match(lines, / {2}n1 {2}beoboard: silent since 12:00:00Z #[0-9a-f]{6} {2}15\.0s ago/);
+  t.match(lines, /Left alone:\n {2}n9 {2}x/);
+  t.match(lines, /Done last:\n {2}15\.0s ago {2}drain n1\n/);
+  t.match(
+    statusLines(statusOf(undefined, new Ledger(), []), 0).join('\n'),
+    /^No bridge runs.*\nNo drain is its own\.$/,
+  );
+});
+
+t.test('an incident has one number, wherever it is looked at from', async t => {
+  t.equal(incidentId('n1', silenceOf(seenNode('n1'))), incidentId('n1', 'silent 00000000000000aa 1000'));
+  t.not(incidentId('n1', 'silent a 1'), incidentId('n2', 'silent a 1'));
+});

@@ -1,0 +1,303 @@
+// A cluster in memory for the bridge: a board and a Slurm that do what a test says, at times that the test says. No test of its own.
+
+import type { ListedNode } from '../src/slurm/answers.js';
+import type { BoardLook, SeenLink, SeenNode } from '../src/slurm/bridge/boardlook.js';
+import { type Journal, readLines } from '../src/slurm/bridge/journal.js';
+import type { Slurm } from '../src/slurm/bridge/orders.js';
+import { type Entry, Ledger } from '../src/slurm/bridge/ownership.js';
+import type { Policy, Situation } from '../src/slurm/bridge/rules.js';
+import { Bridge, type Settings, type World } from '../src/slurm/bridge/tick.js';
+import { NoAnswer } from '../src/slurm/calls.js';
+import { match } from '../src/slurm/matching.js';
+
+export const POLICY: Policy = {
+  drainAfterMs: 30_000,
+  resumeAfterMs: 120_000,
+  drainIll: [],
+  unsigned: false,
+  witness: false,
+  groupOf: () => undefined,
+};
+
+const SILENT_AFTER_MS = 10_500;
+/** 20 November 2026, 12:00:00 UTC. */
+const NOON_MS = Date.UTC(2026, 10, 20, 12);
+
+/** A node that is live, and has always been. */
+export function seenNode(name: string, more: Partial<SeenNode> = {}): SeenNode {
+  return {
+    name,
+    state: 'live',
+    bootId: '00000000000000aa',
+    reports: 1000,
+    lost: 0,
+    unheardMs: 300,
+    silentForMs: 300 - SILENT_AFTER_MS,
+    lastRealMs: NOON_MS - 300,
+    link: 1,
+    isProved: true,
+    ailments: [],
+    ...more,
+  };
+}
+
+/** The same, silent for so many seconds. */
+export function silentNode(name: string, seconds: number, more: Partial<SeenNode> = {}): SeenNode {
+  const unheardMs = seconds * 1000 + SILENT_AFTER_MS;
+  return seenNode(name, {
+    state: 'silent',
+    unheardMs,
+    silentForMs: seconds * 1000,
+    lastRealMs: NOON_MS - unheardMs,
+    ...more,
+  });
+}
+
+export function slurmNode(name: string, state = 'IDLE', more: Partial<ListedNode> = {}): ListedNode {
+  return { name, state, cpus: 4, slurmd_start_s: NOON_MS / 1000 - 86_400, ...more };
+}
+
+export const ETH0: SeenLink = { name: 'eth0' };
+
+/** All that a decision rests on, of these nodes. */
+export function situationOf(
+  seen: readonly SeenNode[],
+  slurm: readonly ListedNode[],
+  more: Partial<Omit<Situation, 'board'>> & { board?: Partial<BoardLook> } = {},
+): Situation {
+  const { board, ...rest } = more;
+  const nodes = new Map(seen.map(node => [node.name, node] as const));
+  return {
+    policy: POLICY,
+    board: { heartbeatAgeMs: 50, opened: 1, links: new Map([[1, ETH0]]), ...board, nodes },
+    slurm: new Map(slurm.map(node => [node.name, node] as const)),
+    matched: match(slurm, [...nodes.keys()]),
+    ledger: new Ledger(),
+    watched: new Map(),
+    watchingSinceMs: 0,
+    monoMs: 1_000_000,
+    nowMs: NOON_MS,
+    ...rest,
+  };
+}
+
+/** What ends a bridge at once, wherever it is. */
+export class Killed extends Error {}
+
+/** A journal whose lines are kept as text, and are read again as text. */
+class Lines implements Journal {
+  readonly ledger: Ledger;
+
+  constructor(readonly cluster: Cluster) {
+    this.ledger = readLines(cluster.journal, 'journal').ledger;
+  }
+
+  write(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      this.cluster.point();
+      const timed = { ...entry, time_ms: this.cluster.nowMs };
+      const line = `${JSON.stringify(timed)}\n`;
+      // Killed in the middle of a line.
+      if (this.cluster.killAt === this.cluster.points) this.cluster.journal += line.slice(0, line.length / 2);
+      this.cluster.point();
+      this.cluster.journal = this.cluster.journal.slice(0, this.cluster.journal.lastIndexOf('\n') + 1) + line;
+      this.ledger.apply(timed);
+    }
+  }
+}
+
+/** A node as it really is. */
+export interface Real {
+  /** Since when it says nothing, by CLOCK_MONOTONIC; undefined: it reports. */
+  silentSince?: number | undefined;
+  boot: number;
+  reports: number;
+  slurmdStartMs: number;
+  isSlurmdUp: boolean;
+  state: string;
+  reason?: string | undefined;
+}
+
+/** Board, Slurm, clocks, and an administrator, as a test wants them. */
+export class Cluster {
+  readonly nodes = new Map<string, Real>();
+  monoMs = 5_000_000;
+  nowMs = NOON_MS;
+  journal = '';
+  readonly orders: string[] = [];
+  readonly printed: string[] = [];
+  readonly log: string[] = [];
+  board: { trouble?: string | undefined; opened: number; links: Map<number, SeenLink> } = {
+    opened: 1,
+    links: new Map([[1, ETH0]]),
+  };
+  policy: Policy = POLICY;
+  returnToService = 1;
+  primary: string | undefined;
+  isSlurmSilent = false;
+  isOnly = true;
+  killSwitch = '/nonexistent/off';
+  /** What becomes of the next order: it is done; said to be and is not; done, and said not to be. */
+  next: 'done' | 'lost' | 'unsaid' = 'done';
+  /** Called before each order, when all has been looked at. */
+  beforeOrder: () => void = () => undefined;
+  /** Points at which a bridge may be killed, and at which one it is. */
+  points = 0;
+  killAt = -1;
+  #bridge: Bridge | undefined;
+
+  constructor(count: number) {
+    for (let i = 1; i <= count; i++)
+      this.nodes.set(`n${i}`, {
+        boot: 1,
+        reports: 1000,
+        slurmdStartMs: NOON_MS - 86_400_000,
+        isSlurmdUp: true,
+        state: 'IDLE',
+      });
+  }
+
+  point(): void {
+    if (this.killAt === this.points++) throw new Killed();
+  }
+
+  node(name: string): Real {
+    const node = this.nodes.get(name);
+    if (node === undefined) throw new Error(`there is no ${name}`);
+    return node;
+  }
+
+  // ---- what happens ----
+
+  /** The machine dies. */
+  kill(name: string): void {
+    this.node(name).silentSince ??= this.monoMs;
+    this.node(name).isSlurmdUp = false;
+  }
+
+  /** It comes back; `boots`: as after a reboot. */
+  revive(name: string, boots = true): void {
+    const node = this.node(name);
+    node.silentSince = undefined;
+    node.isSlurmdUp = true;
+    if (boots) [node.boot, node.slurmdStartMs] = [node.boot + 1, this.nowMs];
+  }
+
+  /** What an administrator does, by scontrol. */
+  admin(name: string, state: string, reason?: string): void {
+    Object.assign(this.node(name), { state, reason });
+  }
+
+  // ---- what is seen ----
+
+  look(): BoardLook {
+    const nodes = [...this.nodes].map(([name, { silentSince, boot, reports }]) => {
+      const bootId = boot.toString(16).padStart(16, '0');
+      const unheardMs = silentSince === undefined ? 300 : this.monoMs - silentSince;
+      const state =
+        unheardMs <= 4500
+          ? ('live' as const)
+          : unheardMs <= SILENT_AFTER_MS
+            ? ('uncertain' as const)
+            : ('silent' as const);
+      const lastRealMs = this.nowMs - unheardMs;
+      const silentForMs = unheardMs - SILENT_AFTER_MS;
+      return [name, seenNode(name, { state, bootId, reports, unheardMs, silentForMs, lastRealMs })] as const;
+    });
+    return { heartbeatAgeMs: 50, ...this.board, nodes: new Map(nodes) };
+  }
+
+  listed(name: string): ListedNode {
+    const { state, reason, slurmdStartMs, isSlurmdUp } = this.node(name);
+    const down = state.startsWith('DOWN') && !isSlurmdUp ? '+NOT_RESPONDING' : '';
+    return slurmNode(name, `${state}${down}`, {
+      reason,
+      reason_s: reason === undefined ? undefined : this.nowMs / 1000,
+      slurmd_start_s: Math.floor(slurmdStartMs / 1000),
+    });
+  }
+
+  get slurm(): Slurm {
+    const answer = async <T>(value: () => T): Promise<T> => {
+      this.point();
+      if (this.isSlurmSilent) throw new NoAnswer('scontrol took longer than 5.0s');
+      return value();
+    };
+    const node = (name: string) => answer(() => this.listed(name));
+    return {
+      nodes: () => answer(() => new Map([...this.nodes.keys()].map(name => [name, this.listed(name)] as const))),
+      node,
+      readBack: node,
+      notPrimary: () => answer(() => this.primary),
+      returnToService: () => answer(() => this.returnToService),
+      order: async ({ act, node: name, reason }) => {
+        this.beforeOrder();
+        this.point();
+        const node = this.node(name);
+        this.orders.push(`${act} ${name}`);
+        const how = this.next;
+        this.next = 'done';
+        if (how !== 'lost') {
+          if (act === 'drain') Object.assign(node, { state: `${node.state}+DRAIN`, reason });
+          else {
+            node.state = node.state.replace('+DRAIN', '');
+            if (act === 'resume') node.state = 'IDLE';
+            if (!node.state.startsWith('DOWN')) node.reason = undefined;
+          }
+        }
+        this.point();
+        return how === 'unsaid' ? { rc: null, said: 'scontrol took longer than 5.0s' } : { rc: 0, said: '' };
+      },
+    };
+  }
+
+  // ---- the bridge ----
+
+  /** Begins a bridge with the journal that there is. */
+  begin(more: Partial<Settings> = {}): void {
+    const world: World = {
+      slurm: this.slurm,
+      lookAtAll: () => this.look(),
+      lookAtOne: name => {
+        const board = this.look();
+        return { ...board, nodes: new Map([...board.nodes].filter(([other]) => other === name)) };
+      },
+      isOnly: () => this.isOnly,
+      monoMs: () => this.monoMs,
+      nowMs: () => this.nowMs,
+    };
+    const settings: Settings = {
+      ...{ policy: this.policy, exceptions: {}, killSwitch: this.killSwitch, requests: undefined, isRehearsal: false },
+      ...more,
+    };
+    const say = (line: string) => void this.log.push(line);
+    const log = { info: say, warn: say, error: say, seldom: (_: string, line: string) => say(line) };
+    this.#bridge = new Bridge(world, settings, new Lines(this), log, line => this.printed.push(line));
+  }
+
+  /** So many seconds, with a tick each five; a bridge that is killed on the way is begun again. */
+  async pass(seconds: number): Promise<void> {
+    for (let s = 0; s < seconds; s += 5) {
+      this.monoMs += 5000;
+      this.nowMs += 5000;
+      for (const node of this.nodes.values()) if (node.silentSince === undefined) node.reports += 5;
+      try {
+        if (this.#bridge === undefined) this.begin();
+        await this.#bridge?.tick();
+      } catch (error) {
+        if (!(error instanceof Killed)) throw error;
+        this.killAt = -1;
+        this.#bridge = undefined;
+      }
+    }
+  }
+
+  async giveAllBack(): Promise<string[]> {
+    return (await this.#bridge?.giveAllBack()) ?? [];
+  }
+
+  /** All lines of the journal of one kind. */
+  entries(what: Entry['what']): Entry[] {
+    return readLines(this.journal, 'journal').entries.filter(entry => entry.what === what);
+  }
+}

@@ -1,0 +1,125 @@
+// Fuzzing of what Slurm prints, in which users and administrators have a say, and of the file of names: what must hold of each text. No test.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expand } from '../src/common/hostlists.js';
+import { parseConfig, parseJobs, parseNodes } from '../src/slurm/answers.js';
+import { jobsByNode } from '../src/slurm/differences.js';
+import { match, namesText, parseExceptions } from '../src/slurm/matching.js';
+import { isSchedulable, nodeState, savesPower } from '../src/slurm/nodestate.js';
+import { checkRefusal, must, type TextTarget } from './fuzzing.js';
+import { ROOT } from './lib.js';
+
+const CORPUS = join(ROOT, 'test', 'corpus', 'slurm');
+
+/** The texts of a kind that are kept. */
+function seeds(kind: string): string[] {
+  const names = readdirSync(CORPUS).filter(name => name.startsWith(`${kind}-`));
+  return names.sort().map(name => readFileSync(join(CORPUS, name), 'utf8'));
+}
+
+/** That of the kept texts, and one that nobody knows who writes a text. */
+const [NONCE, SECRET] = ['4d1f0c6b9ae27358f00d2b7c9e6a1d54', '77e0a1b2c3d4e5f60718293a4b5c6d7e'];
+const BOARD = ['n1', 'n2', 'node001', 'node003', 'vm', 'x'];
+
+const isCount = (value: number | undefined) =>
+  value === undefined || (Number.isSafeInteger(value) && value >= 0 && !Object.is(value, -0));
+const isCut = (text: string | undefined) => (text ?? '').length <= 256;
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
+
+function checkNodes(text: string): boolean {
+  const nodes = parseNodes(text);
+  const rows = text.split('\n');
+  for (const { name, host = '', state, reason, reason_by, ...numbers } of nodes) {
+    must(
+      rows.some(row => row.startsWith(`NodeName=${name} `)),
+      `nobody tells of ${name}`,
+    );
+    must(/^\S{1,120}$/.test(state) && !/\s/.test(host) && isCut(reason) && isCut(reason_by), `${name}: ${state}`);
+    must(Object.values(numbers).every(isCount), `${name}: ${JSON.stringify(numbers)}`);
+    const how = nodeState(state);
+    must(!(isSchedulable(how) && (savesPower(how) || state === '?')), `jobs would start on ${name}: ${state}`);
+  }
+  must(new Set(nodes.map(({ name }) => name)).size === nodes.length, 'a node twice');
+  const matched = match(nodes, BOARD, { node003: 'node001', n2: 'n1' });
+  must(new Set(matched.boardName.values()).size === matched.boardName.size, 'two nodes are one');
+  for (const [name, on] of matched.boardName)
+    must(matched.nodeName.get(on) === name && BOARD.includes(on), `${name} is ${on}`);
+  const others = [...matched.boardName].filter(([name, on]) => name.toLowerCase() !== on);
+  must(same(parseExceptions(namesText(matched), 'file'), Object.fromEntries(others)), 'written, its names are others');
+
+  // Whatever an administrator gives as a reason, or has in a comment: nobody else is in another state by it.
+  for (const key of ['Reason', 'Comment']) {
+    const row = (name: string, more = '') => `NodeName=${name} CPUAlloc=1 CPUTot=4 State=MIXED Weight=1${more}\n`;
+    const alone = parseNodes(row('node001') + row('q') + row('n1'));
+    const told = parseNodes(row('node001') + row('q', ` ${key}=${text}`) + row('n1'));
+    for (const node of alone) {
+      const { state, ...rest } = told.find(({ name }) => name === node.name) ?? { state: 'gone' };
+      const { state: _, reason, reason_by, reason_s, ...others } = { ...rest } as typeof node;
+      const { state: before, ...wanted } = node;
+      must(state === '?' || (state === before && same(others, wanted)), `by ${key} ${node.name} is ${state}`);
+    }
+  }
+  return nodes.length > 0;
+}
+
+function checkJobs(text: string): boolean {
+  const jobs = parseJobs(text, NONCE);
+  must(jobs.length <= `\n${text}`.split(`\n${NONCE}|`).length - 1, 'more jobs than rows');
+  for (const { id, nodes, cpus, start_s, name, user, partition, state } of jobs) {
+    must(/^[\d_+[\]%,-]{1,64}$/.test(id), id);
+    must(isCount(cpus) && isCount(start_s), `${id}: ${cpus} CPUs since ${start_s}`);
+    must([name, user, partition, state].every(isCut), `${id}: too long`);
+    must(expand(nodes, undefined, 'any').length > 0, `${id} is on no node`);
+  }
+  must(jobsByNode(jobs) instanceof Map, 'jobs of each node');
+
+  // Whatever a job is called: it is one job, and the next one is there.
+  const row = (number: number, name: string) => `${SECRET}|${number}|${number}|RUNNING|u|p|4|17|n${number}|${name}\n`;
+  const told = parseJobs(row(1, text) + row(2, 'plain'), SECRET);
+  const [first, second] = parseJobs(row(1, 'plain') + row(2, 'plain'), SECRET);
+  const name = text.length <= 256 ? text : `${text.slice(0, 255)}…`;
+  must(same(told, [{ ...first, name }, second]), `by its name there are ${JSON.stringify(told)}`);
+  return jobs.length > 0;
+}
+
+/** What is fuzzed. */
+export function slurmTargets(): TextTarget[] {
+  return [
+    { name: 'nodes as Slurm tells them', seeds: seeds('nodes'), check: checkNodes },
+    { name: 'jobs as Slurm tells them', seeds: seeds('jobs'), check: checkJobs },
+    {
+      name: "Slurm's configuration",
+      seeds: seeds('config'),
+      check(text) {
+        const { cluster, version, private_data } = parseConfig(text);
+        for (const value of [cluster, version, private_data])
+          must(isCut(value) && !value.includes('\n') && value.trim() === value, JSON.stringify(value));
+        must(private_data !== '', 'nothing is known, and it is not said so');
+        must(
+          private_data !== 'none' || /^PrivateData\s*=\s*none\s*$/m.test(text),
+          'it hides nothing, and nobody said so',
+        );
+        return cluster !== '';
+      },
+    },
+    {
+      name: "names of Slurm's nodes",
+      seeds: seeds('names'),
+      check(text) {
+        try {
+          const names = Object.entries(parseExceptions(text, 'file'));
+          must(new Set(names.map(([, on]) => on)).size === names.length, 'two nodes are one');
+          const written = names.map(([name, on]) => `${name} ${on}\n`).join('');
+          must(same(Object.entries(parseExceptions(written, 'file')), names), 'written again they are others');
+          return names.length > 0;
+        } catch (error) {
+          checkRefusal(error);
+          const line = Number(/^file:(\d+): /.exec(error.message)?.[1]);
+          must(line >= 1 && line <= text.split('\n').length, `no line: ${error.message}`);
+          return false;
+        }
+      },
+    },
+  ];
+}
