@@ -1,6 +1,7 @@
 // beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
 // one line and an exit code.
 
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Failure, HelpShown, UsageError } from './common/failure.js';
 import { exitWhenWritten, refuseDebugger, watchStdout } from './common/process.js';
@@ -63,7 +64,7 @@ refuseDebugger();
 // Started by fork(): when the parent is gone, even by kill -9, end in good order.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-/** EX_OSFILE of sysexits.h. Monitoring systems know 0 to 3 only, and take any other code for "unknown". */
+/** Without our addon, or the Node.js that we need: EX_OSFILE of sysexits.h. Monitoring systems know 0 to 3 only, and take any other code for "unknown". */
 const NOT_BUILT = 72;
 
 /** Node's own code for a program that waits for what never comes. */
@@ -73,7 +74,8 @@ const NEVER_DONE = 13;
 function withoutAddon(error: unknown): string | undefined {
   if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
   const { code, message } = error as NodeJS.ErrnoException;
-  // Installing the package does not compile the addon, because no install script runs then: it is built on demand, on each machine.
+  // Installing the package does not compile the addon, because no install script runs then. Where none that came with it is for this
+  // processor, it is built on demand.
   if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
   return code === 'ERR_DLOPEN_FAILED'
     ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
@@ -98,7 +100,10 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
       process.exitCode = error.exitCode;
     } else if (addon !== undefined) {
       const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-      process.stderr.write(`beoboard ${name}: ${addon}; run node ${build}\n`);
+      // A distribution's package has nothing to build with.
+      process.stderr.write(
+        `beoboard ${name}: ${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}\n`,
+      );
       process.exitCode = NOT_BUILT;
     } else throw error;
   }
@@ -106,5 +111,11 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
   exitWhenWritten(name !== 'send');
 }
 
+/** As package.json says; what installs us may have let another one pass. */
+const OLDEST_NODE = 20;
+
 const [name, ...argv] = process.argv.slice(2);
-void main(name, argv);
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(`beoboard: Node.js ${process.versions.node} is too old; install ${OLDEST_NODE} or later\n`);
+  process.exitCode = NOT_BUILT;
+} else void main(name, argv);

@@ -3,7 +3,7 @@
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
-import { type RefusedNode, unheardTexts } from './refusals.js';
+import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 
 /** A node of the census. */
 export interface Counted {

@@ -1,8 +1,8 @@
 // Status as CSV (RFC 4180): numbers without units, and no brackets.
 
 import { oneLine } from '../common/text.js';
-import { COLUMNS, chosenColumns } from './columns.js';
-import type { Survey, Surveyed } from './survey.js';
+import { COLUMNS, chosenColumns } from '../telling/columns.js';
+import type { Survey, Surveyed } from '../telling/survey.js';
 
 /** A field of RFC 4180. */
 function csvCell(value: string | number | undefined): string {

@@ -7,7 +7,7 @@ import { VERBS } from '../common/verbs.js';
 import { dictionary, type Entry, tables } from '../layout/dictionary.gen.js';
 import { type EntryReading, entryReadings } from '../readings/entries.js';
 import { allReadings, type Reading, readingNames, readingOf } from '../readings/readings.js';
-import { COLUMNS } from './columns.js';
+import { COLUMNS } from '../telling/columns.js';
 
 export const verb = defineVerb({
   name: 'describe',

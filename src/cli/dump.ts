@@ -5,11 +5,14 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { json, print } from '../common/output.js';
+import { Page } from '../common/page.js';
 import { oneLine } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
-import { type Decoded, decode, packWord, type StructName, unpackWord } from '../layout/codec.js';
+import { type Decoded, decode, getter, packWord, type StructName, unpackWord } from '../layout/codec.js';
 import { bits, constants as contract, enums, structs } from '../layout/layout.gen.js';
 import { NO_BOARD, NoBoard, SENDERS_EACH, tryBoard } from '../shm/reader.js';
+import { structPut } from '../telling/structjson.js';
+import { putLines } from './dumptext.js';
 
 export const verb = defineVerb({
   name: 'dump',
@@ -130,8 +133,7 @@ interface DumpedRecord {
   index: number;
   offset: number;
   column: bigint;
-  record: Decoded<'record'>;
-  slots: { offset: number; state: ReturnType<typeof blockState>; slot: Decoded<'slot'> }[];
+  slots: { offset: number; state: ReturnType<typeof blockState> }[];
 }
 
 /** A board's file as its header says it lies; `wrong` is the first thing that does not agree with the contract. */
@@ -305,115 +307,150 @@ class Dump {
       const offset = Number(header.records_offset) + index * header.record_stride;
       const slots = Array.from({ length: header.slots }, (_, i) => {
         const at = offset + header.slots_offset + i * header.slot_stride;
-        const slot = decode('slot', this.view, at);
-        return { offset: at, state: blockState(slot), slot };
+        return { offset: at, state: blockState({ head: SLOT.head(this.view, at), tail: SLOT.tail(this.view, at) }) };
       });
       const column = this.view.getBigUint64(Number(header.column_offset) + index * header.column_stride, true);
-      const dumped = { index, offset, column, record: decode('record', this.view, offset), slots };
-      this.wrong ??= recordFault(dumped, header.links_used ?? 0);
+      const dumped = { index, offset, column, slots };
+      this.wrong ??= recordFault(this.view, dumped, header.links_used ?? 0);
       yield dumped;
     }
   }
 }
 
+const SLOT = {
+  head: getter('slot', 'head'),
+  tail: getter('slot', 'tail'),
+  link: getter('slot', 'link'),
+  stamp: getter('slot', 'stamp_ns'),
+};
+const REPORT = structs.slot.fields.report.offset;
+const ofReport = {
+  magic: getter('report', 'magic'),
+  version: getter('report', 'version'),
+  hostname: getter('report', 'hostname'),
+  flags: getter('report', 'flags'),
+  interval: getter('report', 'interval_ms'),
+};
+const recordName = getter('record', 'name');
+
 /** What does not agree within one record. A report on its way while the file was read is no fault. */
-function recordFault({ index, column, record, slots }: DumpedRecord, linksUsed: number): string | undefined {
-  const at = `record ${index} (${oneLine(record.name)})`;
-  if (!NAME.test(record.name)) return `${at}: its name is none`;
-  const whole = slots.filter(slot => slot.state === 'whole').map(({ slot }) => slot);
-  if (whole.some(({ report }) => report.magic !== contract.stat.magic || report.version !== contract.stat.version))
-    return `${at}: holds what is no report`;
-  if (whole.some(slot => slot.report.hostname !== record.name)) return `${at}: holds a report of another node`;
-  const strange = whole.find(({ link }) => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS))?.link;
+function recordFault(
+  view: DataView,
+  { index, offset, column, slots }: DumpedRecord,
+  linksUsed: number,
+): string | undefined {
+  const name = recordName(view, offset);
+  const at = `record ${index} (${oneLine(name)})`;
+  if (!NAME.test(name)) return `${at}: its name is none`;
+  const whole = slots.filter(slot => slot.state === 'whole').map(slot => slot.offset);
+  const { magic, version, hostname, flags, interval } = ofReport;
+  const isReport = (slot: number) =>
+    magic(view, slot + REPORT) === contract.stat.magic && version(view, slot + REPORT) === contract.stat.version;
+  if (!whole.every(isReport)) return `${at}: holds what is no report`;
+  if (whole.some(slot => hostname(view, slot + REPORT) !== name)) return `${at}: holds a report of another node`;
+  const strange = whole
+    .map(slot => SLOT.link(view, slot))
+    .find(link => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS));
   if (strange !== undefined) return `${at}: its report came by link ${strange}, which has no entry`;
   if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
-  if (whole.length === 2 && whole[0]?.head === whole[1]?.head) return `${at}: both slots have the same sequence`;
-  const words = whole.map(slot => slot.stamp_ns / 1_000_000n);
+  const [first, second] = whole.map(slot => SLOT.head(view, slot));
+  if (second !== undefined && first === second) return `${at}: both slots have the same sequence`;
+  const words = whole.map(slot => SLOT.stamp(view, slot) / 1_000_000n);
   const { stamp } = unpackWord('column', column);
   if (whole.length > 0 && slots.every(slot => slot.state !== 'half-written') && !words.some(word => word >= stamp))
     return `${at}: its column word is younger than its reports`;
-  const told = whole.find(slot => slot.stamp_ns / 1_000_000n === stamp);
-  const goodbye = (told?.report.flags ?? 0) >> bits.flags.goodbye;
-  if (
-    told !== undefined &&
-    column !== packWord('column', { stamp, link: told.link, interval: told.report.interval_ms, goodbye })
-  )
-    return `${at}: its column word has another link, interval or goodbye than its report`;
-  return undefined;
+  const told = whole[words.indexOf(stamp)];
+  if (told === undefined) return undefined;
+  const goodbye = (flags(view, told + REPORT) >> bits.flags.goodbye) & 1;
+  const word = { stamp, link: SLOT.link(view, told), interval: interval(view, told + REPORT), goodbye };
+  return column === packWord('column', word)
+    ? undefined
+    : `${at}: its column word has another link, interval or goodbye than its report`;
 }
 
-function text(value: unknown, unit: string): string {
-  if (typeof value === 'string') return oneLine(value);
-  if (typeof value === 'bigint') return unit === 'ns' ? String(value) : `0x${value.toString(16)}`;
-  return String(value ?? 'beyond 2^53');
-}
+/** A write is worth so much. */
+const PAGE_BYTES = 1 << 18;
+/** More than what stands between two looks at the room: a record and its slots are 1,000 lines of at most 200 bytes. */
+const MOST_BETWEEN = 1 << 17;
 
-/** A struct's fields, a line each: byte, name, value, unit. */
-function* lines(struct: StructName, values: object, base: number, prefix = ''): Generator<string> {
-  const fields: Record<string, { offset: number; type: string; unit: string }> = structs[struct].fields;
-  for (const [name, value] of Object.entries(values)) {
-    const field = fields[name];
-    if (field === undefined) continue;
-    const at = base + field.offset;
-    const label = `${prefix}${name}`;
-    if (Object.hasOwn(structs, field.type)) {
-      const inner = field.type as StructName;
-      const all: object[] = Array.isArray(value) ? value : [value];
-      for (const [i, one] of all.entries()) {
-        // Of links without an entry nothing is known.
-        if (inner === 'link_evidence' && Object.values(one).every(ns => ns === 0n)) continue;
-        yield* lines(inner, one, at + i * structs[inner].bytes, Array.isArray(value) ? `${label}[${i}].` : `${label}.`);
-      }
-    } else {
-      const shown = Array.isArray(value) ? value.map(one => text(one, field.unit)).join(' ') : text(value, field.unit);
-      const unit = field.unit === 'id' || field.unit.includes(' ') ? '' : ` ${field.unit}`;
-      yield `${String(at).padStart(10)}  ${label.padEnd(28)} ${shown}${unit}\n`;
-    }
+function* textPieces(dump: Dump): Generator<Uint8Array> {
+  const page = new Page(PAGE_BYTES);
+  const { view } = dump;
+  const full = () => page.room < MOST_BETWEEN;
+  const written = () => {
+    const bytes = page.written;
+    page.length = 0;
+    return bytes;
+  };
+  // All of it has been looked at by then.
+  const verdict = () => Buffer.from(`\n${dump.wrong === undefined ? 'nothing is wrong' : `wrong: ${dump.wrong}`}\n`);
+  page.part(Buffer.from(`${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`));
+  if (dump.header === undefined) {
+    page.part(verdict());
+    yield written();
+    return;
   }
-}
-
-function* textPieces(dump: Dump): Generator<string> {
-  yield `${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`;
-  if (dump.header === undefined) return;
-  yield '\nheader\n';
-  yield* lines('board_header', dump.header, 0);
-  for (const { number, offset, entry } of dump.links()) {
-    yield `\nlink ${number}\n`;
-    yield* lines('link', entry, offset);
+  page.text('\nheader\n');
+  putLines(page, 'board_header', view, 0);
+  for (const { number, offset } of dump.links()) {
+    page.text(`\nlink ${number}\n`);
+    putLines(page, 'link', view, offset);
+    if (full()) yield written();
   }
   for (const { number, offset, entry } of dump.senders()) {
-    yield `\nrefused sender ${number}: ${enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason'}, ${blockState(entry)}\n`;
-    yield* lines('sender', entry, offset);
+    const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason';
+    page.text(`\nrefused sender ${number}: ${reason}, ${blockState(entry)}\n`);
+    putLines(page, 'sender', view, offset);
+    if (full()) yield written();
   }
   for (const { number, offset, entry } of dump.events()) {
     const kind = enums.event_kind[Number(entry.kind)] ?? 'no kind';
-    yield `\nevent ${entry.head / 2n} (entry ${number}): ${kind}, ${blockState(entry)}\n`;
-    yield* lines('event', entry, offset);
+    page.text(`\nevent ${entry.head / 2n} (entry ${number}): ${kind}, ${blockState(entry)}\n`);
+    putLines(page, 'event', view, offset);
+    if (full()) yield written();
   }
-  yield '\nname index (slots in use)\n';
-  for (const { slot, record, hash } of dump.index())
-    yield `  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`;
-  for (const { index, offset, column, record, slots } of dump.records()) {
+  page.text('\nname index (slots in use)\n');
+  for (const { slot, record, hash } of dump.index()) {
+    page.text(`  slot ${slot}: record ${record}, hash ${hash.toString(16).padStart(8, '0')}\n`);
+    if (full()) yield written();
+  }
+  for (const { index, offset, column, slots } of dump.records()) {
     const { stamp, link, interval, goodbye } = unpackWord('column', column);
-    yield `\nrecord ${index}\n`;
-    yield `            column word: stamp ${stamp} ms, link ${link}, interval ${interval} ms${goodbye === 1n ? ', goodbye' : ''}\n`;
-    yield* lines('record', record, offset);
-    for (const [i, { state, slot, offset: at }] of slots.entries()) {
-      yield `\nrecord ${index}, slot ${i}: ${state}\n`;
-      if (state !== 'empty') yield* lines('slot', slot, at);
+    page.text(`\nrecord ${index}\n            column word: stamp ${stamp} ms, link ${link}, interval ${interval} ms`);
+    page.text(goodbye === 1n ? ', goodbye\n' : '\n');
+    putLines(page, 'record', view, offset);
+    for (const [i, { state, offset: at }] of slots.entries()) {
+      page.text(`\nrecord ${index}, slot ${i}: ${state}\n`);
+      if (state !== 'empty') putLines(page, 'slot', view, at);
+      if (full()) yield written();
     }
   }
+  page.part(verdict());
+  yield written();
 }
 
-function* jsonPieces(dump: Dump): Generator<string> {
-  const { path, state, header, bytes } = dump;
+function* jsonPieces(dump: Dump): Generator<string | Uint8Array> {
+  const { path, state, header, bytes, view } = dump;
   const tables = { links: [...dump.links()], senders: [...dump.senders()], events: dump.events() };
   yield `{"schema":1,${json({ path, state, bytes, header, ...tables, index: [...dump.index()] }).slice(1, -1)},"records":[`;
+  const page = new Page(PAGE_BYTES);
   let separator = '\n';
-  for (const record of dump.records()) {
-    yield `${separator}${json(record)}`;
+  for (const { index, offset, column, slots } of dump.records()) {
+    page.text(`${separator}{"index":${index},"offset":${offset},"column":"${column}","record":`);
+    structPut('record')(page, view, offset);
+    page.text(',"slots":[');
+    for (const [i, { offset: at, state: of }] of slots.entries()) {
+      page.text(`${i === 0 ? '' : ','}{"offset":${at},"state":"${of}","slot":`);
+      structPut('slot')(page, view, at);
+      page.text('}');
+    }
+    page.text(']}');
     separator = ',\n';
+    if (page.room > MOST_BETWEEN) continue;
+    yield page.written;
+    page.length = 0;
   }
+  yield page.written;
   yield `\n],"wrong":${json(dump.wrong ?? null)}}\n`;
 }
 
@@ -421,6 +458,5 @@ export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const dump = new Dump(values.board, readFile(values.board, values.owner), values.owner);
   await print(values.json ? jsonPieces(dump) : textPieces(dump));
-  if (!values.json) await print([`\n${dump.wrong === undefined ? 'nothing is wrong' : `wrong: ${dump.wrong}`}\n`]);
   return dump.wrong === undefined ? 0 : 1;
 }

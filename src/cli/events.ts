@@ -6,9 +6,9 @@ import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb } from '../common/options.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader } from '../shm/reader.js';
-import { Follower } from './changes.js';
-import { objectLines, textLines } from './eventlines.js';
-import { painter } from './style.js';
+import { Follower } from '../telling/changes.js';
+import { objectLines, textLines } from '../telling/eventlines.js';
+import { painter } from '../telling/style.js';
 
 export const verb = defineVerb({
   name: 'events',

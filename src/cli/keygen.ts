@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Failure, usable } from '../common/failure.js';
-import { type Key, keyLine, nodeKey, readClusterKeys } from '../common/keys.js';
+import { type Key, keyLine, nodeKey, readClusterKeys, relayKeyLines } from '../common/keys.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { oneLine } from '../common/text.js';
@@ -24,7 +24,7 @@ import { VERBS } from '../common/verbs.js';
 export const verb = defineVerb({
   name: 'keygen',
   summary: VERBS.keygen,
-  options: ['key-id', 'key-file', 'nodes'],
+  options: ['key-id', 'key-file', 'nodes', 'relay'],
   forms: forms.keygen,
   arguments: ['<file>'],
   examples: [
@@ -32,6 +32,7 @@ export const verb = defineVerb({
     'beoboard keygen --key-file cluster.key --nodes node001 node001.key',
     "beoboard keygen --key-file cluster.key --nodes 'node[001-128]' keys/",
     'beoboard keygen --key-id 2 next.key',
+    'beoboard keygen --relay /etc/beoboard/relay.key',
   ],
   notes:
     "Files are made with mode 0600, and none is ever overwritten. With --nodes, a directory takes a file NODE.key for each node; several nodes need one, and it is made if it is not there. - writes to stdout. Who has the cluster key can speak for every node: with nodes' own keys it stays on the master, and receivers derive the nodes' keys from it themselves. Exit codes: 0 made, 1 not made.",
@@ -68,11 +69,11 @@ function whyNotMade({ code = '' }: NodeJS.ErrnoException): string {
   return `cannot be made: ${WHY[code] ?? code}`;
 }
 
-/** Writes a file that was not there, for its owner alone. */
-function make(path: string, text: string): void {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600);
+/** Writes a file that was not there, by default for its owner alone. */
+function make(path: string, text: string, mode = 0o600): void {
+  const fd = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, mode);
   try {
-    fchmodSync(fd, 0o600); // whatever the umask took
+    fchmodSync(fd, mode); // whatever the umask took
     writeSync(fd, text);
     fsyncSync(fd);
   } finally {
@@ -81,11 +82,11 @@ function make(path: string, text: string): void {
 }
 
 /** Makes these files, or none when one of them is there. */
-function makeAll(files: readonly (readonly [path: string, text: string])[]): void {
+function makeAll(files: readonly (readonly [path: string, text: string, mode?: number])[]): void {
   for (const [path] of files) refuseExisting(path);
-  for (const [i, [path, text]] of files.entries())
+  for (const [i, [path, text, mode]] of files.entries())
     try {
-      make(path, text);
+      make(path, text, mode);
     } catch (error) {
       const made = i > 0 ? `; ${i} of ${files.length} files were made` : '';
       throw new Failure(`${path}: ${whyNotMade(error as NodeJS.ErrnoException)}${made}`, 1);
@@ -98,6 +99,12 @@ function read(argv: string[]) {
   const { keyFile, keyId } = values;
   const file = args[0] ?? '';
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  if (values.relay) {
+    if (values.nodes !== undefined || keyFile !== undefined || keyId !== undefined)
+      throw usage("--relay makes the keys of a relay, which no other key is part of; leave out the cluster's options");
+    if (file === '-') throw usage('--relay makes two files; name the first of them');
+    return { file, relay: relayKeyLines(randomBytes(SECRET_BYTES)) };
+  }
   if (values.nodes === undefined) {
     if (keyFile !== undefined) throw usage("--key-file is what nodes' own keys are made out of; give --nodes, too");
     return { file, key: { id: keyId ?? 1, node: undefined, secret: randomBytes(SECRET_BYTES) } as Key };
@@ -114,6 +121,15 @@ export async function main(argv: string[]): Promise<number> {
   const asked = read(argv);
   const { file } = asked;
   if (file === '') throw new UsageError(verb.name, 'the file has no name; write a path');
+  if (asked.relay !== undefined) {
+    const { secret, shown } = asked.relay;
+    makeAll([
+      [file, secret],
+      [`${file}.pub`, shown, 0o644],
+    ]);
+    await print([`made ${oneLine(file)}, which stays with the relay, and ${oneLine(file)}.pub, for mirrors\n`]);
+    return 0;
+  }
   const linesOf = (node: string) => (asked.keys ?? []).map(key => keyLine(nodeKey(key, node))).join('');
   if (file === '-') {
     await print([asked.key !== undefined ? keyLine(asked.key) : linesOf(asked.nodes?.[0] ?? '')]);

@@ -6,8 +6,8 @@ import { enums, structs } from '../layout/layout.gen.js';
 import { COUNTERS } from '../readings/readings.js';
 import type { Node } from '../shm/reader.js';
 import { reasonText } from '../shm/sentences.js';
-import { NOTHING } from './columns.js';
-import type { Painter } from './style.js';
+import { NOTHING } from '../telling/columns.js';
+import type { Painter } from '../telling/style.js';
 
 interface Described {
   readonly type: string;

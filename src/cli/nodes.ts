@@ -68,7 +68,8 @@ export async function main(argv: string[]): Promise<number> {
       ? counted(reader, question)
       : select(verb.name, reader, { condition: values.where, healthy: values.healthy }, question));
     const { strangers } = found;
-    const beside = values.for && (await import('./slurmbeside.js')).besideOf(values.slurmDir, reader.snapshot());
+    const beside =
+      values.for && (await import('../telling/slurmbeside.js')).besideOf(values.slurmDir, reader.snapshot());
     if (beside && !beside.isKnown) {
       process.stderr.write(`beoboard nodes: ${beside.trouble}\n`);
       return found.stalled ? NO_BOARD : 1;

@@ -12,6 +12,8 @@ export interface Asked {
   readonly sort?: string | undefined;
   readonly columns?: string | undefined;
   readonly exceptions?: boolean | undefined;
+  readonly jobs?: boolean | undefined;
+  readonly slurmDir?: string | undefined;
   readonly board?: string | undefined;
   readonly owner?: string | undefined;
 }
@@ -24,6 +26,7 @@ export function askedOf(
 ): Asked {
   const [list, ...more] = [...(given.get('nodes') ?? []), ...lists];
   const text = (name: string) => given.get(name)?.[0];
+  const isSet = (name: string) => (given.get(name)?.length ?? 0) > 0;
   return {
     // Of several lists one is made.
     nodes: more.length > 0 ? fold(names ?? []) : list,
@@ -31,7 +34,9 @@ export function askedOf(
     by: text('by'),
     sort: text('sort'),
     columns: text('columns'),
-    exceptions: (given.get('exceptions')?.length ?? 0) > 0,
+    exceptions: isSet('exceptions'),
+    jobs: isSet('jobs'),
+    slurmDir: text('slurm-dir'),
     board: text('board'),
     owner: text('owner'),
   };
@@ -65,7 +70,7 @@ export function nodesCommand(state: State, { nodes, where, board, owner }: Asked
 
 /** The status with everything that is odd, of the same nodes: how they are shown changes nothing of that. */
 export function statusCommand(
-  { nodes, where, exceptions, board, owner }: Asked,
+  { nodes, where, exceptions, jobs, slurmDir, board, owner }: Asked,
   how: readonly string[] = [],
 ): string[] {
   return [
@@ -75,8 +80,10 @@ export function statusCommand(
       ['--where', where],
     ]),
     ...(exceptions ? ['-x'] : []),
+    ...(jobs ? ['--jobs'] : []),
     ...how,
     ...options([
+      ['--slurm-dir', slurmDir],
       ['--board', board],
       ['--owner', owner],
     ]),

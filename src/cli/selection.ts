@@ -3,8 +3,8 @@
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
 import { linkNews } from '../shm/sentences.js';
+import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
-import { type RefusedNode, unheardTexts } from './refusals.js';
 
 export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs'> {
   /** Those for which it holds, in the order of the board. */
@@ -29,7 +29,7 @@ export async function select(
   { condition, healthy }: Filter,
   { keep, among }: Question,
 ): Promise<Selection> {
-  const meets = condition === undefined ? () => true : (await import('./where.js')).filter(verb, condition);
+  const meets = condition === undefined ? () => true : (await import('../telling/where.js')).filter(verb, condition);
   const holds = healthy ? (node: Node) => isHealthy(node) && meets(node) : meets;
   const snapshot = reader.snapshot();
   const missing = among && new Set(among);

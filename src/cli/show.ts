@@ -5,13 +5,13 @@ import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { print } from '../common/output.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, unknownText } from '../shm/reader.js';
+import { nodeHead, nodeSheet } from '../telling/nodesheet.js';
+import { oddities } from '../telling/oddities.js';
+import { besideOf } from '../telling/slurmbeside.js';
+import { jsonPieces } from '../telling/statusjson.js';
+import { painter } from '../telling/style.js';
+import { namesOf, type Surveyed, survey } from '../telling/survey.js';
 import { nodePage } from './nodepage.js';
-import { nodeHead, nodeSheet } from './nodesheet.js';
-import { oddities } from './oddities.js';
-import { besideOf } from './slurmbeside.js';
-import { jsonPieces } from './statusjson.js';
-import { painter } from './style.js';
-import { namesOf, type Surveyed, survey } from './survey.js';
 
 export const verb = defineVerb({
   name: 'show',

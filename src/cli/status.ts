@@ -10,13 +10,13 @@ import { meanings } from '../common/terms.gen.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { BoardReader, NO_BOARD, NoBoard, type Snapshot } from '../shm/reader.js';
-import { chosenColumns, sortField } from './columns.js';
-import { oddities } from './oddities.js';
+import { chosenColumns, sortField } from '../telling/columns.js';
+import { oddities } from '../telling/oddities.js';
+import { ordered } from '../telling/sorting.js';
+import { painter } from '../telling/style.js';
+import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from '../telling/survey.js';
 import { type Asked, askedOf } from './rest.js';
-import { ordered } from './sorting.js';
 import { type Look, plainText, statusText } from './statustext.js';
-import { painter } from './style.js';
-import { type Choice, isException, namesOf, type Survey, survey, totalsOf } from './survey.js';
 
 export const verb = defineVerb({
   name: 'status',
@@ -80,7 +80,7 @@ function terminalWidth(): number {
 /** Again every second, until a signal comes. A board that is absent for a moment is waited for. */
 async function again(
   reader: BoardReader,
-  show: (snapshot: Snapshot) => Promise<Iterable<string>>,
+  show: (snapshot: Snapshot) => Promise<Iterable<string | Uint8Array>>,
   { json: asJson }: Options,
 ): Promise<number> {
   const stop = new AbortController();
@@ -109,14 +109,12 @@ function disagreement(options: Options): string | undefined {
   if (options.watch && options.csv) return '--watch and --csv do not go together; leave one out';
   const alone = (['csv', 'plain'] as const).find(name => options[name]);
   if (options.jobs && options.csv) return '--jobs and --csv do not go together; leave one out';
-  if (options.jobs && options.watch && hasScreen(options))
-    return '--jobs and --watch go together with --plain or --json alone; add one';
   return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
 /** Throws a UsageError for a field that there is not, whatever the board: nobody waits for one to be told of a slip. */
 async function checkFields({ columns, sort, by }: Options): Promise<void> {
-  const groups = by && (await import('./nodegroups.js'));
+  const groups = by && (await import('../telling/nodegroups.js'));
   usable(verb.name, () => {
     if (columns !== undefined) chosenColumns(columns);
     if (sort !== undefined) sortField(sort);
@@ -130,17 +128,19 @@ function exceptions(found: Survey, only: boolean): Survey {
 }
 
 /** The answer in pieces, in the form that was asked for. */
-async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string>> {
+async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
-  const beside = options.jobs ? (await import('./slurmbeside.js')).besideOf(options.slurmDir, snapshot) : undefined;
+  const beside = options.jobs
+    ? (await import('../telling/slurmbeside.js')).besideOf(options.slurmDir, snapshot)
+    : undefined;
   if (options.json) {
     const odd = [...oddities(found), ...(beside?.oddities(found) ?? [])];
-    const { jsonPieces } = await import('./statusjson.js');
+    const { jsonPieces } = await import('../telling/statusjson.js');
     const { by, sort, columns, watch: inOneLine } = options;
     const shown = await ordered(exceptions(found, options.exceptions), by ? undefined : sort);
     const form = { totals: totalsOf(found), columns, beside, inOneLine };
     if (by === undefined) return jsonPieces(snapshot, shown, odd, form);
-    const { groups: formed, groupsJson } = await import('./nodegroups.js');
+    const { groups: formed, groupsJson } = await import('../telling/nodegroups.js');
     const groups = groupsJson(snapshot, formed(found, by, sort), columns);
     return jsonPieces(snapshot, shown, odd, { ...form, groups });
   }
@@ -171,7 +171,8 @@ export async function main(argv: string[]): Promise<number> {
   if (wrong !== undefined) throw new UsageError(verb.name, wrong);
   await checkFields(values);
   const { where: text } = values;
-  const where = text === undefined ? undefined : { text, holds: (await import('./where.js')).filter(verb.name, text) };
+  const where =
+    text === undefined ? undefined : { text, holds: (await import('../telling/where.js')).filter(verb.name, text) };
   const nodes = namesOf(verb.name, values.nodes, args);
   const choice: Choice = { among: nodes, holds: where?.holds };
   const asked = askedOf(given, args, nodes);
@@ -179,7 +180,8 @@ export async function main(argv: string[]): Promise<number> {
   try {
     if (values.watch && hasScreen(values)) {
       const { watch } = await import('./watch.js');
-      return await watch(reader, { ...values, nodes, where, asked, paint: painter(values.color) });
+      const slurm = values.jobs ? values.slurmDir : undefined;
+      return await watch(reader, { ...values, nodes, where, asked, slurm, paint: painter(values.color) });
     }
     if (values.watch)
       return await again(reader, async snapshot => await answer(survey(snapshot, choice), values, asked), values);

@@ -1,19 +1,19 @@
 // The text of status: one line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
-import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
 import { oneLine } from '../common/text.js';
 import { AILMENT_TEXT, ailmentsOf } from '../shm/ailments.js';
 import { STATES, type State } from '../shm/liveness.js';
-import { type Snapshot, unknownText } from '../shm/reader.js';
-import { countTexts, linkState, plural } from '../shm/sentences.js';
-import { earlyDrops, type Oddity, oddities } from './oddities.js';
+import type { Snapshot } from '../shm/reader.js';
+import { plural } from '../shm/sentences.js';
+import { type Oddity, oddities } from '../telling/oddities.js';
+import type { Beside } from '../telling/slurmbeside.js';
+import { ordered } from '../telling/sorting.js';
+import type { Painter } from '../telling/style.js';
+import { headline } from '../telling/summary.js';
+import { isException, type Survey, type Surveyed } from '../telling/survey.js';
 import { type Asked, commandLines, inFull, nodesCommand } from './rest.js';
-import type { Beside } from './slurmbeside.js';
-import { ordered } from './sorting.js';
-import type { Painter } from './style.js';
-import { isException, type Survey, type Surveyed } from './survey.js';
 import { totalsTexts } from './totalstext.js';
 
 /** Up to so many nodes have a row each. */
@@ -25,37 +25,6 @@ export function areFolded(
   { sort, columns, long }: Partial<Pick<Look, 'sort' | 'columns' | 'long'>>,
 ): boolean {
   return count > ROWS && !long && sort === undefined && columns === undefined;
-}
-
-/** What was dropped, by where; nothing where nothing was. */
-function droppedText(snapshot: Snapshot): string[] {
-  const { kernel_drops = 0, unfit_drops = 0 } = snapshot.header;
-  const counts = [
-    [kernel_drops, 'at a full socket buffer'],
-    [unfit_drops, 'as unfit'],
-    [earlyDrops(snapshot), 'before any socket'],
-  ] as const;
-  const told = counts.filter(([count]) => count > 0).map(([count, where]) => `${count} ${where}`);
-  return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
-}
-
-/** Whether something may have been sent to the receiver that it cannot have heard: a link by which nodes reported is down. */
-const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
-
-/** What the receiver says of itself and the nodes, in one line. */
-export function headline({ snapshot, nodes, counts }: Survey): string {
-  const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
-  const some = nodes.length === snapshot.count ? '' : ` of ${snapshot.count}`;
-  const all = `${cluster}${some === '' ? plural(nodes.length) : `${nodes.length}${some} nodes`}`;
-  if (snapshot.stalled) return `${all}; STALLED: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}`;
-  const states = countTexts(counts, nodes.filter(({ ails }) => ails !== 0).length);
-  const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
-  return [
-    `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
-    `heard everything${isDeaf(snapshot) ? ' that reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
-    ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
-    ...droppedText(snapshot),
-  ].join('; ');
 }
 
 /** What is asked for, and how it is to look. */
@@ -151,7 +120,7 @@ async function rows(
   nodes: readonly Surveyed[],
   { width, paint, columns, beside }: Look,
 ): Promise<string[]> {
-  const { chosenColumns, layOut } = await import('./columns.js');
+  const { chosenColumns, layOut } = await import('../telling/columns.js');
   const shown = nodes.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
   const [titles = [], ...cells] = layOut(shown, {
     columns: columns && chosenColumns(columns),
@@ -180,8 +149,8 @@ function moreLines(more: number, { asked = {}, width }: Pick<Look, 'asked' | 'wi
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint, asked } = look;
   const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
-    import('./nodegroups.js'),
-    import('./columns.js'),
+    import('../telling/nodegroups.js'),
+    import('../telling/columns.js'),
   ]);
   const formed = groups(found, grouping, sort);
   if (formed.length > 0 && formed.every(({ name }) => name === undefined)) return [`${unmatched(grouping)}\n`];
@@ -261,7 +230,7 @@ const SPOKEN: Partial<Record<State, string>> = {
 
 /** The status in sentences, a line for each node: for people who have it read aloud, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
-  const { chosenColumns, COLUMNS } = await import('./columns.js');
+  const { chosenColumns, COLUMNS } = await import('../telling/columns.js');
   const { snapshot } = found;
   const columns = (look.columns ? chosenColumns(look.columns) : COLUMNS).filter(
     ({ name }) => name !== 'name' && name !== 'state' && name !== 'ails',

@@ -3,7 +3,7 @@
 import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
 import type { Part } from '../shm/reader.js';
 import { plural } from '../shm/sentences.js';
-import { type Survey, totalsOf } from './survey.js';
+import { type Survey, totalsOf } from '../telling/survey.js';
 
 const BYTES = contractUnit('bytes');
 const WATTS = contractUnit('W');

@@ -3,14 +3,16 @@
 
 import { fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
+import { oneLine } from '../common/text.js';
 import { type BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
-import { chosenColumns, sortField } from './columns.js';
+import { chosenColumns, sortField } from '../telling/columns.js';
+import { BesideFollower } from '../telling/slurmbeside.js';
+import { Roster } from '../telling/sorting.js';
+import type { Painter } from '../telling/style.js';
+import { survey } from '../telling/survey.js';
 import { ESCAPE_MS, flushed, type Key, readKeys } from './keystrokes.js';
 import type { Asked } from './rest.js';
 import { Screen } from './screen.js';
-import { Roster } from './sorting.js';
-import type { Painter } from './style.js';
-import { survey } from './survey.js';
 import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
@@ -26,6 +28,8 @@ export interface Start {
   readonly by: Grouping | undefined;
   /** The same in the texts of the options. */
   readonly asked: Asked;
+  /** The folder of what Slurm says, where that is to be shown, too. */
+  readonly slurm: string | undefined;
   readonly paint: Painter;
 }
 
@@ -41,22 +45,30 @@ class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
   readonly #grouping: Grouping | undefined;
+  readonly #slurm: BesideFollower | undefined;
   #view: View;
-  #odd: { at: number; states: string; filter?: Filter; texts: string[] } = { at: 0, states: '', texts: [] };
+  #odd: { at: number; states: string; filter?: Filter; known?: unknown; texts: string[] } = {
+    ...{ at: 0, states: '', texts: [] },
+  };
   #seen: Seen = { absent: 'not looked at yet' };
   #shown: Shown = { rows: [], room: 0, columns: [] };
+  /** Called when something else is known of Slurm. */
+  learned = (): void => {};
 
   /** Throws an InputError for a column or a field that there is not. */
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
-    { nodes, where, sort, columns, exceptions, long, by, asked, paint }: Start,
+    { nodes, where, sort, columns, exceptions, long, by, asked, slurm, paint }: Start,
   ) {
     if (sort !== undefined) sortField(sort);
     if (by !== undefined && 'field' in by) sortField(by.field);
     this.#grouping = by;
+    this.#slurm = slurm === undefined ? undefined : new BesideFollower(slurm, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
-    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked };
+    // As beoboard demo says it.
+    const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;
+    this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked, page };
     this.#view = {
       page: 'table',
       sort,
@@ -81,16 +93,21 @@ class Session {
   }
 
   #survey(snapshot: Snapshot): void {
-    const found = survey(snapshot, choiceOf(this.#view.filter), this.#roster.names(snapshot));
+    const names = this.#roster.names(snapshot);
+    const found = survey(snapshot, choiceOf(this.#view.filter), names);
+    const beside = this.#slurm?.beside(names);
     const { filter } = this.#view;
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
     // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
-    if (states !== this.#odd.states || filter !== this.#odd.filter || now - this.#odd.at > ODD_FOR_MS)
-      this.#odd = { at: now, states, filter, texts: oddTexts(found) };
+    const known = beside?.pairing;
+    const last = this.#odd;
+    const isNew = states !== last.states || filter !== last.filter || known !== last.known;
+    if (isNew || now - last.at > ODD_FOR_MS)
+      this.#odd = { at: now, states, filter, known, texts: oddTexts(found, beside) };
     const body = bodyOf(found, this.#view, this.#grouping, this.#roster.byName);
-    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found) };
+    this.#seen = { found, body, odd: this.#odd.texts, totals: totalsTexts(found), beside };
   }
 
   draw(): void {
@@ -223,15 +240,16 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
         });
       }
 
+      const show = guarded(() => {
+        session.look();
+        session.draw();
+      });
+      session.learned = show;
+      undo.push(() => {
+        session.learned = () => {};
+      });
       screen.enter();
-      undo.push(
-        everySecond(
-          guarded(() => {
-            session.look();
-            session.draw();
-          }),
-        ),
-      );
+      undo.push(everySecond(show));
     });
   } finally {
     for (const act of undo.reverse()) act();

@@ -1,25 +1,26 @@
 // The screen of `status --watch` as lines, from what was seen and what is asked for. Pure.
 
 import type { Grouping } from '../common/options.js';
-import { COLUMNS, type Column, layOut, sortField } from './columns.js';
-import { type Group, groupLines, groups, labelOf, meansShown } from './nodegroups.js';
-import { nodeSheet } from './nodesheet.js';
-import { oddities } from './oddities.js';
+import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../telling/columns.js';
+import { type Group, groupLines, groups, labelOf, meansShown } from '../telling/nodegroups.js';
+import { nodeSheet } from '../telling/nodesheet.js';
+import { oddities } from '../telling/oddities.js';
+import type { Beside } from '../telling/slurmbeside.js';
+import { type Comparison, inOrder, worstFirst } from '../telling/sorting.js';
+import type { Painter } from '../telling/style.js';
+import { headline } from '../telling/summary.js';
+import { isException, type Survey, type Surveyed } from '../telling/survey.js';
 import { type Asked, commandLines, statusCommand } from './rest.js';
 import { clip, type Size, widthOf } from './screen.js';
-import { type Comparison, inOrder, worstFirst } from './sorting.js';
 import {
   areFolded,
   type FoldedState,
   foldedLines,
   foldStates,
-  headline,
   totalsLines,
   unmatched,
   wrappedText,
 } from './statustext.js';
-import type { Painter } from './style.js';
-import { isException, type Survey, type Surveyed } from './survey.js';
 import { type Prompt, type Row, type Shown, settled, type View, within } from './watchstate.js';
 
 /** A board that was seen, or why there was none. */
@@ -32,6 +33,8 @@ export type Seen =
       readonly odd: readonly string[];
       /** What all have, use and move together, in parts of a sentence. */
       readonly totals: readonly string[];
+      /** What Slurm says, where that was asked for. */
+      readonly beside?: Beside | undefined;
     };
 
 /** What is to be shown, in its order; `none`: why it is nothing. */
@@ -48,6 +51,8 @@ export interface Appearance {
   readonly widths: Map<string, number>;
   /** What the command line asks for, in the texts of its options; the view may ask for something else by now. */
   readonly asked?: Asked | undefined;
+  /** Where the same is shown to browsers. */
+  readonly page?: string | undefined;
 }
 
 export interface Frame {
@@ -57,8 +62,8 @@ export interface Frame {
   readonly shown: Shown;
 }
 
-export function oddTexts(found: Survey): string[] {
-  return oddities(found).map(({ text }) => text);
+export function oddTexts(found: Survey, beside?: Beside): string[] {
+  return [...oddities(found), ...(beside?.oddities(found) ?? [])].map(({ text }) => text);
 }
 
 /** The groups in the order of their states, as a table of nodes has it, or of their means. */
@@ -183,14 +188,18 @@ function nodeTable(
   view: View,
   width: number,
   { columns, widths, paint }: Appearance,
+  extra: readonly ExtraColumn[] = [],
 ): Table {
   const nodes = visible.map(({ index, state, ails }) => ({ node: snapshot.node(index), state, ails: ails !== 0 }));
-  const [titles = [], ...cells] = layOut(nodes, { columns, width, widths });
+  const [titles = [], ...cells] = layOut(nodes, { columns, extra, width, widths });
   const sorted = sortedBy(view);
   return {
     title: titles.map(({ text, column }) => (column === sorted ? reversed(text) : text)).join('  '),
     lines: cells.map(row => row.map(({ text, state }) => (state ? paint.state(state, text) : text)).join('  ')),
-    columns: titles.flatMap(({ column }) => (column === undefined ? [] : [column])),
+    // What is no reading of the board gives no order.
+    columns: titles.flatMap(({ column }) =>
+      column === undefined || extra.some(({ name }) => name === column) ? [] : [column],
+    ),
   };
 }
 
@@ -222,12 +231,17 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   });
   if (view.page === 'help') return page(HELP, 'any key goes back');
   if ('absent' in now) return page([paint.odd(`no board: ${now.absent}`), 'waiting for it'], 'q quit  ? help');
-  const { found, body } = now;
+  const { found, body, beside } = now;
   if (view.page === 'node') {
     const surveyed = found.all.find(({ name }) => name === view.selected.name);
     const back = 'q, Esc back';
     if (surveyed === undefined) return page([`${view.selected.name} is not on the board`], back);
-    const { head, lines } = nodeSheet(found.snapshot.node(surveyed.index), paint, columns);
+    const { head, lines } = nodeSheet(
+      found.snapshot.node(surveyed.index),
+      paint,
+      columns,
+      beside?.facts(surveyed.name),
+    );
     const room = Math.max(0, rows - head.length - 1);
     const scrolled = Math.max(0, Math.min(view.scrolled, lines.length - room));
     const where = `${scrolled + 1}-${Math.min(lines.length, scrolled + room)} of ${lines.length}`;
@@ -236,7 +250,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   }
 
   const summary = wrappedText(headline(found), columns).split('\n').slice(0, 2);
-  const only = restrictions(view);
+  const only = [...(look.page === undefined ? [] : [`in a browser: ${look.page}`]), ...restrictions(view)];
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(now.totals, columns);
   // They do not come and go with what is odd.
@@ -279,7 +293,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const table =
     body.kind === 'groups'
       ? groupTable(found, body.groups.slice(from, to), view, columns, look)
-      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look);
+      : nodeTable(found, body.kind === 'nodes' ? body.nodes.slice(from, to) : [], view, columns, look, beside?.columns);
   const drawn = table.lines.map((line, i) => {
     if (from + i !== next.selected.row) return line;
     const fitting = clip(line, columns);

@@ -3,9 +3,9 @@
 import { fold, readNodes } from '../common/hostlists.js';
 import { InputError, UNSEEN } from '../common/text.js';
 import { readingOf } from '../readings/readings.js';
+import type { Choice } from '../telling/survey.js';
+import { type Condition, parseCondition } from '../telling/where.js';
 import type { Key } from './keystrokes.js';
-import type { Choice } from './survey.js';
-import { type Condition, parseCondition } from './where.js';
 
 /** Which nodes are chosen: both have to hold. */
 export interface Filter {

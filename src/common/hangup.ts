@@ -26,3 +26,18 @@ export function onHangup(log: Log, service: Told, status: () => string, act: () 
     }
   });
 }
+
+/** `slurmDir` as people write it: `slurm-dir`. */
+const written = (name: string) => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
+
+/** Says which of these options are others now, though what runs is bound to what they were. */
+export function tellLasting<T extends object>(
+  log: Log,
+  names: readonly (keyof T & string)[],
+  before: T,
+  after: T,
+): void {
+  for (const name of names)
+    if (JSON.stringify(after[name]) !== JSON.stringify(before[name]))
+      log.warn(`--${written(name)} is another now, which needs a restart: goes on with the old one`);
+}

@@ -1,5 +1,5 @@
-// Serves documents over HTTP, to programs and browsers: GET and HEAD alone, bounded in clients, headers and patience, each client as fast
-// as it reads. Knows nothing of what is in a document. What people want beside it (TLS, passwords) is a proxy's.
+// Serves documents over HTTP, and feeds that never end, to programs and browsers: GET and HEAD alone, bounded in clients, headers and
+// patience, each client as fast as it reads. Knows nothing of what is in a document. What people want beside it (TLS, passwords) is a proxy's.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import type { Address } from './addresses.js';
 import { listenAt } from './listening.js';
 import { InputError } from './text.js';
 
-/** Clients at once. One more, and the one goes that has done nothing for the longest. */
+/** Clients at once, unless it is said. One more, and the one goes that has done nothing for the longest. */
 const MOST_CLIENTS = 64;
 /** Documents that are made at once: each holds what it is made of until it is read. */
 const MOST_AT_WORK = 4;
@@ -23,6 +23,8 @@ const HEADER_MOST = 8192;
 const PATIENCE_MS = 10_000;
 /** How long a connection is kept for the next request, ms: longer than what is asked for every minute. */
 const KEPT_MS = 75_000;
+/** How long a client of a feed may take nothing of it, ms: it may be a machine that sleeps. */
+const FEED_PATIENCE_MS = 60_000;
 /** Big enough to be worth a write. */
 const GZIP_CHUNK = 1 << 18;
 
@@ -34,16 +36,35 @@ export interface Question {
   readonly host: string;
   /** The header Accept; empty: there is none. */
   readonly accept: string;
+  /** The header Sec-Fetch-Site, by which browsers say whose page asks; empty: there is none. */
+  readonly site: string;
 }
 
 /** Bytes to send, one piece after the other, each valid until the next is asked for; undefined: still at work. */
 export type Pieces = Iterable<Uint8Array | undefined>;
 
+/** Where a feed goes: one client. */
+export interface Sink {
+  /** Whether all that was written has been taken: what comes next is as fresh as when it is written. */
+  readonly isFree: boolean;
+  /** Bytes that nobody changes any more. */
+  write(bytes: Uint8Array): void;
+  /** Nothing more will come. */
+  end(): void;
+  /** Called once, when the client is gone or the server ends. */
+  onGone(act: () => void): void;
+}
+
+/** Begins what never ends; the sink is written to from then on. */
+export type Feed = (sink: Sink) => void;
+
 export interface Answer {
   readonly status: number;
   /** The media type. */
   readonly type: string;
-  readonly body: string | Pieces;
+  readonly body: string | Uint8Array | Pieces | Feed;
+  /** More headers. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Gives the answer. What it throws is an InputError where the question cannot be taken. */
@@ -61,6 +82,8 @@ interface Client {
   /** When it last did anything, ms of performance.now(). */
   lastMoved: number;
   response: ServerResponse | undefined;
+  /** It takes a feed. */
+  isFed: boolean;
 }
 
 /** What became of clients so far. */
@@ -75,8 +98,18 @@ export interface HttpCounts {
 export interface HttpOptions {
   /** Names by which clients may call this server, besides its own and all addresses. */
   readonly names?: readonly string[];
-  /** See PATIENCE_MS. */
+  /**
+   * Whether its own names are those of `names`, localhost and the address alone at which the client has reached it: the host's name and
+   * other addresses are strangers then, and so is who says none.
+   */
+  readonly strict?: boolean;
+  /** Headers of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Clients at once. */
+  readonly most?: number;
+  /** See PATIENCE_MS, and FEED_PATIENCE_MS. */
   readonly patience?: number;
+  readonly feedPatience?: number;
 }
 
 /** Whether the client takes gzip; what it says of all codings counts where it does not say. */
@@ -100,7 +133,11 @@ export class HttpServer {
   readonly counts: HttpCounts = { served: 0, stuck: 0, misnamed: 0 };
   readonly #respond: Respond;
   readonly #names: ReadonlySet<string>;
+  readonly #strict: boolean;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #most: number;
   readonly #patience: number;
+  readonly #feedPatience: number;
   readonly #clients = new Map<Socket, Client>();
   readonly #servers: Server[] = [];
   /** Who is given a document now, and who waits for that. */
@@ -108,11 +145,17 @@ export class HttpServer {
   readonly #waiting = new Map<Client, () => void>();
   readonly #guard: NodeJS.Timeout;
 
-  constructor(respond: Respond, { names = [], patience = PATIENCE_MS }: HttpOptions = {}) {
+  constructor(respond: Respond, options: HttpOptions = {}) {
+    const { names = [], strict = false, headers = {}, most = MOST_CLIENTS, patience = PATIENCE_MS } = options;
     this.#respond = respond;
-    const own = hostname().toLowerCase();
-    this.#names = new Set(['localhost', own, own.split('.')[0] as string, ...names.map(name => name.toLowerCase())]);
+    const host = hostname().toLowerCase();
+    const own = strict ? [] : [host, host.split('.')[0] as string];
+    this.#names = new Set(['localhost', ...own, ...names.map(name => name.toLowerCase())]);
+    this.#strict = strict;
+    this.#headers = headers;
+    this.#most = most;
     this.#patience = patience;
+    this.#feedPatience = options.feedPatience ?? FEED_PATIENCE_MS;
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
   }
 
@@ -140,11 +183,11 @@ export class HttpServer {
   }
 
   #admit(socket: Socket): void {
-    if (this.#clients.size >= MOST_CLIENTS) {
+    if (this.#clients.size >= this.#most) {
       const [stalest] = [...this.#clients].reduce((a, b) => (b[1].lastMoved < a[1].lastMoved ? b : a));
       this.#drop(stalest);
     }
-    this.#clients.set(socket, { lastMoved: performance.now(), response: undefined });
+    this.#clients.set(socket, { lastMoved: performance.now(), response: undefined, isFed: false });
     socket.once('close', () => this.#clients.delete(socket));
   }
 
@@ -162,6 +205,7 @@ export class HttpServer {
     client.lastMoved = performance.now();
     response.once('close', () => {
       client.response = undefined;
+      client.isFed = false;
       client.lastMoved = performance.now();
     });
     try {
@@ -173,12 +217,18 @@ export class HttpServer {
     }
   }
 
-  async #answer({ method, url = '/', headers }: IncomingMessage): Promise<Answer> {
+  /** Whether that is a name of this server. */
+  #isOurs(name: string, { localAddress = '' }: Socket): boolean {
+    if (this.#names.has(name)) return true;
+    if (!this.#strict) return name === '' || isIP(name) !== 0;
+    return name !== '' && name === localAddress.replace(/^::ffff:/, '').toLowerCase();
+  }
+
+  async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
     const host = headers.host ?? '';
-    const name = nameOf(host);
     // A page of somebody else's, whose name leads here by its owner's will, is not to read what is served here.
-    if (name !== '' && isIP(name) === 0 && !this.#names.has(name)) {
+    if (!this.#isOurs(nameOf(host), socket)) {
       this.counts.misnamed++;
       return sentence(
         421,
@@ -189,7 +239,9 @@ export class HttpServer {
     const cut = url.indexOf('?');
     const [path, search] = cut < 0 ? [url, ''] : [url.slice(0, cut), url.slice(cut + 1)];
     try {
-      return await this.#respond({ path, query: new URLSearchParams(search), host, accept: headers.accept ?? '' });
+      const site = String(headers['sec-fetch-site'] ?? '');
+      const query = new URLSearchParams(search);
+      return await this.#respond({ path, query, host, accept: headers.accept ?? '', site });
     } catch (error) {
       if (error instanceof InputError) return sentence(400, error.message);
       throw error;
@@ -198,17 +250,23 @@ export class HttpServer {
 
   async #send(request: IncomingMessage, response: ServerResponse, client: Client, answer: Answer): Promise<void> {
     const { status, type, body } = answer;
-    const isPacked = typeof body !== 'string' && takesGzip(String(request.headers['accept-encoding'] ?? ''));
+    const isWhole = typeof body === 'string' || body instanceof Uint8Array;
+    const isFeed = typeof body === 'function';
+    const isPacked = !isWhole && !isFeed && takesGzip(String(request.headers['accept-encoding'] ?? ''));
     response.writeHead(status, {
       'Content-Type': type,
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
-      ...(typeof body === 'string' ? { 'Content-Length': Buffer.byteLength(body) } : { Vary: 'Accept-Encoding' }),
+      ...(isWhole && { 'Content-Length': Buffer.byteLength(body) }),
+      ...(!isWhole && !isFeed && { Vary: 'Accept-Encoding' }),
       ...(isPacked && { 'Content-Encoding': 'gzip' }),
+      ...this.#headers,
+      ...answer.headers,
     });
     if (request.method === 'HEAD') response.end();
-    else if (typeof body === 'string') response.end(body);
+    else if (isWhole) response.end(body);
+    else if (isFeed) return await this.#feed(response, client, body);
     else {
       await this.#enter(client, request.socket);
       try {
@@ -218,6 +276,32 @@ export class HttpServer {
       }
     }
     if (!response.writableFinished) await once(response, 'finish');
+  }
+
+  /** Feeds a client until it is gone. */
+  async #feed(response: ServerResponse, client: Client, feed: Feed): Promise<void> {
+    // It may have left while its question was answered, and is told of no more.
+    if (response.closed || response.destroyed) throw new Error('the client is gone');
+    client.isFed = true;
+    response.flushHeaders();
+    const gone = once(response, 'close');
+    feed({
+      get isFree() {
+        return response.writableLength === 0;
+      },
+      write(bytes) {
+        response.write(bytes, () => {
+          client.lastMoved = performance.now();
+        });
+      },
+      end() {
+        response.end();
+      },
+      onGone(act) {
+        response.once('close', act);
+      },
+    });
+    await gone;
   }
 
   /** Waits for a place among those who are given a document. */
@@ -252,9 +336,11 @@ export class HttpServer {
   }
 
   #dropStuck(): void {
-    const late = performance.now() - this.#patience;
-    for (const [socket, client] of this.#clients)
+    const now = performance.now();
+    for (const [socket, client] of this.#clients) {
+      const late = now - (client.isFed ? this.#feedPatience : this.#patience);
       if (client.response !== undefined && client.lastMoved < late && !this.#waiting.has(client)) this.#drop(socket);
+    }
     this.#wake();
   }
 

@@ -1,7 +1,7 @@
 // Key files: who may have them, and what stands in them. Refuses files that others can read, and to show a key in any
 // message.
 
-import { createHmac } from 'node:crypto';
+import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { InputError, oneLine } from './text.js';
 
@@ -49,8 +49,8 @@ export function nodeKey({ id, secret }: Key, node: string): Key {
   return { id, node, secret: createHmac('sha256', secret).update(node).digest() };
 }
 
-/** The keys in a file that only its owner, root or ourselves, can read. Throws an InputError that begins with the path. */
-export function readKeys(path: string): Key[] {
+/** Opens a key file, and gives what it holds. Throws an InputError that begins with the path. `secret`: nobody else may read it. */
+function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => T): T {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
@@ -64,13 +64,62 @@ export function readKeys(path: string): Key[] {
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES)
       throw new InputError('is no key file; beoboard keygen makes one');
     if (uid !== 0 && uid !== process.geteuid?.()) throw new InputError(`belongs to user ${uid}; give it to this user`);
-    if ((mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
-    return parseKeys(readFileSync(fd, 'latin1'));
+    if (secret && (mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
+    if ((mode & 0o022) !== 0) throw new InputError('can be written by others; chmod 644 it, and see what it holds');
+    return parse(readFileSync(fd, 'latin1'));
   } catch (error) {
     throw new InputError(`${oneLine(path)}: ${oneLine((error as Error).message)}`);
   } finally {
     closeSync(fd);
   }
+}
+
+/** The keys in a file that only its owner, root or ourselves, can read. Throws an InputError that begins with the path. */
+export function readKeys(path: string): Key[] {
+  return readKeyFile(path, true, parseKeys);
+}
+
+/** What is secret of NATS: the text of a file that only its owner, root or ourselves, can read. Throws an InputError likewise. */
+export function readSecret(path: string): string {
+  return readKeyFile(path, true, text => text);
+}
+
+/** DER of an Ed25519 key before its 32 bytes: RFC 8410. */
+const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
+const PUBLIC_DER = Buffer.from('302a300506032b6570032100', 'hex');
+const RELAY_LINE = /^(relay|relay-public) ([0-9a-fA-F]{64})\n?$/;
+
+/** The lines of a relay's two key files, made of a seed of 32 random bytes: the secret one, and the one that mirrors have. */
+export function relayKeyLines(seed: Buffer): { secret: string; shown: string } {
+  const key = createPublicKey(
+    createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' }),
+  );
+  const shown = key.export({ format: 'der', type: 'spki' }).subarray(PUBLIC_DER.length).toString('hex');
+  return { secret: `relay ${seed.toString('hex')}\n`, shown: `relay-public ${shown}\n` };
+}
+
+function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
+  const [, kind, hex = ''] = RELAY_LINE.exec(text) ?? [];
+  if (kind === wanted) return Buffer.from(hex, 'hex');
+  if (kind === undefined)
+    throw new InputError(`is not one line "${wanted} HEX64"; beoboard keygen --relay makes such files`);
+  throw new InputError(
+    wanted === 'relay'
+      ? 'is the public half; give the file without .pub'
+      : 'is the secret half, which no mirror needs; give the file with .pub',
+  );
+}
+
+/** The key by which a relay signs, in a file that only its owner can read. Throws an InputError that begins with the path. */
+export function readRelayKey(path: string): KeyObject {
+  const seed = readKeyFile(path, true, text => parseRelayKey(text, 'relay'));
+  return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
+}
+
+/** The key by which a relay is believed; likewise, and nobody else may write the file. */
+export function readRelayPublicKey(path: string): KeyObject {
+  const bytes = readKeyFile(path, false, text => parseRelayKey(text, 'relay-public'));
+  return createPublicKey({ key: Buffer.concat([PUBLIC_DER, bytes]), format: 'der', type: 'spki' });
 }
 
 /** The cluster keys in a file; throws an InputError that begins with the path, also when it holds a node's key. */

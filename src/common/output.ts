@@ -1,20 +1,32 @@
 // Writing to stdout: as fast as that reads, and JSON of our kind. Knows nothing of what is written.
 
-import { once } from 'node:events';
 import { UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
 
-/** Writes pieces to stdout, gathered into larger ones, and waits where it does not keep up. */
-export async function print(pieces: Iterable<string>): Promise<void> {
+/** Writes what stdout takes, and waits until it is on its way: bytes may be overwritten then. */
+function write(piece: string | Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(piece, error => {
+      // The stream tells of its error itself, and that ends most programs (process.ts): it goes first.
+      if (error) setImmediate(() => reject(error));
+      else resolve();
+    });
+  });
+}
+
+/** Writes pieces to stdout, texts gathered into larger ones, as fast as it takes them. */
+export async function print(pieces: Iterable<string | Uint8Array>): Promise<void> {
   let text = '';
   for (const piece of pieces) {
-    text += piece;
-    if (text.length < PIECE) continue;
-    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
-    text = '';
+    if (typeof piece === 'string') text += piece;
+    if (text !== '' && (typeof piece !== 'string' || text.length >= PIECE)) {
+      await write(text);
+      text = '';
+    }
+    if (typeof piece !== 'string') await write(piece);
   }
-  if (text !== '') process.stdout.write(text);
+  if (text !== '') await write(text);
 }
 
 /** JSON: bigint as decimal strings, numbers with at most three decimals, and in ASCII whatever steers a terminal. */

@@ -93,6 +93,11 @@ export class Page {
 
   /** The same without zeros at its end: 1.5, 12. */
   short(value: number, digits: number): void {
+    // Most are whole, and small.
+    if (value >= 0 && (value | 0) === value) {
+      this.#digits(value, digitsOf(value));
+      return;
+    }
     let scaled = Math.round(Math.abs(value) * (POWERS[digits] as number));
     if (scaled > Number.MAX_SAFE_INTEGER) {
       this.text(String(value));

@@ -7,7 +7,7 @@ export const ABOUT =
 export const EXIT_CODES = '0 done, 1 not so, 2 usage, 4 no board or stalled.';
 
 export const VERBS = {
-  demo: 'receiver, sender and live status of this machine, in one terminal',
+  demo: 'receiver, sender, page and live status of this machine, in one terminal',
   send: 'report how this machine is, once per interval',
   receive: 'receive reports and lay them on the board',
   status: 'how the nodes are: a table, worst first',
@@ -17,9 +17,12 @@ export const VERBS = {
   check: 'whether the nodes are well, for Nagios and for prologs',
   xml: "print the board as Ganglia's gmond would",
   ganglia: "serve the board to Ganglia's gmetad and ganglia-web",
+  web: 'serve a page that shows all nodes at a glance',
   prometheus: 'serve the board to Prometheus',
   metrics: 'print the board once as Prometheus would get it',
+  supermon: "serve the board to Supermon's clients, and put such servers together",
   slurm: 'read what Slurm says of nodes and jobs, for those who show it',
+  bridge: 'drain in Slurm what the board calls silent, and give back what is live: a dry run unless told',
   jobs: 'jobs of Slurm beside the nodes that they run on',
   dump: "everything in the board's file, raw, and the first thing wrong with it",
   describe: 'what a field means, and what it does not',
@@ -27,5 +30,7 @@ export const VERBS = {
   forget: 'take nodes off the board',
   pace: 'have nodes report at another interval for a time',
   keygen: "make a cluster key, or nodes' own keys out of one",
+  relay: 'publish the board by NATS, for mirrors elsewhere',
+  mirror: "keep a board that is a mirror of a master's, by NATS",
   load: 'simulate a cluster: many nodes that report to a master',
 } as const;

@@ -1,4 +1,4 @@
-// The whole road on one machine: a receiver, a sender and a live status, as children of this process, on a board of their
+// The whole road on one machine: a receiver, a sender, a page and a live status, as children of this process, on a board of their
 // own that is removed at the end. Does nothing of the work itself.
 
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
@@ -45,13 +45,13 @@ class Family {
   }
 
   /** Starts what has the keyboard, and the screen where there is one: the daemons are told of when it has ended. */
-  startOnTerminal(argv: string[]): void {
+  startOnTerminal(argv: string[], env: Record<string, string> = {}): void {
     this.#isKeeping = process.stdout.isTTY === true;
-    this.#fork(argv, ['inherit', 'inherit', 'inherit', 'ipc']);
+    this.#fork(argv, ['inherit', 'inherit', 'inherit', 'ipc'], env);
   }
 
-  #fork(argv: string[], stdio: StdioOptions): ChildProcess {
-    const child = fork(PROGRAM, argv, { stdio });
+  #fork(argv: string[], stdio: StdioOptions, env: Record<string, string> = {}): ChildProcess {
+    const child = fork(PROGRAM, argv, { stdio, env: { ...process.env, ...env } });
     // By then all that it said has been read.
     child.once('close', code => {
       if (!this.#ending) this.onEnd(argv[0] ?? '', code);
@@ -89,10 +89,10 @@ class Family {
   }
 }
 
-/** Where the receiver listens, as it tells when it is ready; undefined when it ended before. */
-async function listening(receiver: ChildProcess): Promise<string | undefined> {
-  const message = once(receiver, 'message').then(([ready]) => (ready as { listening: string[] }).listening[0]);
-  return Promise.race([message, once(receiver, 'exit').then(() => undefined)]);
+/** Where a daemon listens, as it tells when it is ready; undefined when it ended before. */
+async function listening(daemon: ChildProcess): Promise<string | undefined> {
+  const message = once(daemon, 'message').then(([ready]) => (ready as { listening: string[] }).listening[0]);
+  return Promise.race([message, once(daemon, 'exit').then(() => undefined)]);
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -116,8 +116,12 @@ export async function main(argv: string[]): Promise<number> {
     const address = await Promise.race([listening(receiver), ended.then(() => undefined)]);
     if (address !== undefined) {
       const sender = family.start(['send', '--to', address, '--interval', `${values.interval}ms`]);
+      const web = family.start(['web', '--listen', '127.0.0.1:0', '--board', board]);
       await Promise.race([once(sender, 'message'), ended]);
-      family.startOnTerminal(['status', '--watch', '--board', board]);
+      const page = await Promise.race([listening(web), ended.then(() => undefined)]);
+      // Beside the table, since what the daemons say is not seen while that has the screen.
+      const shown = page === undefined ? {} : { BEOBOARD_PAGE: `http://${page}/` };
+      family.startOnTerminal(['status', '--watch', '--board', board], shown);
       // Counted from when there is something to see.
       if (values.for !== undefined) setTimeout(end, values.for).unref();
     }

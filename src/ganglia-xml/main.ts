@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
 import { type Address, formatAddress } from '../common/addresses.js';
+import { tellCounts } from '../common/clientcounts.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
@@ -175,23 +176,6 @@ async function open(ports: Ports, options: Options, log: Log): Promise<string[]>
   return bound.map(formatAddress);
 }
 
-const LOOK_MS = 1000;
-
-/** Tells, seldom, of clients that were not served. */
-function tellCounts({ counts }: Ports, log: Log): NodeJS.Timeout {
-  let last = { ...counts };
-  return setInterval(() => {
-    const tell = (what: keyof typeof counts, why: string) => {
-      const more = counts[what] - last[what];
-      if (more > 0) log.seldom(what, `${more} ${more === 1 ? 'client' : 'clients'} ${why}`);
-    };
-    tell('refused', 'refused: not among --trusted-hosts');
-    tell('stuck', 'cut off: stopped reading');
-    tell('bad', 'asked for nothing that there is; write /CLUSTER/HOST/METRIC');
-    last = { ...counts };
-  }, LOOK_MS);
-}
-
 /** Says of a board that is not there that it is waited for: the receiver may be started later. */
 function tellAbsent(path: string, owner: Options['owner'], log: Log): void {
   const reader = new BoardReader(path, owner);
@@ -221,7 +205,15 @@ export async function main(argv: string[]): Promise<number> {
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   const ports = new Ports(options.trustedHosts.flat());
-  const watch = tellCounts(ports, log);
+  const watch = tellCounts(
+    ports.counts,
+    {
+      refused: 'refused: not among --trusted-hosts',
+      stuck: 'cut off: stopped reading',
+      bad: 'asked for nothing that there is; write /CLUSTER/HOST/METRIC',
+    },
+    log,
+  );
   try {
     const listening = await open(ports, options, log);
     tellParent({ listening });

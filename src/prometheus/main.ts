@@ -2,9 +2,11 @@
 
 import { once } from 'node:events';
 import { type Address, formatAddress } from '../common/addresses.js';
+import { distinct } from '../common/boardnames.js';
+import { tellCounts } from '../common/clientcounts.js';
 import { type Answer, HttpServer, type Question, sentence } from '../common/http.js';
-import { createLog, type Log } from '../common/log.js';
-import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
+import { createLog } from '../common/log.js';
+import { defineVerb, forms, parseVerb, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
@@ -35,16 +37,7 @@ type Options = ValuesOf<typeof verb>;
 
 /** The boards of the options. Throws a UsageError where two would be told of under one name. */
 export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'board' | 'owner'>): Board[] {
-  const names = board.map(({ name }) => name);
-  if (board.length > 1 && names.includes(undefined))
-    throw new UsageError(verbName, '--board: of several each needs the name of its cluster; write NAME=PATH');
-  const twice = names.find((name, i) => names.indexOf(name) < i);
-  if (twice !== undefined)
-    throw new UsageError(
-      verbName,
-      `--board: two clusters are called ${twice}, and one would hide the other; rename one`,
-    );
-  return board.map(({ name, path }) => new Board(name, path, owner));
+  return distinct(verbName, board).map(({ name, path }) => new Board(name, path, owner));
 }
 
 /** The shards of the board as targets, each with a name of its own: without it they would share one `up`. */
@@ -89,22 +82,6 @@ export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'no
   };
 }
 
-const LOOK_MS = 1000;
-
-/** Tells, seldom, of clients that were not served. */
-function tellCounts({ counts }: HttpServer, log: Log): NodeJS.Timeout {
-  let last = { ...counts };
-  return setInterval(() => {
-    const tell = (what: 'stuck' | 'misnamed', why: string) => {
-      const more = counts[what] - last[what];
-      if (more > 0) log.seldom(what, `${more} ${more === 1 ? 'client' : 'clients'} ${why}`);
-    };
-    tell('stuck', 'cut off: stopped reading');
-    tell('misnamed', 'refused: asked for another host; name it by --allow-host if it is this one');
-    last = { ...counts };
-  }, LOOK_MS);
-}
-
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
   const exporter = new Exporter(boardsOf(verb.name, options));
@@ -115,7 +92,14 @@ export async function main(argv: string[]): Promise<number> {
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
   const server = new HttpServer(responder(exporter, options), { names: options.allowHost });
-  const watch = tellCounts(server, log);
+  const watch = tellCounts(
+    server.counts,
+    {
+      stuck: 'cut off: stopped reading',
+      misnamed: 'refused: asked for another host; name it by --allow-host if it is this one',
+    },
+    log,
+  );
   try {
     const bound: Address[] = [];
     for (const address of options.listen) bound.push(await server.listen(address));

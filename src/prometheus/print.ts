@@ -20,9 +20,8 @@ export const verb = defineVerb({
 Exit codes: 0 done, 1 some of --nodes are not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
-function* texts(pieces: Iterable<Uint8Array | undefined>): Generator<string> {
-  for (const piece of pieces)
-    if (piece !== undefined) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString();
+function* written(pieces: Iterable<Uint8Array | undefined>): Generator<Uint8Array> {
+  for (const piece of pieces) if (piece !== undefined) yield piece;
 }
 
 export async function main(argv: string[]): Promise<number> {
@@ -40,7 +39,7 @@ export async function main(argv: string[]): Promise<number> {
   const names = values.nodes && new Set(values.nodes);
   const scrape = { collectors, selection: { names, shard: 1, shards: 1 } };
   const format = values.openmetrics ? 'openmetrics' : 'text';
-  await print(texts(values.nodeMetrics ? exporter.nodeMetrics(scrape, format) : exporter.metrics(scrape, format)));
+  await print(written(values.nodeMetrics ? exporter.nodeMetrics(scrape, format) : exporter.metrics(scrape, format)));
   if (missing !== undefined) throw missing;
   for (const [i, look] of looks.entries()) {
     if (look instanceof NoBoard || !look.board.stalled) continue;

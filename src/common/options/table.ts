@@ -12,6 +12,10 @@ const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
 /** Where Prometheus finds the exporter. */
 const EXPORTER_PORT = 9678;
+/** That of Supermon, registered. */
+const SUPERMON_PORT = 2709;
+/** Where browsers find the wall. */
+const WEB_PORT = 8678;
 
 const BOARD = standard('/dev/shm/beoboard/board');
 const INTERVAL = time('100ms', '600s');
@@ -29,6 +33,11 @@ export const options = {
     'where to listen, IPv4 or IPv6, [::] hears IPv6 alone; port 0 picks one and prints it',
     values.address(),
     standard('0.0.0.0:8677'),
+  ),
+  from: many(
+    'ADDR[:PORT]',
+    'another server of this protocol, port 2709, whose nodes are served, too',
+    values.address(SUPERMON_PORT),
   ),
   'gzip-listen': many(
     'ADDR:PORT',
@@ -53,6 +62,10 @@ export const options = {
     standard('all'),
   ),
   'allow-host': many('NAME', 'a name by which clients may call this server, besides its own', values.hostName),
+  base: one('PATH', 'the path under which a proxy serves the page, as in /cluster', values.urlPath, standard('/')),
+  'show-jobs': flag(
+    'serve what Slurm says of jobs to everybody who can ask: names of users, their jobs, and where they run',
+  ),
   'node-metrics': flag("the same under node_exporter's names, at /node-metrics: never where node_exporter runs"),
   collect: optional('NAMES', 'what to collect, as in cpu,gpus; beoboard prometheus tells what there is', values.words),
   openmetrics: flag('OpenMetrics 1.0.0 instead of the text format 0.0.4'),
@@ -126,6 +139,37 @@ export const options = {
     file,
   ),
   'public-jobs': flag('everybody on this machine may read of jobs; only where Slurm has PrivateData=none'),
+  enforce: flag('drain and give back; without it the command lines are printed, and nothing is done'),
+  journal: one(
+    'DIR',
+    'the folder, of this user alone, in which stands what was done and what is our own',
+    folder,
+    standard('/var/lib/beoboard-bridge'),
+  ),
+  'kill-switch': one('FILE', 'while it is there nothing is done', file, standard('/etc/beoboard/bridge.off')),
+  'drain-after': one(
+    'TIME',
+    'how long a node is silent, or ill, until it is drained',
+    time('1s', '24h'),
+    standard('30s'),
+  ),
+  'resume-after': one(
+    'TIME',
+    'how long a node that was drained is live until it is given back; twice as long for each time in the last day',
+    time('1s', '24h'),
+    standard('2m'),
+  ),
+  'drain-ill': flag('drain live nodes, too, on which no job should start, as beoboard-gate --health has it'),
+  unsigned: flag('act on reports that prove no key: whoever can send a datagram can then have a node drained'),
+  witness: one(
+    'WHO',
+    'none, or slurm: drain a node with jobs only once Slurm does not hear it either (NOT_RESPONDING)',
+    oneOf('none', 'slurm'),
+    standard('none'),
+  ),
+  status: flag('what the bridge does, and which drains are its own'),
+  release: flag('release the brakes: as many nodes as are at fault now are taken for granted'),
+  'undrain-own': flag('lift all drains that are our own; the bridge has to be stopped first'),
   raw: flag('every field of the report, as it lies there'),
   last: one('N', 'first so many events that the board still has, 0 to 4096', count(0, 4096), standard('0')),
   watch: flag('again every second, until it is ended'),
@@ -146,6 +190,20 @@ export const options = {
   'silent-from': one('TIME', 'when they fall silent, after the start', time('0ms', '500h'), standard('10s')),
   'silent-for': optional('TIME', 'for how long, 1ms to 500h; without it for good', time('1ms', '500h')),
   seed: one('N', 'the same seed gives the same cluster, 0 to 4294967295', count(0, 4_294_967_295), standard('1')),
+  nats: many('URL', 'a server of NATS, as in nats://10.0.0.1:4222 or tls://nats.example:4222', values.natsServer),
+  site: optional('NAME', 'the site, as subjects have it: of a-z 0-9 _ -', values.relayName),
+  master: one('NAME', "this master's name, as subjects have it", values.relayName, {
+    texts: () => [hostname().split('.', 1)[0]?.toLowerCase() ?? ''],
+    shown: 'the host name up to its first dot, in lower case',
+  }),
+  trust: many('MASTER=FILE', 'a master that may be followed, and the public key of its relay', values.trustedMaster),
+  relay: flag('the two keys of a relay, FILE and FILE.pub: mirrors have the second'),
+  'nats-creds': optional('FILE', 'a creds file of NATS, which only its owner can read', file),
+  'nats-nkey': optional('FILE', 'a seed of an nkey, likewise', file),
+  'nats-login': optional('FILE', 'one line USER:PASSWORD, likewise', file),
+  'nats-ca': optional('FILE', 'certificates by which servers are believed, PEM', file),
+  'nats-cert': optional('FILE', 'our certificate, PEM', file),
+  'nats-cert-key': optional('FILE', 'and its key, which only its owner can read', file),
   columns: optional(
     'NAMES',
     'columns of the table: name, state, age, load … or fields as beoboard describe has them',
@@ -237,12 +295,37 @@ export const forms = {
       standard(`127.0.0.1:${EXPORTER_PORT}`),
     ),
   },
+  supermon: {
+    board: BOARDS,
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve, port 2709; port 0 picks one and prints it',
+      values.address(SUPERMON_PORT),
+      standard(`127.0.0.1:${SUPERMON_PORT}`),
+    ),
+  },
+  web: {
+    listen: many(
+      'ADDR[:PORT]',
+      'where to serve over HTTP, port 8678; port 0 picks one and prints it',
+      values.address(WEB_PORT),
+      standard(`127.0.0.1:${WEB_PORT}`),
+    ),
+  },
   metrics: {
     board: BOARDS,
     'node-metrics': flag("the same under node_exporter's names"),
   },
   slurm: {
     interval: one('TIME', 'from one question to the next, 100ms to 60s', time('100ms', '60s'), standard('5s')),
+  },
+  bridge: {
+    interval: one('TIME', 'from one look to the next, 1s to 10s', time('1s', '10s'), standard('5s')),
+    by: optional(
+      '/PATTERN/',
+      "groups of nodes that have brakes of their own: by a part of the name, as in '/^rack[0-9]+/'",
+      values.grouping,
+    ),
   },
   /** What the senders are to believe: the interval without a default, and the file as they see it. */
   pace: {
@@ -257,6 +340,12 @@ export const forms = {
       'slurm: NodeNames, as beoboard slurm has learnt them, of those alone that Slurm knows',
       oneOf('slurm'),
     ),
+  },
+  relay: {
+    'key-file': optional('FILE', 'the secret key of the relay, which only its owner can read', file),
+  },
+  mirror: {
+    cluster: optional('NAME', 'the cluster, as subjects have it: of a-z 0-9 _ -', values.relayName),
   },
   keygen: {
     nodes: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', values.nodes),

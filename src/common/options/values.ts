@@ -250,7 +250,40 @@ function fieldName(text: string): string {
   throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
 }
 
+/** A word of a subject: of a site, a cluster, a master. */
+export const relayName = value('text', (text): string => {
+  if (/^[a-z0-9_-]{1,32}$/.test(text)) return text;
+  throw new InputError(`${quote(text)} is no name for a subject; write 1 to 32 of a-z 0-9 _ -`);
+});
+
+/** A server of NATS. What proves who we are stands in files: a command line is for all to read. */
+export const natsServer = value('address', (text): string => {
+  if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
+  if (/@/.test(text))
+    throw new InputError('a server with a login in it, which others could read; write it into a file for --nats-login');
+  throw new InputError(`${quote(text)} is no server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
+});
+
+/** A master, and where the public key of its relay is. */
+export interface TrustedMaster {
+  readonly name: string;
+  readonly path: string;
+}
+
+export const trustedMaster = value('file', (text): TrustedMaster => {
+  const [, name = '', file = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (file === '')
+    throw new InputError(`${quote(text)} is not MASTER=FILE; write the master's name and its key, m1=m1.pub`);
+  return { name: relayName.parse(name), path: path(file) };
+});
+
 export const field = value('field', fieldName);
+
+/** The path of a URL, without a slash at its end: empty for the root. */
+export const urlPath = value('text', (text): string => {
+  if (/^(\/[\w.~-]+)*\/?$/.test(text) && text.startsWith('/')) return text.replace(/\/$/, '');
+  throw new InputError(`${quote(text)} is no path of a URL; write it as in /cluster`);
+});
 
 /** Names separated by commas. */
 export const fields = value('fields', text => text.split(',').map(fieldName));

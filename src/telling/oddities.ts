@@ -5,11 +5,20 @@ import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
 import { bySource, type Source } from '../common/sources.js';
 import { oneLine } from '../common/text.js';
-import { bits, enums, structs } from '../layout/layout.gen.js';
+import { enums } from '../layout/layout.gen.js';
 import { AILMENT_TEXT, byAilment } from '../shm/ailments.js';
 import { mayBeRefused } from '../shm/liveness.js';
 import { type LinkEntry, linkName, type SenderEntry, type Snapshot, stalledText } from '../shm/reader.js';
-import { ahead, LATELY_MS, type LinkNews, linkNews, linkState, listenedMs, sinceMs } from '../shm/sentences.js';
+import {
+  ahead,
+  LATELY_MS,
+  type LinkNews,
+  linkNews,
+  linkState,
+  listenedMs,
+  mirrorOf,
+  sinceMs,
+} from '../shm/sentences.js';
 import {
   isUnproved,
   lateSenders,
@@ -25,6 +34,7 @@ import { fellTogether } from './together.js';
 export interface Oddity {
   readonly kind:
     | 'receiver'
+    | 'mirror'
     | 'drops'
     | 'link'
     | 'together'
@@ -43,6 +53,19 @@ export interface Oddity {
   readonly nodes: readonly Surveyed[];
   /** Names that somebody claims who proves nothing: it is not about these nodes, but who asks about one has to know. */
   readonly claims?: readonly string[];
+}
+
+/** Of a mirror, nodes for whose silence it does not vouch. */
+function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
+  const mirror = mirrorOf(snapshot);
+  if (mirror === undefined) return [];
+  const those = nodes.filter(({ state, index }) => state === 'uncertain' && snapshot.linkOf(index) === 0);
+  if (those.length === 0) return [];
+  const why =
+    mirror.vetoed > 0
+      ? `${oneLine(mirror.master ?? 'this master')} does not hear and another master does`
+      : 'were last heard before this mirror could tell when';
+  return [{ kind: 'mirror', nodes: those, text: `${shown(those)}: uncertain, and not silent: ${why}` }];
 }
 
 /** A few parts of a host list, and how many more nodes there are. */
@@ -72,33 +95,18 @@ function ailing(nodes: readonly Surveyed[]): Oddity[] {
   }));
 }
 
-/** Where a report says these, in words. */
-const { interval_ms, valid, late_us } = structs.report.fields;
-const INTERVAL = interval_ms.offset / 4;
-const VALID = valid.offset / 4;
-const LATE = late_us.offset / 4;
-
-/** The newest report of a node, as a word; -1: there is none. */
-function reportWord(snapshot: Snapshot, { index }: Surveyed): number {
-  const slot = snapshot.newestSlot(snapshot.recordWord(index));
-  return slot < 0 ? -1 : slot + snapshot.reportOffset / 4;
-}
-
 const TOGETHER_SENTENCES = 3;
 /** Of a report that does not say it. */
 const USUAL_INTERVAL_MS = 1000;
 
 /** Of nodes that are not heard, those of which nothing else tells why they are silent. */
 function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const unheard = nodes.map(node => {
-    const at = reportWord(snapshot, node);
-    return {
-      node,
-      ageMs: snapshot.overview.ages[node.index] as number,
-      intervalMs: (at < 0 ? 0 : snapshot.words[at + INTERVAL]) || USUAL_INTERVAL_MS,
-      isSilent: node.state === 'silent',
-    };
-  });
+  const unheard = nodes.map(node => ({
+    node,
+    ageMs: snapshot.overview.ages[node.index] as number,
+    intervalMs: snapshot.intervalOf(node.index) || USUAL_INTERVAL_MS,
+    isSilent: node.state === 'silent',
+  }));
   return fellTogether(unheard, TOGETHER_SENTENCES).map(group => {
     // In the order in which all others are told.
     const silent = new Set(group.map(({ node }) => node));
@@ -121,16 +129,12 @@ const DELAY_LEAST_US = 1e6;
 
 /** Nodes that are heard and make their reports late. */
 function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const { words } = snapshot;
   const late: { node: Surveyed; us: number }[] = [];
   for (const node of nodes) {
     // One that is uncertain may be so for this.
     if (node.state !== 'live' && node.state !== 'uncertain') continue;
-    const at = reportWord(snapshot, node);
-    if (at < 0) continue;
-    const us = words[at + LATE] ?? 0;
-    if (us <= DELAY_LEAST_US || us <= 500 * (words[at + INTERVAL] ?? 0)) continue;
-    if (((words[at + VALID] ?? 0) & (1 << bits.valid.sender)) !== 0) late.push({ node, us });
+    const us = snapshot.lateOf(node.index);
+    if (us > DELAY_LEAST_US && us > 500 * snapshot.intervalOf(node.index)) late.push({ node, us });
   }
   late.sort((a, b) => b.us - a.us);
   const found = late.slice(0, EACH_MOST).map(
@@ -246,14 +250,12 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
 
 /** Nodes that report at another interval than most: somebody has set it, for a time or for good. */
 function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
-  const { words } = snapshot;
   const groups = new Map<number, Surveyed[]>();
   let [last, same]: [number, Surveyed[]] = [0, []];
   for (const node of nodes) {
     // Of those that say nothing any more nobody knows.
     if (node.state !== 'live') continue;
-    const at = reportWord(snapshot, node);
-    const ms = at < 0 ? 0 : (words[at + INTERVAL] ?? 0);
+    const ms = snapshot.intervalOf(node.index);
     if (ms === 0) continue;
     if (ms !== last) {
       last = ms;
@@ -292,7 +294,7 @@ function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: Readonl
   const found: (RefusedNode & { node: Surveyed })[] = [];
   for (const node of nodes) {
     const { name, state, index } = node;
-    const refusal = mayBeRefused(state) ? snapshot.node(index).refusedSince : undefined;
+    const refusal = mayBeRefused(state) ? snapshot.refusedSinceOf(index) : undefined;
     if (refusal === undefined || (refusal.reason === 'rival' && rivals.has(node))) continue;
     found.push({ name, state, refusal, node });
   }
@@ -476,6 +478,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   );
   const odd = [
     ...links(snapshot, news, all),
+    ...unvouched(snapshot, all),
     ...together(snapshot, unexplained),
     ...byReason,
     ...twice,

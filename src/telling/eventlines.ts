@@ -13,7 +13,7 @@ import type { Painter } from './style.js';
 /** An object a line: see docs/json.md. */
 export function* objectLines(happenings: readonly Happening[]): Generator<string> {
   for (const { at, ...rest } of happenings)
-    yield `${json({ schema: 1, time: new Date(Number(at / 1_000_000n)).toISOString(), ...rest })}\n`;
+    yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
 }
 
 function standingText({ nodes, states, ailing }: Standing): string {
@@ -79,6 +79,8 @@ function boardText(happening: Happening): string {
       return `a socket buffer was full: ${counted(happening.count, 'datagram was', 'datagrams were')} dropped; see net.core.rmem_max`;
     case 'takeover':
       return `a receiver began, the board's ${ordinal(happening.instance ?? 0)}`;
+    case 'followed':
+      return `the mirror follows ${oneLine(happening.master ?? 'a master')}`;
     case 'forget':
       return `${counted(happening.count, 'node was', 'nodes were')} taken from the board`;
     case 'refusal':
@@ -108,31 +110,74 @@ function agesText(ages: readonly number[]): string {
 /** What happened to several nodes within so long is one line, ns: a look has a second of them, and the board's ring hours. */
 const TOGETHER_NS = 1_000_000_000n;
 
-/** A line for each thing that happened; nodes to which the same thing happened within a second are in one line. */
-export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
-  const lines: { at: bigint; text?: string; what?: string; nodes: string[]; ages: number[] }[] = [];
-  const byWhat = new Map<string, (typeof lines)[number]>();
+/** One thing that happened, to no node or to some within a second; nodes to which the same thing happened are together. */
+interface Together {
+  /** The first of them. */
+  readonly happening: Happening;
+  /** What it is, of a node. */
+  readonly what?: string;
+  readonly nodes: string[];
+  readonly ages: number[];
+}
+
+function together(happenings: readonly Happening[], paint: Painter): Together[] {
+  const found: Together[] = [];
+  const byWhat = new Map<string, Together>();
   for (const happening of happenings) {
-    const { at } = happening;
     const node = 'node' in happening ? happening.node : undefined;
     const what = node === undefined ? undefined : nodeText(happening, paint);
     if (node === undefined || what === undefined) {
-      lines.push({ at, text: boardText(happening), nodes: [], ages: [] });
+      found.push({ happening, nodes: [], ages: [] });
       continue;
     }
-    let line = byWhat.get(what);
-    if (line === undefined || at - line.at > TOGETHER_NS) {
-      line = { at, what, nodes: [], ages: [] };
-      byWhat.set(what, line);
-      lines.push(line);
+    let one = byWhat.get(what);
+    if (one === undefined || happening.at - one.happening.at > TOGETHER_NS) {
+      one = { happening, what, nodes: [], ages: [] };
+      byWhat.set(what, one);
+      found.push(one);
     }
-    line.nodes.push(node);
+    one.nodes.push(node);
     if (happening.event === 'state' && happening.to !== 'live' && happening.age_ms !== undefined)
-      line.ages.push(happening.age_ms);
+      one.ages.push(happening.age_ms);
   }
-  return lines.map(({ at, text, what, nodes, ages }) => {
-    const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
-    const told = text ?? `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}`;
-    return `${wallTime(Number(at / 1_000_000n))}  ${told}\n`;
+  return found;
+}
+
+function textOf({ happening, what, nodes, ages }: Together): string {
+  if (what === undefined) return boardText(happening);
+  const several = nodes.length > 1 ? ` (${nodes.length} nodes)` : '';
+  return `${oneLine(fold(nodes))}${several} ${what}${agesText(ages)}`;
+}
+
+const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
+
+/** A line for each thing that happened; nodes to which the same thing happened within a second are in one line. */
+export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
+  return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
+}
+
+/** What happened to several nodes, as one object; keys as `objectLines` has them, but for the nodes. */
+export interface FoldedEvent {
+  readonly time: string;
+  readonly event: string;
+  /** As a line for people, without the time. */
+  readonly text: string;
+  /** A host list, and how many they are. */
+  readonly nodes?: string;
+  readonly count?: number;
+  readonly [key: string]: unknown;
+}
+
+/** An object for each line that `textLines` has. */
+export function foldedEvents(happenings: readonly Happening[], paint: Painter): FoldedEvent[] {
+  return together(happenings, paint).map(one => {
+    const { at, ...happening } = one.happening;
+    // Of several nodes there are several ages and numbers.
+    const { node: _, age_ms, number, ...rest } = happening as Record<string, unknown>;
+    const single =
+      one.nodes.length > 1 ? {} : { ...(age_ms !== undefined && { age_ms }), ...(number !== undefined && { number }) };
+    const nodes = one.nodes.length === 0 ? {} : { nodes: fold(one.nodes), count: one.nodes.length };
+    const time = new Date(milliseconds(at)).toISOString();
+    return { time, ...(rest as { event: string }), ...single, text: textOf(one), ...nodes };
   });
 }

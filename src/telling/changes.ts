@@ -4,7 +4,7 @@
 import { enums } from '../layout/layout.gen.js';
 import { AILMENTS, type Ailment, ailmentBit } from '../shm/ailments.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
-import { type BoardReader, type EventEntry, linkName, NoBoard, type Roll } from '../shm/reader.js';
+import { type BoardReader, type EventEntry, linkName, NoBoard, type Roll, type Snapshot } from '../shm/reader.js';
 
 /** Of so many nodes, how many there are of each state, and whom something ails. */
 export interface Standing {
@@ -45,15 +45,17 @@ export interface RingEvent {
   readonly reason?: string;
   readonly count?: number;
   readonly instance?: number;
+  readonly master?: string;
 }
 
 /** What each kind has, besides of what its subject is. */
-const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance'>>> = {
+const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance' | 'master'>>> = {
   refusal: 'reason',
   dark: 'count',
   overflow: 'count',
   forget: 'count',
   takeover: 'instance',
+  followed: 'master',
 };
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies Kind[];
 
@@ -62,11 +64,25 @@ const TOGETHER = 1024;
 /** In the place of a state: none was known. */
 const NONE = 255;
 
+/** What a detail says. */
+function detailOf(what: 'reason' | 'count' | 'instance' | 'master', detail: number, board: Snapshot): string | number {
+  if (what === 'reason') return enums.reason[detail] ?? String(detail);
+  return what === 'master' ? (board.header.mirror_names[detail]?.name ?? String(detail)) : detail;
+}
+
 export interface Following {
   /** Whose changes are told; undefined: of all. */
   readonly among?: ReadonlySet<string> | undefined;
   /** So many events of the ring are told first. */
   readonly last: number;
+}
+
+/** What ails the nodes of a board, as it was learnt of the same reader's board of that number; see `BoardReader.opened`. */
+export interface Ills {
+  readonly opened: number;
+  readonly realNs: bigint;
+  readonly ails: Uint32Array;
+  readonly states: Uint8Array;
 }
 
 /** Follows one board, and others that take its place. */
@@ -97,13 +113,13 @@ export class Follower {
   }
 
   /**
-   * What has happened since the last look. `reports`: reads reports as well, by which ailments are known. The first look throws NoBoard
-   * when there is none; later ones tell of it.
+   * What has happened since the last look. `reports`: reads reports as well, by which ailments are known, unless somebody has done that just
+   * now. The first look throws NoBoard when there is none; later ones tell of it.
    */
-  look(reports: boolean): Happening[] {
+  look(reports: boolean | Ills): Happening[] {
     const told: Happening[] = [];
     try {
-      if (this.#opened === 0) this.#begin(told);
+      if (this.#opened === 0) this.#begin(told, reports);
       else this.#follow(told, reports);
     } catch (error) {
       if (!(error instanceof NoBoard) || this.#opened === 0) throw error;
@@ -113,7 +129,7 @@ export class Follower {
     return told.filter(happening => this.#concerns(happening));
   }
 
-  #begin(told: Happening[]): void {
+  #begin(told: Happening[], reports: boolean | Ills): void {
     const { event_last = 0 } = this.reader.roll().board.header;
     this.#next = Math.max(1, event_last + 1 - this.following.last);
     // Of those that nobody asked for before, none is lost.
@@ -122,25 +138,25 @@ export class Follower {
     const roll = this.reader.roll();
     this.#learn(roll);
     this.#opened = this.reader.opened;
-    this.#tellRing(entries, told);
+    this.#tellRing(entries, roll, told);
     this.#tellStates(roll, told);
-    if (!this.#isStalled) this.#tellAilments(told);
+    if (!this.#isStalled) this.#tellAilments(told, reports);
     told.push({ at: roll.board.realNs, event: 'begin', ...this.#standing(roll) });
     if (this.#isStalled) told.push(stalled(roll));
   }
 
-  #follow(told: Happening[], reports: boolean): void {
+  #follow(told: Happening[], reports: boolean | Ills): void {
     // First, and of the board that was looked at before: of another that has taken its place it is the old one's last.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
     const entries = isSame ? this.#read(told) : [];
     const roll = this.reader.roll();
     const isAnother = this.reader.opened !== this.#opened;
     if (isAnother) {
-      this.#tellRing(entries, told);
+      this.#tellRing(entries, roll, told);
       this.#change(roll, told);
     } else {
       this.#learn(roll);
-      this.#tellRing(entries, told);
+      this.#tellRing(entries, roll, told);
     }
     const wasStalled = this.#isStalled;
     const states: Happening[] = [];
@@ -151,7 +167,7 @@ export class Follower {
       told.push({ at: roll.board.realNs, event: 'resumed', ...this.#standing(roll) });
     told.push(...states);
     this.#isAway = false;
-    if (reports && !this.#isStalled) this.#tellAilments(told);
+    if (reports !== false && !this.#isStalled) this.#tellAilments(told, reports);
   }
 
   #concerns(happening: Happening): boolean {
@@ -212,7 +228,7 @@ export class Follower {
     }
   }
 
-  #tellRing(entries: readonly EventEntry[], told: Happening[]): void {
+  #tellRing(entries: readonly EventEntry[], { board }: Roll, told: Happening[]): void {
     const links = entries.length === 0 ? [] : this.reader.links();
     for (const { number, stampRealNs, kind, subject, detail } of entries) {
       const event = (enums.event_kind[kind] ?? 'none') as Kind | 'none';
@@ -222,16 +238,14 @@ export class Follower {
       }
       const link = links.find(({ number }) => number === subject);
       const what = DETAIL[event];
-      const isOfNone = what === 'instance' || event === 'overflow' || event === 'forget';
+      const isOfNone = what === 'instance' || what === 'master' || event === 'overflow' || event === 'forget';
       told.push({
         at: stampRealNs,
         event,
         number,
         ...(OF_LINKS.includes(event) ? { link: link === undefined ? String(subject) : linkName(link) } : {}),
         ...(OF_LINKS.includes(event) || isOfNone ? {} : { node: this.#names[subject] }),
-        ...(what === undefined
-          ? {}
-          : { [what]: what === 'reason' ? (enums.reason[detail] ?? String(detail)) : detail }),
+        ...(what === undefined ? {} : { [what]: detailOf(what, detail, board) }),
       });
     }
   }
@@ -253,29 +267,39 @@ export class Follower {
     this.#isKnown = true;
   }
 
-  #tellAilments(told: Happening[]): void {
-    let first = 0;
-    for (const piece of this.reader.pieces()) {
-      // Another board's are told when its nodes are known.
-      if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
-      const { ails, states } = piece.overview;
-      const end = Math.min(piece.count, this.#names.length - first);
-      for (let i = 0; i < end; i++) {
-        const [before, now] = [this.#ails[first + i]!, ails[i]!];
-        // What ails a node that is not heard is not known: what was known before stays.
-        if (before === now || !HEARD.has(states[i]!)) continue;
-        this.#ails[first + i] = now;
-        if (!this.#isIllKnown) continue;
-        for (const ailment of AILMENTS) {
-          const bit = ailmentBit(ailment);
-          if (((before ^ now) & bit) === 0) continue;
-          const event = (now & bit) === 0 ? 'ails_no_more' : 'ails';
-          told.push({ at: piece.realNs, event, node: this.#names[first + i]!, ailment });
-        }
+  #tellAilments(told: Happening[], reports: boolean | Ills): void {
+    if (typeof reports === 'object') {
+      if (reports.opened !== this.#opened) return;
+      this.#compareAilments(told, reports, 0);
+    } else {
+      let first = 0;
+      for (const piece of this.reader.pieces()) {
+        // Another board's are told when its nodes are known.
+        if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
+        const { ails, states } = piece.overview;
+        this.#compareAilments(told, { ails, states, realNs: piece.realNs }, first);
+        first += piece.count;
       }
-      first += piece.count;
     }
     this.#isIllKnown = true;
+  }
+
+  /** Of nodes from number `first` on. */
+  #compareAilments(told: Happening[], { ails, states, realNs }: Omit<Ills, 'opened'>, first: number): void {
+    const end = Math.min(ails.length, this.#names.length - first);
+    for (let i = 0; i < end; i++) {
+      const [before, now] = [this.#ails[first + i]!, ails[i]!];
+      // What ails a node that is not heard is not known: what was known before stays.
+      if (before === now || !HEARD.has(states[i]!)) continue;
+      this.#ails[first + i] = now;
+      if (!this.#isIllKnown) continue;
+      for (const ailment of AILMENTS) {
+        const bit = ailmentBit(ailment);
+        if (((before ^ now) & bit) === 0) continue;
+        const event = (now & bit) === 0 ? 'ails_no_more' : 'ails';
+        told.push({ at: realNs, event, node: this.#names[first + i]!, ailment });
+      }
+    }
   }
 }
 

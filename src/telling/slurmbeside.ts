@@ -11,12 +11,14 @@ import { nodeState, savesPower } from '../slurm/nodestate.js';
 import {
   ageOf,
   type Difference,
+  type Found,
   type Job,
   type Kind,
   monotonicMs,
   readState,
   type SlurmNode,
   type State,
+  StateFollower,
   stateTrouble,
 } from '../slurm/statefile.js';
 import type { ExtraColumn } from './columns.js';
@@ -55,22 +57,34 @@ const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[],
     busy_without_job: who => `${who}: busy without a job: what a job left, or somebody who logged in`,
   };
 
+/** What the reader has left and who of it is who on the board: what takes long, and holds until one of both changes. */
+export class Pairing {
+  readonly matched: Matched;
+  readonly nodes: ReadonlyMap<string, SlurmNode>;
+  readonly jobs: ReadonlyMap<string, readonly Job[]>;
+
+  /** `names`: those of the board. */
+  constructor(
+    readonly found: Found,
+    readonly names: readonly string[],
+  ) {
+    const { state } = found as { state?: State };
+    this.matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
+    this.nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
+    this.jobs = jobsByNode(state?.jobs.list ?? []);
+  }
+}
+
 export class Beside {
   readonly #state: State | undefined;
-  readonly #matched: Matched;
-  readonly #nodes: ReadonlyMap<string, SlurmNode>;
-  readonly #jobs: ReadonlyMap<string, readonly Job[]>;
   readonly #now = monotonicMs();
   /** Why nothing is known, or what is known is old; a sentence. */
   readonly trouble: string | undefined;
 
-  constructor(folder: string, names: readonly string[]) {
-    const { state, why } = readState(folder) as { state?: State; why?: string };
+  constructor(readonly pairing: Pairing) {
+    const { state, why } = pairing.found as { state?: State; why?: string };
     this.#state = state;
     this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
-    this.#matched = match(state?.nodes.list ?? [], names, state?.names ?? {});
-    this.#nodes = new Map(state?.nodes.list.map(node => [node.name, node]));
-    this.#jobs = jobsByNode(state?.jobs.list ?? []);
   }
 
   /** Whether anything is known of Slurm, however old. */
@@ -90,22 +104,18 @@ export class Beside {
     return this.#state?.jobs.list ?? [];
   }
 
-  get matched(): Matched {
-    return this.#matched;
-  }
-
   /** The jobs on the node of that NodeName. */
   jobsOn(name: string): readonly Job[] {
-    return this.#jobs.get(name) ?? [];
+    return this.pairing.jobs.get(name) ?? [];
   }
 
   slurmNode(name: string): SlurmNode | undefined {
-    return this.#nodes.get(name);
+    return this.pairing.nodes.get(name);
   }
 
   /** Of a node by its name on the board; undefined: Slurm does not know it. */
   of(name: string): SlurmSide | undefined {
-    const node = this.#nodes.get(this.#matched.nodeName.get(name) ?? '');
+    const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
     return node && { node, jobs: this.jobsOn(node.name) };
   }
 
@@ -171,13 +181,13 @@ export class Beside {
         ),
       );
     }
-    const { boardAlone, slurmAlone } = this.#matched;
+    const { boardAlone, slurmAlone } = this.pairing.matched;
     const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
-    if (alone.length > 0 && this.#nodes.size > 0)
+    if (alone.length > 0 && this.pairing.nodes.size > 0)
       found.push(tell(`on the board, and not known to Slurm: ${shownNames(alone.map(({ name }) => name))}`, alone));
     // Who is switched off has no reason to report.
     const missing = slurmAlone.filter(name => {
-      const state = nodeState(this.#nodes.get(name)?.state ?? '');
+      const state = nodeState(this.pairing.nodes.get(name)?.state ?? '');
       return !savesPower(state) && state.base !== 'FUTURE';
     });
     if (missing.length > 0 && nodes.length === all.length)
@@ -220,5 +230,23 @@ export class Beside {
 
 /** What the reader has left in that folder, beside that snapshot. */
 export function besideOf(folder: string, snapshot: Snapshot): Beside {
-  return new Beside(folder, snapshot.names());
+  return new Beside(new Pairing(readState(folder), snapshot.names()));
+}
+
+/** The same for who looks again and again, and waits for no file. */
+export class BesideFollower {
+  readonly #file: StateFollower;
+  #pairing: Pairing | undefined;
+
+  /** `changed` is called when the reader has left something new. */
+  constructor(folder: string, changed: () => void) {
+    this.#file = new StateFollower(folder, changed);
+  }
+
+  /** What is known now. `names`: those of the board, the same array while they are the same. */
+  beside(names: readonly string[]): Beside {
+    const { found } = this.#file;
+    if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);
+    return new Beside(this.#pairing);
+  }
 }

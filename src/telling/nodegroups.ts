@@ -20,7 +20,7 @@ export interface Group {
 }
 
 /** What a rule says of a node: which group is its own. */
-type Rule = (snapshot: Snapshot, node: Surveyed) => string | undefined;
+export type Rule = (snapshot: Snapshot, node: Pick<Surveyed, 'index' | 'name'>) => string | undefined;
 
 /** The value of a field, in its word where it has words. */
 function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {

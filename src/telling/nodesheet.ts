@@ -353,6 +353,19 @@ export function nodeHead(node: Node, paint: Painter): string {
   return `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
 }
 
+/** The parts of a node of which anything is known, in their order: of each its title, and its facts, those that belong together in one list. */
+export function nodeSections(node: Node, slurm: readonly Line[] = []): { title: string; facts: string[][] }[] {
+  const told = new Told(node);
+  return [...SECTIONS, ['Slurm', () => slurm] as const]
+    .map(([title, make]) => ({
+      title,
+      facts: make(told)
+        .map(facts => facts.filter(fact => fact !== undefined))
+        .filter(facts => facts.length > 0),
+    }))
+    .filter(({ facts }) => facts.length > 0);
+}
+
 /**
  * The page in lines: the head first, then a line or more for each part of the node of which anything is known; `slurm`: what Slurm
  * says of it.
@@ -363,18 +376,13 @@ export function nodeSheet(
   width: number,
   slurm: readonly Line[] = [],
 ): { head: string[]; lines: string[] } {
-  const told = new Told(node);
   const lines: string[] = [];
-  for (const [title, make] of [...SECTIONS, ['Slurm', () => slurm] as const]) {
+  for (const { title, facts } of nodeSections(node, slurm)) {
     let label = title;
-    for (const facts of make(told))
-      for (const line of wrapped(
-        facts.filter(fact => fact !== undefined),
-        width - INDENT,
-      )) {
-        lines.push(`${paint.title(label.padEnd(INDENT - 1))} ${line}`.trimEnd());
-        label = '';
-      }
+    for (const line of facts.flatMap(some => [...wrapped(some, width - INDENT)])) {
+      lines.push(`${paint.title(label.padEnd(INDENT - 1))} ${line}`.trimEnd());
+      label = '';
+    }
   }
   return { head: [nodeHead(node, paint)], lines };
 }

@@ -1,0 +1,96 @@
+// Makes the pictures of the wall in docs/pictures/: clusters that `beoboard load` simulates, in the sizes, lights and states that there are, seen by
+// Debian's Chromium. `node bench/pictures.mjs [WORD...]` makes those alone whose names contain a word. Look at them.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const program = join(root, 'dist', 'bin', 'beoboard.cjs');
+const into = process.env.PICTURES ?? join(root, 'docs', 'pictures');
+const RACKS = 'rack[11-20]n[01-48]';
+const LARGE = 'r[001-208]n[01-48]';
+const desk = { width: 1440, height: 900 };
+const screen = { width: 1920, height: 1080 };
+const phone = { width: 390, height: 844, scale: 2 };
+
+/** What is simulated, looked at when so many seconds have passed, and how. */
+const PICTURES = [
+  { name: 'desk-dark', load: RACKS, silent: 'rack17n[01-48]', after: 90, size: desk },
+  { name: 'desk-light', load: RACKS, silent: 'rack17n[01-48]', after: 20, size: desk, light: true },
+  { name: 'twelve', load: 'node[01-12]', silent: 'node[04-05]', after: 20, size: desk },
+  { name: 'wall', load: RACKS, silent: 'rack17n[01-48]', after: 90, size: screen, query: '?wall' },
+  { name: 'wall-large', load: LARGE, silent: 'r[017-018]n[01-48]', after: 20, size: screen, query: '?wall' },
+  { name: 'ten-thousand', load: LARGE, silent: 'r[017-018]n[01-48]', after: 20, size: desk, light: true },
+  { name: 'phone', load: RACKS, silent: 'rack17n[01-48]', after: 20, size: phone },
+  { name: 'stalled', load: RACKS, after: 10, size: desk, stalls: true },
+  { name: 'node', load: RACKS, after: 40, size: desk, query: '?node=rack13n07&at=rack13n07' },
+  { name: 'group', load: RACKS, silent: 'rack17n[01-16]', after: 30, size: desk, query: '?group=rack17' },
+];
+
+const words = process.argv.slice(2);
+const wanted = PICTURES.filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)));
+mkdirSync(into, { recursive: true });
+
+/** Starts a verb; what it told when it was ready. */
+async function start(argv, children) {
+  const child = fork(program, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  children.push(child);
+  const [message] = await once(child, 'message');
+  return message;
+}
+
+for (const { name, load, silent, after, size, query = '', light = false, stalls = false } of wanted) {
+  const folder = mkdtempSync(join(tmpdir(), 'beoboard-picture.'));
+  const children = [];
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
+  });
+  try {
+    const board = join(folder, 'board');
+    const receive = [
+      'receive',
+      '--board',
+      board,
+      '--listen',
+      '127.0.0.1:0',
+      '--cluster',
+      'alpha',
+      '--capacity',
+      '16384',
+    ];
+    const [address] = (await start(receive, children)).listening;
+    const silence = silent === undefined ? [] : ['--silent', silent, '--silent-from', '4s'];
+    const loading = fork(program, ['load', '--to', address, '--cluster', 'alpha', '--nodes', load, ...silence], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    children.push(loading);
+    const { listening } = await start(['web', '--board', board, '--listen', '127.0.0.1:0'], children);
+    const { width, height, scale = 1 } = size;
+    const page = await browser.newPage({
+      viewport: { width, height },
+      deviceScaleFactor: scale,
+      colorScheme: light ? 'light' : 'dark',
+    });
+    page.on('console', message => console.error(`${name}: ${message.text()}`));
+    page.on('pageerror', error => console.error(`${name}: ${error.stack}`));
+    await page.goto(`http://${listening[0]}/${query}`);
+    await page.waitForTimeout(after * 1000);
+    if (stalls) {
+      children[0].kill('SIGSTOP');
+      await page.waitForSelector('[data-life="stalled"]');
+      await page.waitForTimeout(1000);
+    }
+    await page.screenshot({ path: join(into, `${name}.png`), fullPage: process.env.FULL === 'yes' });
+    console.log(name);
+  } finally {
+    await browser.close();
+    for (const child of children) child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,90 @@
+// What the wall costs its server: CPU for pages that look at 10,000 and 100,000 nodes of which each reports once a second, how long a first
+// picture takes, and memory beside the mapped board and the river.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { River } from '../dist/src/web/history.js';
+import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep, until } from './processes.mjs';
+import { openLoad, openReceiver } from './receiving.mjs';
+
+const PAGES = fileURLToPath(new URL('pages.mjs', import.meta.url));
+const START = ['ignore', 'ignore', 'ignore', 'ipc'];
+/** For which a process that has been started is compiled, s. */
+const WARM_S = 15;
+
+/** MiB of a process that are its own: the board is mapped, and not among them. */
+const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+/** MiB of the river of so many nodes, as it is made: by the same code. */
+function riverMiB(nodes) {
+  const river = new River();
+  const cells = Array.from({ length: 10 }, () => new Uint16Array(nodes));
+  const names = Array.from({ length: nodes }, (_, i) => `node${i}`);
+  river.take({ seq: 1, nowMs: 0, state: 'ok', roster: 1, count: nodes, cells }, names, 1);
+  return river.bytes / 2 ** 20;
+}
+
+async function measure({ quick, say }) {
+  const [laps, seconds] = quick ? [3, 3] : [10, 10];
+  const samples = {};
+  const note = (figure, sample) => {
+    samples[figure] ??= [];
+    samples[figure].push(sample);
+  };
+  const sizes = quick
+    ? [[10_000, [10, 100]]]
+    : [
+        [10_000, [0, 10, 100]],
+        [100_000, [0, 10]],
+      ];
+  for (const [nodes, pages] of sizes) {
+    const receiver = await openReceiver();
+    const load = openLoad(receiver.port, nodes, nodes);
+    const children = [];
+    try {
+      await until(() => receiver.header().count >= nodes, `${nodes} nodes`);
+      const web = fork(MAIN, ['web', '--board', receiver.board, '--listen', '127.0.0.1:0'], { stdio: START });
+      children.push(web);
+      const [{ listening }] = await once(web, 'message');
+      const port = listening[0].split(':').at(-1);
+      await sleep(WARM_S);
+      for (const count of pages) {
+        say(`${nodes} nodes, ${count} pages`);
+        const client = fork(PAGES, [port, String(count)], { stdio: START });
+        children.push(client);
+        client.on('message', ({ first }) => first !== undefined && note(`first ${nodes} ${count}`, first));
+        await sleep(3);
+        for (let lap = 0; lap < laps; lap++) {
+          const [before, began] = [cpuOf(web.pid), performance.now()];
+          await sleep(seconds);
+          note(`cpu ${nodes} ${count}`, (cpuOf(web.pid) - before) / (performance.now() - began) / 10);
+        }
+        await end(client);
+      }
+      note(`memory ${nodes}`, ownMiB(web.pid) - riverMiB(nodes));
+    } finally {
+      for (const child of children) await end(child);
+      await end(load);
+      await receiver.close();
+    }
+  }
+  const row = (figure, unit, from, bound) =>
+    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from], bound }];
+  return [
+    ...row('10000 nodes, nobody looks: CPU', '% of a core', 'cpu 10000 0'),
+    ...row('10000 nodes, 10 pages: CPU', '% of a core', 'cpu 10000 10', 5),
+    ...row('10000 nodes, 100 pages: CPU', '% of a core', 'cpu 10000 100', 20),
+    ...row('100000 nodes, nobody looks: CPU', '% of a core', 'cpu 100000 0'),
+    ...row('100000 nodes, 10 pages: CPU', '% of a core', 'cpu 100000 10', 25),
+    ...row('10000 nodes: to the first picture', 'ms', 'first 10000 10', 300),
+    ...row('100000 nodes: to the first picture', 'ms', 'first 100000 10', 1000),
+    ...row('10000 nodes: memory beside board and river', 'MiB', 'memory 10000', 60),
+    ...row('100000 nodes: memory beside board and river', 'MiB', 'memory 100000', 120),
+  ];
+}
+
+export const bench = options => inOwnNetwork(import.meta.url, options);
+
+if (process.argv[2] === 'inside') await printRows('web', measure);

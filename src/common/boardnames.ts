@@ -1,0 +1,17 @@
+// Several boards under one roof: each needs a name of its own.
+
+import { type NamedBoard, UsageError } from './options.js';
+
+/** The boards of the options. Throws a UsageError where two would be told of under one name. */
+export function distinct(verbName: string, boards: readonly NamedBoard[]): readonly NamedBoard[] {
+  const names = boards.map(({ name }) => name);
+  if (boards.length > 1 && names.includes(undefined))
+    throw new UsageError(verbName, '--board: of several each needs the name of its cluster; write NAME=PATH');
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined)
+    throw new UsageError(
+      verbName,
+      `--board: two clusters are called ${twice}, and one would hide the other; rename one`,
+    );
+  return boards;
+}

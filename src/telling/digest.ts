@@ -1,0 +1,145 @@
+// What sentences need of all nodes of a board, gathered piece by piece: 40 bytes a node, where a snapshot has 2,952. For who looks again and
+// again, at boards of any size.
+
+import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
+import { type BoardReader, type Node, type Overview, type Refusal, Snapshot } from '../shm/reader.js';
+
+/** A state of which it may be asked why nothing newer is heard. */
+const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
+
+/** A board without the reports of its nodes. A node of it is read when it is asked for, and good until the next one is. */
+class Digest extends Snapshot {
+  constructor(
+    head: Snapshot,
+    bytes: Uint8Array,
+    count: number,
+    readonly gathered: Gathering,
+  ) {
+    const { links, senders } = head;
+    const { nowNs } = head.evidence;
+    super(
+      head.path,
+      bytes,
+      { nowNs, realNs: head.realNs, nodes: count, stalled: head.stalled },
+      { links: () => links, senders: () => senders },
+    );
+  }
+
+  override get overview(): Overview {
+    return this.gathered.overview;
+  }
+
+  override stateOf(index: number, known = false): State {
+    const { states, known: before } = this.overview;
+    return NUMBERED[(known ? before : states)[index] as number] as State;
+  }
+
+  override linkOf(index: number): number {
+    return this.gathered.links[index] as number;
+  }
+
+  override intervalOf(index: number): number {
+    return this.gathered.intervals[index] as number;
+  }
+
+  override lateOf(index: number): number {
+    return this.gathered.lates[index] as number;
+  }
+
+  override refusedSinceOf(index: number): Refusal | undefined {
+    return this.gathered.refusals.get(index);
+  }
+
+  override names(): string[] {
+    return [...this.gathered.names()];
+  }
+
+  override node(index: number): Node {
+    return this.gathered.reader.snapshotOf(this.gathered.names()[index] as string).node(0);
+  }
+}
+
+/** What is gathered of each node; of so many there is room. */
+export class Gathering {
+  links = new Uint8Array();
+  intervals = new Uint32Array();
+  lates = new Uint32Array();
+  readonly refusals = new Map<number, Refusal>();
+  #room = 0;
+  #count = 0;
+  #all: Overview | undefined;
+  /** Of the nodes that there are alone. */
+  #overview: Overview | undefined;
+  #digest: Digest | undefined;
+
+  /** `reader`: for single nodes, and for nothing else; `names`: of all nodes, by their numbers. */
+  constructor(
+    readonly reader: BoardReader,
+    readonly names: () => readonly string[],
+  ) {}
+
+  /** Before the first piece of a board of so many nodes. */
+  begin(count: number): void {
+    this.#count = count;
+    this.refusals.clear();
+    this.#overview = undefined;
+    this.#digest = undefined;
+    if (this.#all !== undefined && count <= this.#room && count * 4 >= this.#room) return;
+    const room = count + (count >> 4);
+    this.#room = room;
+    this.links = new Uint8Array(room);
+    this.intervals = new Uint32Array(room);
+    this.lates = new Uint32Array(room);
+    this.#all = {
+      ages: new Float64Array(room),
+      skews: new Float64Array(room),
+      ails: new Uint32Array(room),
+      kernels: new Uint32Array(room),
+      states: new Uint8Array(room),
+      known: new Uint8Array(room),
+    };
+  }
+
+  /** Takes the nodes of a piece, which are those from number `first` on. */
+  ask(piece: Snapshot, first: number): void {
+    if (this.#digest === undefined) {
+      const { buffer, byteOffset } = piece.view;
+      const bytes = new Uint8Array(buffer, byteOffset, piece.header.header_bytes).slice();
+      this.#digest = new Digest(piece, bytes, this.#count, this);
+    }
+    const all = this.#all as Overview;
+    const nodes = Math.min(piece.count, this.#count - first);
+    const { overview } = piece;
+    for (const key of ['ages', 'skews', 'ails', 'kernels', 'states', 'known'] as const)
+      all[key].set(overview[key].subarray(0, nodes), first);
+    const isRefusing = Object.keys(this.#digest.refused).length > 0;
+    for (let i = 0; i < nodes; i++) {
+      this.links[first + i] = piece.linkOf(i);
+      this.intervals[first + i] = piece.intervalOf(i);
+      this.lates[first + i] = piece.lateOf(i);
+      if (!isRefusing || MAY_BE_REFUSED[overview.states[i] as number] !== true) continue;
+      const refusal = piece.refusedSinceOf(i);
+      if (refusal !== undefined) this.refusals.set(first + i, refusal);
+    }
+  }
+
+  /** What was gathered, until something else is; undefined before the first piece. */
+  get digest(): Snapshot | undefined {
+    return this.#digest;
+  }
+
+  get overview(): Overview {
+    if (this.#overview !== undefined) return this.#overview;
+    const count = this.#count;
+    const { ages, skews, ails, kernels, states, known } = this.#all as Overview;
+    this.#overview = {
+      ages: ages.subarray(0, count),
+      skews: skews.subarray(0, count),
+      ails: ails.subarray(0, count),
+      kernels: kernels.subarray(0, count),
+      states: states.subarray(0, count),
+      known: known.subarray(0, count),
+    };
+    return this.#overview;
+  }
+}

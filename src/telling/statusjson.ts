@@ -1,0 +1,345 @@
+// The JSON of status: see docs/json.md, which says what every key means and what may change.
+
+import { fold } from '../common/hostlists.js';
+import { json } from '../common/output.js';
+import { Page } from '../common/page.js';
+import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
+import { enums, structs } from '../layout/layout.gen.js';
+import { mayBeRefused } from '../shm/liveness.js';
+import { type LinkEntry, linkName, type Node, type SenderEntry, type Snapshot, type Totals } from '../shm/reader.js';
+import { linkState, listenedMs, mirrorOf, refusalText, sinceMs } from '../shm/sentences.js';
+import { type Column, chosenColumns } from './columns.js';
+import type { Oddity } from './oddities.js';
+import type { Beside } from './slurmbeside.js';
+import { closeObject, keyPart, putBootId, putKey, putNumber, putRates, putReport, putText } from './structjson.js';
+import type { Surveyed } from './survey.js';
+
+/** A write is worth so much. */
+const PAGE_BYTES = 1 << 18;
+/** More than the JSON of any node: two hundred keys of 30 bytes, numbers of 20 digits, and six bytes for each of a text. */
+const NODE_MOST = 1 << 16;
+
+type Enum = keyof typeof enums;
+/** Fields of a report whose numbers have words, and of which enum these are. */
+const WORDED = Object.entries<{ unit: string }>(structs.report.fields).flatMap(([field, { unit }]) =>
+  unit.startsWith('enum ') ? [[field as keyof Report, enums[unit.slice(5) as Enum]] as const] : [],
+);
+
+/** The words for the numbers of a report: of each enum its word, of each mask the names of its bits. */
+function namesOf(report: Report) {
+  const words = WORDED.flatMap(([field, of]) => {
+    const word = of[Number(report[field] ?? -1)];
+    return word === undefined ? [] : [[field, word] as const];
+  });
+  return {
+    ...Object.fromEntries(words),
+    flags: bitNames('flags', report.flags),
+    valid: bitNames('valid', report.valid),
+    net: report.net?.map(({ state }) => bitNames('net_state', state)),
+    gpu_flags: report.gpu_flags?.map(flags => bitNames('gpu_flags', flags)),
+  };
+}
+
+const { fields } = structs.report;
+
+/** Every byte of a report by which its names are found. */
+const NAMED_BYTES = [
+  ...WORDED.map(([field]) => fields[field as keyof typeof fields].offset),
+  fields.gpu_count.offset,
+  ...bytesOf(fields.flags.offset, 4),
+  ...bytesOf(fields.valid.offset, 8),
+  ...bytesOf(fields.gpu_flags.offset, fields.gpu_flags.count),
+  ...Array.from({ length: fields.net.count }, (_, i) => {
+    const at = fields.net.offset + i * structs.net_if.bytes;
+    return [at + structs.net_if.fields.name.offset, ...bytesOf(at + structs.net_if.fields.state.offset, 4)];
+  }).flat(),
+];
+
+function bytesOf(offset: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => offset + i);
+}
+
+/** Names that were found, by those bytes: nearly all nodes have the same few. */
+const foundNames = new Map<string, Uint8Array>();
+/** Whoever forges reports can make more of them than there is room for. */
+const MOST_FOUND = 1024;
+
+/** Those of the last node, and what was found by them. */
+const lastBytes = new Uint8Array(NAMED_BYTES.length);
+let lastPart: Uint8Array | undefined;
+
+/** Whether the bytes are those of the last node; takes them. */
+function takeNamed(view: DataView, report: number): boolean {
+  let isSame = true;
+  for (let i = 0; i < lastBytes.length; i++) {
+    const byte = view.getUint8(report + (NAMED_BYTES[i] as number));
+    if (byte !== lastBytes[i]) isSame = false;
+    lastBytes[i] = byte;
+  }
+  return isSame;
+}
+
+function putNames(page: Page, view: DataView, report: number): void {
+  if (!takeNamed(view, report) || lastPart === undefined) {
+    const key = String.fromCharCode(...lastBytes);
+    lastPart = foundNames.get(key) ?? Buffer.from(json(namesOf(decodeReport(view, report))));
+    if (foundNames.size === MOST_FOUND) foundNames.clear();
+    foundNames.set(key, lastPart);
+  }
+  page.part(lastPart);
+}
+
+/** What the record counts, in this order. */
+const COUNTS = (
+  [
+    ...[['reports', 'accepted'] as const],
+    ...(['lost', 'unheard', 'duplicate', 'late', 'refused', 'restarts', 'reboots', 'resets'] as const).map(
+      name => [name, name] as const,
+    ),
+  ] as const
+).map(([key, field]) => ({ key: keyPart(key), get: getter('record', field) }));
+const offsetOf = getter('record', 'offset_us');
+
+const KEYS = {
+  name: keyPart('name'),
+  state: keyPart('state'),
+  ails: keyPart('ails'),
+  why: keyPart('why'),
+  age: keyPart('age_ms'),
+  link: keyPart('link'),
+  address: keyPart('address'),
+  bootId: keyPart('boot_id'),
+  offset: keyPart('offset_us'),
+  lastRefusal: keyPart('last_refusal'),
+  report: keyPart('report'),
+  names: keyPart('names'),
+  rates: keyPart('rates'),
+};
+
+/** A text behind its key; nothing where there is none. */
+function putWord(page: Page, key: Uint8Array, text: string | undefined): void {
+  if (text === undefined) return;
+  putKey(page, key);
+  putText(page, text);
+}
+
+function putKeyed(page: Page, key: Uint8Array, value: number | undefined): void {
+  if (value === undefined) return;
+  putKey(page, key);
+  putNumber(page, value);
+}
+
+/** All that is told of a node, as an object with `more` at its end. */
+function putNode(page: Page, node: Node, more: string): void {
+  const { view, state, reportAt: report, refusedSince, ailments, lastRefusal } = node;
+  const begin = page.length;
+  putWord(page, KEYS.name, node.name);
+  putWord(page, KEYS.state, state);
+  if (ailments.length > 0) {
+    putKey(page, KEYS.ails);
+    page.text(json(ailments));
+  }
+  putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
+  putKeyed(page, KEYS.age, node.ageMs);
+  putWord(page, KEYS.link, node.linkName);
+  putWord(page, KEYS.address, node.address || undefined);
+  for (const { key, get } of COUNTS) putKeyed(page, key, get(view, node.offset));
+  if (report !== undefined) {
+    putKey(page, KEYS.bootId);
+    putBootId(page, view, report);
+    putKeyed(page, KEYS.offset, offsetOf(view, node.offset));
+  }
+  if (lastRefusal !== undefined) {
+    const { reason, ageMs, offsetUs } = lastRefusal;
+    putKey(page, KEYS.lastRefusal);
+    page.text(json({ reason, age_ms: ageMs, offset_us: offsetUs }));
+  }
+  if (report !== undefined) {
+    putKey(page, KEYS.report);
+    putReport(page, view, report);
+    putKey(page, KEYS.names);
+    putNames(page, view, report);
+  }
+  putRates(page, KEYS.rates, view, node.previousAt, report);
+  page.text(more);
+  closeObject(page, begin);
+}
+
+/** A chosen column as JSON has it: a field of the report as it is there, so that what passes 2^53 is a decimal string. */
+function chosenValue(node: Node, { name, field }: Column): unknown {
+  if (name === 'boot_id' || field.source !== name || !Object.hasOwn(structs.report.fields, name))
+    return field.value(node);
+  return node.field(name as Parameters<Node['field']>[0]);
+}
+
+/** The columns that were chosen alone, numbers without units; what was not measured is absent. */
+function chosenJson(node: Node, columns: readonly Column[]) {
+  const values = columns.map(column => [column.name, chosenValue(node, column)] as const);
+  return { name: node.name, state: node.state, ...Object.fromEntries(values) };
+}
+
+/** Writes a node as an object, with `more` at its end. A node takes at most NODE_MOST bytes. */
+type NodePut = (page: Page, node: Node, more?: object) => void;
+
+/** Tells of a node all that is known, or its name, its state and those columns. Throws an InputError for a column that there is not. */
+function nodePut(columns: readonly string[] | undefined): NodePut {
+  if (columns === undefined)
+    return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`);
+  const chosen = chosenColumns(columns);
+  return (page, node, more) => page.part(Buffer.from(json({ ...chosenJson(node, chosen), ...more })));
+}
+
+/** The same as text, for who tells of few nodes at a time. */
+export function nodeTeller(columns?: readonly string[]): (node: Node) => string {
+  const put = nodePut(columns);
+  const page = new Page(NODE_MOST);
+  return node => {
+    page.length = 0;
+    put(page, node);
+    return Buffer.from(page.written).toString();
+  };
+}
+
+function linkJson(snapshot: Snapshot, link: LinkEntry) {
+  const { number, changedNs, nodes, heartbeatNs, darkSinceNs, darkNodes, downs, accepted, missed, address } = link;
+  return {
+    number,
+    name: linkName(link),
+    ...linkState(link),
+    since_ms: changedNs === 0n ? undefined : sinceMs(snapshot, changedNs),
+    nodes,
+    heartbeat_age_ms: sinceMs(snapshot, heartbeatNs),
+    listened_ms: listenedMs(link),
+    dark: darkSinceNs === 0n ? undefined : { since_ms: sinceMs(snapshot, darkSinceNs), nodes: darkNodes },
+    address: address === '' ? undefined : address,
+    downs,
+    accepted,
+    missed,
+  };
+}
+
+function mirrorJson(snapshot: Snapshot) {
+  const of = mirrorOf(snapshot);
+  return (
+    of && {
+      site: of.site,
+      master: of.master,
+      heard: of.heard,
+      others: of.others,
+      behind_ms: of.behindMs,
+      vetoed: of.vetoed,
+    }
+  );
+}
+
+function senderJson(snapshot: Snapshot, { reason, address, name, count, firstNs, lastNs }: SenderEntry) {
+  return {
+    reason: enums.reason[reason] ?? String(reason),
+    address,
+    name: name === '' ? undefined : name,
+    count,
+    first_ms: sinceMs(snapshot, firstNs),
+    last_ms: sinceMs(snapshot, lastNs),
+  };
+}
+
+function oddityJson({ kind, nodes, text }: Oddity) {
+  return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
+}
+
+/** What is told of the board and its receiver. */
+export function boardJson(snapshot: Snapshot) {
+  const { header } = snapshot;
+  return {
+    path: snapshot.path,
+    cluster: header.cluster_name,
+    instance: header.instance,
+    pid: Number(header.pid),
+    heartbeat_age_ms: snapshot.heartbeatAgeMs,
+    listened_ms: snapshot.listenedMs,
+    stalled: snapshot.stalled,
+    closed: snapshot.closed,
+    retired: snapshot.retired,
+    filtering: snapshot.filtering,
+    kernel_drops: header.kernel_drops,
+    unfit_drops: header.unfit_drops,
+    softnet_drops: header.softnet_drops,
+    received: header.received,
+    accepted: header.accepted,
+    duplicate: header.duplicate,
+    nodes: snapshot.count,
+    capacity: header.capacity,
+    uncertain_after_ms: Number(header.uncertain_after_ns) / 1e6,
+    silent_after_ms: Number(header.silent_after_ns) / 1e6,
+    refused: snapshot.refused,
+    refused_senders: snapshot.senders.map(sender => senderJson(snapshot, sender)),
+    links: snapshot.links.map(link => linkJson(snapshot, link)),
+    event_last: header.event_last,
+    mirror: mirrorJson(snapshot),
+  };
+}
+
+/** What is told besides the nodes and what is odd, and how. */
+export interface Form {
+  readonly totals?: Totals | undefined;
+  readonly groups?: readonly object[] | undefined;
+  /** Of nodes: these alone. */
+  readonly columns?: readonly string[] | undefined;
+  /** What Slurm says of each node. */
+  readonly beside?: Beside | undefined;
+  /** All in one line, as NDJSON has it. */
+  readonly inOneLine?: boolean;
+}
+
+/**
+ * One object, piece by piece, each valid until the next is asked for: a board of 10,000 nodes is 60 MB of JSON. Throws an InputError for a column that there is not.
+ */
+export function jsonPieces(
+  snapshot: Snapshot,
+  nodes: readonly Surveyed[],
+  odd: readonly Oddity[],
+  { totals, groups, columns, beside, inOneLine = false }: Form = {},
+): Iterable<string | Uint8Array> {
+  const ofBoard = nodePut(columns);
+  const put: NodePut =
+    beside === undefined ? ofBoard : (page, node) => ofBoard(page, node, { slurm: beside.json(node.name) });
+  return pieces(
+    snapshot,
+    nodes.map(({ index }) => index),
+    odd,
+    totals,
+    groups,
+    beside,
+    put,
+    inOneLine ? '' : '\n',
+  );
+}
+
+function* pieces(
+  snapshot: Snapshot,
+  nodes: readonly number[],
+  odd: readonly Oddity[],
+  totals: Totals | undefined,
+  groups: readonly object[] | undefined,
+  beside: Beside | undefined,
+  put: NodePut,
+  end: string,
+): Generator<string | Uint8Array> {
+  yield `{"schema":1,"board":${json(boardJson(snapshot))},"oddities":${json(odd.map(oddityJson))},`;
+  if (beside !== undefined) yield `"slurm":${json(beside.head)},`;
+  if (totals !== undefined) yield `"totals":${json(totals)},`;
+  if (groups !== undefined) yield `"groups":${json(groups)},`;
+  yield '"nodes":[';
+  const page = new Page(PAGE_BYTES);
+  let separator = end;
+  for (const index of nodes) {
+    page.text(separator);
+    put(page, snapshot.node(index));
+    separator = `,${end}`;
+    if (page.room > NODE_MOST) continue;
+    yield page.written;
+    page.length = 0;
+  }
+  page.text(`${end}]}\n`);
+  yield page.written;
+}

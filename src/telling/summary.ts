@@ -1,0 +1,47 @@
+// The line that sums up a board: how many nodes are how, for how long everything was heard, what was refused or dropped. Pure.
+
+import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
+import { type Snapshot, unknownText } from '../shm/reader.js';
+import { countTexts, linkState, mirrorText, plural } from '../shm/sentences.js';
+import { earlyDrops } from './oddities.js';
+import type { Survey } from './survey.js';
+
+/** What was dropped, by where; nothing where nothing was. */
+function droppedText(snapshot: Snapshot): string[] {
+  const { kernel_drops = 0, unfit_drops = 0 } = snapshot.header;
+  const counts = [
+    [kernel_drops, 'at a full socket buffer'],
+    [unfit_drops, 'as unfit'],
+    [earlyDrops(snapshot), 'before any socket'],
+  ] as const;
+  const told = counts.filter(([count]) => count > 0).map(([count, where]) => `${count} ${where}`);
+  return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
+}
+
+/** Whether something may have been sent to the receiver that it cannot have heard: a link by which nodes reported is down. */
+const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
+
+/** What the receiver says of itself and the nodes, in one line. */
+export function headline({ snapshot, nodes, counts }: Survey): string {
+  return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ ails }) => ails !== 0).length);
+}
+
+/** The same of so many nodes, of which so many are in each state, and something ails so many. */
+export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['counts'], ailing: number): string {
+  const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
+  const some = nodes === snapshot.count ? '' : ` of ${snapshot.count}`;
+  const all = `${cluster}${some === '' ? plural(nodes) : `${nodes}${some} nodes`}`;
+  const mirror = mirrorText(snapshot);
+  if (snapshot.stalled)
+    return `${all}; STALLED: ${unknownText(snapshot.closed, snapshot.heartbeatAgeMs)}${mirror === '' ? '' : `; ${mirror}`}`;
+  const states = countTexts(counts, ailing);
+  const refusals = Object.entries(snapshot.refused).map(([reason, count]) => `${count} ${reason}`);
+  return [
+    `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
+    ...(mirror === '' ? [] : [mirror]),
+    `heard everything${isDeaf(snapshot) ? ' that reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
+    ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
+    ...droppedText(snapshot),
+  ].join('; ');
+}

@@ -1,0 +1,263 @@
+// The API: what the page is made of, for programs; openapi.ts describes it. Each answer is made for one question, piece by piece where it is
+// long.
+
+import { expand, fold } from '../common/hostlists.js';
+import { type Answer, type Pieces, type Question, sentence } from '../common/http.js';
+import { json } from '../common/output.js';
+import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import { SCALES } from '../readings/scales.js';
+import { BoardReader, NoBoard } from '../shm/reader.js';
+import { nodeHead, nodeSections } from '../telling/nodesheet.js';
+import { boardJson, nodeTeller } from '../telling/statusjson.js';
+import { painter } from '../telling/style.js';
+import { type Condition, parseCondition } from '../telling/where.js';
+import type { Told } from './history.js';
+import { openApi } from './openapi.js';
+import { READINGS, type Wall } from './wall.js';
+import { CELL, NOT_MEASURED, numberOf, RIVER, STATES } from './wire.js';
+
+/** Nodes of one piece of a long answer: others have their turn between two. */
+const PIECE_NODES = 32;
+const MOST_FIELDS = 64;
+const PLAIN = painter('never');
+
+const answer = (body: Answer['body']): Answer => ({ status: 200, type: 'application/json', body });
+const whole = (value: object): Answer => answer(`${json(value)}\n`);
+
+/** Refuses what is not known, and what is said twice. Throws an InputError. */
+function checked(query: URLSearchParams, known: readonly string[]): URLSearchParams {
+  for (const name of query.keys()) {
+    if (!known.includes(name))
+      throw new InputError(
+        `${quote(name)} is no parameter of this; ${known.length === 0 ? 'it has none' : didYouMean(nearest(name, known), `there are ${known.join(', ')}`)}`,
+      );
+    if (query.getAll(name).length > 1) throw new InputError(`${name} is given twice; write it once`);
+  }
+  return query;
+}
+
+function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new InputError(`${name} is ${quote(text)}; write a whole number`);
+}
+
+/** Gives bytes for texts. */
+function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | undefined> {
+  for (const text of texts) yield text === undefined ? undefined : Buffer.from(text);
+}
+
+export class Api {
+  constructor(readonly wall: Wall) {}
+
+  /** Answers a question for `path`, which is what follows api/v1/; undefined: there is no such thing. */
+  async answer(path: string, { query }: Question): Promise<Answer | undefined> {
+    const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
+    if (name !== undefined) return this.#node(name, checked(query, []));
+    switch (path) {
+      case 'nodes':
+        return await this.#nodes(checked(query, ['where', 'fields', 'seq']));
+      case 'events':
+        return this.#events(checked(query, ['since']));
+      case 'jobs':
+        return this.#jobs(checked(query, []));
+      case 'readings':
+        checked(query, []);
+        return whole({ schema: 1, readings: READINGS });
+      case 'river':
+        return await this.#river(checked(query, ['by', 'reading', 'nodes']));
+      case 'stream': {
+        const view = await this.wall.view(checked(query, ['reading', 'by', 'where']));
+        // nginx would keep it until it is long enough.
+        const headers = { 'X-Accel-Buffering': 'no' };
+        return { status: 200, type: 'application/octet-stream', body: this.wall.show(view), headers };
+      }
+      case 'openapi.json':
+        checked(query, []);
+        return whole(openApi());
+      default:
+        return undefined;
+    }
+  }
+
+  get #seq(): number {
+    return this.wall.watcher.last?.seq ?? 0;
+  }
+
+  #reader(): BoardReader {
+    const { path, owner } = this.wall.watcher.reader;
+    return new BoardReader(path, owner);
+  }
+
+  async #nodes(query: URLSearchParams): Promise<Answer> {
+    const fields = query.get('fields')?.split(',');
+    if (fields !== undefined && fields.length > MOST_FIELDS)
+      throw new InputError(`fields: there are ${fields.length}; write at most ${MOST_FIELDS}`);
+    const seq = wholeNumber(query, 'seq');
+    const where = query.get('where');
+    if (seq !== undefined) {
+      if (where !== null)
+        throw new InputError('where and seq do not go together: a condition is about now; leave one out');
+      return this.#nodesAt(seq, fields);
+    }
+    const teller = nodeTeller(fields);
+    // Here it is found out whether it may be asked at all.
+    if (where !== null) await this.wall.questions.chosen(where);
+    const condition = where === null ? undefined : parseCondition(where);
+    // What is wrong with the board is told before the first byte.
+    const { trouble } = this.wall.watcher;
+    if (trouble !== undefined) return sentence(503, trouble);
+    return answer(bytesOf(this.#nodePieces(teller, condition)));
+  }
+
+  *#nodePieces(
+    teller: (node: Parameters<Condition>[0]) => string,
+    condition: Condition | undefined,
+  ): Generator<string | undefined> {
+    const reader = this.#reader();
+    try {
+      let separator = '';
+      for (const piece of reader.pieces(PIECE_NODES)) {
+        if (separator === '') {
+          const board = { ...boardJson(piece), nodes: piece.total };
+          yield `{"schema":1,"seq":${this.#seq},"board":${json(board)},"nodes":[`;
+          separator = '\n';
+        }
+        let text = '';
+        for (const node of piece.nodes()) {
+          if (condition !== undefined && !condition(node)) continue;
+          text += `${separator}${teller(node)}`;
+          separator = ',\n';
+        }
+        yield text === '' ? undefined : text;
+      }
+      yield '\n]}\n';
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** What the cells of a look were, as numbers. */
+  #nodesAt(seq: number, fields: readonly string[] | undefined): Answer {
+    const tick = this.wall.watcher.tick(seq);
+    if (tick === undefined) {
+      const { ticks } = this.wall.watcher;
+      return sentence(404, `seq ${seq} is not kept; there are ${ticks.at(-1)?.seq ?? 0} to ${ticks[0]?.seq ?? 0}`);
+    }
+    const names = SCALES.map(({ name }) => name);
+    const chosen = (fields ?? names).map(name => {
+      const index = names.indexOf(name);
+      if (index >= 0) return index;
+      throw new InputError(
+        `fields: of a look the readings of the map are kept alone, and ${quote(name)} is none; ${didYouMean(nearest(name, names), `there are ${names.join(', ')}`)}`,
+      );
+    });
+    const nodes = this.wall.watcher.names.slice(0, tick.count);
+    const cells = chosen.map(index => tick.cells[index] as Uint16Array);
+    const [states] = tick.cells as [Uint16Array];
+    // The room of a look is used again: what is told is copied out at once, and written out piece by piece.
+    const copies = cells.map(column => column.slice(0, tick.count));
+    const stateCells = states.slice(0, tick.count);
+    const head = { schema: 1, seq, now_ms: tick.nowMs, state: tick.state };
+    function* texts(): Generator<string> {
+      yield `${JSON.stringify(head).slice(0, -1)},"nodes":[`;
+      for (let i = 0; i < nodes.length; ) {
+        let text = '';
+        for (const end = Math.min(nodes.length, i + 1024); i < end; i++) {
+          const cell = stateCells[i] as number;
+          const node: Record<string, unknown> = {
+            name: nodes[i],
+            state: STATES[cell & (2 ** CELL.stateBits - 1)],
+            ailing: (cell & CELL.ailing) !== 0,
+          };
+          for (const [j, index] of chosen.entries()) {
+            const value = ((copies[j] as Uint16Array)[i] as number) >>> CELL.valueShift;
+            // So many figures as a cell tells apart.
+            if (value !== NOT_MEASURED)
+              node[names[index] as string] = Number(
+                numberOf(SCALES[index] as (typeof SCALES)[number], value).toPrecision(7),
+              );
+          }
+          text += `${i > 0 ? ',' : ''}\n${JSON.stringify(node)}`;
+        }
+        yield text;
+      }
+      yield '\n]}\n';
+    }
+    return answer(bytesOf(texts()));
+  }
+
+  #node(name: string, _: URLSearchParams): Answer {
+    const reader = this.#reader();
+    try {
+      const snapshot = reader.snapshotOf(name);
+      const [node] = [...snapshot.nodes()];
+      if (node === undefined) return sentence(404, `${quote(name)} is not on the board`);
+      const slurm = this.wall.jobs?.beside(this.wall.watcher.names).facts(name) ?? [];
+      const told = {
+        schema: 1,
+        seq: this.#seq,
+        line: nodeHead(node, PLAIN),
+        sections: nodeSections(node, slurm),
+        history: this.wall.river.node(name),
+      };
+      return answer(`${json(told).slice(0, -1)},"node":${nodeTeller()(node)}}\n`);
+    } catch (error) {
+      if (error instanceof NoBoard) return sentence(503, error.message);
+      throw error;
+    } finally {
+      reader.close();
+    }
+  }
+
+  #events(query: URLSearchParams): Answer {
+    const since = wholeNumber(query, 'since') ?? 0;
+    const { kept, count } = this.wall.happenings;
+    const oldest = kept[0]?.seq ?? 0;
+    const events = kept.filter(({ seq }) => seq > since);
+    return whole({ schema: 1, seq: this.#seq, whole: count === kept.length || oldest <= since, events });
+  }
+
+  #jobs(_: URLSearchParams): Answer {
+    const { jobs, digest, watcher } = this.wall;
+    if (jobs === undefined)
+      return sentence(404, 'jobs are not shown here; whoever runs this may start beoboard web with --show-jobs');
+    if (digest === undefined || watcher.trouble !== undefined)
+      return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
+    try {
+      return whole({ schema: 1, seq: this.#seq, ...jobs.told(digest, watcher.names) });
+    } catch (error) {
+      if (error instanceof NoBoard) return sentence(503, error.message);
+      throw error;
+    }
+  }
+
+  async #river(query: URLSearchParams): Promise<Answer> {
+    const { scale, by } = await this.wall.view(query);
+    const { river, watcher } = this.wall;
+    const reading = (SCALES[scale] as (typeof SCALES)[number]).name;
+    const list = query.get('nodes');
+    const common = { schema: 1, reading, seq: this.#seq };
+    if (list === null) {
+      const told = await river.groups(by?.text ?? '', by?.grouped, watcher.last?.count ?? 0, scale);
+      return this.#packed({ ...common, by: by?.text ?? null }, told);
+    }
+    if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
+    const names = expand(list, 100_000);
+    if (names.length > RIVER.mostNodes)
+      throw new InputError(`nodes: these are ${names.length}; at most ${RIVER.mostNodes} are told of at once`);
+    const known = new Set(watcher.names);
+    const strangers = names.filter(name => !known.has(name));
+    if (strangers.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(strangers))}`);
+    return this.#packed(common, river.nodes(names, scale));
+  }
+
+  #packed(common: object, { head, columns }: Told): Answer {
+    const text = Buffer.from(JSON.stringify({ ...common, ...head }));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(text.length);
+    const body: Pieces = [Buffer.concat([length, text]), ...columns];
+    return { status: 200, type: 'application/octet-stream', body };
+  }
+}

@@ -1,0 +1,111 @@
+// What stands above the map at each look: the line that sums up, and the sentences about what is odd, each with its nodes. The line is of
+// every look; sentences are as young as the time that they cost allows.
+
+import { fold } from '../common/hostlists.js';
+import { oneLine } from '../common/text.js';
+import { countStates, STATES } from '../shm/liveness.js';
+import { BoardReader, linkName, NoBoard, type Snapshot } from '../shm/reader.js';
+import { linkNews } from '../shm/sentences.js';
+import { Gathering } from '../telling/digest.js';
+import { type Oddity, oddities } from '../telling/oddities.js';
+import { headlineOf } from '../telling/summary.js';
+import { type Survey, survey } from '../telling/survey.js';
+import type { Asker, Tick, Watcher } from './watcher.js';
+import type { Head, SentenceTold } from './wire.js';
+
+/** Of the time, the share that may go into sentences. */
+const SHARE = 0.03;
+
+type Sentences = Pick<Head, 'sentences' | 'dark'>;
+const NONE: Sentences = { sentences: [], dark: [] };
+
+function told({ kind, text, nodes }: Oddity): SentenceTold {
+  return { kind, text, ...(nodes.length > 0 && { nodes: fold(nodes.map(({ name }) => name)) }) };
+}
+
+/** Links that are down or dark, and the nodes behind them. */
+function darkOf(snapshot: Snapshot, { all }: Survey): Head['dark'] {
+  return linkNews(snapshot).map(({ number, text }) => {
+    const link = snapshot.links.find(other => other.number === number);
+    const behind = all.filter(({ index, state }) => state !== 'left' && snapshot.linkOf(index) === number);
+    return {
+      name: link === undefined ? String(number) : oneLine(linkName(link)),
+      text,
+      nodes: fold(behind.map(({ name }) => name)),
+    };
+  });
+}
+
+export class Heads implements Asker {
+  readonly #gathering: Gathering;
+  readonly #single: BoardReader;
+  #sentences = NONE;
+  /** Made anew at the earliest, of performance.now(), or where the board itself is otherwise than then. */
+  #notBefore = 0;
+  #state = '';
+
+  constructor(
+    readonly watcher: Watcher,
+    /** Sentences of others about these nodes. */
+    readonly more: (found: Survey) => readonly Oddity[] = () => [],
+  ) {
+    this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
+    this.#gathering = new Gathering(this.#single, () => watcher.names);
+  }
+
+  begin(count: number): void {
+    this.#gathering.begin(count);
+  }
+
+  ask(piece: Snapshot, first: number): void {
+    this.#gathering.ask(piece, first);
+  }
+
+  /** What the last look has gathered; undefined: there was none. */
+  get digest(): Snapshot | undefined {
+    return this.#gathering.digest;
+  }
+
+  /** What there is to say of that look, the last one. */
+  at({ seq, nowMs, state, count, roster }: Tick): Head {
+    const { digest } = this;
+    const base = { seq, now_ms: nowMs, state };
+    if (this.watcher.trouble !== undefined || digest === undefined) {
+      const line = this.watcher.trouble ?? 'there is no board';
+      return { ...base, line, counts: {}, ailing: 0, ...NONE };
+    }
+    const { states, ails } = digest.overview;
+    const counts = countStates(states);
+    let ailing = 0;
+    for (let i = 0; i < ails.length; i++) if (ails[i] !== 0) ailing++;
+    const line = headlineOf(digest, count, counts, ailing);
+    const now = performance.now();
+    const key = `${roster} ${state}`;
+    if (now >= this.#notBefore || key !== this.#state) {
+      this.#sentences = this.#tell(digest);
+      this.#state = key;
+      const end = performance.now();
+      this.#notBefore = end + (end - now) / SHARE;
+    }
+    const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
+    return { ...base, line, counts: Object.fromEntries(present), ailing, ...this.#sentences };
+  }
+
+  #tell(digest: Snapshot): Sentences {
+    const found = survey(digest, {}, this.watcher.names);
+    try {
+      return {
+        sentences: [...oddities(found), ...this.more(found)].map(told),
+        dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
+      };
+    } catch (error) {
+      // A single node was to be read, and its board has gone meanwhile.
+      if (error instanceof NoBoard) return this.#sentences;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#single.close();
+  }
+}

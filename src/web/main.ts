@@ -1,0 +1,79 @@
+// The verb `web`: serves a page that shows all nodes of a board at a glance, and what it is made of to programs.
+
+import { once } from 'node:events';
+import { type Address, formatAddress } from '../common/addresses.js';
+import { HttpServer } from '../common/http.js';
+import { createLog } from '../common/log.js';
+import { defineVerb, forms, parseVerb } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { readPageFiles } from './pagefiles.js';
+import { HEADERS, responder } from './routes.js';
+import { Wall } from './wall.js';
+
+export const verb = defineVerb({
+  name: 'web',
+  summary: VERBS.web,
+  options: ['board', 'owner', 'listen', 'allow-host', 'base', 'show-jobs', 'slurm-dir', 'config'],
+  forms: forms.web,
+  examples: [
+    'beoboard web',
+    'beoboard web --base /cluster --allow-host cluster.example.org',
+    'beoboard web --show-jobs',
+  ],
+  notes: `It listens on this machine alone, and serves to everybody who can ask. Who may ask from elsewhere, by which password and over
+TLS, is a proxy's business: docs/web.md has it for Apache, nginx and Open OnDemand. Programs read api/v1/nodes and the like, which
+api/v1/openapi.json describes. What it has seen it keeps in memory, for 15 minutes. SIGTERM, SIGINT and SIGHUP end it.`,
+});
+
+/** Clients at once. */
+const MOST_CLIENTS = 256;
+
+const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(host);
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const log = createLog(verb.name);
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  const page = readPageFiles();
+  const wall = new Wall({
+    board: options.board,
+    owner: options.owner,
+    build: page.build,
+    slurmDir: options.showJobs ? options.slurmDir : undefined,
+  });
+  const server = new HttpServer(responder(wall, page, options.base), {
+    names: options.allowHost,
+    strict: true,
+    headers: HEADERS,
+    most: MOST_CLIENTS,
+  });
+  try {
+    await wall.begin();
+    const bound: Address[] = [];
+    for (const address of options.listen) bound.push(await server.listen(address));
+    const open = bound.filter(({ host }) => !isLoopback(host)).map(formatAddress);
+    if (open.length > 0)
+      log.warn(
+        `${open.join(', ')}: everybody who reaches it can see the names, addresses and readings of all nodes${options.showJobs ? ', and whose jobs run where' : ''}`,
+      );
+    const listening = bound.map(formatAddress);
+    tellParent({ listening });
+    const status = `serving on ${listening.map(address => `http://${address}${options.base}/`).join(', ')}`;
+    log.info(`ready: ${status}`);
+    const { trouble } = wall.watcher;
+    if (trouble !== undefined) log.warn(`nothing to show yet: ${trouble}`);
+    service.ready(status);
+    service.watch(() => wall.isAlive);
+    if (!stop.aborted) await stopped;
+    log.info(`ended in good order; ${server.counts.served} served, ${server.counts.stuck} cut off`);
+    return 0;
+  } finally {
+    server.close();
+    wall.close();
+  }
+}

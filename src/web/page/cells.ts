@@ -1,0 +1,110 @@
+// The nodes as the server tells them, a cell each, in the order of the map: groups, names, states, values. What comes out of turn is noticed
+// and never shown. Pure.
+
+import { CELL, type LayoutTold, NOT_MEASURED, STATES, type State } from '../wire.js';
+import { expand } from './expansion.js';
+
+export const LIVE = STATES.indexOf('live');
+const STATE_BITS = (1 << CELL.stateBits) - 1;
+
+export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'unknown';
+export const valueIn = (cell: number): number => cell >> CELL.valueShift;
+export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
+export const isAiling = (cell: number): boolean => (cell & CELL.ailing) !== 0;
+/** What of a cell is seen as a form: its state, whether anything ails it, whether it was measured. */
+export const formOf = (cell: number): number => (cell & 15) | (isMeasured(cell) ? 0 : 16);
+
+/** How the nodes of a group are. */
+export interface Tally {
+  /** By the number of the state. */
+  readonly states: Uint32Array;
+  readonly ailing: number;
+  /** Live nodes whose value was measured, and these values together; least and most are 0 where there is none. */
+  readonly measured: number;
+  readonly sum: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** What a frame changed: these cells; `all`: everything may be different. */
+export type Changed = 'all' | Uint32Array;
+
+export class Cells {
+  layout: LayoutTold = { layout: 0, count: 0, groups: [] };
+  values = new Uint16Array(0);
+  /** The tick of which this is; 0: none yet. */
+  seq = 0;
+  #names: string[] | undefined;
+  #indices: Map<string, number> | undefined;
+
+  /** Takes a new order of nodes; what they are at comes with the next picture. */
+  arrange(layout: LayoutTold): void {
+    this.layout = layout;
+    this.values = new Uint16Array(layout.count).fill((NOT_MEASURED << CELL.valueShift) | STATES.indexOf('unknown'));
+    this.#names = undefined;
+    this.#indices = undefined;
+    this.seq = 0;
+  }
+
+  /** [u32 layout][u32 seq][u16 cell]*count; 'none' where it is of another layout than the last. */
+  picture(payload: Uint8Array): Changed | 'none' {
+    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+    if (view.getUint32(0, true) !== this.layout.layout) return 'none';
+    if (payload.length !== 8 + 2 * this.layout.count) throw new Error('a picture of another size than the layout');
+    this.values = new Uint16Array(payload.slice(8).buffer);
+    this.seq = view.getUint32(4, true);
+    return 'all';
+  }
+
+  /** [u32 layout][u32 seq][u32 previous seq][u32 n][u32 index]*n [u16 cell]*n. Throws where one is missing before it: a new stream is needed. */
+  changes(payload: Uint8Array): Changed | 'none' {
+    const own = payload.byteOffset % 4 === 0 ? payload : payload.slice();
+    const [layout = 0, seq = 0, previous = 0, n = 0] = new Uint32Array(own.buffer, own.byteOffset, 4);
+    if (layout !== this.layout.layout || this.seq === 0) return 'none';
+    if (previous !== this.seq)
+      throw new Error(`tick ${seq} follows ${previous}, and ${this.seq} is the last that came`);
+    if (own.length !== 16 + 6 * n) throw new Error('changes of another size than they say');
+    const indices = new Uint32Array(own.buffer, own.byteOffset + 16, n);
+    const cells = new Uint16Array(own.buffer, own.byteOffset + 16 + 4 * n, n);
+    const { values } = this;
+    for (let i = 0; i < n; i++) values[indices[i] as number] = cells[i] as number;
+    this.seq = seq;
+    return indices;
+  }
+
+  /** All names, in the order of the cells. */
+  get names(): readonly string[] {
+    this.#names ??= this.layout.groups.flatMap(({ nodes, count }) => {
+      const names = expand(nodes) ?? [];
+      // Never another node's name on a cell.
+      return names.length === count ? names : Array.from({ length: count }, () => '?');
+    });
+    return this.#names;
+  }
+
+  /** The cell of a node; undefined: there is none of that name. */
+  indexOf(name: string): number | undefined {
+    this.#indices ??= new Map(this.names.map((each, index) => [each, index]));
+    return this.#indices.get(name);
+  }
+
+  /** How the cells from `first` on are, `count` of them. */
+  tally(first = 0, count = this.layout.count): Tally {
+    const states = new Uint32Array(STATES.length);
+    let [ailing, measured, sum, least, most] = [0, 0, 0, NOT_MEASURED, 0];
+    const { values } = this;
+    for (let i = first; i < first + count; i++) {
+      const cell = values[i] as number;
+      const state = cell & STATE_BITS;
+      (states[state] as number)++;
+      if (isAiling(cell)) ailing++;
+      const value = valueIn(cell);
+      if (state !== LIVE || value === NOT_MEASURED) continue;
+      measured++;
+      sum += value;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    return { states, ailing, measured, sum, least: measured === 0 ? 0 : least, most };
+  }
+}

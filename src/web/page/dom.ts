@@ -1,0 +1,67 @@
+// The page's own elements, made one by one: texts are texts, never markup.
+
+type Props = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** An element with attributes (false and undefined: none; true: empty) and children. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  set(element, props);
+  element.append(...children);
+  return element;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** The same in SVG. */
+export function draw(tag: string, props: Props = {}, ...children: readonly Node[]): SVGElement {
+  const element = document.createElementNS(SVG, tag);
+  set(element, props);
+  element.append(...children);
+  return element;
+}
+
+export function set(element: Element, props: Props): void {
+  for (const [name, value] of Object.entries(props))
+    if (value === undefined || value === false) element.removeAttribute(name);
+    else element.setAttribute(name, value === true ? '' : String(value));
+}
+
+/** The element of index.html with that id. */
+export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`no #${id}`);
+  return element as T;
+}
+
+/** Writes a text where it is another: an unchanged page is not laid out again. */
+export function write(element: Element, text: string): void {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+export function show(element: HTMLElement, isShown: boolean): void {
+  if (element.hidden === isShown) element.hidden = !isShown;
+}
+
+/** A drawing surface of a canvas. */
+export function surface(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('no canvas');
+  return context;
+}
+
+/** A function that has this drawn with the next frame, once, however often it is called before. */
+export function oncePerFrame(draw: () => void): () => void {
+  let isAsked = false;
+  return () => {
+    if (isAsked) return;
+    isAsked = true;
+    requestAnimationFrame(() => {
+      isAsked = false;
+      draw();
+    });
+  };
+}

@@ -1,0 +1,67 @@
+// Numbers, ages and moments as people read them: by the browser's Intl, words in English. The clock is the server's, which the caller brings.
+
+const LOCALE = (globalThis as { navigator?: { language?: string } }).navigator?.language ?? 'en';
+
+const digits = (most: number) => new Intl.NumberFormat(LOCALE, { maximumFractionDigits: most });
+const [WHOLE, TENTHS, HUNDREDTHS] = [digits(0), digits(1), digits(2)];
+
+/** As many digits as an eye takes in: 43, 4.3, 0.43. */
+function short(value: number): string {
+  const size = Math.abs(value);
+  return (size >= 9.95 ? WHOLE : size >= 0.995 ? TENTHS : HUNDREDTHS).format(value);
+}
+
+/** A count: 12,345. */
+export function count(value: number): string {
+  return WHOLE.format(value);
+}
+
+const THOUSANDS = ['', 'k', 'M', 'G', 'T', 'P'];
+
+/** A value with its unit: `43 %`, `1.2 GB/s`, `21 °C`. Seconds are told as an age. */
+export function quantity(value: number, unit: string): string {
+  if (unit === 's') return age(value * 1000);
+  if (/^(B|b)/.test(unit)) {
+    const power =
+      Math.abs(value) < 1000 ? 0 : Math.min(THOUSANDS.length - 1, Math.floor(Math.log10(Math.abs(value)) / 3));
+    return `${short(value / 1000 ** power)} ${THOUSANDS[power]}${unit}`;
+  }
+  return unit === '' ? short(value) : `${short(value)} ${unit}`;
+}
+
+/** Milliseconds as a few words: `4.2 s`, `3 min 20 s`, `11 h 06 min`, `3 d 4 h`. */
+export function age(ms: number): string {
+  if (ms < 9_950) return `${TENTHS.format(Math.max(0, ms / 1000))} s`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const two = (value: number) => String(value).padStart(2, '0');
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
+  const hours = Math.floor(minutes / 60);
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+const MINUTE = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
+
+/** A moment by the clock of the browser's zone: 14:03:21. `ms`: since 1970, of the server. */
+export function clock(ms: number): string {
+  return CLOCK.format(ms);
+}
+
+/** The same to the minute: 14:03. */
+export function minute(ms: number): string {
+  return MINUTE.format(ms);
+}
+
+/** The name of the browser's zone at that moment: CET. */
+export function zone(ms: number): string {
+  const part = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);
+  return part.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';
+}
+
+/** `1 node`, `2 nodes`. */
+export function plural(number: number, one = 'node'): string {
+  return `${count(number)} ${number === 1 ? one : `${one}s`}`;
+}

@@ -1,0 +1,45 @@
+// Cuts the stream of bytes into frames: [u32 length of the rest][u8 kind][payload], whatever pieces it comes in. Knows no payload.
+
+/** No frame is longer: a picture of a million nodes is 2 MB. */
+const LONGEST = 1 << 24;
+
+export interface Frame {
+  readonly kind: number;
+  /** Its own bytes: valid as long as anybody keeps them. */
+  readonly payload: Uint8Array;
+}
+
+export class FrameReader {
+  /** What has come and is no whole frame yet; the first `#filled` bytes count. */
+  #rest = new Uint8Array(1 << 16);
+  #filled = 0;
+
+  /** The frames that are whole with these bytes, in their order. Throws where the bytes are no frames. */
+  push(bytes: Uint8Array): Frame[] {
+    this.#append(bytes);
+    const frames: Frame[] = [];
+    const view = new DataView(this.#rest.buffer);
+    let at = 0;
+    while (this.#filled - at >= 5) {
+      const length = view.getUint32(at, true);
+      if (length < 1 || length > LONGEST) throw new Error(`a frame of ${length} bytes`);
+      if (this.#filled - at - 4 < length) break;
+      frames.push({ kind: this.#rest[at + 4] as number, payload: this.#rest.slice(at + 5, at + 4 + length) });
+      at += 4 + length;
+    }
+    this.#rest.copyWithin(0, at, this.#filled);
+    this.#filled -= at;
+    return frames;
+  }
+
+  #append(bytes: Uint8Array): void {
+    const wanted = this.#filled + bytes.length;
+    if (wanted > this.#rest.length) {
+      const larger = new Uint8Array(Math.max(wanted, 2 * this.#rest.length));
+      larger.set(this.#rest.subarray(0, this.#filled));
+      this.#rest = larger;
+    }
+    this.#rest.set(bytes, this.#filled);
+    this.#filled = wanted;
+  }
+}

@@ -1,0 +1,262 @@
+// Where the cells of the map lie: groups as blocks of equal height side by side in shelves, each with room for its label, cells as large as
+// fit. All lengths are whole pixels of the device, so that every cell is as large as the next. Pure.
+
+/** What there is room for. */
+export interface Room {
+  readonly width: number;
+  /** Undefined: as much as it takes. */
+  readonly height: number | undefined;
+  /** Bounds of the side of a cell. */
+  readonly least: number;
+  readonly most: number;
+  /** Height of the label over a block, and between blocks. */
+  readonly label: number;
+  readonly gap: number;
+  /** From this side on cells are tiles with words on them, and are as wide as there is room. */
+  readonly tile: number;
+}
+
+/** A group on the map. Its cells run along its rows; the last row may be short. */
+export interface Block {
+  readonly group: number;
+  /** Its first cell, and how many it has. */
+  readonly first: number;
+  readonly count: number;
+  readonly columns: number;
+  readonly rows: number;
+  /** Where its first cell lies. */
+  readonly x: number;
+  readonly y: number;
+  /** The same in the picture that has one pixel for each cell. */
+  readonly column: number;
+  readonly row: number;
+}
+
+export interface Plan {
+  /** The height of a cell, and its width: the same but for tiles. */
+  readonly side: number;
+  readonly wide: number;
+  readonly blocks: readonly Block[];
+  /** By shelves, from the top: indices of blocks. */
+  readonly shelves: readonly (readonly number[])[];
+  /** Of the map. */
+  readonly width: number;
+  readonly height: number;
+  /** Of the picture with one pixel for each cell. */
+  readonly pictureWidth: number;
+  readonly pictureHeight: number;
+}
+
+/** What is laid out: groups with the indices of their cells. */
+export interface Member {
+  readonly group: number;
+  readonly first: number;
+  readonly count: number;
+}
+
+/** Heights of blocks in cells that are tried: all small ones, then every twentieth part more. */
+function* heights(most: number): Generator<number> {
+  for (let rows = 1; rows < most; rows = Math.max(rows + 1, Math.floor(rows * 1.05))) yield rows;
+  yield most;
+}
+
+/** How many shelves it takes; Infinity where a block is wider than a shelf. */
+function shelvesOf(members: readonly Member[], rows: number, side: number, room: Room): number {
+  let [shelves, x] = [1, 0];
+  for (const { count } of members) {
+    const wide = Math.ceil(count / rows) * side;
+    if (wide > room.width) return Number.POSITIVE_INFINITY;
+    if (x > 0 && x + wide > room.width) {
+      shelves++;
+      x = 0;
+    }
+    x += wide + room.gap;
+  }
+  return shelves;
+}
+
+const heightOf = (shelves: number, rows: number, side: number, { label, gap }: Room) =>
+  shelves * (label + rows * side) + (shelves - 1) * gap;
+
+/** The largest side at which blocks of so many rows fit; 0: none. */
+function largestSide(members: readonly Member[], rows: number, room: Room): number {
+  const fits = (side: number) => {
+    const shelves = shelvesOf(members, rows, side, room);
+    return shelves < Number.POSITIVE_INFINITY && heightOf(shelves, rows, side, room) <= (room.height as number);
+  };
+  let [low, high] = [0, room.most];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** How wide the widest shelf is. */
+function usedWidth(members: readonly Member[], rows: number, side: number, room: Room): number {
+  let [widest, x] = [0, 0];
+  for (const { count } of members) {
+    const wide = Math.ceil(count / rows) * side;
+    if (x > 0 && x + wide > room.width) x = 0;
+    widest = Math.max(widest, x + wide);
+    x += wide + room.gap;
+  }
+  return widest;
+}
+
+/** A tile is so many times as wide as it is high, at most. */
+const WIDEST = 2.2;
+
+/** Blocks like to be half as wide again as they are high. */
+const ASPECT = 1.5;
+/** So much smaller may cells be for blocks of a better shape. */
+const SLACK = 0.92;
+
+/** The rows and the side that make the best of the room. */
+function choose(members: readonly Member[], room: Room): { rows: number; side: number } {
+  const largest = Math.max(1, ...members.map(({ count }) => count));
+  const nodes = members.reduce((sum, { count }) => sum + count, 0);
+  const tried = [...heights(largest)].map(rows => ({
+    rows,
+    side: room.height === undefined ? room.least : largestSide(members, rows, room),
+  }));
+  const best = Math.max(...tried.map(({ side }) => side));
+  if (best < room.least) return choose(members, { ...room, height: undefined });
+  let chosen = { rows: 1, side: room.least };
+  let least = Number.POSITIVE_INFINITY;
+  for (const { rows, side } of tried) {
+    if (side < best * SLACK) continue;
+    const shelves = shelvesOf(members, rows, side, room);
+    if (shelves === Number.POSITIVE_INFINITY) continue;
+    const empty = members.reduce((sum, { count }) => sum + Math.ceil(count / rows) * rows - count, 0) / nodes;
+    const shape = Math.abs(Math.log(Math.ceil(largest / rows) / rows / ASPECT));
+    const tall = room.height === undefined ? heightOf(shelves, rows, side, room) / room.width : 0;
+    const unused = side >= room.tile ? 0 : 1 - usedWidth(members, rows, side, room) / room.width;
+    const cost = empty + 0.2 * shape + 2 * (1 - side / best) + tall + unused;
+    if (cost < least) [chosen, least] = [{ rows, side }, cost];
+  }
+  return chosen;
+}
+
+/** Lays groups out in the room; where it is too small for the least cell, the map is higher than the room. */
+export function plan(members: readonly Member[], room: Room): Plan {
+  const shownMembers = members.filter(({ count }) => count > 0);
+  const { rows, side } = choose(shownMembers, room);
+  const most = Math.max(1, Math.floor(room.width / side));
+  // What is wider than the room at this height gets more rows.
+  const columnsOf = ({ count }: Member) => Math.min(most, Math.ceil(count / rows));
+  const shelves: number[][] = [[]];
+  const columnsIn = [0];
+  let x = 0;
+  for (const [index, member] of shownMembers.entries()) {
+    const columns = columnsOf(member);
+    if (x > 0 && x + columns * side > room.width) {
+      shelves.push([]);
+      columnsIn.push(0);
+      x = 0;
+    }
+    shelves.at(-1)?.push(index);
+    columnsIn[shelves.length - 1] = (columnsIn.at(-1) as number) + columns;
+    x += columns * side + room.gap;
+  }
+  const wides = shelves.map((shelf, i) =>
+    Math.floor((room.width - (shelf.length - 1) * room.gap) / Math.max(1, columnsIn[i] as number)),
+  );
+  const wide = side < room.tile ? side : Math.max(side, Math.min(Math.floor(side * WIDEST), ...wides));
+  const blocks: Block[] = [];
+  let [pictureWidth, width] = [1, 1];
+  for (const [shelf, indices] of shelves.entries()) {
+    let column = 0;
+    x = 0;
+    const y = room.label + shelf * (room.label + rows * side + room.gap);
+    for (const index of indices) {
+      const member = shownMembers[index] as Member;
+      const columns = columnsOf(member);
+      blocks.push({ ...member, columns, rows: Math.ceil(member.count / columns), x, y, column, row: shelf * rows });
+      column += columns;
+      x += columns * wide + room.gap;
+    }
+    pictureWidth = Math.max(pictureWidth, column);
+    width = Math.max(width, x - room.gap);
+  }
+  const bottom = Math.max(0, ...blocks.map(block => block.y + block.rows * side));
+  const pictureHeight = Math.max(1, ...blocks.map(block => block.row + block.rows));
+  return { side, wide, blocks, shelves, width, height: bottom, pictureWidth, pictureHeight };
+}
+
+/** The block of a cell: they are in the order of their cells. */
+export function blockOf({ blocks }: Plan, cell: number): Block | undefined {
+  let [low, high] = [0, blocks.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((blocks[middle] as Block).first <= cell) low = middle;
+    else high = middle - 1;
+  }
+  const block = blocks[low];
+  return block !== undefined && cell >= block.first && cell < block.first + block.count ? block : undefined;
+}
+
+/** The upper left corner of a cell. */
+export function cornerOf(
+  { side, wide }: Plan,
+  { first, columns, x, y }: Block,
+  cell: number,
+): { x: number; y: number } {
+  const k = cell - first;
+  return { x: x + (k % columns) * wide, y: y + Math.floor(k / columns) * side };
+}
+
+/** The cell at a place of the map; undefined where there is none. */
+export function cellAt({ blocks, side, wide }: Plan, x: number, y: number): number | undefined {
+  for (const block of blocks) {
+    const [column, row] = [Math.floor((x - block.x) / wide), Math.floor((y - block.y) / side)];
+    if (column < 0 || row < 0 || column >= block.columns || row >= block.rows) continue;
+    const k = row * block.columns + column;
+    return k < block.count ? block.first + k : undefined;
+  }
+  return undefined;
+}
+
+/** The group whose label or cells are at a place; undefined where there is none. */
+export function blockAt({ blocks, side, wide }: Plan, x: number, y: number, label: number): Block | undefined {
+  return blocks.find(
+    block =>
+      x >= block.x &&
+      x < block.x + Math.max(block.columns * wide, label * 3) &&
+      y >= block.y - label &&
+      y < block.y + block.rows * side,
+  );
+}
+
+export type Direction = 'left' | 'right' | 'up' | 'down';
+
+/** The cell to which an arrow leads; the same one where the map ends. */
+export function next(map: Plan, cell: number, direction: Direction): number {
+  const block = blockOf(map, cell);
+  if (block === undefined) return map.blocks[0]?.first ?? cell;
+  if (direction === 'left' || direction === 'right') {
+    const to = cell + (direction === 'left' ? -1 : 1);
+    if (blockOf(map, to) === block) return to;
+    const other = map.blocks[map.blocks.indexOf(block) + (direction === 'left' ? -1 : 1)];
+    if (other === undefined) return cell;
+    return direction === 'left' ? other.first + other.count - 1 : other.first;
+  }
+  const to = cell + (direction === 'up' ? -block.columns : block.columns);
+  if (to >= block.first && to < block.first + block.count) return to;
+  // The shelf above or below: what lies nearest in it.
+  const at = map.shelves.findIndex(shelf => shelf.some(index => map.blocks[index] === block));
+  const shelf = map.shelves[at + (direction === 'up' ? -1 : 1)];
+  if (shelf === undefined) {
+    // Under a short last row stands nothing; its end is nearest.
+    const last = block.first + block.count - 1;
+    const isShort = Math.floor((cell - block.first) / block.columns) < block.rows - 1;
+    return direction === 'down' && isShort ? last : cell;
+  }
+  const middle = cornerOf(map, block, cell).x + map.wide / 2;
+  const off = ({ x, columns }: Block) => Math.max(x - middle, middle - x - columns * map.wide, 0);
+  const nearest = shelf.map(index => map.blocks[index] as Block).reduce((a, b) => (off(b) < off(a) ? b : a));
+  const column = Math.min(nearest.columns - 1, Math.max(0, Math.floor((middle - nearest.x) / map.wide)));
+  const row = direction === 'up' ? nearest.rows - 1 : 0;
+  return nearest.first + Math.min(nearest.count - 1, row * nearest.columns + column);
+}

@@ -1,0 +1,104 @@
+// Jobs of Slurm, where the server shows them: a table of them, each of which selects its nodes, and colours by which a job or a user is seen
+// on the map as a shape. It asks every few seconds, while there is somebody who sees it.
+
+import { byId, make, show, write } from './dom.js';
+import { expand } from './expansion.js';
+import { count, quantity } from './formats.js';
+import { colourOf, type Theme } from './palette.js';
+
+/** How often jobs are asked for, ms. */
+const EVERY_MS = 5000;
+/** More have no row in the table. */
+const ROWS = 200;
+
+/** What `jobs` answers, as far as it is shown. */
+export interface JobTold {
+  readonly id: string | number;
+  readonly state: string;
+  readonly user?: string;
+  readonly name?: string;
+  readonly nodes: string;
+  readonly node_count: number;
+  /** Of the CPUs that it was given, in per cent; absent: not known. */
+  readonly efficiency?: number;
+}
+
+/** By what cells may be coloured in place of a reading. */
+export type Colouring = 'job' | 'user';
+
+export class JobView {
+  readonly #part = byId('jobspart');
+  readonly #body = byId<HTMLTableElement>('jobs').createTBody();
+  readonly #select: (nodes: string) => void;
+  readonly #changed: () => void;
+  #timer: number | undefined;
+  #jobs: readonly JobTold[] = [];
+
+  /** `changed`: told when jobs are others than before. */
+  constructor(select: (nodes: string) => void, changed: () => void) {
+    this.#select = select;
+    this.#changed = changed;
+  }
+
+  /** Whether jobs are served. */
+  set isServed(isServed: boolean) {
+    show(this.#part, isServed);
+    if (isServed && this.#timer === undefined) void this.#ask();
+    else if (!isServed) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+
+  async #ask(): Promise<void> {
+    this.#timer = setTimeout(() => void this.#ask(), EVERY_MS);
+    if (document.visibilityState === 'hidden') return;
+    try {
+      const response = await fetch('api/v1/jobs', { cache: 'no-store' });
+      if (!response.ok) return write(byId('jobsage'), (await response.text()).trim());
+      const { jobs } = (await response.json()) as { jobs: readonly JobTold[] };
+      write(byId('jobsage'), jobs.length > ROWS ? `${count(jobs.length)} jobs; the first ${ROWS}` : '');
+      if (JSON.stringify(jobs) === JSON.stringify(this.#jobs)) return;
+      this.#jobs = jobs;
+      this.#show();
+      this.#changed();
+    } catch {
+      // Whoever tells that the server is away tells it for all.
+    }
+  }
+
+  #show(): void {
+    const shown = this.#jobs.slice(0, ROWS);
+    while (this.#body.rows.length > shown.length) this.#body.lastElementChild?.remove();
+    for (const [i, job] of shown.entries()) {
+      const row = this.#body.rows[i] ?? this.#add();
+      const efficiency = job.efficiency === undefined ? '–' : quantity(job.efficiency, '%');
+      row.dataset.nodes = job.nodes;
+      write(row.querySelector('button') as Element, String(job.id));
+      for (const [at, text] of [job.user ?? '', job.name ?? '', job.state, count(job.node_count), efficiency].entries())
+        write(row.cells[at + 1] as Element, text);
+    }
+  }
+
+  #add(): HTMLTableRowElement {
+    const button = make('button', { type: 'button' });
+    const row = make('tr', {}, make('th', { scope: 'row' }, button));
+    for (let i = 0; i < 5; i++) row.append(make('td'));
+    button.addEventListener('click', () => this.#select(row.dataset.nodes ?? ''));
+    this.#body.append(row);
+    return row;
+  }
+
+  /** The colour of each cell by its job or user, as words; 0: of none. */
+  colours(by: Colouring, theme: Theme, size: number, indexOf: (name: string) => number | undefined): Uint32Array {
+    const words = new Uint32Array(size);
+    for (const job of this.#jobs) {
+      const colour = colourOf(by === 'job' ? String(job.id) : (job.user ?? ''), theme);
+      for (const name of expand(job.nodes) ?? []) {
+        const cell = indexOf(name);
+        if (cell !== undefined) words[cell] = colour;
+      }
+    }
+    return words;
+  }
+}

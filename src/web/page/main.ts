@@ -1,0 +1,677 @@
+// The page of the wall: takes what the server tells, keeps what is shown in the URL, and hands both to the parts that draw. Judges nothing: how
+// a node is, how old, and what is odd is the server's word.
+
+import { FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
+import { byId, make, show, write } from './dom.js';
+import { expand, foldRuns, isCondition } from './expansion.js';
+import { clock, count, plural, quantity, zone } from './formats.js';
+import type { Frame } from './framereader.js';
+import { type Direction, type Member, next } from './geometry.js';
+import { type Inks, readInks } from './inks.js';
+import { type Colouring, JobView } from './jobview.js';
+import { isState, Legend } from './legend.js';
+import { Live } from './live.js';
+import { MapView } from './mapview.js';
+import { River } from './riverrows.js';
+import { RiverView } from './riverview.js';
+import { Headline } from './sayings.js';
+import { Sheet } from './sheet.js';
+import { type Rows, TableView } from './tableview.js';
+import { parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
+
+/** More rows has the river not; more nodes are not shown one by one in it. */
+const RIVER_GROUPS = 512;
+const RIVER_NODES = 2000;
+/** What changes by itself is spoken at most as often, ms. */
+const SPOKEN_MS = 10_000;
+
+const root = document.documentElement;
+const text = new TextDecoder();
+const json = (payload: Uint8Array): unknown => JSON.parse(text.decode(payload));
+
+let view: View = parseView(location.search);
+let hello: Hello | undefined;
+let head: Head | undefined;
+let build: string | undefined;
+let inks: Inks;
+let refusal: string | undefined;
+const cells = new Cells();
+let river = new River(0);
+let riverRows: readonly Member[] = [];
+let riverKey = '';
+let changed: Changed | undefined;
+let isTableInSight = false;
+let tableAt = 0;
+let spokenAt = Number.NEGATIVE_INFINITY;
+let spoken = '';
+
+const field = byId('field');
+const map = new MapView({
+  field,
+  sizer: byId('sizer'),
+  stage: byId('stage'),
+  cells: byId<HTMLCanvasElement>('cells'),
+  marks: byId<HTMLCanvasElement>('marks'),
+  ring: byId('ring'),
+});
+const flow = new RiverView({
+  flow: byId<HTMLCanvasElement>('flow'),
+  rows: byId('rows'),
+  times: byId('times'),
+  frame: byId('river'),
+});
+const headline = new Headline(nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }));
+const legend = new Legend(state =>
+  go({ state: view.state === state ? undefined : state, select: undefined, page: undefined }),
+);
+const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
+  if (kind === 'nodes') openNode(index);
+  else go({ group: cells.layout.groups[index]?.name ?? 'others', page: undefined });
+});
+const sheet = new Sheet(
+  () => closeSheet(),
+  () => hello?.readings ?? [],
+);
+
+const jobs = new JobView(
+  nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }),
+  () => colourOwn(),
+);
+
+const live = new Live({
+  opened: () => {
+    setLife(head?.state ?? 'connecting');
+  },
+  frame: takeFrame,
+  settled,
+  lost: why => {
+    setLife('lost', `No word from the server: ${why}. What is shown is of ${head ? clock(nowOf()) : 'nobody'}.`);
+  },
+  refused: why => {
+    refusal = view.where === undefined ? why : `“${view.where}”: ${why}`;
+    tellChoice();
+  },
+});
+
+// What the server tells.
+
+function takeFrame({ kind, payload }: Frame): void {
+  if (kind === FRAME.hello) greet(json(payload) as Hello);
+  else if (kind === FRAME.layout) {
+    const layout = json(payload) as LayoutTold;
+    if (groupByThemselves(layout)) return;
+    cells.arrange(layout);
+    changed = undefined;
+  } else if (kind === FRAME.picture) {
+    if (cells.picture(payload) === 'all') {
+      if (changed === undefined) arrange();
+      changed = 'all';
+      flowOn();
+    }
+  } else if (kind === FRAME.changes) {
+    const some = cells.changes(payload);
+    if (some === 'none') return;
+    // Two ticks at once: what both have changed is drawn once.
+    changed = changed === undefined || changed === NOTHING ? some : 'all';
+    flowOn();
+  } else if (kind === FRAME.head) {
+    head = json(payload) as Head;
+    tellHead(head);
+  }
+  // Events are shown by what they change; the sheet and the river have the rest.
+}
+
+/** By what precedes the second number of a name, as in rack11n01. */
+const BY_FIRST_NUMBER = '/^[^0-9]*[0-9]+/';
+let ownRule: string | undefined;
+
+/** Where nobody says how to group, and most names have two numbers, the first is that of a rack: asks for these. */
+function groupByThemselves({ groups, count }: LayoutTold): boolean {
+  if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
+  const names = expand(groups[0]?.nodes ?? '') ?? [];
+  if (names.filter(name => /^[^0-9]*[0-9]+[^0-9]+[0-9]+/.test(name)).length <= count / 2) return false;
+  ownRule = BY_FIRST_NUMBER;
+  ask();
+  return true;
+}
+
+function ask(): void {
+  live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule })}`);
+}
+
+/** Nothing has changed since what is drawn. */
+const NOTHING = new Uint32Array(0);
+
+function greet(said: Hello): void {
+  if (build !== undefined && build !== said.build) {
+    // A screen on a wall has nobody who would reload it.
+    if (view.wall) {
+      location.reload();
+      return;
+    }
+    byId('foot').dataset.newer = 'yes';
+  }
+  build ??= said.build;
+  if (hello?.boardId !== said.boardId) anchor = { seq: 0, second: 0 };
+  hello = said;
+  const select = byId<HTMLSelectElement>('reading');
+  const options = [
+    ...said.readings.map(({ name, title }) => [name, title] as const),
+    ...(said.jobs ? COLOURINGS.map(by => [`:${by}`, by === 'job' ? 'Job' : 'User'] as const) : []),
+  ];
+  if (select.options.length !== options.length)
+    select.replaceChildren(...options.map(([value, title]) => make('option', { value }, title)));
+  jobs.isServed = said.jobs;
+  const by = byId<HTMLInputElement>('by');
+  if (document.activeElement !== by) by.value = view.by ?? '';
+  by.placeholder = said.by ?? 'no groups';
+  write(byId('brand'), said.cluster ?? 'beoboard');
+}
+
+const COLOURINGS: readonly Colouring[] = ['job', 'user'];
+const isColouring = (text: string | undefined): text is Colouring => COLOURINGS.some(by => by === text);
+
+/** Colours cells by their job or user, where that is asked for and served. */
+function colourOwn(): void {
+  const by = view.colour;
+  const isOwn = hello?.jobs === true && isColouring(by);
+  root.classList.toggle('byjob', isOwn);
+  map.own = isOwn ? jobs.colours(by, inks.theme, cells.layout.count, name => cells.indexOf(name)) : undefined;
+}
+
+function readingNow(): ReadingInfo | undefined {
+  return hello?.readings.find(({ name }) => name === hello?.reading);
+}
+
+/** The server's clock at the last tick that came, ms since 1970. */
+function nowOf(): number {
+  if (hello === undefined) return 0;
+  if (head === undefined) return hello.now_ms;
+  return head.now_ms + Math.max(0, cells.seq - head.seq) * hello.interval_ms;
+}
+
+/** All frames that came at once have been taken. */
+function settled(): void {
+  if (changed !== undefined && changed.length > 0) {
+    map.update(changed);
+    // Out of sight it is read all the same, by who listens to it.
+    if (isTableInSight || performance.now() - tableAt > SPOKEN_MS) {
+      table.update();
+      tableAt = performance.now();
+    }
+  }
+  changed = NOTHING;
+  if (head !== undefined) setLife(head.state);
+  tellFoot();
+  tellHere();
+  if (!river.rows) return;
+  flow.update(river.newest);
+}
+
+/** Of which second a tick is in the river: each its own, however unevenly they come. */
+let anchor = { seq: 0, second: 0 };
+function secondOf(seq: number): number {
+  const bySeq = anchor.second + Math.round(((seq - anchor.seq) * (hello?.interval_ms ?? 1000)) / 1000);
+  const byClock = Math.floor((nowOf() + (seq - cells.seq) * (hello?.interval_ms ?? 1000)) / 1000);
+  if (anchor.second !== 0 && Math.abs(bySeq - byClock) <= 2) return bySeq;
+  anchor = { seq, second: byClock };
+  return byClock;
+}
+
+/** Lays the tick into the river. */
+function flowOn(): void {
+  if (hello === undefined || head?.state === 'stalled') return;
+  const second = secondOf(cells.seq);
+  if (!river.advance(second)) return;
+  for (const [row, { first, count }] of riverRows.entries()) river.fill(second, row, cells.tally(first, count), count);
+}
+
+function setLife(life: string, why?: string): void {
+  if (root.dataset.life !== life) root.dataset.life = life;
+  const banner = byId('banner');
+  const words: Record<string, string> = {
+    stalled: 'Stalled: nothing is known about any node',
+    closed: 'The receiver was ended: nothing is known about any node',
+    retired: 'Another board has taken this one’s place',
+    absent: 'No board',
+    lost: why ?? '',
+    connecting: 'Connecting',
+  };
+  write(banner, words[life] ?? '');
+  show(banner, life !== 'ok');
+}
+
+function tellHead(said: Head): void {
+  headline.show(said);
+  legend.show(said, inks, view.state);
+  setLife(said.state);
+  const silent = said.counts.silent ?? 0;
+  const name = hello?.cluster ?? 'beoboard';
+  const title =
+    said.state === 'ok' ? (silent > 0 ? `${count(silent)} silent · ${name}` : name) : `${said.state} · ${name}`;
+  if (document.title !== title) document.title = title;
+  speakNow(said.line);
+}
+
+/** Speaks what has changed by itself, now and then. */
+function speakNow(line: string): void {
+  const news = line.split('; ')[0] as string;
+  if (news === spoken || performance.now() - spokenAt < SPOKEN_MS) return;
+  [spoken, spokenAt] = [news, performance.now()];
+  write(byId('announced'), news);
+}
+
+function tellFoot(): void {
+  const now = nowOf();
+  if (hello === undefined || now === 0) return;
+  const foot = byId('foot');
+  write(foot, `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · a newer page is there: reload' : ''}`);
+}
+
+// What is shown.
+
+/** The groups on the map. */
+function members(): Member[] {
+  const { groups } = cells.layout;
+  const all = groups.map(({ first, count }, group) => ({ group, first, count }));
+  if (groups.length === 1 && groups[0]?.name === null) return all.map(each => ({ ...each, group: -1 }));
+  const only =
+    view.group === undefined ? [] : all.filter(({ group }) => (groups[group]?.name ?? 'others') === view.group);
+  return only.length > 0 ? only : all;
+}
+
+/** The cells that are selected; undefined: nothing is. */
+function selection(): Uint32Array | undefined {
+  if (view.state !== undefined && isState(view.state)) {
+    const state = view.state;
+    const found: number[] = [];
+    for (const [cell, bits] of cells.values.entries())
+      if (state === 'ailing' ? isAiling(bits) : stateOf(bits) === state) found.push(cell);
+    return Uint32Array.from(found);
+  }
+  if (view.select === undefined) return undefined;
+  const found = (expand(view.select) ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+  return Uint32Array.from(found).sort();
+}
+
+/** Puts all in its place anew: nodes, groups, the reading or the view are others. */
+function arrange(): void {
+  const reading = readingNow();
+  if (reading === undefined || cells.layout.layout === 0) return;
+  const chosen = selection();
+  let mask: Uint8Array | undefined;
+  if (chosen !== undefined) {
+    mask = new Uint8Array(cells.layout.count);
+    for (const cell of chosen) mask[cell] = 1;
+  }
+  map.select(mask);
+  colourOwn();
+  byId<HTMLSelectElement>('reading').value = hello?.jobs && isColouring(view.colour) ? `:${view.colour}` : reading.name;
+  map.show(cells, members(), reading, view.zoom);
+  map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
+  legend.scale(reading, inks);
+  if (head !== undefined) legend.show(head, inks, view.state);
+  table.show(cells, reading, rowsOf(chosen), view.page ?? 1);
+  tellPages();
+  tellChoice(chosen?.length);
+  tellHere();
+  arrangeRiver(chosen);
+  sheet.open(view.node);
+}
+
+function rowsOf(chosen: Uint32Array | undefined): Rows {
+  const { groups } = cells.layout;
+  if (chosen !== undefined) return { title: 'Selected nodes', kind: 'nodes', indices: chosen };
+  const shown = members();
+  const isOne = shown.length === 1 && (view.group !== undefined || groups.length === 1);
+  if (!isOne) return { title: 'Groups', kind: 'groups', indices: groups.map((_, i) => i) };
+  const { first, count, group } = shown[0] as Member;
+  const title = group === -1 ? 'Nodes' : `Nodes of ${groups[group]?.name ?? 'no group'}`;
+  return { title, kind: 'nodes', indices: Uint32Array.from({ length: count }, (_, i) => first + i) };
+}
+
+/** The rows of the river: the groups on the map, or what is selected node by node. */
+function arrangeRiver(chosen: Uint32Array | undefined): void {
+  const { groups } = cells.layout;
+  const shown = members();
+  const inGroup = view.group !== undefined && shown.length === 1 ? (shown[0] as Member) : undefined;
+  const some = chosen ?? (inGroup && Uint32Array.from({ length: inGroup.count }, (_, i) => inGroup.first + i));
+  const byNode = some !== undefined && some.length > 0 && some.length <= RIVER_NODES;
+  const isCrowded = view.wall && shown.length > innerHeight * WALL_RIVER_MOST;
+  const rows = byNode
+    ? [...some].map(first => ({ group: -1, first, count: 1 }))
+    : isCrowded
+      ? [{ group: -1, first: 0, count: cells.layout.count }]
+      : shown.slice(0, RIVER_GROUPS);
+  const names = rows.map(({ group, first }) => (byNode ? (cells.names[first] ?? '') : (groups[group]?.name ?? null)));
+  // A node is the same row wherever it stands.
+  const key = `${hello?.boardId} ${hello?.reading} ${byNode} ${isCrowded} ${hello?.by} ${view.where} ${rows.length} ${names.join()}`;
+  if (key === riverKey) {
+    riverRows = rows;
+    return;
+  }
+  riverKey = key;
+  riverRows = rows;
+  river = new River(rows.length);
+  flow.show(
+    river,
+    names.map((name, i) => name ?? (rows[i]?.group === -1 ? 'all' : 'others')),
+  );
+  flowOn();
+  // Of what a condition leaves the server has kept nothing.
+  if (byNode || view.where === undefined) void recall(names, byNode, isCrowded === true);
+}
+
+/** Names of a longer list do not fit into a question. */
+const LIST_MOST = 4000;
+
+/** Asks for what the server has kept of the rows. */
+async function recall(names: readonly (string | null)[], byNode: boolean, isAll: boolean): Promise<void> {
+  const into = river;
+  const query = new URLSearchParams({ reading: hello?.reading ?? '' });
+  const nodes = byNode ? foldRuns(names as string[]) : '';
+  if (nodes.length > LIST_MOST) return;
+  if (byNode) query.set('nodes', nodes);
+  else if (!isAll && hello?.by != null) query.set('by', hello.by);
+  try {
+    const response = await fetch(`api/v1/river?${query}`, { cache: 'no-store' });
+    if (!response.ok) return;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (into !== river) return;
+    const length = new DataView(bytes.buffer).getUint32(0, true);
+    const { seq } = JSON.parse(text.decode(bytes.subarray(4, 4 + length))) as { seq: number };
+    into.remember(bytes, new Map(names.map((name, row) => [name, row])), secondOf(seq));
+    flow.repaint();
+  } catch {
+    // It flows on without what was before.
+  }
+}
+
+function tellPages(): void {
+  const { page, pages } = table;
+  show(byId('pages'), pages > 1);
+  write(byId('pageof'), `Page ${count(page)} of ${count(pages)}`);
+  byId<HTMLButtonElement>('before').disabled = page === 1;
+  byId<HTMLButtonElement>('after').disabled = page === pages;
+  write(byId('tabletitle'), byId('table').querySelector('caption')?.textContent ?? 'Groups');
+}
+
+/** What of all there is is shown, and the way back to all. */
+function tellChoice(selected?: number): void {
+  const parts: string[] = [];
+  if (refusal !== undefined) parts.push(refusal);
+  if (view.where !== undefined && refusal === undefined)
+    parts.push(`${plural(cells.layout.count)} where ${view.where}`);
+  if (view.group !== undefined) parts.push(`group ${view.group}`);
+  if (view.state !== undefined) parts.push(`${plural(selected ?? 0)} ${view.state}`);
+  if (view.select !== undefined) parts.push(`${plural(selected ?? 0)} selected: ${view.select}`);
+  write(byId('chosen'), parts.join(' · '));
+  show(byId('choice'), parts.length > 0);
+}
+
+/** A node in a line: what the cursor, or the pointer, is at. */
+function nodeText(cell: number): string {
+  const bits = cells.values[cell] as number;
+  const reading = readingNow();
+  const state = stateOf(bits);
+  const value =
+    reading === undefined || !isMeasured(bits)
+      ? `${reading?.title ?? 'reading'} not measured`
+      : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' at last'}`;
+  return [cells.names[cell] ?? '?', state, ...(isAiling(bits) ? ['ailing'] : []), value].join(' · ');
+}
+
+function tellHere(): void {
+  const { cursor } = map;
+  write(byId('here'), cursor === undefined || cells.seq === 0 ? '' : nodeText(cursor));
+}
+
+// What people do.
+
+/** Changes the view. `isNew`: Back leads to the one before. */
+function go(change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew = true): void {
+  const before = view;
+  view = { ...view, ...change };
+  const url = writeView(view);
+  if (isNew && url !== writeView(before)) history.pushState({ isOurs: true }, '', url);
+  else replaceSoon();
+  apply(before);
+}
+
+let replacing: number | undefined;
+/** Browsers allow few changes of the URL a second, and an arrow that is held down makes many. */
+function replaceSoon(): void {
+  clearTimeout(replacing);
+  replacing = setTimeout(() => history.replaceState(history.state, '', writeView(view)), 250);
+}
+
+function apply(before: View): void {
+  refusal = undefined;
+  setTheme();
+  if (streamQuery(before) !== streamQuery(view)) ask();
+  arrange();
+}
+
+addEventListener('popstate', () => {
+  clearTimeout(replacing);
+  const before = view;
+  view = parseView(location.search);
+  apply(before);
+});
+
+function openNode(cell: number): void {
+  const name = cells.names[cell];
+  if (name !== undefined) go({ node: name, at: name });
+}
+
+function closeSheet(): void {
+  if (!sheet.isOpen) return;
+  if ((history.state as { isOurs?: boolean } | null)?.isOurs) history.back();
+  else go({ node: undefined }, false);
+  field.focus();
+}
+
+function moveTo(cell: number): void {
+  const name = cells.names[cell];
+  if (name === undefined) return;
+  view = { ...view, at: name };
+  replaceSoon();
+  map.cursor = cell;
+  tellHere();
+  spokenAt = performance.now();
+  write(byId('announced'), nodeText(cell));
+}
+
+/** One step of zoom: +1 larger, -1 smaller cells, down to those that fit. */
+function zoom(step: 1 | -1): void {
+  const side = () => (map.plan?.side ?? 1) / (window.devicePixelRatio || 1);
+  const larger = ZOOMS.filter(size => size > side());
+  const smaller = ZOOMS.filter(size => size < (view.zoom ?? 0));
+  go({ zoom: step === 1 ? (larger[0] ?? view.zoom) : smaller.at(-1) }, false);
+  if (view.zoom !== undefined && side() > view.zoom) go({ zoom: undefined }, false);
+}
+
+const ARROWS: Record<string, Direction> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' };
+
+field.addEventListener('keydown', event => {
+  const { plan, cursor } = map;
+  if (plan === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  const arrow = ARROWS[event.key];
+  const first = plan.blocks[0];
+  const last = plan.blocks.at(-1);
+  if (arrow !== undefined) moveTo(cursor === undefined ? (first?.first ?? 0) : next(plan, cursor, arrow));
+  else if (event.key === 'Home' && first !== undefined) moveTo(first.first);
+  else if (event.key === 'End' && last !== undefined) moveTo(last.first + last.count - 1);
+  else if (event.key === 'Enter' && cursor !== undefined) openNode(cursor);
+  else return;
+  event.preventDefault();
+});
+
+document.addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (event.key === 'Escape') {
+    if (sheet.isOpen) closeSheet();
+    else if (isTyping) field.focus();
+    else if (view.group !== undefined || view.select !== undefined || view.state !== undefined)
+      go({ group: undefined, select: undefined, state: undefined, page: undefined });
+    else return;
+  } else if (isTyping) return;
+  else if (event.key === '/') byId<HTMLInputElement>('asked').select();
+  else if (event.key === '+') zoom(1);
+  else if (event.key === '-') zoom(-1);
+  else return;
+  event.preventDefault();
+});
+
+byId('find').addEventListener('submit', event => {
+  event.preventDefault();
+  const asked = byId<HTMLInputElement>('asked').value.trim();
+  const plain = { where: undefined, select: undefined, state: undefined, group: undefined, page: undefined };
+  if (asked === '') go(plain);
+  else if (isCondition(asked)) go({ ...plain, where: asked });
+  else if (isState(asked)) go({ ...plain, where: view.where, state: asked });
+  else if (cells.layout.groups.some(({ name }) => name === asked)) go({ ...plain, where: view.where, group: asked });
+  else {
+    const names = expand(asked);
+    const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+    if (known.length === 0) {
+      refusal = names === undefined ? `“${asked}” is no host list` : `No node is called ${asked}`;
+      tellChoice();
+      byId<HTMLInputElement>('asked').select();
+      return;
+    }
+    go({ ...plain, where: view.where, select: known.length === 1 ? undefined : asked });
+    moveTo(known[0] as number);
+  }
+  field.focus();
+});
+
+byId('reading').addEventListener('change', event => {
+  const { value } = event.target as HTMLSelectElement;
+  go(value.startsWith(':') ? { colour: value.slice(1) } : { reading: value, colour: undefined });
+});
+byId('by').addEventListener('change', event => {
+  const by = (event.target as HTMLInputElement).value.trim();
+  go({ by: by === '' ? undefined : by, group: undefined, page: undefined });
+});
+byId('larger').addEventListener('click', () => zoom(1));
+byId('smaller').addEventListener('click', () => zoom(-1));
+byId('theme').addEventListener('click', () => go({ theme: themeNow() === 'dark' ? 'light' : 'dark' }, false));
+byId('unchoose').addEventListener('click', () =>
+  go({ where: undefined, group: undefined, select: undefined, state: undefined, page: undefined }),
+);
+byId('before').addEventListener('click', () => go({ page: table.page === 2 ? undefined : table.page - 1 }));
+byId('after').addEventListener('click', () => go({ page: table.page + 1 }));
+
+const tip = byId('tip');
+function tipAt(x: number, y: number, words: string | undefined): void {
+  show(tip, words !== undefined);
+  if (words === undefined) return;
+  write(tip, words);
+  const left = Math.max(8, Math.min(x + 14, innerWidth - tip.offsetWidth - 8));
+  const top = y + 22 + tip.offsetHeight > innerHeight ? y - tip.offsetHeight - 12 : y + 18;
+  tip.style.transform = `translate(${left}px, ${top}px)`;
+}
+
+let lastPointer = 'mouse';
+field.addEventListener('pointermove', ({ clientX, clientY, pointerType }) => {
+  if (pointerType === 'touch') return;
+  const cell = map.cellAt(clientX, clientY);
+  const group = cell === undefined ? map.groupAt(clientX, clientY) : undefined;
+  field.classList.toggle('over', cell !== undefined || (group !== undefined && group >= 0));
+  tipAt(clientX, clientY, cell === undefined ? undefined : nodeText(cell));
+});
+field.addEventListener('pointerleave', () => tipAt(0, 0, undefined));
+field.addEventListener('pointerdown', ({ pointerType }) => {
+  lastPointer = pointerType;
+});
+field.addEventListener('click', ({ clientX, clientY }) => {
+  const cell = map.cellAt(clientX, clientY);
+  if (cell !== undefined) {
+    // A finger first sees what is under it, and opens it with a second tap.
+    const isSecond = map.cursor === cell;
+    moveTo(cell);
+    if (lastPointer !== 'touch' || isSecond) openNode(cell);
+    return;
+  }
+  const group = map.groupAt(clientX, clientY);
+  if (group !== undefined && group >= 0) go({ group: cells.layout.groups[group]?.name ?? 'others', page: undefined });
+});
+
+byId('flow').addEventListener('pointermove', ({ clientX, clientY }) => {
+  const at = flow.at(clientX, clientY);
+  const column = at && river.at(at.second, at.row);
+  if (at === undefined) return tipAt(0, 0, undefined);
+  const name = byId('rows').children[at.row]?.textContent ?? riverName(at.row);
+  const reading = readingNow();
+  if (column === undefined) return tipAt(clientX, clientY, `${name} · ${clock(at.second * 1000)} · nobody listened`);
+  const bad = STATES.filter(state => state !== 'live')
+    .map(
+      state =>
+        [
+          state,
+          Math.round(((column.parts as Record<string, number>)[state] as number) * (riverRows[at.row]?.count ?? 1)),
+        ] as const,
+    )
+    .filter(([, number]) => number > 0)
+    .map(([state, number]) => `${number} ${state}`);
+  const mean =
+    column.mean === undefined || reading === undefined
+      ? []
+      : [`${reading.title} ${quantity(numberOf(reading, column.mean), reading.unit)}`];
+  tipAt(clientX, clientY, [name, clock(at.second * 1000), ...mean, ...bad].join(' · '));
+});
+byId('flow').addEventListener('pointerleave', () => tipAt(0, 0, undefined));
+
+function riverName(row: number): string {
+  return cells.layout.groups[riverRows[row]?.group ?? -1]?.name ?? '';
+}
+
+// How it looks.
+
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+const themeNow = (): 'dark' | 'light' => view.theme ?? (darkness.matches ? 'dark' : 'light');
+
+function setTheme(): void {
+  root.dataset.theme = themeNow();
+  root.dataset.view = view.wall ? 'wall' : 'desk';
+  if (inks?.theme === themeNow()) return;
+  inks = readInks(themeNow());
+  write(byId('theme'), themeNow() === 'dark' ? 'Light' : 'Dark');
+  map.setInks(inks);
+  flow.setInks(inks);
+  const reading = readingNow();
+  if (reading !== undefined) legend.scale(reading, inks);
+  if (head !== undefined) legend.show(head, inks, view.state);
+}
+darkness.addEventListener('change', setTheme);
+
+/** The part of a wall's height that the river has; more rows than this has room for are one. */
+const WALL_RIVER = 0.14;
+const WALL_RIVER_MOST = 0.28;
+/** Room for the map and the river: by the window alone, so that a new sentence moves no cell to another place. */
+function measure(): void {
+  map.letters = view.wall ? Math.max(12, Math.round(innerHeight / 56)) : undefined;
+  map.height = view.wall ? byId('map').clientHeight : Math.round(innerHeight * (innerWidth < 600 ? 0.5 : 0.56));
+  if (view.wall) flow.fit(Math.round(innerHeight * WALL_RIVER), innerHeight);
+  else flow.fit(Math.round(innerHeight * 0.42));
+}
+let width = 0;
+new ResizeObserver(() => {
+  measure();
+  if (byId('mappart').clientWidth === width) return;
+  width = byId('mappart').clientWidth;
+  map.layOut();
+  flow.layOut();
+}).observe(byId('mappart'));
+addEventListener('resize', measure);
+new IntersectionObserver(entries => {
+  isTableInSight = entries.at(-1)?.isIntersecting === true;
+  if (isTableInSight) table.update();
+}).observe(byId('tablepart'));
+
+setTheme();
+measure();
+ask();

@@ -1,0 +1,517 @@
+// The map on its two canvases: below the colours, one pixel for each cell in a picture off screen that is scaled; above it what is no reading:
+// gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it is different.
+
+import type { ReadingInfo } from '../wire.js';
+import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
+import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';
+import { oncePerFrame, surface } from './dom.js';
+import { quantity } from './formats.js';
+import { Forms } from './forms.js';
+import { type Block, blockAt, blockOf, cellAt, cornerOf, type Member, type Plan, plan } from './geometry.js';
+import { type CellInks, cellInks, type Inks } from './inks.js';
+import { css, type Rgb } from './palette.js';
+
+/** Sides of cells in pixels of CSS: from which on there are forms, gaps, names and values on them, and the largest. */
+const FORMS_FROM = 8;
+const GAPS_FROM = 4;
+const VALUES_FROM = 40;
+const NAMES_FROM = 72;
+const SIDE_MOST = 176;
+/** Height of letters of a group's label, px, at a desk; and of more groups than these, which have no labels on a wall. */
+const LETTERS = 12;
+const CROWD = 60;
+const CROWD_LETTERS = 10.5;
+/** Times the height of letters: the room for a label, and the width of a block that has one. */
+const LABEL_ROOM = 1.65;
+const LABELLED_FROM = 2.8;
+/** Between blocks, px: with labels; among many; without; of cells without gaps. */
+const GAPS = { labelled: 12, crowded: 8, plain: 6, tiny: 4 } as const;
+/** A live cell of which nothing was measured. */
+const NOTHING = (NOT_MEASURED << 4) | LIVE;
+/** The block of a cell that is not on the map. */
+const NOWHERE = 0xffffffff;
+const FONT = 'system-ui, sans-serif';
+
+export interface Elements {
+  /** What scrolls. */
+  readonly field: HTMLElement;
+  /** What is as high as the map. */
+  readonly sizer: HTMLElement;
+  /** What stays in the field. */
+  readonly stage: HTMLElement;
+  readonly cells: HTMLCanvasElement;
+  readonly marks: HTMLCanvasElement;
+  readonly ring: HTMLElement;
+}
+
+export class MapView {
+  readonly #elements: Elements;
+  readonly #lower: CanvasRenderingContext2D;
+  readonly #upper: CanvasRenderingContext2D;
+  readonly #picture = document.createElement('canvas');
+  #image = new ImageData(1, 1);
+  #words = new Uint32Array(1);
+  /** Of each cell: its place in the picture; the index of its block; its form when the marks were drawn. */
+  #places = new Uint32Array(0);
+  #blocks = new Uint32Array(0);
+  #forms = new Uint8Array(0);
+  #dirty = new Uint8Array(0);
+  #plan: Plan | undefined;
+  #cells: Cells | undefined;
+  #members: readonly Member[] = [];
+  #selected: Uint8Array | undefined;
+  /** Colours of live cells in place of a reading's; 0: none. */
+  #own: Uint32Array | undefined;
+  #inks: Inks | undefined;
+  #cellInks: CellInks | undefined;
+  #painter: Forms | undefined;
+  #reading: ReadingInfo | undefined;
+  #cursor: number | undefined;
+  #unit = 1;
+  #letters = LETTERS;
+  #wallLetters: number | undefined;
+  #label = 0;
+  #least: number | undefined;
+  #height = 0;
+  #areMarksOld = true;
+  #isAllOld = true;
+  readonly #request = oncePerFrame(() => this.#draw());
+
+  constructor(elements: Elements) {
+    this.#elements = elements;
+    this.#lower = surface(elements.cells);
+    this.#upper = surface(elements.marks);
+    elements.field.addEventListener('scroll', () => this.#redrawAll(), { passive: true });
+  }
+
+  get plan(): Plan | undefined {
+    return this.#plan;
+  }
+
+  /** Nodes, groups and what is shown of them; `least`: the side of a cell at least, px. */
+  show(cells: Cells, members: readonly Member[], reading: ReadingInfo, least: number | undefined): void {
+    this.#cells = cells;
+    this.#members = members;
+    this.#reading = reading;
+    this.#least = least;
+    this.layOut();
+  }
+
+  setInks(inks: Inks): void {
+    this.#inks = inks;
+    this.#repaint();
+  }
+
+  /** Those alone have their colour; undefined: all. */
+  select(selected: Uint8Array | undefined): void {
+    this.#selected = selected;
+    this.#redrawAll();
+  }
+
+  /** Colours of live cells in place of a reading's, as words, 0 for none; undefined: the reading's. */
+  set own(own: Uint32Array | undefined) {
+    if (this.#own === undefined && own === undefined) return;
+    this.#own = own;
+    this.#redrawAll();
+  }
+
+  /** How high letters of labels are on a wall, px; undefined: this is a desk. */
+  set letters(letters: number | undefined) {
+    if (this.#wallLetters === letters) return;
+    this.#wallLetters = letters;
+    this.layOut();
+  }
+
+  /** How high the map may be, px. */
+  set height(height: number) {
+    if (this.#height === height) return;
+    this.#height = height;
+    this.layOut();
+  }
+
+  /** Puts everything in its place: the room, the nodes or the size of a pixel are others. */
+  layOut(): void {
+    const { field, sizer, stage, cells, marks } = this.#elements;
+    const data = this.#cells;
+    const width = field.clientWidth;
+    if (data === undefined || width === 0 || this.#height === 0) return;
+    const unit = window.devicePixelRatio || 1;
+    const px = (length: number) => Math.round(length * unit);
+    const isOne = this.#members.length === 1 && this.#members[0]?.group === -1;
+    const room = (label: number, gap: number) => ({
+      width: px(width),
+      height: px(this.#height),
+      least: this.#least === undefined ? 1 : px(this.#least),
+      most: px(SIDE_MOST),
+      label: px(label),
+      gap: px(gap),
+      tile: px(NAMES_FROM),
+    });
+    const isCrowd = this.#members.length > CROWD;
+    this.#letters = isCrowd ? CROWD_LETTERS : (this.#wallLetters ?? LETTERS);
+    this.#label = isOne || (isCrowd && this.#wallLetters !== undefined) ? 0 : Math.round(this.#letters * LABEL_ROOM);
+    const gap = this.#label === 0 ? GAPS.plain : isCrowd ? GAPS.crowded : GAPS.labelled;
+    let made = plan(this.#members, room(this.#label, gap));
+    const narrow = made.blocks.filter(({ columns }) => columns * made.wide < px(this.#letters * LABELLED_FROM)).length;
+    if (this.#label > 0 && narrow > made.blocks.length / 2) {
+      this.#label = 0;
+      made = plan(this.#members, room(0, made.side < px(GAPS_FROM) ? GAPS.tiny : GAPS.plain));
+    }
+    this.#plan = made;
+    this.#unit = unit;
+    const high = Math.min(this.#height, Math.ceil(made.height / unit));
+    field.style.height = `${high}px`;
+    sizer.style.height = `${Math.ceil(made.height / unit)}px`;
+    stage.style.height = `${high}px`;
+    for (const canvas of [cells, marks]) {
+      canvas.width = px(width);
+      canvas.height = px(high);
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${high}px`;
+    }
+    this.#place(made, data.layout.count);
+    this.#repaint();
+    this.#moveRing();
+  }
+
+  #place(made: Plan, count: number): void {
+    this.#picture.width = made.pictureWidth;
+    this.#picture.height = made.pictureHeight;
+    this.#image = new ImageData(made.pictureWidth, made.pictureHeight);
+    this.#words = new Uint32Array(this.#image.data.buffer);
+    this.#places = new Uint32Array(count);
+    this.#blocks = new Uint32Array(count).fill(NOWHERE);
+    this.#forms = new Uint8Array(count);
+    this.#dirty = new Uint8Array(made.blocks.length);
+    for (const [index, { first, count: size, columns, column, row }] of made.blocks.entries())
+      for (let k = 0; k < size; k++) {
+        this.#places[first + k] = (row + Math.floor(k / columns)) * made.pictureWidth + column + (k % columns);
+        this.#blocks[first + k] = index;
+      }
+  }
+
+  #repaint(): void {
+    if (this.#inks === undefined || this.#plan === undefined) return;
+    this.#cellInks = cellInks(this.#inks, this.#plan.side < FORMS_FROM * this.#unit);
+    this.#painter = new Forms(this.#inks, this.#unit, this.#plan.side);
+    this.#redrawAll();
+  }
+
+  #redrawAll(): void {
+    this.#isAllOld = true;
+    this.#areMarksOld = true;
+    this.#request();
+  }
+
+  /** Takes what a tick has changed; it is drawn with the next frame of the screen. */
+  update(changed: Changed): void {
+    const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
+    if (plan === undefined || inks === undefined || data === undefined) return;
+    if (changed === 'all' || this.#isAllOld) this.#redrawAll();
+    else {
+      const { values } = data;
+      const [places, blocks, forms, dirty, words, picture] = [
+        this.#places,
+        this.#blocks,
+        this.#forms,
+        this.#dirty,
+        inks.words,
+        this.#words,
+      ];
+      const [selected, aside, own] = [this.#selected, inks.aside, this.#own];
+      let areMarksOld = plan.side >= VALUES_FROM * this.#unit;
+      for (let i = 0; i < changed.length; i++) {
+        const cell = changed[i] as number;
+        const block = blocks[cell] as number;
+        if (block === NOWHERE) continue;
+        const value = values[cell] as number;
+        const isAside = selected !== undefined && selected[cell] !== 1;
+        const isOwn = own !== undefined && !isAside && (value & 15) === LIVE;
+        picture[places[cell] as number] = (
+          isOwn ? own[cell] || words[NOTHING] : (isAside ? aside : words)[value]
+        ) as number;
+        dirty[block] = 1;
+        if (forms[cell] !== formOf(value)) areMarksOld = true;
+      }
+      this.#areMarksOld ||= areMarksOld;
+      this.#request();
+    }
+  }
+
+  #draw(): void {
+    const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
+    if (plan === undefined || inks === undefined || data === undefined || this.#inks === undefined) return;
+    if (this.#isAllOld) {
+      const { values } = data;
+      for (let cell = 0; cell < values.length; cell++) {
+        if (this.#blocks[cell] === NOWHERE) continue;
+        const value = values[cell] as number;
+        const isAside = this.#selected !== undefined && this.#selected[cell] !== 1;
+        const isOwn = this.#own !== undefined && !isAside && (value & 15) === LIVE;
+        this.#words[this.#places[cell] as number] = (
+          isOwn ? this.#own?.[cell] || inks.words[NOTHING] : (isAside ? inks.aside : inks.words)[value]
+        ) as number;
+      }
+      this.#lower.clearRect(0, 0, this.#elements.cells.width, this.#elements.cells.height);
+      this.#dirty.fill(1);
+      this.#isAllOld = false;
+    }
+    if (this.#dirty.includes(1)) {
+      surface(this.#picture).putImageData(this.#image, 0, 0);
+      this.#lower.imageSmoothingEnabled = false;
+      for (const block of this.#inSight(plan)) {
+        const { columns, rows, column, row, x, y } = block;
+        if (this.#dirty[this.#blocks[block.first] as number] !== 1) continue;
+        const [wide, high] = [columns * plan.wide, rows * plan.side];
+        this.#lower.drawImage(this.#picture, column, row, columns, rows, x, y - this.#top, wide, high);
+      }
+      this.#dirty.fill(0);
+    }
+    if (this.#areMarksOld) this.#drawMarks(plan, data, this.#inks);
+    // Of which tick the colours are: who compares them with the server's answers asks for that one.
+    this.#elements.cells.dataset.seq = String(data.seq);
+  }
+
+  get #top(): number {
+    return Math.round(this.#elements.field.scrollTop * this.#unit);
+  }
+
+  /** The blocks of which something is to be seen. */
+  #inSight({ blocks, side }: Plan): Block[] {
+    const [top, high] = [this.#top, this.#elements.cells.height];
+    return blocks.filter(({ y, rows }) => y + rows * side > top && y - this.#label * this.#unit < top + high);
+  }
+
+  #drawMarks(plan: Plan, data: Cells, inks: Inks): void {
+    this.#areMarksOld = false;
+    const context = this.#upper;
+    const { side, wide } = plan;
+    const unit = this.#unit;
+    const gap = side >= GAPS_FROM * unit ? Math.max(1, Math.round(side * 0.06)) : 0;
+    context.clearRect(0, 0, this.#elements.marks.width, this.#elements.marks.height);
+    context.save();
+    context.translate(0, -this.#top);
+    const hasForms = side >= FORMS_FROM * unit;
+    for (const block of this.#inSight(plan)) {
+      const { x, y, columns, first, count } = block;
+      for (let cell = first; cell < first + count; cell++) {
+        const value = data.values[cell] as number;
+        const form = formOf(value);
+        this.#forms[cell] = form;
+        if (!hasForms || form === STATES.indexOf('live') || this.#isAside(cell)) continue;
+        const at = cornerOf(plan, block, cell);
+        this.#painter?.draw(context, value, at.x, at.y, wide - gap, side - gap);
+      }
+      if (gap > 0) this.#drawGaps(context, block, plan, gap, inks.page);
+      if (side >= VALUES_FROM * unit) this.#drawTiles(context, plan, block, gap);
+      if (this.#label > 0) this.#drawLabel(context, block, x, y, columns * wide - gap);
+      else if (plan.blocks.length > 1) this.#drawTag(context, block, columns * wide - gap, block.rows * side - gap);
+    }
+    context.restore();
+  }
+
+  #isAside(cell: number): boolean {
+    return this.#selected !== undefined && this.#selected[cell] !== 1;
+  }
+
+  /** Lines between cells, in the colour of the page. */
+  #drawGaps(context: CanvasRenderingContext2D, block: Block, { side, wide }: Plan, gap: number, page: Rgb): void {
+    const { x, y, columns, rows, count } = block;
+    context.fillStyle = css(page);
+    for (let column = 1; column <= columns; column++) context.fillRect(x + column * wide - gap, y, gap, rows * side);
+    for (let row = 1; row <= rows; row++) context.fillRect(x, y + row * side - gap, columns * wide, gap);
+    if (side < 24 * this.#unit) return;
+    // Round corners on what is large enough to have them.
+    const round = Math.min(side * 0.09, 8 * this.#unit);
+    context.beginPath();
+    for (let k = 0; k < count; k++) {
+      const [left, top] = [x + (k % columns) * wide, y + Math.floor(k / columns) * side];
+      context.rect(left, top, wide - gap, side - gap);
+      context.roundRect(left, top, wide - gap, side - gap, round);
+    }
+    context.fill('evenodd');
+  }
+
+  /** Values, and names where there is room, on tiles. */
+  #drawTiles(context: CanvasRenderingContext2D, plan: Plan, block: Block, gap: number): void {
+    const [inks, reading, data] = [this.#inks as Inks, this.#reading, this.#cells as Cells];
+    const unit = this.#unit;
+    const [inner, wide] = [plan.side - gap, plan.wide - gap];
+    const hasNames = inner >= NAMES_FROM * unit;
+    const pad = Math.min(inner * 0.11, 14 * unit);
+    const large = Math.min(inner * (hasNames ? 0.24 : 0.28), 44 * unit);
+    const small = Math.max(10 * unit, Math.min(inner * 0.13, 19 * unit));
+    context.textBaseline = 'alphabetic';
+    context.textAlign = 'left';
+    for (let cell = block.first; cell < block.first + block.count; cell++) {
+      const bits = data.values[cell] as number;
+      const { x, y } = cornerOf(plan, block, cell);
+      const state = stateOf(bits);
+      const isLive = state === 'live';
+      const place = 4 * (this.#places[cell] as number);
+      const fill = [...this.#image.data.subarray(place, place + 3)] as unknown as Rgb;
+      const isOnFill = isLive && isMeasured(bits) && !this.#isAside(cell);
+      const ink = isOnFill ? inkOn(fill) : css(inks.text);
+      const write = (text: string, size: number, weight: number, up: number, colour: string) => {
+        context.font = `${weight} ${size}px ${FONT}`;
+        // A number is smaller rather than cut.
+        const wanted = weight > 500 ? context.measureText(text).width / (wide - 2 * pad) : 1;
+        if (wanted > 1) context.font = `${weight} ${size / wanted}px ${FONT}`;
+        const fitting = fit(context, text, wide - 2 * pad);
+        if (!isLive) {
+          // On hatching a text needs ground.
+          context.fillStyle = css(inks.page);
+          const ground = context.measureText(fitting).width + pad * 0.8;
+          context.beginPath();
+          context.roundRect(x + pad * 0.6, up - size * 0.98, ground, size * 1.3, 3 * unit);
+          context.fill();
+        }
+        context.fillStyle = colour;
+        context.fillText(fitting, x + pad, up);
+      };
+      const value =
+        isMeasured(bits) && reading !== undefined ? quantity(numberOf(reading, valueIn(bits)), reading.unit) : '–';
+      if (hasNames) write(data.names[cell] as string, small, 500, y + pad + small * 0.8, ink);
+      const bottom = y + inner - pad;
+      if (isLive) write(value, large, 650, bottom, ink);
+      else {
+        const size = Math.min(large, small * 1.3);
+        write(state, size, 650, bottom, css(inks.states[state]));
+        // What was read last, in brackets as status has it.
+        if (hasNames && value !== '–') write(`(${value})`, small, 400, bottom - size * 1.45, css(inks.muted));
+      }
+    }
+  }
+
+  /** What is worst in a block, by its word, and how many; undefined: nothing. */
+  #worstOf({ first, count }: Block): { word: State | 'ailing'; number: number; ink: Rgb } | undefined {
+    const [data, inks] = [this.#cells as Cells, this.#inks as Inks];
+    const { states, ailing } = data.tally(first, count);
+    for (const state of ['silent', 'unknown', 'uncertain', 'never', 'left'] as const) {
+      const number = states[STATES.indexOf(state)] as number;
+      if (number > 0) return { word: state, number, ink: inks.states[state] };
+    }
+    return ailing > 0 ? { word: 'ailing', number: ailing, ink: inks.ailing } : undefined;
+  }
+
+  #nameOf({ group }: Block): string {
+    return (this.#cells as Cells).layout.groups[group]?.name ?? 'others';
+  }
+
+  /** The name of a group over its block, and what is not well in it. */
+  #drawLabel(context: CanvasRenderingContext2D, block: Block, x: number, y: number, width: number): void {
+    const inks = this.#inks as Inks;
+    const unit = this.#unit;
+    const size = this.#letters * unit;
+    const worst = this.#worstOf(block);
+    const up = y - size * 0.45;
+    context.textBaseline = 'alphabetic';
+    context.textAlign = 'left';
+    context.font = `500 ${size}px ${FONT}`;
+    const title = fit(context, this.#nameOf(block), width);
+    context.fillStyle = css(worst?.word === 'silent' ? inks.text : inks.muted);
+    context.fillText(title, x, up);
+    if (worst === undefined) return;
+    const after = context.measureText(title).width + size * 0.6;
+    context.font = `650 ${size}px ${FONT}`;
+    context.fillStyle = css(worst.ink);
+    for (const text of [`${worst.number} ${worst.word}`, String(worst.number)])
+      if (after + context.measureText(text).width <= width) {
+        context.fillText(text, x + after, up);
+        return;
+      }
+    // No room for words: a bar over the block.
+    context.fillRect(x, y - 3 * unit, width, 2 * unit);
+  }
+
+  /** Where there are no labels: a frame around a block in which something is not well, and how many in it, where there is room. */
+  #drawTag(context: CanvasRenderingContext2D, block: Block, width: number, height: number): void {
+    const worst = this.#worstOf(block);
+    if (worst === undefined || worst.word === 'ailing') return;
+    const unit = this.#unit;
+    const { x, y } = block;
+    const line = Math.max(1, Math.round(1.5 * unit));
+    context.strokeStyle = css(worst.ink);
+    context.lineWidth = line;
+    context.strokeRect(x - line, y - line, width + 2 * line, height + 2 * line);
+    const text = String(worst.number);
+    const size = Math.min(height * 0.55, (width / text.length) * 1.1, 26 * unit);
+    if (size < 8 * unit) return;
+    context.font = `700 ${size}px ${FONT}`;
+    context.textBaseline = 'middle';
+    context.textAlign = 'center';
+    const wide = context.measureText(text).width + size * 0.5;
+    context.fillStyle = css((this.#inks as Inks).page);
+    context.beginPath();
+    context.roundRect(x + (width - wide) / 2, y + height / 2 - size * 0.62, wide, size * 1.2, size * 0.2);
+    context.fill();
+    context.fillStyle = css(worst.ink);
+    context.fillText(text, x + width / 2, y + height / 2 + size * 0.04);
+  }
+
+  /** The cell under a point of the page; undefined where there is none. */
+  cellAt(clientX: number, clientY: number): number | undefined {
+    const at = this.#inside(clientX, clientY);
+    return this.#plan === undefined ? undefined : cellAt(this.#plan, at.x, at.y);
+  }
+
+  /** The group whose label or block is under a point of the page. */
+  groupAt(clientX: number, clientY: number): number | undefined {
+    const at = this.#inside(clientX, clientY);
+    return this.#plan && blockAt(this.#plan, at.x, at.y, this.#label * this.#unit)?.group;
+  }
+
+  #inside(clientX: number, clientY: number): { x: number; y: number } {
+    const box = this.#elements.stage.getBoundingClientRect();
+    return { x: (clientX - box.left) * this.#unit, y: (clientY - box.top) * this.#unit + this.#top };
+  }
+
+  get cursor(): number | undefined {
+    return this.#cursor;
+  }
+
+  /** Puts the ring around a cell; undefined: around none. */
+  set cursor(cell: number | undefined) {
+    this.#cursor = cell;
+    this.#moveRing();
+  }
+
+  #moveRing(): void {
+    const { ring, field } = this.#elements;
+    const [plan, cell] = [this.#plan, this.#cursor];
+    const block = plan && cell !== undefined ? blockOf(plan, cell) : undefined;
+    ring.hidden = block === undefined;
+    if (plan === undefined || cell === undefined || block === undefined) return;
+    const { x, y } = cornerOf(plan, block, cell);
+    const [left, top, wide, side] = [x, y, plan.wide, plan.side].map(length => length / this.#unit) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const [width, size] = [Math.max(wide, 6), Math.max(side, 6)];
+    ring.style.transform = `translate(${left - (width - wide) / 2}px, ${top - (size - side) / 2}px)`;
+    ring.style.width = `${width}px`;
+    ring.style.height = `${size}px`;
+    if (top < field.scrollTop) field.scrollTop = top - this.#label;
+    else if (top + side > field.scrollTop + field.clientHeight) field.scrollTop = top + side - field.clientHeight;
+  }
+}
+
+/** Black or white, whichever is read better on a colour. */
+function inkOn(fill: Rgb): string {
+  const [red, green, blue] = fill.map(part => (part / 255) ** 2.2) as unknown as Rgb;
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.22 ? '#06090c' : '#ffffff';
+}
+
+/** As much of a text as there is room for. */
+function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
+  if (context.measureText(text).width <= width) return text;
+  let [low, high] = [0, text.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low === 0 ? '' : `${text.slice(0, low)}…`;
+}

@@ -1,0 +1,101 @@
+// The colours of a reading: an even scale, computed in OKLCH so that equal steps of the value look equal, and so that each is lighter (on a
+// dark page) or darker (on a light one) than the one before. Its hues go from violet over blue and green to lime: red, orange and pink
+// are left to states. Pure.
+
+/** How many colours there are: values fall into as many equal parts. */
+export const STEPS = 256;
+
+export type Rgb = readonly [red: number, green: number, blue: number];
+
+/** One end of the scale: lightness 0..1, chroma, hue in degrees. */
+type Lch = readonly [lightness: number, chroma: number, hue: number];
+
+/** Low and high of the scale. What is high stands out from the page, what is low sinks into it. */
+const ENDS: Readonly<Record<Theme, readonly [low: Lch, high: Lch]>> = {
+  dark: [
+    [0.3, 0.1, 292],
+    [0.9, 0.16, 118],
+  ],
+  light: [
+    [0.93, 0.08, 118],
+    [0.33, 0.13, 292],
+  ],
+};
+
+export type Theme = 'dark' | 'light';
+
+/** From linear light to what a screen is told, 0..255; out of range where the colour is none that a screen has. */
+function encode(linear: number): number {
+  return 255 * (linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055);
+}
+
+/** OKLCH in sRGB, as Björn Ottosson defines it. */
+function rgbOf([lightness, chroma, hue]: Lch): Rgb {
+  const [a, b] = [chroma * Math.cos((hue * Math.PI) / 180), chroma * Math.sin((hue * Math.PI) / 180)];
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    encode(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ];
+}
+
+/** The nearest colour that a screen can show: with less chroma, at the same lightness and hue. */
+export function oklch([lightness, chroma, hue]: Lch): Rgb {
+  for (let c = chroma; ; c -= 0.002) {
+    const rgb = rgbOf([lightness, Math.max(0, c), hue]);
+    if (c <= 0 || rgb.every(part => part > -0.5 && part < 255.5))
+      return rgb.map(part => Math.min(255, Math.max(0, Math.round(part)))) as unknown as Rgb;
+  }
+}
+
+/** The colours from low to high. */
+export function palette(theme: Theme): Rgb[] {
+  const [low, high] = ENDS[theme];
+  return Array.from({ length: STEPS }, (_, step) => {
+    const t = step / (STEPS - 1);
+    const at = (i: 0 | 1 | 2) => low[i] + (high[i] - low[i]) * t;
+    // A screen has less of blue green than of either end.
+    return oklch([at(0), at(1) - 0.02 * Math.sin(Math.PI * t), at(2)]);
+  });
+}
+
+/** Which colour a value of a cell has, 0 to VALUE_MOST. */
+export function stepOf(value: number, most: number): number {
+  return Math.min(STEPS - 1, Math.floor((value * STEPS) / (most + 1)));
+}
+
+/** A colour on its way to another: 0 is `from`, 1 is `to`. */
+export function mixed(from: Rgb, to: Rgb, part: number): Rgb {
+  return [0, 1, 2].map(i =>
+    Math.round((from[i] as number) + ((to[i] as number) - (from[i] as number)) * part),
+  ) as unknown as Rgb;
+}
+
+/** As the bytes of an ImageData lie in a little-endian word; opaque. */
+export function word([red, green, blue]: Rgb): number {
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+}
+
+/** As CSS has it. */
+export function css([red, green, blue]: Rgb): string {
+  return `rgb(${red} ${green} ${blue})`;
+}
+
+/** A colour as a style sheet writes it, `#rrggbb`; black for what is none. */
+export function fromHex(text: string): Rgb {
+  const [, red = '0', green = '0', blue = '0'] = /^\s*#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\s*$/i.exec(text) ?? [];
+  return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)];
+}
+
+/** Hues that follow each other in lists are far apart on the circle. */
+const GOLDEN_ANGLE = 137.508;
+
+/** The colour of a name as a word: the same on every page and every day. */
+export function colourOf(name: string, theme: Theme): number {
+  let hash = 2166136261;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);
+  return word(oklch([theme === 'dark' ? 0.72 : 0.58, 0.12, ((hash >>> 0) * GOLDEN_ANGLE) % 360]));
+}

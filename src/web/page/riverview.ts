@@ -1,0 +1,165 @@
+// The river on its canvas: a picture off screen with one pixel for each second, of which a tick paints one column, scaled to the width of
+// the page, the newest at the right. Nothing is drawn while it is out of sight.
+
+import { make, oncePerFrame, set, surface, write } from './dom.js';
+import { clock, minute } from './formats.js';
+import type { Inks } from './inks.js';
+import { type River, type RiverInks, riverInks, SECONDS } from './riverrows.js';
+
+/** Heights of a row, px; rows that are lower have no gap, and no label. */
+const ROW_MOST = 44;
+const ROW_LEAST = 1;
+const GAPPED_FROM = 5;
+const LABELLED_FROM = 11;
+
+export interface RiverElements {
+  readonly flow: HTMLCanvasElement;
+  readonly rows: HTMLElement;
+  readonly times: HTMLElement;
+  readonly frame: HTMLElement;
+}
+
+export class RiverView {
+  readonly #elements: RiverElements;
+  readonly #context: CanvasRenderingContext2D;
+  readonly #picture = document.createElement('canvas');
+  #river: River | undefined;
+  #inks: RiverInks | undefined;
+  #names: readonly string[] = [];
+  #unit = 1;
+  #high: number = ROW_MOST;
+  #gap = 1;
+  #room = 0;
+  #most = ROW_MOST;
+  #isInSight = false;
+  /** The columns from this second on are not in the picture yet. */
+  #from = 0;
+  readonly #request = oncePerFrame(() => this.#draw());
+
+  constructor(elements: RiverElements) {
+    this.#elements = elements;
+    this.#context = surface(elements.flow);
+    new IntersectionObserver(entries => {
+      this.#isInSight = entries.at(-1)?.isIntersecting === true;
+      if (this.#isInSight) this.#request();
+    }).observe(elements.frame);
+  }
+
+  /** What flows; `names`: of its rows. */
+  show(river: River, names: readonly string[]): void {
+    this.#river = river;
+    this.#names = names;
+    this.layOut();
+  }
+
+  setInks(inks: Inks): void {
+    this.#inks = riverInks(inks.scale, part => (part === 'ailing' ? inks.ailing : inks.states[part]), inks.unmeasured);
+    this.repaint();
+  }
+
+  /** How high it may be, and a row of it at most, px. */
+  fit(height: number, most = ROW_MOST): void {
+    if (this.#room === height && this.#most === most) return;
+    [this.#room, this.#most] = [height, most];
+    this.layOut();
+  }
+
+  layOut(): void {
+    const river = this.#river;
+    if (river === undefined) return;
+    const { flow, rows } = this.#elements;
+    this.#unit = window.devicePixelRatio || 1;
+    const wanted = Math.min(this.#most, Math.max(ROW_LEAST, Math.floor(this.#room / Math.max(1, river.rows))));
+    this.#high = Math.max(1, Math.round(wanted * this.#unit));
+    this.#gap = wanted >= GAPPED_FROM ? Math.max(1, Math.round(this.#unit)) : 0;
+    const high = (this.#high * river.rows) / this.#unit;
+    this.#elements.frame.style.height = `${high}px`;
+    rows.replaceChildren(
+      ...(wanted < LABELLED_FROM
+        ? []
+        : this.#names.map((name, row) => {
+            const label = make('span', { title: name }, name);
+            label.style.top = `${(row * this.#high) / this.#unit}px`;
+            label.style.height = label.style.lineHeight = `${wanted - 1}px`;
+            return label;
+          })),
+    );
+    rows.hidden = wanted < LABELLED_FROM;
+    const width = flow.clientWidth;
+    flow.width = Math.max(1, Math.round(width * this.#unit));
+    flow.height = this.#high * river.rows;
+    this.#picture.width = SECONDS;
+    this.#picture.height = Math.max(1, this.#high * river.rows);
+    this.repaint();
+  }
+
+  /** All columns anew: history has come, or colours are others. */
+  repaint(): void {
+    this.#from = 0;
+    this.#request();
+  }
+
+  /** A tick has brought a column. */
+  update(second: number): void {
+    if (this.#from > second) this.#from = second;
+    if (this.#isInSight) this.#request();
+  }
+
+  #draw(): void {
+    const [river, inks] = [this.#river, this.#inks];
+    if (river === undefined || inks === undefined || !this.#isInSight || river.newest === 0 || river.rows === 0) return;
+    const picture = surface(this.#picture);
+    const oldest = river.newest - SECONDS + 1;
+    const column = new ImageData(1, this.#picture.height);
+    const words = new Uint32Array(column.data.buffer);
+    for (let second = Math.max(oldest, this.#from); second <= river.newest; second++) {
+      river.paint(second, words, this.#high, this.#gap, inks);
+      picture.putImageData(column, second % SECONDS, 0);
+    }
+    this.#from = river.newest + 1;
+    const { flow } = this.#elements;
+    const context = this.#context;
+    context.imageSmoothingEnabled = false;
+    context.clearRect(0, 0, flow.width, flow.height);
+    // The picture is a ring: the oldest column stands behind the newest.
+    const cut = (river.newest + 1) % SECONDS;
+    const left = Math.round(((SECONDS - cut) * flow.width) / SECONDS);
+    if (cut < SECONDS) context.drawImage(this.#picture, cut, 0, SECONDS - cut, flow.height, 0, 0, left, flow.height);
+    if (cut > 0) context.drawImage(this.#picture, 0, 0, cut, flow.height, left, 0, flow.width - left, flow.height);
+    this.#tell(river);
+  }
+
+  /** Times below: each five minutes by the clock, and since when there is anything. */
+  #tell(river: River): void {
+    const { times } = this.#elements;
+    const oldest = river.newest - SECONDS + 1;
+    const since = river.since();
+    const marks: [second: number, text: string][] = [];
+    if (since !== undefined && since > oldest + 20) marks.push([since, `since ${clock(since * 1000)}`]);
+    for (let second = Math.ceil(oldest / 300) * 300; second <= river.newest; second += 300)
+      marks.push([second, minute(second * 1000)]);
+    const shown = marks.filter(
+      ([second], i) =>
+        i === 0 || (Math.abs(second - (marks[0] as [number, string])[0]) > 75 && second < river.newest - 30),
+    );
+    while (times.children.length > shown.length) times.lastElementChild?.remove();
+    while (times.children.length < shown.length) times.append(make('span'));
+    for (const [i, [second, text]] of shown.entries()) {
+      const mark = times.children[i] as HTMLElement;
+      write(mark, text);
+      const part = (second - oldest) / SECONDS;
+      set(mark, { class: part > 0.85 ? 'late' : undefined });
+      mark.style.insetInlineStart = `${(100 * part).toFixed(2)}%`;
+    }
+  }
+
+  /** The row and the second under a point of the page. */
+  at(clientX: number, clientY: number): { row: number; second: number } | undefined {
+    const river = this.#river;
+    const box = this.#elements.flow.getBoundingClientRect();
+    if (river === undefined || box.width === 0) return undefined;
+    const row = Math.floor(((clientY - box.top) * this.#unit) / this.#high);
+    const second = river.newest - SECONDS + 1 + Math.floor(((clientX - box.left) * SECONDS) / box.width);
+    return row >= 0 && row < river.rows && second <= river.newest ? { row, second } : undefined;
+  }
+}

@@ -1,0 +1,74 @@
+// What stands first: the line of status in large letters, and its sentences, each of which selects whom it is about.
+
+import { type Head, type SentenceTold, STATES } from '../wire.js';
+import { byId, make, show, write } from './dom.js';
+
+/** A number and the word of a state, as the line has them. */
+const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'ailing'].join('|')})\\b`, 'g');
+
+/** The part of the line that stands in large letters, and the rest. */
+export function partsOf(line: string): [large: string, rest: string] {
+  const at = line.indexOf('; ');
+  return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 2)];
+}
+
+/** The text with the numbers of states in their colours. */
+function coloured(text: string): (Node | string)[] {
+  const pieces: (Node | string)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(COUNTED)) {
+    pieces.push(text.slice(end, match.index));
+    pieces.push(make('b', { class: match[0].split(' ')[1] as string }, match[0]));
+    end = match.index + match[0].length;
+  }
+  pieces.push(text.slice(end));
+  return pieces;
+}
+
+export class Headline {
+  readonly #line = byId('line');
+  readonly #rest = byId('rest');
+  readonly #sentences = byId('sentences');
+  readonly #select: (nodes: string) => void;
+  #text = '';
+  #told = '';
+
+  /** `select`: a host list whose nodes somebody wants to see. */
+  constructor(select: (nodes: string) => void) {
+    this.#select = select;
+  }
+
+  /** `isWell`: the board tells how it is now. */
+  show({ line, sentences }: Pick<Head, 'line' | 'sentences'>): void {
+    const [large, rest] = partsOf(line);
+    if (this.#text !== large) {
+      this.#text = large;
+      this.#line.replaceChildren(...coloured(large));
+    }
+    write(this.#rest, rest);
+    show(this.#rest, rest !== '');
+    const told = JSON.stringify(sentences);
+    if (this.#told === told) return;
+    this.#told = told;
+    this.#update(sentences);
+  }
+
+  /** Changes the items in place: one that has the keyboard's focus keeps it while its words change. */
+  #update(sentences: readonly SentenceTold[]): void {
+    const list = this.#sentences;
+    while (list.children.length > sentences.length) list.lastElementChild?.remove();
+    for (const [i, { kind, text, nodes }] of sentences.entries()) {
+      const item = (list.children[i] as HTMLLIElement | undefined) ?? list.appendChild(make('li'));
+      item.className = `kind-${kind}`;
+      const tag = nodes === undefined ? 'span' : 'button';
+      let inner = item.firstElementChild as HTMLElement | null;
+      if (inner?.localName !== tag) {
+        inner = make(tag, tag === 'button' ? { type: 'button' } : {});
+        item.replaceChildren(inner);
+        if (tag === 'button') inner.addEventListener('click', () => this.#select(item.dataset.nodes ?? ''));
+      }
+      item.dataset.nodes = nodes ?? '';
+      write(inner, text);
+    }
+  }
+}

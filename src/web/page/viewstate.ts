@@ -1,0 +1,66 @@
+// What is shown, as the URL holds it: so a view can be sent to somebody, and Back works. Pure.
+
+export interface View {
+  /** The reading that fills the cells, and the rule that groups them; undefined: the server's choice. */
+  readonly reading?: string | undefined;
+  readonly by?: string | undefined;
+  /** By what else cells are coloured: `job` or `user`. */
+  readonly colour?: string | undefined;
+  /** A condition: nodes for which it does not hold are not shown. */
+  readonly where?: string | undefined;
+  /** The group that fills the map; undefined: all. */
+  readonly group?: string | undefined;
+  /** What is selected: a host list, or the word for a state. */
+  readonly select?: string | undefined;
+  readonly state?: string | undefined;
+  /** The node whose sheet is open, or which is under the cursor alone. */
+  readonly node?: string | undefined;
+  readonly at?: string | undefined;
+  /** The page of the table, from 1. */
+  readonly page?: number | undefined;
+  /** Least size of a cell, px; undefined: as large as fits. */
+  readonly zoom?: number | undefined;
+  readonly theme?: 'dark' | 'light' | undefined;
+  /** A screen on a wall: no controls. */
+  readonly wall?: boolean | undefined;
+}
+
+const TEXTS = ['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'node', 'at'] as const;
+/** The sizes of cells that one can zoom to. */
+export const ZOOMS: readonly number[] = [8, 16, 32, 64, 128];
+
+/** The view of a query, `?reading=cpu&wall`; what is unknown or wrong in it is left out. */
+export function parseView(search: string): View {
+  const query = new URLSearchParams(search);
+  const view: { -readonly [K in keyof View]: View[K] } = {};
+  for (const key of TEXTS) {
+    const text = query.get(key);
+    if (text !== null && text !== '') view[key] = text;
+  }
+  const page = Number(query.get('page') ?? '');
+  if (Number.isInteger(page) && page > 1) view.page = page;
+  const zoom = Number(query.get('zoom') ?? '');
+  if (ZOOMS.includes(zoom)) view.zoom = zoom;
+  const theme = query.get('theme');
+  if (theme === 'dark' || theme === 'light') view.theme = theme;
+  if (query.has('wall')) view.wall = true;
+  return view;
+}
+
+/** The query of a view, `?` for the plain one: relative, so that the page may lie anywhere. */
+export function writeView(view: View): string {
+  const query = new URLSearchParams();
+  for (const key of TEXTS) if (view[key] !== undefined) query.set(key, view[key]);
+  if (view.page !== undefined) query.set('page', String(view.page));
+  if (view.zoom !== undefined) query.set('zoom', String(view.zoom));
+  if (view.theme !== undefined) query.set('theme', view.theme);
+  const text = query.toString();
+  return `?${[...(view.wall ? ['wall'] : []), ...(text === '' ? [] : [text])].join('&')}`;
+}
+
+/** The question to the server that a view has: what of it changes the stream. */
+export function streamQuery({ reading, by, where }: View): string {
+  const query = new URLSearchParams();
+  for (const [key, text] of Object.entries({ reading, by, where })) if (text !== undefined) query.set(key, text);
+  return query.toString();
+}

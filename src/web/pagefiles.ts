@@ -1,0 +1,58 @@
+// The files of the page, as the build has left them: read once, and told by a number that another build has another one of.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { VERSION } from '../common/version.js';
+
+/** Where the build leaves them. */
+const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
+};
+
+/** What is served where the page was not built. */
+const UNBUILT = `<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>beoboard</title></head>
+<body><p>The page was not built: npm run build makes it. The API is at <a href="api/v1/openapi.json">api/v1/openapi.json</a>.</p></body>
+</html>
+`;
+
+interface PageFile {
+  readonly type: string;
+  readonly body: Uint8Array;
+}
+
+export interface PageFiles {
+  /** By their paths, from `/` on. */
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** Of another build another text. */
+  readonly build: string;
+}
+
+/** Reads them; index.html is `/`. */
+export function readPageFiles(folder = FOLDER): PageFiles {
+  const files = new Map<string, PageFile>();
+  const hash = createHash('sha256').update(VERSION);
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder).sort();
+  } catch {}
+  for (const name of names) {
+    const type = TYPES[extname(name)];
+    if (type === undefined) continue;
+    const body = readFileSync(`${folder}/${name}`);
+    hash.update(name).update(body);
+    files.set(name === 'index.html' ? '/' : `/${name}`, { type, body });
+  }
+  if (!files.has('/')) files.set('/', { type: TYPES['.html'] as string, body: Buffer.from(UNBUILT) });
+  return { files, build: hash.digest('hex').slice(0, 16) };
+}

@@ -1,0 +1,44 @@
+// What is served under which path: the page and the API. Decides who may ask from where; knows nothing of a socket.
+
+import { type Answer, type Question, sentence } from '../common/http.js';
+import { Api } from './api.js';
+import type { PageFiles } from './pagefiles.js';
+import { TooMuch } from './questions.js';
+import type { Wall } from './wall.js';
+
+/** Of every answer. */
+export const HEADERS = {
+  'Cache-Control': 'no-store, no-transform',
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+const API = '/api/v1/';
+
+/** Answers each question under that base, a path without a slash at its end. */
+export function responder(wall: Wall, page: PageFiles, base: string) {
+  const api = new Api(wall);
+  const nowhere = sentence(404, `there is no such page; see ${base}/`);
+  return async (question: Question): Promise<Answer> => {
+    const { path: asked, site } = question;
+    if (base !== '' && asked === base)
+      return { ...sentence(308, 'the page is one slash further'), headers: { Location: `${base}/` } };
+    if (!asked.startsWith(`${base}/`)) return nowhere;
+    const path = asked.slice(base.length);
+    // A link from elsewhere may lead to the page, and nothing else here is anybody else's.
+    if (site === 'cross-site' && path !== '/') return sentence(403, 'a page of another site may not ask for this');
+    const file = page.files.get(path);
+    if (file !== undefined) return { status: 200, ...file };
+    if (!path.startsWith(API)) return nowhere;
+    try {
+      return (await api.answer(path.slice(API.length), question)) ?? nowhere;
+    } catch (error) {
+      if (error instanceof TooMuch) return sentence(503, error.message);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,204 @@
+// The streams: who watches what, and what each of them is sent at each look. What several of them are shown is made once. Who has not taken
+// what was sent is sent nothing more until he has, and then all anew.
+
+import type { Sink } from '../common/http.js';
+import type { Grouping } from '../common/options.js';
+import { SCALES } from '../readings/scales.js';
+import { changesFrame, jsonFrame, pictureFrame } from './framing.js';
+import { Arrangement, type Chosen, type Grouped, type Layout } from './layouts.js';
+import type { Tick, Watcher } from './watcher.js';
+import type { EventTold, Head, Hello, LayoutTold } from './wire.js';
+
+/** What a stream shows. */
+export interface View {
+  /** Which of SCALES. */
+  readonly scale: number;
+  readonly by: { readonly text: string; readonly grouping: Grouping; readonly grouped: Grouped } | undefined;
+  readonly chosen: Chosen | undefined;
+}
+
+/** Somebody who watches. */
+interface Client {
+  readonly sink: Sink;
+  /** The look that it was sent last, and in which layout; 0: none. */
+  seq: number;
+  layout: number;
+  roster: number;
+  head: Uint8Array | undefined;
+  /** The number of the last event that it was sent. */
+  event: number;
+}
+
+/** What is common to all streams at a look. */
+export interface News {
+  readonly tick: Tick;
+  readonly head: Head;
+  /** The same as at the look before where nothing but its times is different. */
+  readonly headFrame: Uint8Array;
+  /** Those that are kept, and the number of the last of them: of the first, `lastEvent - events.length + 1`. */
+  readonly events: readonly EventTold[];
+  readonly lastEvent: number;
+}
+
+/** All streams that show the same. */
+class Channel {
+  readonly clients = new Set<Client>();
+  #layout: Layout | undefined;
+  #cells = new Uint16Array();
+  #before = new Uint16Array();
+  #seq = 0;
+  #layoutFrame: Uint8Array | undefined;
+  #pictureFrame: Uint8Array | undefined;
+
+  constructor(
+    readonly view: View,
+    readonly arrangement: Arrangement,
+  ) {}
+
+  end(): void {
+    for (const { sink } of this.clients) sink.end();
+  }
+
+  /** Takes its cells from a look; what goes to those who have all of the look before, or undefined where that is no help to them. */
+  #follow(tick: Tick): Uint8Array | undefined {
+    const layout = this.arrangement.at(tick);
+    const column = tick.cells[this.view.scale] as Uint16Array;
+    const { order } = layout;
+    const isSame = layout === this.#layout;
+    [this.#cells, this.#before] = [this.#before, this.#cells];
+    if (this.#cells.length !== order.length) this.#cells = new Uint16Array(order.length);
+    const cells = this.#cells;
+    for (let i = 0; i < order.length; i++) cells[i] = column[order[i] as number] as number;
+    const seqBefore = this.#seq;
+    this.#seq = tick.seq;
+    this.#pictureFrame = undefined;
+    if (isSame) return changesFrame(layout.number, tick.seq, seqBefore, this.#before, cells);
+    this.#layout = layout;
+    this.#layoutFrame = undefined;
+    return undefined;
+  }
+
+  get #picture(): Uint8Array {
+    this.#pictureFrame ??= pictureFrame((this.#layout as Layout).number, this.#seq, this.#cells);
+    return this.#pictureFrame;
+  }
+
+  get #layoutTold(): Uint8Array {
+    if (this.#layoutFrame === undefined) {
+      const { number, groups, order } = this.#layout as Layout;
+      this.#layoutFrame = jsonFrame('layout', { layout: number, count: order.length, groups } satisfies LayoutTold);
+    }
+    return this.#layoutFrame;
+  }
+
+  /** Sends a look to all who can take it. */
+  tell(news: News, hello: () => Uint8Array, eventsFrame: (since: number) => Uint8Array | undefined): void {
+    const { tick } = news;
+    const before = this.#seq;
+    const changes = tick.seq === before ? undefined : this.#follow(tick);
+    const whole = new Map<string, Uint8Array>();
+    for (const client of this.clients) {
+      if (!client.sink.isFree) continue;
+      if (client.seq === tick.seq) continue;
+      const parts: (Uint8Array | undefined)[] = [];
+      if (client.roster !== tick.roster) parts.push(hello());
+      const { number } = this.#layout as Layout;
+      if (client.layout !== number || client.roster !== tick.roster) parts.push(this.#layoutTold, this.#picture);
+      else parts.push(client.seq === before && changes !== undefined ? changes : this.#picture);
+      if (client.head !== news.headFrame) parts.push(news.headFrame);
+      if (client.event < news.lastEvent) parts.push(eventsFrame(client.event));
+      // Nearly all are sent the same.
+      const key = `${parts.length} ${client.seq === before} ${client.layout} ${client.roster} ${client.event} ${client.head === news.headFrame}`;
+      let bytes = whole.get(key);
+      if (bytes === undefined) {
+        bytes = Buffer.concat(parts.filter(part => part !== undefined));
+        whole.set(key, bytes);
+      }
+      client.sink.write(bytes);
+      client.seq = tick.seq;
+      client.layout = number;
+      client.roster = tick.roster;
+      client.head = news.headFrame;
+      client.event = news.lastEvent;
+    }
+  }
+}
+
+export class Streams {
+  readonly #channels = new Map<string, Channel>();
+  readonly #arrangements = new Map<string, Arrangement>();
+  #news: News | undefined;
+
+  constructor(
+    readonly watcher: Watcher,
+    /** What a stream begins with, but for what it shows. */
+    readonly hello: (tick: Tick) => Omit<Hello, 'reading' | 'by' | 'where'>,
+    /** Told of rules and conditions that a stream has come to use, or uses no more. */
+    readonly uses: (view: View, more: 1 | -1) => void,
+  ) {}
+
+  get count(): number {
+    let count = 0;
+    for (const { clients } of this.#channels.values()) count += clients.size;
+    return count;
+  }
+
+  /** Shows somebody the last look, and each that follows. */
+  add(view: View, sink: Sink): void {
+    const [by, where] = [view.by?.text ?? '', view.chosen?.text ?? ''];
+    const order = JSON.stringify([by, where]);
+    const key = `${view.scale} ${order}`;
+    let channel = this.#channels.get(key);
+    if (channel === undefined) {
+      let arrangement = this.#arrangements.get(order);
+      if (arrangement === undefined) {
+        arrangement = new Arrangement(this.watcher, view.by?.grouped, view.chosen);
+        this.#arrangements.set(order, arrangement);
+      }
+      channel = new Channel(view, arrangement);
+      this.#channels.set(key, channel);
+    }
+    const event = this.#news?.lastEvent ?? 0;
+    const client: Client = { sink, seq: 0, layout: 0, roster: -1, head: undefined, event };
+    const { clients } = channel;
+    clients.add(client);
+    this.uses(view, 1);
+    sink.onGone(() => {
+      clients.delete(client);
+      this.uses(view, -1);
+      if (clients.size > 0) return;
+      this.#channels.delete(key);
+      if (![...this.#channels.values()].some(other => other.arrangement === channel.arrangement))
+        this.#arrangements.delete(order);
+    });
+    if (this.#news !== undefined) this.#tell(channel, this.#news);
+  }
+
+  /** Tells all of a look. */
+  tell(news: News): void {
+    this.#news = news;
+    for (const channel of this.#channels.values()) this.#tell(channel, news);
+  }
+
+  #tell(channel: Channel, news: News): void {
+    const { view } = channel;
+    // It is asked for anew, and refused with the reason.
+    if (view.chosen?.isTooSlow || view.by?.grouped.isTooSlow) {
+      channel.end();
+      return;
+    }
+    const hello = () => {
+      const shown = {
+        reading: (SCALES[view.scale] as (typeof SCALES)[number]).name,
+        by: view.by?.text ?? null,
+        where: view.chosen?.text ?? null,
+      };
+      return jsonFrame('hello', { ...this.hello(news.tick), ...shown } satisfies Hello);
+    };
+    channel.tell(news, hello, since => {
+      const { events, lastEvent } = news;
+      const more = events.slice(Math.max(0, events.length - (lastEvent - since)));
+      return more.length > 0 ? jsonFrame('events', more) : undefined;
+    });
+  }
+}

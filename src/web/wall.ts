@@ -1,0 +1,175 @@
+// The wall: looks at a board once a second, keeps what it saw, and shows it to whoever watches. Opens no port.
+
+import type { Feed } from '../common/http.js';
+import { grouping as groupingValue } from '../common/options/values.js';
+import { didYouMean, InputError, nearest, quote } from '../common/text.js';
+import { SCALES } from '../readings/scales.js';
+import type { Snapshot } from '../shm/reader.js';
+import { jsonFrame } from './framing.js';
+import { Happenings } from './happenings.js';
+import { Heads } from './heads.js';
+import { River } from './history.js';
+import { Jobs } from './joblook.js';
+import { Questions } from './questions.js';
+import { type News, Streams, type View } from './streams.js';
+import { TICK_MS, type Tick, Watcher } from './watcher.js';
+import type { Head, Hello, ReadingInfo } from './wire.js';
+
+/** What there is to say of a reading to a page. */
+export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }) => info);
+
+interface WallOptions {
+  readonly board: string;
+  readonly owner?: number | string | undefined;
+  readonly build: string;
+  /** Where what Slurm says lies; undefined: it is not shown. */
+  readonly slurmDir?: string | undefined;
+}
+
+/** The clocks of this machine are so far apart after it slept, or when its wall clock is set, s. */
+const CLOCKS_APART_S = 5;
+
+/** A wall that has not looked for so long hangs, ms. */
+const STUCK_MS = 15_000;
+
+const withoutTimes = ({ seq: _, now_ms: __, ...rest }: Head) => JSON.stringify(rest);
+
+export class Wall {
+  readonly watcher: Watcher;
+  readonly streams: Streams;
+  readonly questions: Questions;
+  readonly river = new River();
+  readonly happenings: Happenings;
+  /** Undefined: they are not shown. */
+  readonly jobs: Jobs | undefined;
+  readonly #heads: Heads;
+  readonly #options: WallOptions;
+  /** Tells one start of this server from another. */
+  readonly #started = Date.now();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #news: News | undefined;
+  #headTold = '';
+  /** The wall clock of the first look, ms, and the seconds for which this machine has slept since. */
+  #beganMs = 0;
+  #slept = 0;
+  #lookedAt = performance.now();
+
+  constructor(options: WallOptions) {
+    this.#options = options;
+    this.watcher = new Watcher(options.board, options.owner);
+    this.questions = new Questions(this.watcher);
+    this.happenings = new Happenings(this.watcher);
+    this.jobs = options.slurmDir === undefined ? undefined : new Jobs(options.slurmDir);
+    this.#heads = new Heads(this.watcher, found => this.jobs?.oddities(found) ?? []);
+    this.watcher.askers.add(this.#heads);
+    this.streams = new Streams(
+      this.watcher,
+      tick => this.#hello(tick),
+      (view, more) => this.questions.use(view, more),
+    );
+  }
+
+  #hello({ nowMs, roster }: Tick): Omit<Hello, 'reading' | 'by' | 'where'> {
+    const { cluster } = this.watcher;
+    return {
+      schema: 1,
+      build: this.#options.build,
+      ...(cluster !== undefined && { cluster }),
+      boardId: `${this.#started.toString(36)}.${roster}`,
+      now_ms: nowMs,
+      interval_ms: TICK_MS,
+      readings: READINGS,
+      jobs: this.jobs !== undefined,
+    };
+  }
+
+  /** Whether it looks. */
+  get isAlive(): boolean {
+    return performance.now() - this.#lookedAt < STUCK_MS;
+  }
+
+  /** What the last look has gathered. */
+  get digest(): Snapshot | undefined {
+    return this.#heads.digest;
+  }
+
+  /** The first look, and one each second from then on. */
+  async begin(): Promise<void> {
+    await this.#look(0);
+    const began = performance.now();
+    const again = (number: number) => {
+      const wait = Math.max(0, began + number * TICK_MS - performance.now());
+      this.#timer = setTimeout(async () => {
+        await this.#look(number);
+        // What was missed is not made up for.
+        const next = Math.max(number + 1, Math.ceil((performance.now() - began) / TICK_MS));
+        if (!this.#isClosed) again(next);
+      }, wait);
+    };
+    again(1);
+  }
+
+  /** The column of the river for second number `number`: those in which this machine slept are left out. */
+  #column(number: number, nowMs: number): number {
+    if (number === 0) this.#beganMs = nowMs;
+    const apart = Math.round((nowMs - this.#beganMs) / TICK_MS) - number - this.#slept;
+    if (apart > CLOCKS_APART_S) this.#slept += apart;
+    // The wall clock was set back: that was no sleep.
+    else if (apart < -CLOCKS_APART_S) this.#beganMs += apart * TICK_MS;
+    return number + this.#slept;
+  }
+
+  async #look(number: number): Promise<void> {
+    const tick = await this.watcher.look();
+    this.#lookedAt = performance.now();
+    if (this.#isClosed) return;
+    this.happenings.follow(tick.seq, this.watcher.trouble === undefined ? this.digest : undefined);
+    const head = this.#heads.at(tick);
+    const told = withoutTimes(head);
+    const isSame = told === this.#headTold;
+    this.#headTold = told;
+    this.#news = {
+      tick,
+      head,
+      headFrame: isSame && this.#news !== undefined ? this.#news.headFrame : jsonFrame('head', head),
+      events: this.happenings.kept,
+      lastEvent: this.happenings.count,
+    };
+    this.streams.tell(this.#news);
+    this.questions.tidy();
+    this.river.keep(grouped => this.questions.has(grouped));
+    this.river.take(tick, this.watcher.names, this.#column(number, tick.nowMs));
+  }
+
+  /** What a stream is asked to show. Throws an InputError, or TooMuch. */
+  async view(query: URLSearchParams): Promise<View> {
+    const reading = query.get('reading') ?? (SCALES[0] as (typeof SCALES)[number]).name;
+    const scale = SCALES.findIndex(({ name }) => name === reading);
+    const names = SCALES.map(({ name }) => name);
+    if (scale < 0)
+      throw new InputError(
+        `reading: ${quote(reading)} is none; ${didYouMean(nearest(reading, names), `there are ${names.join(', ')}`)}`,
+      );
+    const by = query.get('by');
+    const where = query.get('where');
+    return {
+      scale,
+      by: by === null ? undefined : await this.questions.grouped(by, groupingValue.parse(by)),
+      chosen: where === null ? undefined : await this.questions.chosen(where),
+    };
+  }
+
+  /** Shows it to somebody, from now on. */
+  show(view: View): Feed {
+    return sink => this.streams.add(view, sink);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#heads.close();
+    this.questions.close();
+    this.watcher.reader.close();
+  }
+}

@@ -1,0 +1,187 @@
+// Looks at the board once a second, node by node, and keeps of each look what pages are made of: a cell for each node and reading. Reads a
+// piece of the board at a time, and gives back the turn between two. Serves nobody.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { Cursor } from '../readings/cursor.js';
+import { SCALES, type Scale } from '../readings/scales.js';
+import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { type BoardTold, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
+
+/** From one look to the next, ms. */
+export const TICK_MS = 1000;
+/** Looks that are kept, for questions about one of them. */
+const KEPT_TICKS = 10;
+/** Nodes that are copied at a time: as many as stay in the cache. */
+const PIECE_NODES = 256;
+/** After so long others have their turn, ms. */
+const SLICE_MS = 4;
+/** How often a board is looked at anew that is replaced just then. */
+const TRIES = 3;
+
+const UNKNOWN = STATES.indexOf('unknown');
+
+/** A look. */
+export interface Tick {
+  readonly seq: number;
+  /** The wall clock, ms since 1970. */
+  readonly nowMs: number;
+  readonly state: BoardTold;
+  /** Which nodes these are: the same number, the same names in the same order, of which the last looks may have more. */
+  readonly roster: number;
+  readonly count: number;
+  /** For each of SCALES a cell of each node, in the order of the board; as many as there is room for. */
+  readonly cells: readonly Uint16Array[];
+}
+
+/** The value of a cell for a number. */
+export function cellValue({ low, high, scale }: Pick<Scale, 'low' | 'high' | 'scale'>, number: number): number {
+  if (Number.isNaN(number)) return NOT_MEASURED;
+  if (number <= low) return 0;
+  if (number >= high) return VALUE_MOST;
+  const part = scale === 'linear' ? (number - low) / (high - low) : Math.log(number / low) / Math.log(high / low);
+  return Math.round(part * VALUE_MOST);
+}
+
+/** What is asked of each node at each look, while the reports lie there. */
+export interface Asker {
+  /** The nodes of the piece are those from number `first` on. */
+  ask(piece: Snapshot, first: number): void;
+  /** Before the first piece of a look, of which there are so many nodes, whose numbers may mean other nodes than before. */
+  begin(count: number, isAnother: boolean): void;
+}
+
+/** Hands back the turn when it has been kept for long enough. */
+export class Slices {
+  #began = performance.now();
+
+  /** Undefined: go on. */
+  next(): Promise<void> | undefined {
+    if (performance.now() - this.#began < SLICE_MS) return undefined;
+    return turn().then(() => {
+      this.#began = performance.now();
+    });
+  }
+}
+
+export class Watcher {
+  readonly reader: BoardReader;
+  /** The names of all nodes, in the order of the board. */
+  names: string[] = [];
+  /** Another number: another board, in which nodes have other numbers. */
+  roster = 0;
+  /** What the last look found wrong. */
+  trouble: string | undefined;
+  cluster: string | undefined;
+  readonly askers = new Set<Asker>();
+  /** The last looks, the newest first. */
+  readonly ticks: Tick[] = [];
+  readonly #cursor = new Cursor();
+  #opened = 0;
+  #seq = 0;
+
+  constructor(path: string, owner?: number | string) {
+    this.reader = new BoardReader(path, owner);
+  }
+
+  get last(): Tick | undefined {
+    return this.ticks[0];
+  }
+
+  /** The look of that number, as long as it is kept. */
+  tick(seq: number): Tick | undefined {
+    return this.ticks.find(tick => tick.seq === seq);
+  }
+
+  /** Looks once. */
+  async look(): Promise<Tick> {
+    let tick: Tick | undefined;
+    for (let left = TRIES - 1; left >= 0 && tick === undefined; left--)
+      try {
+        tick = await this.#pass(left === 0);
+      } catch (error) {
+        if (!(error instanceof NoBoard)) throw error;
+        tick = this.#blind(error);
+      }
+    this.ticks.unshift(tick as Tick);
+    return tick as Tick;
+  }
+
+  /** Room for the cells of so many nodes: that of the look that is kept no longer. */
+  #room(count: number): Uint16Array[] {
+    const old = this.ticks.length >= KEPT_TICKS ? this.ticks.pop() : undefined;
+    const size = old?.cells[0]?.length ?? 0;
+    if (old !== undefined && size >= count && size <= 2 * count + PIECE_NODES) return [...old.cells];
+    const room = count + (count >> 4);
+    return SCALES.map(() => new Uint16Array(room));
+  }
+
+  /** What is shown where there is no board: the last cells, and nothing known. */
+  #blind(why: NoBoard): Tick {
+    const count = this.names.length;
+    const { last } = this;
+    const cells = this.#room(count);
+    for (const [i, column] of cells.entries()) {
+      const before = last?.cells[i];
+      for (let node = 0; node < count; node++)
+        column[node] = ((before?.[node] ?? NOT_MEASURED << CELL.valueShift) & ~15) | UNKNOWN;
+    }
+    this.trouble = why.message;
+    const state = why.state === 'retired' ? 'retired' : 'absent';
+    return { seq: ++this.#seq, nowMs: Date.now(), state, roster: this.roster, count, cells };
+  }
+
+  /** One pass over all nodes; undefined: another board took this one's place meanwhile, unless this is the last try. */
+  async #pass(isLast: boolean): Promise<Tick | undefined> {
+    const slices = new Slices();
+    let cells: Uint16Array[] | undefined;
+    let [count, first] = [0, 0];
+    let [state, nowMs]: [BoardTold, number] = ['ok', 0];
+    for (const piece of this.reader.pieces(PIECE_NODES)) {
+      if (piece.retired && !isLast) return undefined;
+      if (cells === undefined) {
+        count = piece.total;
+        this.#follow(piece);
+        cells = this.#room(count);
+        nowMs = Number(piece.realNs / 1_000_000n);
+        state = piece.retired ? 'retired' : !piece.stalled ? 'ok' : piece.closed ? 'closed' : 'stalled';
+      }
+      if (first + piece.count > this.names.length) this.names.push(...piece.names().slice(this.names.length - first));
+      this.#encode(piece, Math.min(piece.count, count - first), first, cells);
+      for (const asker of this.askers) asker.ask(piece, first);
+      first += piece.count;
+      // What is added meanwhile has its turn at the next look.
+      if (first >= count) break;
+      const pause = slices.next();
+      if (pause !== undefined) await pause;
+    }
+    this.trouble = undefined;
+    return { seq: ++this.#seq, nowMs, state, roster: this.roster, count, cells: cells ?? this.#room(0) };
+  }
+
+  /** Takes note of the board that is looked at now. */
+  #follow(piece: Snapshot): void {
+    const isAnother = this.reader.opened !== this.#opened;
+    if (isAnother) {
+      this.#opened = this.reader.opened;
+      this.roster++;
+      this.names = [];
+      // Numbers of nodes mean others in them.
+      this.ticks.length = 0;
+    }
+    this.cluster = piece.header.cluster_name || undefined;
+    for (const asker of this.askers) asker.begin(piece.total, isAnother);
+  }
+
+  #encode(piece: Snapshot, nodes: number, first: number, cells: readonly Uint16Array[]): void {
+    const cursor = this.#cursor;
+    const { states, ails } = piece.overview;
+    for (let i = 0; i < nodes; i++) {
+      cursor.lay(piece, i);
+      const low = (states[i] as number) | (ails[i] === 0 ? 0 : CELL.ailing);
+      for (let s = 0; s < SCALES.length; s++) {
+        const scale = SCALES[s] as Scale;
+        (cells[s] as Uint16Array)[first + i] = (cellValue(scale, scale.take(cursor)) << CELL.valueShift) | low;
+      }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// JSON written from where a struct lies is, byte for byte, the JSON of the object that is decoded of it: for bytes that mean something, and
+// for bytes that mean nothing.
+
+import fc from 'fast-check';
+import t from 'tap';
+import { json } from '../src/common/output.js';
+import { Page } from '../src/common/page.js';
+import { decode, decodeReport, encode, REPORT_BYTES } from '../src/layout/codec.js';
+import { bits, structs } from '../src/layout/layout.gen.js';
+import { rates } from '../src/shm/rates.js';
+import { keyPart, putNumber, putRates, putReport, putText, structPut } from '../src/telling/structjson.js';
+
+const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
+const runs = { seed, numRuns: 300 };
+t.comment(`SEED=${seed}`);
+
+/** What is written of it. */
+function written(put: (page: Page) => void): string {
+  const page = new Page(1 << 17);
+  put(page);
+  return Buffer.from(page.written).toString();
+}
+
+/** Bytes of that many; small numbers and zeros are as likely as all others, for most fields hold such. */
+const bytesOf = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).chain(all =>
+    fc
+      .array(fc.record({ at: fc.nat(length - 1), run: fc.nat(64), byte: fc.constantFrom(0, 0, 1, 0x41, 255) }), {
+        maxLength: 60,
+      })
+      .map(runsOf => {
+        const bytes = all.slice();
+        for (const { at, run, byte } of runsOf) bytes.fill(byte, at, at + run);
+        return new DataView(bytes.buffer);
+      }),
+  );
+
+t.test('every struct of the contract', async t => {
+  for (const struct of ['report', 'record', 'slot', 'link', 'sender', 'event', 'board_header'] as const)
+    t.doesNotThrow(
+      () =>
+        fc.assert(
+          fc.property(
+            bytesOf(structs[struct].bytes),
+            view => written(page => structPut(struct)(page, view, 0)) === json(decode(struct, view, 0)),
+          ),
+          runs,
+        ),
+      struct,
+    );
+});
+
+const boot = (view: DataView) => decodeReport(view, 0).boot_id.toString(16).padStart(16, '0');
+
+t.test('a report as readers see it', async t => {
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(bytesOf(REPORT_BYTES), fc.boolean(), (view, isWhole) => {
+        // Else nearly no report has many sets.
+        if (isWhole) view.setBigUint64(structs.report.fields.valid.offset, 2n ** 64n - 1n, true);
+        const shown = Object.assign(decodeReport(view, 0), { boot_id: boot(view) });
+        return written(page => putReport(page, view, 0)) === json(shown);
+      }),
+      runs,
+    ),
+  );
+});
+
+t.test('rates of two reports of one boot', async t => {
+  const all = Object.keys(bits.valid).length;
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(bytesOf(2 * REPORT_BYTES), fc.nat(2 ** 31), fc.nat(1000), (view, span, moved) => {
+        // The later one is the earlier one with some of its bytes changed, or another one altogether.
+        const bytes = new Uint8Array(view.buffer);
+        if (moved > 300) {
+          bytes.copyWithin(REPORT_BYTES, 0, REPORT_BYTES);
+          for (let at = moved; at < REPORT_BYTES; at += 101) bytes[REPORT_BYTES + at] = (bytes[at] ?? 0) + 1;
+        }
+        const ids = { boot_id: 7n, valid: 2n ** BigInt(all) - 1n };
+        encode('report', view, 0, { ...ids, t_boot_ns: 1_000n, slow_boot_ns: 1_000n });
+        encode('report', view, REPORT_BYTES, { ...ids, t_boot_ns: 1_000n + BigInt(span), slow_boot_ns: 9_000n });
+        const expected = rates(view, 0, REPORT_BYTES);
+        return (
+          written(page => putRates(page, keyPart('rates'), view, 0, REPORT_BYTES)) === `,"rates":${json(expected)}`
+        );
+      }),
+      runs,
+    ),
+  );
+  const view = new DataView(new ArrayBuffer(2 * REPORT_BYTES));
+  view.setUint8(structs.report.fields.boot_id.offset, 1);
+  t.equal(
+    written(page => putRates(page, keyPart('rates'), view, 0, REPORT_BYTES)),
+    '',
+    'of two boots there are none',
+  );
+});
+
+t.test('numbers and texts', async t => {
+  const sameNumber = (value: number) => written(page => putNumber(page, value)) === json(value);
+  const sameText = (text: string) => written(page => putText(page, text)) === json(text);
+  t.doesNotThrow(() => fc.assert(fc.property(fc.double({ noNaN: true, min: 0, max: 1e18 }), sameNumber), runs));
+  t.doesNotThrow(() => fc.assert(fc.property(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), sameNumber), runs));
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(fc.nat(2 ** 40), n => sameNumber(n / 1000)),
+      runs,
+    ),
+  );
+  t.doesNotThrow(() => fc.assert(fc.property(fc.string({ unit: 'binary' }), sameText), runs));
+  t.doesNotThrow(() => fc.assert(fc.property(fc.string(), sameText), runs));
+});

@@ -1,0 +1,222 @@
+// What the wall tells its pages of a board is what is on the board: cells, layouts and groups, what changes from one look to the next, the
+// last 15 minutes.
+
+import t from 'tap';
+import { terms } from '../src/common/terms.gen.js';
+import { SCALES } from '../src/readings/scales.js';
+import { changesFrame, pictureFrame } from '../src/web/framing.js';
+import { River } from '../src/web/history.js';
+import { Grouped } from '../src/web/layouts.js';
+import { cellValue, type Tick } from '../src/web/watcher.js';
+import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from '../src/web/wire.js';
+import { boardPath, run, start, startReceiver, until } from './lib.js';
+import { ask, startWeb, WallClient } from './webclient.js';
+
+t.test('states have the numbers of the board', async t => {
+  t.strictSame(STATES, terms.node_state);
+  t.ok(STATES.length <= 2 ** CELL.stateBits);
+});
+
+t.test('a value of a cell is its reading in its domain, and the way back is no farther off than a step', async t => {
+  for (const scale of SCALES) {
+    const { low, high, name } = scale;
+    t.equal(cellValue(scale, low), 0, `${name}: low`);
+    t.equal(cellValue(scale, low - 1e9), 0, `${name}: below`);
+    t.equal(cellValue(scale, high), VALUE_MOST, `${name}: high`);
+    t.equal(cellValue(scale, high * 10), VALUE_MOST, `${name}: beyond`);
+    t.equal(cellValue(scale, Number.NaN), NOT_MEASURED, `${name}: not measured`);
+    for (let value = 0; value <= VALUE_MOST; value += 13)
+      if (cellValue(scale, numberOf(scale, value)) !== value)
+        t.fail(`${name}: ${value} is another value on its way back`);
+  }
+});
+
+t.test('changes are told where they are shorter than a picture', async t => {
+  const before = Uint16Array.from({ length: 12 }, (_, i) => i);
+  const same = changesFrame(1, 7, 6, before, before) as Uint8Array;
+  t.equal(same.length, 5 + 16, 'a pulse');
+  const one = before.slice();
+  one[5] = 99;
+  t.equal(changesFrame(1, 7, 6, before, one)?.length, 5 + 16 + 6);
+  t.equal(
+    changesFrame(
+      1,
+      7,
+      6,
+      before,
+      before.map(cell => cell + 1),
+    ),
+    undefined,
+  );
+  t.equal(pictureFrame(1, 7, before).length, 5 + 8 + 24);
+});
+
+/** A look at nodes that all have this cell in each reading. */
+const tickOf = (seq: number, cells: readonly number[], more: Partial<Tick> = {}): Tick => ({
+  seq,
+  nowMs: 1_000_000 + seq * 1000,
+  state: 'ok',
+  roster: 1,
+  count: cells.length,
+  cells: SCALES.map(() => Uint16Array.from(cells)),
+  ...more,
+});
+
+const LIVE = STATES.indexOf('live');
+const SILENT = STATES.indexOf('silent');
+const cellOf = (value: number, state: number) => (value << CELL.valueShift) | state;
+
+/** Counts and values of a row of groups, as RIVER says that they are packed. */
+function rowOf(packed: Uint8Array, columns: number) {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  const counts = (which: number) =>
+    Array.from({ length: columns }, (_, i) => view.getUint16((which * columns + i) * 2, true));
+  const behind = columns * (STATES.length + 1) * 2;
+  const values = (which: number) => [...packed.subarray(behind + which * columns, behind + (which + 1) * columns)];
+  return { live: counts(LIVE), silent: counts(SILENT), least: values(0), mean: values(1), most: values(2) };
+}
+
+t.test('the river', async t => {
+  const names = ['a1', 'a2', 'b1'];
+  const river = new River();
+  const look = (seq: number, state = LIVE) =>
+    river.take(tickOf(seq, [cellOf(0, LIVE), cellOf(2000, LIVE), cellOf(4000, state)]), names, seq);
+  t.test('of all nodes, from the first look on', async t => {
+    // From then on each second is kept, and not every tenth alone.
+    await river.groups('', undefined, 3, 0);
+    for (let seq = 0; seq < 12; seq++) look(seq, seq === 11 ? SILENT : LIVE);
+    const { head, columns } = await river.groups('', undefined, 3, 0);
+    t.match(head, { columns: 12, since_ms: 1_000_000, count_bytes: 2, gaps: [], rows: [{ name: null }] });
+    const row = rowOf(columns[0] as Uint8Array, 12);
+    t.strictSame(row.live, [...Array(11).fill(3), 2]);
+    t.strictSame(row.silent, [...Array(11).fill(0), 1]);
+    t.strictSame([row.least.at(-2), row.mean.at(-2), row.most.at(-2)], [0, 125, 250]);
+    t.strictSame([row.least.at(-1), row.most.at(-1)], [0, 125], 'what a silent node was at is no value of now');
+  });
+  t.test('of groups that nobody had asked for, by what nodes have told', async t => {
+    const grouped = new Grouped({ pattern: '^[a-z]' });
+    grouped.begin(3, true);
+    const piece = { count: 3, names: () => names } as unknown as Parameters<Grouped['ask']>[0];
+    grouped.ask(piece, 0);
+    const { head, columns } = await river.groups('x', grouped, 3, 0);
+    t.match(head, { columns: 12, rows: [{ name: 'a' }, { name: 'b' }] });
+    const [a, b] = columns.map(column => rowOf(column, 12));
+    t.strictSame(a?.live, Array(12).fill(2));
+    t.strictSame(b?.silent, [...Array(11).fill(0), 1]);
+    t.strictSame(a?.mean, Array(12).fill(63), 'every ten seconds');
+  });
+  t.test('of nodes, with gaps where nobody looked', async t => {
+    look(15);
+    river.take(tickOf(16, [], { state: 'absent' }), names, 16);
+    look(20);
+    const { head, columns } = river.nodes(['b1'], 0);
+    t.match(head, {
+      columns: 21,
+      value_every: 10,
+      gaps: [
+        [12, 3],
+        [16, 4],
+      ],
+    });
+    const [packed] = columns as [Uint8Array];
+    const states = Array.from({ length: 21 }, (_, i) => ((packed[i >> 1] as number) >> ((i & 1) * 4)) & 15);
+    t.strictSame(states.slice(9), [LIVE, LIVE, SILENT, 15, 15, 15, LIVE, 15, 15, 15, 15, LIVE]);
+    t.strictSame([...packed.subarray(11)], [250, 250, 250]);
+  });
+  t.test('of 15 minutes, and no more', async t => {
+    for (let seq = 21; seq < 2000; seq++) look(seq);
+    const { head } = river.nodes(['a1'], 0);
+    t.match(head, { columns: RIVER.columns, since_ms: 1_000_000 + (2000 - RIVER.columns) * 1000, gaps: [] });
+    t.ok(river.bytes < 2e6, `${river.bytes} bytes`);
+  });
+  t.test('a node keeps its past under another number, and one that is gone leaves none', async t => {
+    river.take(tickOf(2000, [cellOf(4000, LIVE), cellOf(0, LIVE)], { roster: 2 }), ['b1', 'c1'], 2000);
+    const states = (name: string) => {
+      const [packed] = river.nodes([name], 0).columns as [Uint8Array];
+      return [1998, 1999, 2000].map(seq => {
+        const i = seq - 1101;
+        return ((packed[i >> 1] as number) >> ((i & 1) * 4)) & 15;
+      });
+    };
+    t.strictSame(states('b1'), [LIVE, LIVE, LIVE]);
+    t.strictSame(states('c1'), [15, 15, LIVE]);
+    t.strictSame(states('a1'), [15, 15, 15]);
+  });
+});
+
+t.test('a board of load, and what a page has of it', async t => {
+  const board = boardPath(t);
+  // Nobody is called anything but live here: the reports that came last stand still, and can be compared.
+  const { port } = await startReceiver(t, board, ['--uncertain-after', '1h', '--silent-after', '2h']);
+  const nodes = Array.from({ length: 30 }, (_, i) => `node${String(i + 1).padStart(2, '0')}`);
+  const load = start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', '30', '--interval', '100ms']);
+  const web = await startWeb(t, board);
+  const clients = ['cpu', 'mem', 'load_per_cpu', 'net'].map(
+    reading => [reading, WallClient.open(t, web.url, `?reading=${reading}&by=/node[0-9]/`)] as const,
+  );
+  const chosen = WallClient.open(t, web.url, `?where=${encodeURIComponent('name ~ "^node1"')}`);
+  for (const [, client] of clients)
+    await until('all nodes are there, live', () => client.names.length === 30 && client.count('live') === 30);
+  load.child.kill('SIGKILL');
+  await load.exit;
+  // What was under way when it was killed is on the board by the third look.
+  const [, first] = clients[0] as (typeof clients)[number];
+  const { seq } = first;
+  for (const [, client] of clients) await until('three looks more', () => client.seq >= seq + 3);
+  t.test('cells are what status tells', async t => {
+    const { stdout } = await run(['status', '--json', '--board', board, '-o', 'cpu,mem,load,cpus,in,out']);
+    const told = JSON.parse(stdout).nodes as ({ name: string } & Record<string, number>)[];
+    const truth: Record<string, (node: Record<string, number>) => number> = {
+      cpu: ({ cpu = Number.NaN }) => cpu,
+      mem: ({ mem = Number.NaN }) => mem,
+      load_per_cpu: ({ load = Number.NaN, cpus = Number.NaN }) => load / cpus,
+      net: node => (node.in ?? Number.NaN) + (node.out ?? Number.NaN),
+    };
+    t.strictSame(told.map(({ name }) => name).sort(), nodes);
+    for (const [reading, client] of clients) {
+      const scale = SCALES.find(({ name }) => name === reading) as (typeof SCALES)[number];
+      for (const node of told) {
+        // status rounds to three decimals.
+        const off = client.value(node.name) - cellValue(scale, (truth[reading] as (typeof truth)[string])(node));
+        if (Math.abs(off) > 1) t.fail(`${reading} of ${node.name} is ${off} off`);
+      }
+      t.not(new Set(client.cells).size, 1, `${reading} is not the same everywhere`);
+    }
+  });
+  t.test('groups are those of the rule, in the order of their names', async t => {
+    t.strictSame(first.layout?.groups, [
+      { name: 'node0', nodes: 'node[01-09]', first: 0, count: 9 },
+      { name: 'node1', nodes: 'node[10-19]', first: 9, count: 10 },
+      { name: 'node2', nodes: 'node[20-29]', first: 19, count: 10 },
+      { name: 'node3', nodes: 'node30', first: 29, count: 1 },
+    ]);
+    t.strictSame(chosen.names, nodes.slice(9, 19), 'those for which a condition holds alone');
+    t.match(chosen.hello, { where: 'name ~ "^node1"', by: null, reading: 'cpu' });
+  });
+  t.test('from one look to the next what has changed alone', async t => {
+    // Nothing does any more.
+    const { changes = 0, picture = 0 } = first.frames;
+    await until('two pulses', () => (first.frames.changes ?? 0) >= changes + 2);
+    t.equal(first.frames.picture, picture);
+    t.match(first.head, { state: 'ok', counts: { live: 30 }, line: /^30 nodes: 30 live; heard everything for / });
+    for (const [, { wrong }] of [...clients, ['', chosen] as const]) t.strictSame(wrong, []);
+  });
+  t.test('a look by its number has the readings of its cells', async t => {
+    const at = first.seq;
+    const { nodes } = (await ask(`${web.url}api/v1/nodes?seq=${at}&fields=cpu`)).json() as {
+      nodes: { name: string; state: string; cpu: number }[];
+    };
+    const [cpu] = SCALES as [(typeof SCALES)[number]];
+    t.equal(nodes.length, 30);
+    for (const { name, state, cpu: value } of nodes)
+      if (cellValue(cpu, value) !== first.value(name) || state !== first.state(name)) t.fail(`${name} is another`);
+  });
+  t.test('a change of the board is told at the look that follows it', async t => {
+    await run(['forget', '--board', board, 'node[01-05]']);
+    await until('the map has no forgotten nodes', () => first.names.length === 25);
+    t.strictSame(first.names, nodes.slice(5));
+    t.equal(first.frames.hello, 2, 'another board');
+    t.strictSame(first.wrong, []);
+    await until('the event of it', () => first.events.some(({ event }) => event === 'board'));
+  });
+});

@@ -1,0 +1,212 @@
+// The API of the wall: every answer is what the OpenAPI document says, nodes are as `status --json` has them, and what cannot be answered is
+// refused in a sentence.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { monotonicMs } from '../src/slurm/statefile.js';
+import { Chosen } from '../src/web/layouts.js';
+import { RIVER } from '../src/web/wire.js';
+import { board as boardOf } from './ganglia.js';
+import { boardPath, folder, run, start, startReceiver, until } from './lib.js';
+import { objections } from './openapicheck.js';
+import { ask, startWeb, WallClient } from './webclient.js';
+
+interface Node {
+  name: string;
+  state: string;
+  [key: string]: unknown;
+}
+
+t.test('a board that stands still', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, [
+    '--uncertain-after',
+    '1h',
+    '--silent-after',
+    '2h',
+    '--cluster',
+    'c1',
+  ]);
+  const load = start(t, [
+    'load',
+    '--to',
+    `127.0.0.1:${port}`,
+    '--cluster',
+    'c1',
+    '--size',
+    '12',
+    '--interval',
+    '100ms',
+  ]);
+  const slurm = folder(t);
+  const web = await startWeb(t, board, ['--show-jobs', '--slurm-dir', slurm]);
+  const plain = await startWeb(t, board);
+  const client = WallClient.open(t, web.url);
+  await until('all nodes are there', () => client.names.length === 12 && client.count('live') === 12);
+  load.child.kill('SIGKILL');
+  await load.exit;
+  const { seq } = client;
+  await until('three looks more', () => client.seq >= seq + 3);
+
+  const api = `${web.url}api/v1/`;
+  const document = (await ask(`${api}openapi.json`)).json() as {
+    paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
+  };
+  /** What of that answer is not as the document says. */
+  const wrongWith = async (url: string, path: string) => {
+    const { status, text, headers } = await ask(`${api}${url}`);
+    const { content } = document.paths[path]?.get.responses[status] ?? {};
+    const type = String(headers['content-type']).replace(/;.*/, '');
+    const schema = content?.[type]?.schema as Record<string, unknown> | undefined;
+    if (schema === undefined) return [`${url}: ${status} ${type} is not in the document: ${text}`];
+    return objections(document, schema, type === 'application/json' ? JSON.parse(text) : text);
+  };
+
+  t.test('what is answered is what is described', async t => {
+    for (const [url, path] of [
+      ['nodes', '/nodes'],
+      ['nodes?fields=load,mem_avail_mib,os_release,boot_id', '/nodes'],
+      ['nodes?where=load%3E1', '/nodes'],
+      ['nodes/node01', '/nodes/{name}'],
+      ['nodes/nobody', '/nodes/{name}'],
+      ['events', '/events'],
+      ['events?since=1', '/events'],
+      ['jobs', '/jobs'],
+      ['readings', '/readings'],
+      ['openapi.json', '/openapi.json'],
+      ['nodes?fields=nothing', '/nodes'],
+      ['nodes?seq=4000000', '/nodes'],
+    ] as const)
+      t.strictSame(await wrongWith(url, path), [], url);
+    t.strictSame(await wrongWith(`nodes?seq=${client.seq}`, '/nodes'), [], 'a look');
+    const { schemas } = (document as unknown as { components: { schemas: Record<string, object> } }).components;
+    const broken = { $ref: '#/components/schemas/Nodes' };
+    t.not(objections({ components: { schemas } }, broken, { schema: 1 }).length, 0, 'what is otherwise is found');
+  });
+
+  t.test('nodes are as status has them', async t => {
+    const { nodes } = (await ask(`${api}nodes`)).json() as { nodes: Node[] };
+    const told = JSON.parse((await run(['status', '--json', '--board', board])).stdout).nodes as Node[];
+    // Ages go on.
+    const still = (all: Node[]) => all.map(({ age_ms: _, ...node }) => node).sort((a, b) => (a.name < b.name ? -1 : 1));
+    t.strictSame(still(nodes), still(told));
+    const one = (await ask(`${api}nodes/node03`)).json() as { node: Node; sections: { title: string }[]; line: string };
+    t.strictSame(still([one.node]), still(told.filter(({ name }) => name === 'node03')));
+    t.match(one.line, /^node03: live, last heard .* ago from 127\.0\.0\.1$/);
+    t.match(
+      one.sections.map(({ title }) => title),
+      ['Identity', 'Reports', 'Health', 'CPUs', 'Memory'],
+    );
+  });
+
+  t.test('fields and conditions choose', async t => {
+    const { nodes } = (
+      await ask(`${api}nodes?fields=load,cpus&where=${encodeURIComponent('name == node02')}`)
+    ).json() as {
+      nodes: Node[];
+    };
+    t.equal(nodes.length, 1);
+    t.strictSame(Object.keys(nodes[0] as Node), ['name', 'state', 'load', 'cpus']);
+    const none = (await ask(`${api}nodes?where=state==silent`)).json() as { nodes: Node[] };
+    t.strictSame(none.nodes, []);
+  });
+
+  t.test('what cannot be answered is refused in a sentence', async t => {
+    const refused = async (url: string, status: number, why: RegExp) => {
+      const answer = await ask(`${api}${url}`);
+      t.equal(answer.status, status, url);
+      t.match(answer.text, why, url);
+      t.match(answer.headers['content-type'], /^text\/plain/, url);
+    };
+    await refused('nodes?where=lod%3E1', 400, /^column 1: there is no field 'lod'; did you mean load\?|load/);
+    await refused(`nodes?where=${'x'.repeat(257)}`, 400, /longer than 256 bytes/);
+    await refused('nodes?wher=1', 400, /'wher' is no parameter of this; .*where/);
+    await refused('nodes?fields=a&fields=b', 400, /fields is given twice/);
+    await refused(`nodes?fields=${Array(65).fill('load').join()}`, 400, /there are 65; write at most 64/);
+    await refused('nodes?seq=x', 400, /seq is 'x'; write a whole number/);
+    await refused('nodes?seq=1&where=load', 400, /do not go together/);
+    await refused(`nodes?seq=${client.seq}&fields=load`, 400, /'load' is none; .*load_per_cpu/);
+    await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
+    await refused('nodes/nobody', 404, /'nobody' is not on the board/);
+    await refused('river?nodes=nobody', 400, /not on the board: 'nobody'/);
+    await refused('river?nodes=node[1-2001]', 400, /at most 2000 are told of at once/);
+    await refused('river?by=load%3E', 400, /neither a field nor a pattern/);
+    await refused('stream?reading=cpus', 400, /'cpus' is none; did you mean cpu\?|cpu/);
+    await refused('stream?by=/(/', 400, /no regular expression/);
+    await refused('nothing', 404, /there is no such page/);
+    await refused('nodes/a/b', 404, /there is no such page/);
+    t.match(await ask(`${plain.url}api/v1/jobs`), { status: 404, text: /--show-jobs/ }, 'jobs are not shown unasked');
+    t.equal(client.hello?.jobs, true);
+  });
+
+  t.test(
+    'a condition that takes too long is refused, and one whose pattern others would never end with is not',
+    async t => {
+      const evil = encodeURIComponent('name ~ "^(a+)+$" || name ~ "(n|no|nod|node)*x"');
+      t.equal((await ask(`${api}nodes?where=${evil}`)).status, 200);
+      const slow = new Chosen('load > 1', 0);
+      const piece = boardOf([{ name: 'a1' }]);
+      for (let look = 0; look < 4 && !slow.isTooSlow; look++) {
+        slow.begin(1, look === 0);
+        slow.ask(piece, 0);
+      }
+      t.ok(slow.isTooSlow, 'what it may take is bounded');
+    },
+  );
+
+  t.test('the river is packed as it says', async t => {
+    const { body } = await ask(`${api}river?nodes=node[01-03]`);
+    const length = body.readUInt32LE(0);
+    const head = JSON.parse(body.subarray(4, 4 + length).toString());
+    t.match(head, { schema: 1, reading: 'cpu', rows: [{ name: 'node01' }, { name: 'node02' }, { name: 'node03' }] });
+    const each = Math.ceil(head.columns / 2) + Math.ceil(head.columns / RIVER.valueEvery);
+    t.equal(body.length, 4 + length + 3 * each);
+    const groups = await ask(`${api}river?by=/node[0-9]/&reading=mem`);
+    const told = JSON.parse(groups.body.subarray(4, 4 + groups.body.readUInt32LE(0)).toString());
+    t.match(told, { by: '/node[0-9]/', reading: 'mem', rows: [{ name: 'node0' }, { name: 'node1' }] });
+    t.equal(groups.body.length, 4 + groups.body.readUInt32LE(0) + 2 * told.columns * (7 * told.count_bytes + 3));
+  });
+
+  t.test('jobs as the reader of Slurm has left them', async t => {
+    mkdirSync(slurm, { recursive: true });
+    const now = monotonicMs();
+    const answered = { time_ms: Date.now(), mono_ms: now, took_ms: 1 };
+    const list = Array.from({ length: 12 }, (_, i) => ({
+      name: `node${String(i + 1).padStart(2, '0')}`,
+      state: 'ALLOCATED',
+      cpus: 64,
+    }));
+    const job = {
+      id: '17',
+      state: 'RUNNING',
+      user: '<img src=x onerror=alert(1)>',
+      partition: 'main',
+      cpus: 128,
+      start_s: 1_700_000_000,
+      nodes: 'node[01-02]',
+      name: 'hostile',
+    };
+    const state = {
+      ...{ schema: 1, pid: 1, mono_ms: now, next_ms: now + 3_600_000, time_ms: Date.now(), cluster: 'c1' },
+      ...{ version: '23.11', private_data: '', names: {}, differences: [] },
+      nodes: { ...answered, list },
+      jobs: { ...answered, list: [job] },
+    };
+    writeFileSync(join(slurm, 'state'), JSON.stringify(state));
+    const told = await until('it is read', async () => {
+      const answer = (await ask(`${api}jobs`)).json() as { jobs: { id: string; user: string; nodes: string }[] };
+      return answer.jobs.length === 1 && answer;
+    });
+    t.match(told.jobs, [{ id: '17', user: job.user, nodes: 'node[01-02]', alone: true, states: { live: 2 } }]);
+    t.strictSame(await wrongWith('jobs', '/jobs'), []);
+    const { sections } = (await ask(`${api}nodes/node01`)).json() as {
+      sections: { title: string; facts: string[][] }[];
+    };
+    t.match(sections.at(-1), { title: 'Slurm', facts: [['ALLOCATED'], [/^job 17 of /]] });
+    const { sections: unasked } = (await ask(`${plain.url}api/v1/nodes/node01`)).json() as typeof told & {
+      sections: { title: string }[];
+    };
+    t.not(unasked.at(-1)?.title, 'Slurm', 'without --show-jobs nothing of it is told');
+  });
+});

@@ -1,0 +1,83 @@
+// The streams: what several see is made once, who does not read is told the newest when he does and never what he missed, and nobody waits
+// for anybody. With clients that are not there, and a board that is.
+
+import t, { type Test } from 'tap';
+import { Wall } from '../src/web/wall.js';
+import { Watcher } from '../src/web/watcher.js';
+import { boardPath, start, startReceiver, until } from './lib.js';
+import { Reader } from './webclient.js';
+
+async function wallOf(t: Test, size: number): Promise<{ wall: Wall; load: ReturnType<typeof start>; board: string }> {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board);
+  const load = start(t, ['load', '--to', `127.0.0.1:${port}`, '--size', String(size), '--interval', '100ms']);
+  const watcher = new Watcher(board);
+  await until('all nodes are there', async () => (await watcher.look()).count === size, 100);
+  watcher.reader.close();
+  const wall = new Wall({ board, build: 'x' });
+  await wall.begin();
+  t.teardown(() => wall.close());
+  return { wall, load, board };
+}
+
+t.test('streams', async t => {
+  const { wall } = await wallOf(t, 300);
+  const show = async (query = '') => {
+    const reader = new Reader();
+    wall.show(await wall.view(new URLSearchParams(query)))(reader);
+    t.teardown(() => reader.leave());
+    return reader;
+  };
+  const [one, two, other] = [await show(), await show(), await show('reading=mem')];
+  t.test('a stream begins with all there is', async t => {
+    t.equal(one.got.length, 1, 'at once');
+    t.strictSame(one.client.frames, { hello: 1, layout: 1, picture: 1, head: 1 });
+    t.equal(one.client.names.length, 300);
+  });
+  t.test('what two see is made once', async t => {
+    const { seq } = two.client;
+    await until('another look', () => two.client.seq > seq && one.client.seq === two.client.seq);
+    t.equal(one.got.at(-1), two.got.at(-1), 'the same bytes, and not equal ones');
+    t.not(one.got.at(-1), other.got.at(-1));
+  });
+  t.test('who does not read is told the newest when he does', async t => {
+    two.isFree = false;
+    const before = { ...two.client.frames };
+    const { seq } = two.client;
+    await until('two looks more', () => one.client.seq >= seq + 2);
+    t.equal(two.client.seq, seq, 'nothing was sent to him');
+    two.isFree = true;
+    await until('he is told', () => two.client.seq > seq);
+    t.ok(two.client.seq >= seq + 3);
+    t.equal(two.client.frames.picture, (before.picture ?? 0) + 1, 'all, and once');
+    t.equal(two.client.frames.changes, before.changes);
+    await until('they are at the same look', () => one.client.seq === two.client.seq);
+    t.strictSame(one.client.cells, two.client.cells);
+    for (const { client } of [one, two, other]) t.strictSame(client.wrong, []);
+  });
+  t.test('who has gone is forgotten, and what he asked for with him', async t => {
+    const chosen = await show('where=load>1&by=/node./');
+    t.equal(wall.streams.count, 4);
+    t.match(chosen.client.hello, { where: 'load>1', by: '/node./' });
+    chosen.leave();
+    t.equal(wall.streams.count, 3);
+  });
+  t.test('a condition that comes to take too long ends its streams', async t => {
+    const chosen = await show('where=load>2');
+    const view = await wall.view(new URLSearchParams('where=load>2'));
+    (view.chosen as { isTooSlow: boolean }).isTooSlow = true;
+    await until('it is ended', () => chosen.hasEnded);
+    await t.rejects(wall.view(new URLSearchParams('where=load>2')), /takes too long/);
+  });
+  t.test('of conditions there are so many, and those that nobody goes by give way', async t => {
+    const readers = [];
+    for (let i = 0; i < 10; i++) readers.push(await show(`where=load>${10 + i}`));
+    await t.rejects(
+      (async () => {
+        for (let i = 0; i < 16; i++) await show(`where=load>${100 + i}`);
+      })(),
+      /16 others are asked for already/,
+    );
+    for (const reader of readers) reader.leave();
+  });
+});

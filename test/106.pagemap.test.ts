@@ -1,0 +1,163 @@
+// The map in a real browser: its colours are those of the API's answers at the same tick, and what happens on the board (nodes that die, a
+// rack, a stall, a restart, another board) is on it within two ticks. Moments are compared by the numbers of ticks, never by a clock.
+
+import { rmSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { palette, stepOf } from '../src/web/page/palette.js';
+import { VALUE_MOST } from '../src/web/wire.js';
+import {
+  browse,
+  colours,
+  holds,
+  lastSeq,
+  look,
+  middles,
+  NO_BROWSER,
+  shown,
+  startLoad,
+  startWall,
+  tickOf,
+} from './browsing.js';
+import { run, start, until } from './lib.js';
+
+const skip = NO_BROWSER ?? false;
+
+t.test('ten cells have the colours of the API at the same tick', { skip }, async t => {
+  const wall = await startWall(t);
+  startLoad(t, wall, ['--nodes', 'rack[01-20]n[01-50]']);
+  const browser = await browse(t);
+  await until(
+    'all nodes report',
+    async () =>
+      (await run(['nodes', '--board', wall.board, '--state', 'live', '--expand'])).stdout.trim().split('\n').length ===
+      1000,
+    200,
+  );
+  const { page, complaints } = await look(browser, `${wall.url}?theme=dark`);
+  await holds(page, `document.querySelector('#line').textContent.includes('1000 live')`);
+  const names = Array.from(
+    { length: 10 },
+    (_, i) => `rack${String(2 * i + 1).padStart(2, '0')}n${String(5 * i + 3).padStart(2, '0')}`,
+  );
+  const places = await middles(page, names);
+  t.equal(new Set(places.map(({ x, y }) => `${x} ${y}`)).size, 10, 'ten places');
+  const scale = palette('dark');
+  for (let round = 0; round < 2; round++) {
+    const { seq, rgb } = await colours(page, places);
+    const { nodes } = await tickOf(wall.url, seq);
+    const expected = names.map(name => {
+      const { cpu } = nodes.find(node => node.name === name) as unknown as { cpu: number };
+      return [...(scale[stepOf(Math.round((cpu * VALUE_MOST) / 100), VALUE_MOST)] as readonly number[])];
+    });
+    t.same(rgb, expected, `tick ${seq}`);
+    await holds(page, `document.querySelector('#cells').dataset.seq > ${seq + 1}`);
+  }
+  t.same(complaints, []);
+});
+
+/** Waits until the page shows that, and then it is no more than two ticks behind the server. */
+async function appears(
+  page: Page,
+  url: string,
+  what: string,
+  expression: string,
+): Promise<{ what: string; late: boolean; seq: number }> {
+  await holds(page, expression);
+  const [{ seq }, last] = [await shown(page), await lastSeq(url)];
+  return { what, late: last - seq > 2, seq };
+}
+
+const isSilent = (page: Page, url: string) => async () => {
+  const { seq } = await shown(page);
+  const { nodes } = await tickOf(url, seq).catch(() => ({ nodes: [] }));
+  const silent = nodes.filter(({ state }) => state === 'silent').length;
+  const onPage = await page.evaluate<string>(`document.querySelector('[data-state="silent"] b')?.textContent ?? '0'`);
+  return { silent, onPage: Number(onPage) };
+};
+
+t.test('what happens on the board is on the map within two ticks', { skip }, async t => {
+  // Limits as a site may set them, so that nobody waits for ten seconds.
+  const wall = await startWall(t, ['--uncertain-after', '2s', '--silent-after', '4s']);
+  const fast = ['--interval', '300ms'];
+  startLoad(t, wall, ['--nodes', 'rack1n[01-12]', ...fast]);
+  const rack = startLoad(t, wall, ['--nodes', 'rack2n[01-12]', ...fast]);
+  const browser = await browse(t);
+  await until(
+    'all report',
+    async () =>
+      (await run(['nodes', '--board', wall.board, '--state', 'live', '--expand'])).stdout.trim().split('\n').length ===
+      24,
+    100,
+  );
+  const { page, complaints } = await look(browser, `${wall.url}?theme=dark`);
+  const happened: { what: string; late: boolean }[] = [];
+  const see = async (what: string, expression: string) =>
+    happened.push(await appears(page, wall.url, what, expression));
+  const line = (words: string) => `document.querySelector('#line').textContent.includes('${words}')`;
+  const life = (word: string) => `document.documentElement.dataset.life === '${word}'`;
+
+  await see('all live', line('24 live'));
+  const [place] = await middles(page, ['rack2n07']);
+  const before = await colours(page, [place as { x: number; y: number }]);
+
+  // A rack dies at once: its senders are killed.
+  rack.child.kill('SIGKILL');
+  await see('a rack is silent', line('12 silent'));
+  const counted = await isSilent(page, wall.url)();
+  t.same(counted, { silent: 12, onPage: 12 }, 'the same nodes as the API has at that tick');
+  const after = await colours(page, [place as { x: number; y: number }]);
+  t.notSame(after.rgb, before.rgb, 'their cells look otherwise');
+  t.match(await page.textContent('#here'), /^rack2n07 · silent/);
+
+  // In the river, too: the newest column of its row is that of silence, below the other rack's.
+  const newest = (row: number) => `(() => {
+    const flow = document.querySelector('#flow');
+    const [x, y] = [flow.width - 1, Math.round((${row} + 0.5) * flow.height / 2)];
+    return String(flow.getContext('2d').getImageData(x, y, 1, 1).data.slice(0, 3));
+  })()`;
+  await holds(page, `${newest(1)} === '255,95,79' && ${newest(0)} !== '255,95,79' && ${newest(0)} !== '0,0,0'`);
+
+  // The receiver hangs, and goes on.
+  wall.receiver.child.kill('SIGSTOP');
+  await see('stalled', life('stalled'));
+  t.match(await page.textContent('#banner'), /nothing is known about any node/);
+  // Nothing looks live, once it has faded.
+  await holds(page, `getComputedStyle(document.querySelector('#stage canvas')).filter === 'grayscale(1)'`);
+  wall.receiver.child.kill('SIGCONT');
+  await see('going on', `${life('ok')} && ${line('12 live')}`);
+
+  // It is ended, and another one starts on the same board.
+  wall.receiver.child.kill('SIGTERM');
+  await wall.receiver.exit;
+  await see('ended', `!(${life('ok')})`);
+  const receive = [
+    'receive',
+    '--board',
+    wall.board,
+    '--listen',
+    `127.0.0.1:${wall.receiver.port}`,
+    '--capacity',
+    '2048',
+  ];
+  const second = start(t, receive);
+  await second.ready;
+  await see('a restart', `${life('ok')} && ${line('12 live')}`);
+
+  // The board is replaced by another one, of another cluster.
+  second.child.kill('SIGTERM');
+  await second.exit;
+  rmSync(wall.board);
+  const third = start(t, [...receive, '--cluster', 'beta']);
+  await third.ready;
+  startLoad(t, { receiver: wall.receiver }, ['--nodes', 'other[1-3]', '--cluster', 'beta', ...fast]);
+  await see('another board', `${life('ok')} && ${line('beta: 3 nodes: 3 live')}`);
+  await holds(page, `document.querySelector('#brand').textContent === 'beta'`);
+  t.same(
+    happened.filter(({ late }) => late),
+    [],
+    'none was seen later',
+  );
+  t.equal(happened.length, 7);
+  t.same(complaints, []);
+});

@@ -1,0 +1,57 @@
+// The page for those who see it otherwise: axe finds nothing to object to, in both lights, on a wall and a phone; and nothing moves, nor is
+// lost, where the reader has said so.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import t from 'tap';
+import { browse, holds, look, NO_BROWSER, startLoad, startWall } from './browsing.js';
+
+const skip = NO_BROWSER ?? false;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe objects to, a line each. */
+async function objections(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`);
+}
+
+t.test('axe has no objection', { skip }, async t => {
+  const wall = await startWall(t, ['--nodes', 'rack1n[01-12],rack2n[01-12],spare[1-2]']);
+  startLoad(t, wall, ['--nodes', 'rack1n[01-12],rack2n[01-12]']);
+  const browser = await browse(t);
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  const looks: [name: string, query: string, options: BrowserContextOptions][] = [
+    ['a desk, dark', '', { colorScheme: 'dark' }],
+    ['a desk, light', '', { colorScheme: 'light' }],
+    ['a wall, dark', '?wall', { colorScheme: 'dark', viewport: { width: 1920, height: 1080 } }],
+    ['a group, on a phone', '?group=spare', { ...phone, colorScheme: 'dark' }],
+    ['a node', '?node=rack1n01', { colorScheme: 'dark' }],
+    ['a node, light, on a phone', '?node=rack1n01', { ...phone, colorScheme: 'light' }],
+  ];
+  for (const [name, query, options] of looks) {
+    const { page, context, complaints } = await look(browser, wall.url + query, options);
+    await holds(page, `document.querySelector('#line').textContent.includes('24 live')`);
+    if (query.includes('node=')) await holds(page, `document.querySelector('#sections p') !== null`);
+    t.same(await objections(page), [], name);
+    t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${name}: nothing sticks out`);
+    t.same(complaints, [], name);
+    await context.close();
+  }
+});
+
+t.test('nothing moves for who wants that, and colours of the reader are kept', { skip }, async t => {
+  const wall = await startWall(t);
+  // It is there before the nodes are.
+  const { page } = await look(await browse(t), wall.url, { reducedMotion: 'reduce', forcedColors: 'active' });
+  startLoad(t, wall, ['--nodes', 'n[1-3]']);
+  await holds(page, `document.querySelector('#line').textContent.includes('3 live')`);
+  await holds(
+    page,
+    `document.querySelector('#flow').clientHeight > 10 && document.querySelectorAll('#table tbody tr').length === 3`,
+  );
+  t.equal(await page.evaluate(`getComputedStyle(document.querySelector('#cells')).transitionDuration`), '0s');
+  t.equal(await page.evaluate(`getComputedStyle(document.querySelector('#cells')).forcedColorAdjust`), 'none');
+  t.same(await objections(page), []);
+});

@@ -1,0 +1,122 @@
+// How a page holds on to its stream: one at a time, none while nobody looks, a new one when it is looked at again or the server was away; and a
+// screen on a wall reloads itself when there is a newer page.
+
+import type { BrowserContext, Request } from 'playwright-core';
+import t from 'tap';
+import { browse, holds, lastSeq, look, NO_BROWSER, shown, startLoad, startWall } from './browsing.js';
+import { start, until } from './lib.js';
+
+const skip = NO_BROWSER ?? false;
+
+/** Makes the page believe that nobody sees it, or that somebody does; with the browser's own event. */
+const hide = (isHidden: boolean) => `(() => {
+  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${isHidden ? 'hidden' : 'visible'}' });
+  document.dispatchEvent(new Event('visibilitychange'));
+})()`;
+
+/** Opens a page of that context, with its streams counted. */
+async function tab(context: BrowserContext) {
+  const page = await context.newPage();
+  const streams = { open: 0, opened: 0, closedAt: 0 };
+  const isStream = (request: Request) => request.url().includes('/stream');
+  page.on('request', request => {
+    if (!isStream(request)) return;
+    streams.open++;
+    streams.opened++;
+  });
+  const ended = (request: Request) => {
+    if (!isStream(request)) return;
+    streams.open--;
+    streams.closedAt = performance.now();
+  };
+  page.on('requestfailed', ended).on('requestfinished', ended);
+  return { page, streams };
+}
+
+t.test(
+  'a page has no stream after five seconds that nobody saw it, and a new one when it is shown',
+  { skip },
+  async t => {
+    const wall = await startWall(t);
+    startLoad(t, wall, ['--nodes', 'n[1-12]']);
+    const context = await (await browse(t)).newContext();
+    const { page, streams } = await tab(context);
+    await page.goto(wall.url);
+    await holds(page, `document.querySelector('#cells').dataset.seq !== undefined`);
+    t.equal(streams.open, 1, 'one stream');
+    const hiddenAt = performance.now();
+    await page.evaluate(hide(true));
+    await until('its stream is closed', () => streams.open === 0);
+    t.ok(streams.closedAt - hiddenAt >= 4990, 'not sooner');
+    await page.evaluate(hide(false));
+    await until('it has one again', () => streams.open === 1);
+    await page.evaluate(hide(true));
+    await page.evaluate(hide(false));
+    t.equal(streams.opened, 2, 'and keeps it when it was hidden for a moment');
+
+    // A browser has six connections to a server: pages that nobody sees give theirs to the one that is shown.
+    await page.evaluate(hide(true));
+    const tabs = [{ page, streams }];
+    while (tabs.length < 8) {
+      const another = await tab(context);
+      await another.page.goto(wall.url);
+      await holds(another.page, `document.querySelector('#cells').dataset.seq !== undefined`);
+      await another.page.evaluate(hide(true));
+      tabs.push(another);
+    }
+    for (const { page, streams } of tabs) {
+      const last = await lastSeq(wall.url);
+      await page.evaluate(hide(false));
+      await until('it is current', async () => (await shown(page)).seq >= last);
+      t.ok((await lastSeq(wall.url)) - (await shown(page)).seq <= 2, 'within two ticks');
+      t.equal(streams.open, 1);
+      await page.evaluate(hide(true));
+    }
+  },
+);
+
+t.test('a server that was away is found again, and a wall takes a newer page', { skip }, async t => {
+  const wall = await startWall(t);
+  startLoad(t, wall, ['--nodes', 'n[1-12]']);
+  const { page } = await look(await browse(t), `${wall.url}?wall`);
+  await holds(page, `document.documentElement.dataset.life === 'ok'`);
+  await page.evaluate(`window.isOld = true`);
+  wall.web.child.kill('SIGTERM');
+  await wall.web.exit;
+  await holds(page, `document.documentElement.dataset.life === 'lost'`);
+  t.match(await page.textContent('#banner'), /^No word from the server/);
+  const listen = new URL(wall.url).host;
+  const again = start(t, ['web', '--board', wall.board, '--listen', listen]);
+  await again.ready;
+  await holds(page, `document.documentElement.dataset.life === 'ok'`);
+  t.equal(await page.evaluate('window.isOld'), true, 'the same build: the page stays');
+
+  // Another build: a server says so in its first frame.
+  await page.route(
+    '**/api/v1/stream*',
+    async route => {
+      const hello = JSON.stringify({
+        schema: 1,
+        build: 'another',
+        boardId: 'x',
+        now_ms: 1,
+        interval_ms: 1000,
+        readings: [],
+        reading: 'cpu',
+        by: null,
+        where: null,
+        jobs: false,
+      });
+      const body = Buffer.concat([Buffer.alloc(5), Buffer.from(hello)]);
+      body.writeUInt32LE(1 + hello.length);
+      body[4] = 1;
+      await route.fulfill({ status: 200, contentType: 'application/octet-stream', body });
+    },
+    { times: 1 },
+  );
+  again.child.kill('SIGTERM');
+  await again.exit;
+  start(t, ['web', '--board', wall.board, '--listen', listen]);
+  await holds(page, `window.isOld === undefined && document.documentElement.dataset.life === 'ok'`);
+  t.pass('it has reloaded itself');
+});

@@ -1,0 +1,170 @@
+// A browser for tests of the page: Debian's Chromium, and a wall to look at. No test of its own.
+
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { boardPath, type Running, start, startReceiver, until } from './lib.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Why there is no browser here; undefined: there is one. In CI there has to be one. */
+export const NO_BROWSER =
+  existsSync(CHROMIUM) || process.env.CI === 'true' ? undefined : 'there is no chromium (apt-get install chromium)';
+
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--force-color-profile=srgb',
+];
+
+/** A browser with a folder of its own; it is closed with the test. */
+export async function browse(t: Teardown, more: string[] = []): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: [...ARGUMENTS, ...more] });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+export interface Seen {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page has complained of: errors that nobody caught, and what the console shows. */
+  readonly complaints: string[];
+}
+
+/** Opens a page, and waits until it has drawn a tick of a board that is well. */
+export async function look(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Seen> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', error => complaints.push(String(error.stack)));
+  page.on('console', message => {
+    // That the server was away is told by the page itself.
+    if (message.type() === 'error' && !/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/.test(message.text()))
+      complaints.push(message.text());
+  });
+  page.setDefaultTimeout(60_000);
+  await page.goto(url);
+  await holds(page, `document.querySelector('#cells').dataset.seq !== undefined`);
+  return { page, context, complaints };
+}
+
+export interface Wall {
+  readonly url: string;
+  readonly board: string;
+  readonly receiver: Running & { port: number };
+  readonly web: Running;
+}
+
+/** A receiver and a wall of its board; `capacity`: of more nodes than boards of tests have. */
+export async function startWall(t: Teardown, more: string[] = [], capacity?: number): Promise<Wall> {
+  const board = boardPath(t);
+  const receiver =
+    capacity === undefined ? await startReceiver(t, board, more) : await startLarge(t, board, String(capacity));
+  const web = start(t, ['web', '--board', board, '--listen', '127.0.0.1:0']);
+  const { listening } = await web.ready;
+  return { url: `http://${listening?.[0]}/`, board, receiver, web };
+}
+
+async function startLarge(t: Teardown, board: string, capacity: string): Promise<Wall['receiver']> {
+  const running = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', capacity]);
+  const { listening } = await running.ready;
+  return { ...running, port: Number(listening?.[0]?.split(':').at(-1)) };
+}
+
+/** Simulated nodes that report to that wall. */
+export function startLoad(t: Teardown, { receiver }: Pick<Wall, 'receiver'>, more: string[]): Running {
+  return start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, ...more]);
+}
+
+// What runs in the page is text: types of a browser in this project would be there for the server, too.
+
+/** What the page shows, all of the same moment. */
+export interface Shown {
+  readonly seq: number;
+  readonly life: string;
+  readonly line: string;
+}
+
+export const shown = (page: Page): Promise<Shown> =>
+  page.evaluate<Shown>(`({
+    seq: Number(document.querySelector('#cells').dataset.seq),
+    life: document.documentElement.dataset.life,
+    line: document.querySelector('#line').textContent,
+  })`);
+
+/** Waits until an expression is true in the page. Not by waitForFunction, which the page's policy keeps from text. */
+export async function holds(page: Page, expression: string): Promise<void> {
+  const look = () =>
+    page.evaluate<boolean>(`Boolean(${expression})`).catch((error: Error) => {
+      // A page that reloads itself is asked again.
+      if (/navigation/.test(error.message)) return false;
+      throw error;
+    });
+  await until(`it holds: ${expression}`, look, 40);
+}
+
+/** The answer of the API for one tick. */
+export interface Tick {
+  readonly seq: number;
+  readonly nodes: readonly ({ name: string; state: string; ailing: boolean } & Record<
+    string,
+    number | string | boolean
+  >)[];
+}
+
+export async function tickOf(url: string, seq: number, fields = 'cpu'): Promise<Tick> {
+  const response = await fetch(`${url}api/v1/nodes?seq=${seq}&fields=${fields}`);
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Tick;
+}
+
+/** The number of the server's last tick. */
+export async function lastSeq(url: string): Promise<number> {
+  const response = await fetch(`${url}api/v1/events`);
+  return ((await response.json()) as { seq: number }).seq;
+}
+
+/** Where the middles of these nodes' cells are on the map's canvas: by the ring, which is put around one after the other by the search. */
+export async function middles(page: Page, names: readonly string[]): Promise<{ x: number; y: number }[]> {
+  const found: { x: number; y: number }[] = [];
+  for (const name of names) {
+    await page.keyboard.press('/');
+    await page.fill('#asked', name);
+    await page.keyboard.press('Enter');
+    await holds(page, `document.querySelector('#here').textContent.startsWith(${JSON.stringify(`${name} `)})`);
+    found.push(
+      await page.evaluate<{ x: number; y: number }>(`(() => {
+        const ring = document.querySelector('#ring').getBoundingClientRect();
+        const map = document.querySelector('#cells').getBoundingClientRect();
+        return {
+          x: Math.floor((ring.left + ring.width / 2 - map.left) * devicePixelRatio),
+          y: Math.floor((ring.top + ring.height / 2 - map.top) * devicePixelRatio),
+        };
+      })()`),
+    );
+  }
+  return found;
+}
+
+/** The colours at these places, and of which tick they are: taken in one turn, so that they belong together. */
+export function colours(
+  page: Page,
+  places: readonly { x: number; y: number }[],
+): Promise<{ seq: number; rgb: [number, number, number][] }> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector('#cells');
+    const context = canvas.getContext('2d');
+    return {
+      seq: Number(canvas.dataset.seq),
+      rgb: ${JSON.stringify(places)}.map(({ x, y }) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]),
+    };
+  })()`);
+}
