@@ -2,8 +2,10 @@
 // Translates and owns; what these do stands in the C files.
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <napi.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/timex.h>
 #include <time.h>
@@ -19,8 +21,10 @@
 #include <vector>
 
 #include "board.h"
+#include "board_mirror.h"
 #include "board_writer.h"
 #include "bulk_send.h"
+#include "harvest.h"
 #include "mac.h"
 #include "notify.h"
 #include "order.h"
@@ -181,6 +185,17 @@ Napi::Value MemoryFile(const Napi::CallbackInfo& info) {
   return Napi::Number::New(env, fd);
 }
 
+// lock(path): a file that is made where it is not there, held alone until this process ends: its descriptor, or -errno.
+Napi::Value Lock(const Napi::CallbackInfo& info) {
+  const std::string path = info[0].As<Napi::String>();
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  if (fd < 0) return Napi::Number::New(info.Env(), -errno);
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return Napi::Number::New(info.Env(), fd);
+  const int why = errno;
+  close(fd);
+  return Napi::Number::New(info.Env(), -why);
+}
+
 // hmac(secret, data, own, rounds): { tag, openssl }: HMAC-SHA-256 as the receiver makes it, or with our own code alone; made so many
 // times with one kept key. For tests and benchmarks.
 Napi::Value Hmac(const Napi::CallbackInfo& info) {
@@ -233,6 +248,12 @@ class BoardMapping : public Napi::ObjectWrap<BoardMapping> {
     const auto state = bb_board_open(&board_, path.c_str(), owner, why, kWhy);
     open_ = state == BB_READY;
     return state;
+  }
+
+  // For who reads it by other means; it stays mapped as long as this object lives and is not unmapped.
+  const struct bb_board* Board(Napi::Env env) const {
+    Check(env);
+    return &board_;
   }
 
  private:
@@ -794,6 +815,224 @@ class BulkSender : public Napi::ObjectWrap<BulkSender> {
   int fd_ = -1;
 };
 
+// What has changed on a board since it was last swept over.
+class Harvest : public Napi::ObjectWrap<Harvest> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "Harvest",
+                       {InstanceMethod("prime", &Harvest::Prime), InstanceMethod("begin", &Harvest::Begin), InstanceMethod("take", &Harvest::Take),
+                        InstanceMethod("ask", &Harvest::Ask), InstanceMethod("index", &Harvest::Index), InstanceMethod("records", &Harvest::Records),
+                        InstanceMethod("linksWell", &Harvest::LinksWell)});
+  }
+
+  // new Harvest(mapping): keeps it, but it may be unmapped.
+  explicit Harvest(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Harvest>(info), kept_(Napi::Persistent(info[0].As<Napi::Object>())) {
+    mapping_ = Napi::ObjectWrap<BoardMapping>::Unwrap(info[0].As<Napi::Object>());
+    harvest_ = bb_harvest_new(mapping_->Board(info.Env()));
+    if (harvest_ == nullptr) throw Napi::Error::New(info.Env(), "out of memory");
+  }
+  ~Harvest() override { bb_harvest_free(harvest_); }
+
+ private:
+  struct bb_harvest* Get(Napi::Env env) const {
+    mapping_->Board(env);
+    return harvest_;
+  }
+
+  // prime(): the state of the sweep.
+  Napi::Value Prime(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_harvest_prime(Get(info.Env()))); }
+
+  // begin(thorough, askedBytes, into): false when the file was cut short.
+  Napi::Value Begin(const Napi::CallbackInfo& info) {
+    auto into = info[2].As<Napi::Uint8Array>();
+    struct bb_relay_board board;
+    if (into.ByteLength() < sizeof board) throw Napi::RangeError::New(info.Env(), "there is not room for what the board says");
+    if (!bb_harvest_begin(Get(info.Env()), info[0].ToBoolean(), static_cast<size_t>(info[1].As<Napi::Number>().DoubleValue()), &board))
+      return Napi::Boolean::New(info.Env(), false);
+    memcpy(into.Data(), &board, sizeof board);
+    return Napi::Boolean::New(info.Env(), true);
+  }
+
+  // take(into): { state, bytes, entries }
+  Napi::Value Take(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    auto into = info[0].As<Napi::Uint8Array>();
+    if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
+    size_t bytes;
+    uint32_t entries;
+    const auto state = bb_harvest_take(Get(env), into.Data(), into.ByteLength(), &bytes, &entries);
+    auto out = Napi::Object::New(env);
+    out.Set("state", Napi::Number::New(env, state));
+    out.Set("bytes", Napi::Number::New(env, static_cast<double>(bytes)));
+    out.Set("entries", Napi::Number::New(env, entries));
+    return out;
+  }
+
+  // ask(numbers)
+  void Ask(const Napi::CallbackInfo& info) {
+    auto numbers = info[0].As<Napi::Uint32Array>();
+    bb_harvest_ask(Get(info.Env()), numbers.Data(), numbers.ElementLength());
+  }
+
+  // index(first, count, into): how many.
+  Napi::Value Index(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    auto into = info[2].As<Napi::Uint8Array>();
+    const uint32_t count = info[1].As<Napi::Number>().Uint32Value();
+    if (!IsAligned(into)) throw Napi::TypeError::New(env, "the buffer is not aligned to 8 bytes");
+    if (into.ByteLength() / sizeof(struct bb_relay_indexed) < count) throw Napi::RangeError::New(env, "there is not room for so many");
+    return Napi::Number::New(env, bb_harvest_index(Get(env), info[0].As<Napi::Number>().Uint32Value(), count,
+                                                   reinterpret_cast<struct bb_relay_indexed*>(into.Data())));
+  }
+
+  Napi::Value Records(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), bb_harvest_records(Get(info.Env()))); }
+  Napi::Value LinksWell(const Napi::CallbackInfo& info) { return Napi::BigInt::New(info.Env(), bb_harvest_links_well(Get(info.Env()))); }
+
+  Napi::ObjectReference kept_;
+  BoardMapping* mapping_;
+  struct bb_harvest* harvest_ = nullptr;
+};
+
+struct MirrorOptions {
+  explicit MirrorOptions(const Napi::Object& from)
+      : path(from.Get("path").As<Napi::String>()),
+        site(from.Get("site").As<Napi::String>()),
+        cluster(from.Get("clusterName").As<Napi::String>()),
+        masters(from.Get("masters").As<Napi::Array>()) {
+    options.path = path.c_str();
+    options.site = site.c_str();
+    options.masters = masters.pointers.data();
+    options.master_count = masters.pointers.size();
+    options.followed = from.Get("followed").As<Napi::Number>().Uint32Value();
+    options.cluster_name = cluster.c_str();
+    options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
+    options.capacity = from.Get("capacity").As<Napi::Number>().Uint32Value();
+    options.uncertain_after_ns = Int64(from, "uncertainAfterNs");
+    options.silent_after_ns = Int64(from, "silentAfterNs");
+    options.instance = static_cast<uint64_t>(Int64(from, "instance"));
+    options.now_ns = Int64(from, "nowNs");
+    options.keep_ages = from.Get("keepAges").ToBoolean();
+  }
+  MirrorOptions(const MirrorOptions&) = delete;
+  MirrorOptions& operator=(const MirrorOptions&) = delete;
+
+  std::string path, site, cluster;
+  Names masters;
+  struct bb_mirror_options options = {};
+};
+
+class Mirror : public Napi::ObjectWrap<Mirror> {
+ public:
+  static Napi::Function Class(Napi::Env env) {
+    return DefineClass(env, "Mirror",
+                       {InstanceMethod("renew", &Mirror::Renew), InstanceMethod("batch", &Mirror::Batch), InstanceMethod("gap", &Mirror::Gap),
+                        InstanceMethod("distrust", &Mirror::Distrust),
+                        InstanceMethod("index", &Mirror::Index), InstanceMethod("missing", &Mirror::Missing),
+                        InstanceMethod("claims", &Mirror::Claims), InstanceMethod("review", &Mirror::Review),
+                        InstanceMethod("counts", &Mirror::Counts), InstanceMethod("checkPath", &Mirror::CheckPath),
+                        InstanceMethod("close", &Mirror::Close)});
+  }
+
+  explicit Mirror(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Mirror>(info) {
+    char why[kWhy] = "";
+    const MirrorOptions options(info[0].As<Napi::Object>());
+    mirror_ = bb_mirror_open(&options.options, why, sizeof why);
+    if (mirror_ == nullptr) throw Napi::Error::New(info.Env(), why[0] != 0 ? why : "out of memory");
+  }
+
+  ~Mirror() override {
+    if (mirror_ != nullptr) bb_mirror_close(mirror_);
+  }
+
+ private:
+  struct bb_mirror* Get(Napi::Env env) const {
+    if (mirror_ == nullptr) throw Napi::Error::New(env, "the board is closed");
+    return mirror_;
+  }
+
+  static int64_t Time(const Napi::Value& value) {
+    bool lossless = true;
+    return value.As<Napi::BigInt>().Int64Value(&lossless);
+  }
+
+  // renew(options)
+  void Renew(const Napi::CallbackInfo& info) {
+    char why[kWhy] = "";
+    const MirrorOptions options(info[0].As<Napi::Object>());
+    if (!bb_mirror_renew(Get(info.Env()), &options.options, why, sizeof why)) throw Napi::Error::New(info.Env(), why);
+  }
+
+  // batch(message, askedNs, relayNs, answeredNs, nowNs): what became of it.
+  Napi::Value Batch(const Napi::CallbackInfo& info) {
+    auto message = info[0].As<Napi::Uint8Array>();
+    const struct bb_mirror_clock clock = {Time(info[1]), Time(info[2]), Time(info[3])};
+    return Napi::Number::New(info.Env(), bb_mirror_batch(Get(info.Env()), message.Data(), message.ByteLength(), &clock, Time(info[4])));
+  }
+
+  void Gap(const Napi::CallbackInfo& info) { bb_mirror_gap(Get(info.Env()), Time(info[0])); }
+
+  void Distrust(const Napi::CallbackInfo& info) { bb_mirror_distrust(Get(info.Env())); }
+
+  // index(message, nowNs)
+  Napi::Value Index(const Napi::CallbackInfo& info) {
+    auto message = info[0].As<Napi::Uint8Array>();
+    return Napi::Number::New(info.Env(), bb_mirror_index(Get(info.Env()), message.Data(), message.ByteLength(), Time(info[1])));
+  }
+
+  // missing(most): numbers.
+  Napi::Value Missing(const Napi::CallbackInfo& info) {
+    std::vector<uint32_t> numbers(std::min(info[0].As<Napi::Number>().Uint32Value(), 65536u));
+    const uint32_t n = bb_mirror_missing(Get(info.Env()), numbers.data(), static_cast<uint32_t>(numbers.size()));
+    auto out = Napi::Uint32Array::New(info.Env(), n);
+    std::copy_n(numbers.data(), n, out.Data());
+    return out;
+  }
+
+  // claims(master, message, nowNs)
+  Napi::Value Claims(const Napi::CallbackInfo& info) {
+    auto message = info[1].As<Napi::Uint8Array>();
+    return Napi::Number::New(info.Env(), bb_mirror_claims(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(), message.Data(),
+                                                          message.ByteLength(), Time(info[2])));
+  }
+
+  // review(heard, nowNs)
+  void Review(const Napi::CallbackInfo& info) {
+    bb_mirror_review(Get(info.Env()), info[0].As<Napi::Number>().Uint32Value(), Time(info[1]));
+  }
+
+  Napi::Value Counts(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    struct bb_mirror_counts counts;
+    bb_mirror_counts(Get(env), &counts);
+    auto out = Napi::Object::New(env);
+    out.Set("laid", Count(env, counts.laid));
+    out.Set("unfit", Count(env, counts.unfit));
+    out.Set("full", Count(env, counts.full));
+    out.Set("doubtful", Count(env, counts.doubtful));
+    out.Set("vetoed", Count(env, counts.vetoed));
+    out.Set("missing", Count(env, counts.missing));
+    out.Set("whole", Napi::Boolean::New(env, counts.whole));
+    return out;
+  }
+
+  // checkPath(): { state, why }
+  Napi::Value CheckPath(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    char why[kWhy] = "";
+    auto out = Napi::Object::New(env);
+    out.Set("state", Napi::Number::New(env, bb_mirror_check_path(Get(env), why, sizeof why)));
+    out.Set("why", why);
+    return out;
+  }
+
+  void Close(const Napi::CallbackInfo&) {
+    if (mirror_ != nullptr) bb_mirror_close(mirror_);
+    mirror_ = nullptr;
+  }
+
+  struct bb_mirror* mirror_ = nullptr;
+};
+
 // A user id, or the name of a user. (uid_t)-1 for undefined: nobody.
 uid_t User(const Napi::Value& value) {
   if (value.IsNumber()) return static_cast<uid_t>(value.As<Napi::Number>().Int64Value());
@@ -829,12 +1068,15 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("texts", Napi::Function::New(env, Texts));
   exports.Set("overview", Napi::Function::New(env, Overview));
   exports.Set("totals", Napi::Function::New(env, Totals));
+  exports.Set("lock", Napi::Function::New(env, Lock));
   exports.Set("memoryFile", Napi::Function::New(env, MemoryFile));
   exports.Set("notify", Napi::Function::New(env, Notify));
   exports.Set("mapBoard", Napi::Function::New(env, MapBoard));
   exports.Set("Writer", Writer::Class(env));
   exports.Set("Receiver", Receiver::Class(env));
   exports.Set("BulkSender", BulkSender::Class(env));
+  exports.Set("Harvest", Harvest::Class(env));
+  exports.Set("Mirror", Mirror::Class(env));
   return exports;
 }
 

@@ -201,8 +201,7 @@ static const struct bb_board_header *shared_header(const struct bb_board *b) {
   return (const struct bb_board_header *)b->map;
 }
 
-/* Records in use: never more than the geometry that was checked. */
-static uint64_t count_of(const struct bb_board *b) {
+uint64_t bb_board_count(const struct bb_board *b) {
   /* Acquire: names and entries were written before the count. */
   uint64_t count = bb_load_acquire(&shared_header(b)->count);
   return count < b->header.capacity ? count : b->header.capacity;
@@ -210,14 +209,14 @@ static uint64_t count_of(const struct bb_board *b) {
 
 /* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. By lseek, which
  * takes half as long as fstat: that was a third of what copying one record takes. Nothing reads at this offset. */
-static bool is_cut(const struct bb_board *b) {
+bool bb_board_is_cut(const struct bb_board *b) {
   const off_t bytes = lseek(b->fd, 0, SEEK_END);
   return bytes < 0 || (uint64_t)bytes < b->header.file_bytes;
 }
 
 size_t bb_board_snapshot_bytes(const struct bb_board *b) {
-  if (is_cut(b)) return b->header.header_bytes; /* enough to be told so */
-  return b->header.header_bytes + count_of(b) * ((size_t)b->header.column_stride + b->header.record_stride);
+  if (bb_board_is_cut(b)) return b->header.header_bytes; /* enough to be told so */
+  return b->header.header_bytes + bb_board_count(b) * ((size_t)b->header.column_stride + b->header.record_stride);
 }
 
 /* Copies both slots of a record, in turn, until two copies in a row tell which report is the newest:
@@ -250,13 +249,8 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
   copy_slots(b, out, in);
 }
 
-/* What the receiver says of itself and of its links, in the order of the contract. */
-struct said {
-  uint64_t heartbeat, since, state;
-  struct bb_link_evidence links[BB_LINKS];
-};
-
-static void load_said(const struct bb_board_header *shared, struct said *said) {
+void bb_board_said(const struct bb_board *b, struct bb_said *said) {
+  const struct bb_board_header *shared = shared_header(b);
   /* Acquire: what was stored before that heartbeat is seen by all loads below. */
   said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   said->since = bb_load(&shared->listening_since_ns);
@@ -276,12 +270,11 @@ static void load_said(const struct bb_board_header *shared, struct said *said) {
 /* Takes the time, then copies header and column words of as many nodes as fit with `node_bytes` for each. Whether something is far
  * ahead of that time. */
 static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes, struct bb_look *look) {
-  const struct bb_board_header *shared = shared_header(b);
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
-  struct said said;
-  load_said(shared, &said);
-  const uint64_t count = count_of(b);
+  struct bb_said said;
+  bb_board_said(b, &said);
+  const uint64_t count = bb_board_count(b);
   uint64_t nodes = first < count ? count - first : 0;
   if (nodes > (size - b->header.header_bytes) / node_bytes) nodes = (size - b->header.header_bytes) / node_bytes;
   look->nodes = nodes;
@@ -325,7 +318,7 @@ static uint8_t *look_twice(const struct bb_board *b, uint8_t *to, size_t size, u
 }
 
 int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t first, struct bb_look *look) {
-  if (is_cut(b) || size < b->header.header_bytes) return -1;
+  if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
   uint8_t *to = look_twice(b, (uint8_t *)out, size, first, b->header.record_stride, look);
   const uint8_t *records = b->map + b->header.records_offset + first * b->header.record_stride;
   for (uint64_t i = 0; i < look->nodes; i++, to += b->header.record_stride)
@@ -334,19 +327,19 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t
 }
 
 size_t bb_board_roll_bytes(const struct bb_board *b) {
-  if (is_cut(b)) return b->header.header_bytes; /* enough to be told so */
-  return b->header.header_bytes + count_of(b) * (size_t)b->header.column_stride;
+  if (bb_board_is_cut(b)) return b->header.header_bytes; /* enough to be told so */
+  return b->header.header_bytes + bb_board_count(b) * (size_t)b->header.column_stride;
 }
 
 int bb_board_roll(const struct bb_board *b, void *out, size_t size, struct bb_look *look) {
-  if (is_cut(b) || size < b->header.header_bytes) return -1;
+  if (bb_board_is_cut(b) || size < b->header.header_bytes) return -1;
   look_twice(b, (uint8_t *)out, size, 0, 0, look);
   return 0;
 }
 
 int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, char *names) {
-  if (is_cut(b)) return -1;
-  const uint64_t count = count_of(b);
+  if (bb_board_is_cut(b)) return -1;
+  const uint64_t count = bb_board_count(b);
   const uint8_t *records = b->map + b->header.records_offset;
   for (size_t i = 0; i < n; i++, names += BB_NAME_BYTES) {
     if (numbers[i] >= count) return -1;
@@ -358,7 +351,7 @@ int bb_board_names(const struct bb_board *b, const uint32_t *numbers, size_t n, 
 }
 
 int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_t *numbers) {
-  if (is_cut(b)) return -1;
+  if (bb_board_is_cut(b)) return -1;
   const struct bb_board_header *shared = shared_header(b);
   /* Acquire: an entry was written before it was counted. */
   const uint64_t used = bb_load_acquire(&shared->links_used);
@@ -376,7 +369,7 @@ int bb_board_links(const struct bb_board *b, struct bb_link_copy *links, uint32_
 }
 
 int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
-  if (is_cut(b)) return -1;
+  if (bb_board_is_cut(b)) return -1;
   for (uint32_t i = 0; i < BB_SENDERS; i++) {
     bool empty;
     const uint8_t *in = b->map + b->header.senders_offset + (uint64_t)i * b->header.senders_stride;
@@ -390,7 +383,7 @@ int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
 #define MOST_EVENTS (UINT64_C(1) << 61)
 
 int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
-  if (is_cut(b)) return -1;
+  if (bb_board_is_cut(b)) return -1;
   /* Acquire: an event was written before its number. */
   uint64_t last = bb_load_acquire(&shared_header(b)->event_last);
   if (last >= MOST_EVENTS) last = 0;
@@ -411,7 +404,7 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
 }
 
 int64_t bb_board_find(const struct bb_board *b, const char *name) {
-  if (is_cut(b)) return -1;
+  if (bb_board_is_cut(b)) return -1;
   const uint64_t hash = bb_name_hash(name, b->header.index_seed);
   const uint64_t mask = b->header.index_slots - 1;
   /* Bounded: a spoiled index may have no end. */
@@ -426,7 +419,7 @@ int64_t bb_board_find(const struct bb_board *b, const char *name) {
     bb_copy_out(there, b->map + b->header.records_offset + record * b->header.record_stride, sizeof there);
     if (strncmp((const char *)there, name, sizeof there) != 0) continue;
     /* The count is stored after the entry: not yet seen, the record is not there yet either. */
-    return record < count_of(b) ? (int64_t)record : -1;
+    return record < bb_board_count(b) ? (int64_t)record : -1;
   }
   return -1;
 }

@@ -58,6 +58,14 @@ struct bb_link_copy {
   struct bb_link_evidence evidence;
 };
 
+/* What the receiver says of itself and of its links, loaded in the order of the contract: whatever was stored before a heartbeat is seen by all
+ * loads that follow. A number without an entry has no evidence. */
+struct bb_said {
+  uint64_t heartbeat, since, state;
+  struct bb_link_evidence links[BB_LINKS];
+};
+void bb_board_said(const struct bb_board *board, struct bb_said *said);
+
 /* Opens `path` read-only. `owner`: a user to believe besides root, the caller and `beoboard`; (uid_t)-1 for none.
  * Always gives a state; unless it is BB_READY nothing is mapped, and `why` says in one line what is wrong. */
 enum bb_state bb_board_open(struct bb_board *board, const char *path, uid_t owner, char *why, size_t why_size);
@@ -78,6 +86,12 @@ int bb_board_snapshot(const struct bb_board *board, void *out, size_t size, uint
 /* A snapshot without the records: enough to tell the states of all nodes. */
 size_t bb_board_roll_bytes(const struct bb_board *board);
 int bb_board_roll(const struct bb_board *board, void *out, size_t size, struct bb_look *look);
+
+/* Records in use: never more than the geometry that was checked. */
+uint64_t bb_board_count(const struct bb_board *board);
+
+/* Whether the file was cut short: then it must not be touched. Only its owner can do that. */
+bool bb_board_is_cut(const struct bb_board *board);
 
 /* The names of the nodes of these numbers, BB_NAME_BYTES each; a name never changes while a board is mapped. 0; -1 when the file was
  * cut short, or there is no such node. */

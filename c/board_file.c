@@ -136,6 +136,15 @@ static uint64_t lock_inode_at(const struct bb_place *p) {
   return fstatat(p->directory, lock_name(p, name), &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_ino : 0;
 }
 
+/* Reads the header of the board at the path. */
+static bool read_header(const struct bb_place *p, struct bb_board_header *h) {
+  const int fd = openat(p->directory, p->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0) return false;
+  const bool whole = pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h;
+  close(fd);
+  return whole;
+}
+
 /* How often a lock is taken anew that was removed between being opened and being held. */
 #define MOST_REMOVED 100
 
@@ -156,7 +165,10 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
       result = BB_NOT_KEPT;
     } else if (!lock_file(fd, tries)) {
       const ssize_t got = pread(fd, pid, sizeof pid - 1, 0);
-      bb_fail(why, size, "another receiver (pid %s) writes %s; stop it or choose another --board", got > 0 ? pid : "unknown", p->path);
+      struct bb_board_header h;
+      const bool is_mirror = read_header(p, &h) && is_ours(&h) && h.mirror_masters != 0;
+      bb_fail(why, size, "%s (pid %s) writes %s; stop it or choose another --board", is_mirror ? "a mirror" : "another receiver",
+              got > 0 ? pid : "unknown", p->path);
       result = BB_TAKEN;
     } else if (lock_inode_at(p) != (uint64_t)st.st_ino) { /* ours leads nowhere by now */
       close(fd);
@@ -183,15 +195,6 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
 
 /* For how long a board is watched whose writer may live: three of his heartbeats, and a little. */
 #define WATCH_NS 300000000
-
-/* Reads the header of the board at the path. */
-static bool read_header(const struct bb_place *p, struct bb_board_header *h) {
-  const int fd = openat(p->directory, p->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-  if (fd < 0) return false;
-  const bool whole = pread(fd, h, sizeof *h, 0) == (ssize_t)sizeof *h;
-  close(fd);
-  return whole;
-}
 
 /* Whether somebody writes the board at the path though he has not the lock that is there, if there is one. `pid`: who says so. */
 static bool has_living_writer(const struct bb_place *p, uint64_t lock_inode, uint64_t *pid) {
@@ -323,7 +326,23 @@ bool bb_file_publish(const struct bb_place *p, struct bb_mapped *b, char *why, s
   return bb_fail(why, size, "cannot put the board at %s: %s; remove what is there", p->path, strerror(error));
 }
 
-enum bb_found bb_file_examine(const struct bb_place *p, const struct bb_writer_options *o, struct bb_mapped *old, char *why, size_t size) {
+/* Says whose board that is, where it is of the other side. False: it is not. */
+static bool is_the_others(const struct bb_place *p, enum bb_side side, const struct bb_board_header *h, char *why, size_t size) {
+  const bool is_mirror = h->mirror_masters != 0;
+  if (!is_ours(h) || (h->state & BB_BOARD_STATE_RETIRED) != 0 || is_mirror == (side == BB_SIDE_MIRROR)) return false;
+  bb_fail(why, size, is_mirror ? "%s: is a mirror of cluster \"%.63s\", made by beoboard mirror; choose another --board, or remove it once that has ended"
+                               : "%s: is the board of a receiver of cluster \"%.63s\", and no mirror; choose another --board",
+          p->path, h->cluster_name);
+  return true;
+}
+
+void bb_file_discard(const struct bb_place *p, struct bb_mapped *b) {
+  unlinkat(p->directory, p->next_name, 0);
+  bb_file_unmap(b);
+}
+
+enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_writer_options *o, struct bb_mapped *old, char *why,
+                              size_t size) {
   const int fd = openat(p->directory, p->name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) {
     if (errno == ENOENT) return BB_FOUND_NOTHING;
@@ -345,6 +364,7 @@ enum bb_found bb_file_examine(const struct bb_place *p, const struct bb_writer_o
   else if (pread(fd, &h, sizeof h, 0) < 8 || h.magic != BB_BOARD_MAGIC)
     bb_fail(why, size, "%s: is not a board; choose another --board", p->path);
   else if ((uint64_t)st.st_size < sizeof h) found = BB_FOUND_NOTHING;
+  else if (is_the_others(p, side, &h, why, size)) found = BB_FOUND_FAULT;
   /* Unfinished, of a layout that we do not know, or written by who knows whom. */
   else if (h.version >> 16 != BB_VERSION >> 16 || (st.st_mode & 022) != 0) found = BB_FOUND_NOTHING;
   else if (!map_board(old, fd, &st)) bb_fail(why, size, "cannot map %s: %s", p->path, strerror(errno));

@@ -5,7 +5,8 @@
  *   board_file.c      directory, lock and files: what lies at the path, and what takes its place
  *   board_repair.c    sets a board right that a killed writer left, or copies it
  *   board_links.c     links, and what is known of them
- *   board_refused.c   refusals, and who was refused */
+ *   board_refused.c   refusals, and who was refused
+ *   board_mirror.c    the other writer: of a board that is a mirror of another one */
 #ifndef BB_BOARD_INTERNAL_H
 #define BB_BOARD_INTERNAL_H
 #include <string.h>
@@ -126,6 +127,16 @@ struct bb_refusal {
 void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order *o, const struct bb_refusal *refusal,
                     const struct bb_arrival *arrival);
 
+/* Writes a report into the older slot of a record, so that the newer stays readable whatever happens meanwhile. `newest`: the newer; -1: there
+ * is none. */
+void bb_store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report, const struct bb_arrival *arrival);
+
+/* The header of a fresh board: what it is, and its geometry. */
+void bb_fresh_header(struct bb_board_header *h, const struct bb_writer_options *o);
+
+/* Who writes this board, from now on. */
+void bb_begin_instance(struct bb_mapped *b, uint64_t instance);
+
 /* ---- board_file.c ---- */
 
 /* One line for people; always gives false, so that it can be returned. */
@@ -157,14 +168,21 @@ enum bb_found {
   BB_FOUND_BOARD,    /* a board to take over, mapped */
 };
 
+/* Whose boards there are: a receiver's, and a mirror's. Neither touches the other's. */
+enum bb_side { BB_SIDE_RECEIVER, BB_SIDE_MIRROR };
+
 /* Looks at what lies at the path. `o`: whose board it must be; NULL: any. */
-enum bb_found bb_file_examine(const struct bb_place *p, const struct bb_writer_options *o, struct bb_mapped *old, char *why, size_t size);
+enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const struct bb_writer_options *o, struct bb_mapped *old, char *why,
+                              size_t size);
 
 /* Makes an empty board under its temporary name; it is finished by bb_file_publish(). */
 bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct bb_board_header *like, char *why, size_t size);
 
 /* Gives a finished board its version and its name. One that cannot have it is removed, and unmapped. */
 bool bb_file_publish(const struct bb_place *p, struct bb_mapped *b, char *why, size_t size);
+
+/* Removes a board that was not published, and unmaps it. */
+void bb_file_discard(const struct bb_place *p, struct bb_mapped *b);
 
 /* Whether the path names this board as it was published. */
 bool bb_file_is_published(const struct bb_place *p, const struct bb_mapped *b);

@@ -181,36 +181,40 @@ static void write_limits(struct bb_writer *w, const struct bb_writer_options *o)
   w->limits.clock_window_ns = o->clock_window_ns;
 }
 
-/* A receiver begins. */
-static void begin_instance(struct bb_writer *w) {
-  struct bb_board_header *h = w->board.header;
-  bb_store(&h->instance, h->instance + 1);
+void bb_begin_instance(struct bb_mapped *b, uint64_t instance) {
+  struct bb_board_header *h = b->header;
+  bb_store(&h->instance, instance);
   bb_store(&h->pid, (uint64_t)getpid());
   bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
   bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
   bb_store(&h->state, 0);
   /* Of what has no interface of its own, none can go down. */
-  bb_store(&link_at(&w->board, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
+  bb_store(&link_at(b, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
+}
+
+void bb_fresh_header(struct bb_board_header *h, const struct bb_writer_options *o) {
+  memset(h, 0, sizeof *h);
+  bb_file_plan(h, o->capacity);
+  h->magic = BB_BOARD_MAGIC;
+  h->stat_hash = BB_HASH_STAT_V1;
+  h->board_hash = BB_HASH_BOARD_V2;
+  h->master_boot_id = bb_boot_id();
+  h->created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
+  h->cluster_id = o->cluster_id;
+  memcpy(h->cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h->cluster_name - 1));
+  if (getrandom(&h->index_seed, sizeof h->index_seed, 0) != (ssize_t)sizeof h->index_seed)
+    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* a kernel without entropy yet: weaker, but no reason to stay down */
 }
 
 /* Makes a fresh board. */
 static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
-  struct bb_board_header h = {0};
-  bb_file_plan(&h, o->capacity);
-  h.magic = BB_BOARD_MAGIC;
-  h.stat_hash = BB_HASH_STAT_V1;
-  h.board_hash = BB_HASH_BOARD_V2;
-  h.master_boot_id = bb_boot_id();
-  h.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
-  h.cluster_id = o->cluster_id;
-  memcpy(h.cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h.cluster_name - 1));
-  if (getrandom(&h.index_seed, sizeof h.index_seed, 0) != (ssize_t)sizeof h.index_seed)
-    h.index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* a kernel without entropy yet: weaker, but no reason to stay down */
+  struct bb_board_header h;
+  bb_fresh_header(&h, o);
   if (!bb_file_create(&w->place, &w->board, &h, why, size)) return false;
   /* Before it is published: no reader may see a board without the names of the list. */
   insert_listed(&w->board, o->nodes, o->node_count);
   write_limits(w, o);
-  begin_instance(w);
+  bb_begin_instance(&w->board, w->board.header->instance + 1);
   return bb_file_publish(&w->place, &w->board, why, size);
 }
 
@@ -244,7 +248,7 @@ static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   if (!select_nodes(w, o, why, size)) return false;
   write_limits(w, o);
-  begin_instance(w);
+  bb_begin_instance(&w->board, w->board.header->instance + 1);
   bb_add_event(&w->board, BB_EVENT_KIND_TAKEOVER, BB_NO_SUBJECT, w->board.header->instance, NULL);
   return true;
 }
@@ -289,7 +293,7 @@ struct bb_writer *bb_writer_open(const struct bb_writer_options *o, char *why, s
   w->limits.resumed_ns = bb_clock_ns(CLOCK_MONOTONIC);
   struct bb_mapped old = {0};
   struct bb_keyring *keys;
-  const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, o, &old, why, size) : BB_FOUND_FAULT;
+  const enum bb_found found = make_keys(o, &keys, why, size) ? bb_file_examine(&w->place, BB_SIDE_RECEIVER, o, &old, why, size) : BB_FOUND_FAULT;
   take_keys(w, o, keys);
   bool ok = found != BB_FOUND_FAULT, whole = false;
   if (found == BB_FOUND_BOARD) ok = take(w, &old, &whole, why, size);
@@ -310,7 +314,7 @@ struct bb_writer *bb_writer_edit(const char *path, char *why, size_t size) {
   w->editing = true;
   struct bb_mapped old = {0};
   bool whole = false;
-  const enum bb_found found = bb_file_examine(&w->place, NULL, &old, why, size);
+  const enum bb_found found = bb_file_examine(&w->place, BB_SIDE_RECEIVER, NULL, &old, why, size);
   if (found == BB_FOUND_BOARD && take(w, &old, &whole, why, size) && whole) return w;
   if (found == BB_FOUND_NOTHING || (found == BB_FOUND_BOARD && !whole)) bb_fail(why, size, "%s: there is no board of this boot and version", path);
   bb_file_unmap(&old);
@@ -420,9 +424,7 @@ void bb_store_order(struct bb_mapped *b, uint32_t record, const struct bb_order 
   bb_write_end(&r->order_head, sequence);
 }
 
-/* Writes the older slot, so that the newer stays readable whatever happens meanwhile. */
-static void store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report,
-                         const struct bb_arrival *arrival) {
+void bb_store_report(struct bb_mapped *b, uint32_t record, int newest, const struct bb_report *report, const struct bb_arrival *arrival) {
   struct bb_slot *slot = slot_at(b, record, newest == 0 ? 1 : 0);
   const uint64_t sequence = newest < 0 ? 2 : slot_at(b, record, (uint32_t)newest)->head + 2;
   bb_write_begin(&slot->head, &slot->tail, sequence);
@@ -533,7 +535,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     arrival->link = bb_writer_take_link(w, arrival->interface, arrival->interface_index, arrival->stamp_ns);
   /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
    * word by which readers learn of it (release: who sees the word sees the report). */
-  store_report(b, record, newest, report, arrival);
+  bb_store_report(b, record, newest, report, arrival);
   bb_store_order(b, record, &order, NULL, arrival);
   /* By what is accepted alone: what is refused may have been recorded long ago, when its name had another key. */
   if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);

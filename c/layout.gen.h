@@ -11,13 +11,17 @@
 #endif
 
 #define BB_HASH_STAT_V1 UINT64_C(0xf0b4d862878e67ac)
-#define BB_HASH_BOARD_V2 UINT64_C(0x41b546ae8c5eb7d1)
+#define BB_HASH_BOARD_V2 UINT64_C(0xba826339fdaf92da)
+#define BB_HASH_RELAY_V1 UINT64_C(0x1f5d207a25566d5c)
 
 #define BB_STAT_MAGIC UINT32_C(0x31525342)
 #define BB_STAT_VERSION UINT16_C(1)
 #define BB_STAT_BUFFER_BYTES UINT32_C(2305)
 
 #define BB_BOARD_MAGIC UINT64_C(0x4452414f424f4542)
+
+#define BB_RELAY_MAGIC UINT64_C(0x59414c45524f4542)
+#define BB_RELAY_VERSION UINT32_C(1)
 
 enum bb_auth_alg {
   BB_AUTH_ALG_NONE = 0,
@@ -127,8 +131,9 @@ enum bb_event_kind {
   BB_EVENT_KIND_OVERFLOW = 10,
   BB_EVENT_KIND_TAKEOVER = 11,
   BB_EVENT_KIND_FORGET = 12,
+  BB_EVENT_KIND_FOLLOWED = 13,
 };
-#define BB_EVENT_KIND_COUNT 13
+#define BB_EVENT_KIND_COUNT 14
 static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "none",
   "restart",
@@ -143,6 +148,7 @@ static const char *const bb_event_kind_names[] __attribute__((unused)) = {
   "overflow",
   "takeover",
   "forget",
+  "followed",
 };
 
 enum bb_reason {
@@ -187,6 +193,38 @@ static const char *const bb_reason_names[] __attribute__((unused)) = {
   "replay",
   "late",
   "full",
+};
+
+enum bb_relay_kind {
+  BB_RELAY_KIND_NONE = 0,
+  BB_RELAY_KIND_BATCH = 1,
+  BB_RELAY_KIND_INDEX = 2,
+  BB_RELAY_KIND_PONG = 3,
+  BB_RELAY_KIND_PING = 4,
+  BB_RELAY_KIND_ASK = 5,
+};
+#define BB_RELAY_KIND_COUNT 6
+static const char *const bb_relay_kind_names[] __attribute__((unused)) = {
+  "none",
+  "batch",
+  "index",
+  "pong",
+  "ping",
+  "ask",
+};
+
+enum bb_relay_entry {
+  BB_RELAY_ENTRY_NONE = 0,
+  BB_RELAY_ENTRY_REPORT = 1,
+  BB_RELAY_ENTRY_RECORD = 2,
+  BB_RELAY_ENTRY_LINK = 3,
+};
+#define BB_RELAY_ENTRY_COUNT 4
+static const char *const bb_relay_entry_names[] __attribute__((unused)) = {
+  "none",
+  "report",
+  "record",
+  "link",
 };
 
 enum bb_node_state {
@@ -339,6 +377,9 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
 #define BB_LINK_STATE_GONE (UINT64_C(1) << 1)
 #define BB_LINK_STATE_NO_ADDRESS (UINT64_C(1) << 2)
 #define BB_LINK_STATE_KNOWN UINT64_C(0x7)
+
+#define BB_RELAY_FLAGS_COMPLETE (UINT64_C(1) << 0)
+#define BB_RELAY_FLAGS_KNOWN UINT64_C(0x1)
 
 /* word column */
 #define BB_COLUMN_STAMP_SHIFT 26
@@ -715,6 +756,13 @@ BB_STATIC_ASSERT(offsetof(struct bb_report, start_boot_ns) == 1184, "report.star
 BB_STATIC_ASSERT(offsetof(struct bb_report, slow_boot_ns) == 1192, "report.slow_boot_ns");
 BB_STATIC_ASSERT(offsetof(struct bb_report, tag) == 1200, "report.tag");
 
+struct bb_master_name {
+  char name[32];
+};
+#define BB_MASTER_NAME_BYTES 32
+BB_STATIC_ASSERT(sizeof(struct bb_master_name) == 32, "size of master_name");
+BB_STATIC_ASSERT(offsetof(struct bb_master_name, name) == 0, "master_name.name");
+
 struct bb_link_evidence {
   uint64_t heartbeat_ns;
   uint64_t listening_since_ns;
@@ -785,7 +833,15 @@ struct bb_board_header {
   uint64_t softnet_drops;
   uint64_t reserved3;
   uint64_t refused[32];
-  uint64_t reserved4[40];
+  uint64_t reserved4[4];
+  uint64_t mirror_masters;
+  uint64_t mirror_followed;
+  uint64_t mirror_heard;
+  uint64_t mirror_behind_ns;
+  uint64_t mirror_vetoed;
+  uint64_t reserved5[3];
+  char mirror_site[32];
+  struct bb_master_name mirror_names[6];
   struct bb_link_evidence evidence[32];
 };
 #define BB_BOARD_HEADER_BYTES 1536
@@ -851,6 +907,14 @@ BB_STATIC_ASSERT(offsetof(struct bb_board_header, softnet_drops) == 432, "board_
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved3) == 440, "board_header.reserved3");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, refused) == 448, "board_header.refused");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved4) == 704, "board_header.reserved4");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_masters) == 736, "board_header.mirror_masters");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_followed) == 744, "board_header.mirror_followed");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_heard) == 752, "board_header.mirror_heard");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_behind_ns) == 760, "board_header.mirror_behind_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_vetoed) == 768, "board_header.mirror_vetoed");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, reserved5) == 776, "board_header.reserved5");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_site) == 800, "board_header.mirror_site");
+BB_STATIC_ASSERT(offsetof(struct bb_board_header, mirror_names) == 832, "board_header.mirror_names");
 BB_STATIC_ASSERT(offsetof(struct bb_board_header, evidence) == 1024, "board_header.evidence");
 
 struct bb_link {
@@ -1034,6 +1098,236 @@ BB_STATIC_ASSERT(offsetof(struct bb_slot, link) == 24, "slot.link");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, report) == 32, "slot.report");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, tail) == 1248, "slot.tail");
 BB_STATIC_ASSERT(offsetof(struct bb_slot, reserved1) == 1256, "slot.reserved1");
+
+struct bb_relay_head {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t kind;
+  uint32_t length;
+  uint32_t reserved0;
+  uint64_t run;
+  uint64_t board;
+  uint64_t boot_id;
+  uint64_t sequence;
+  uint64_t taken_ns;
+};
+#define BB_RELAY_HEAD_BYTES 64
+BB_STATIC_ASSERT(sizeof(struct bb_relay_head) == 64, "size of relay_head");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, magic) == 0, "relay_head.magic");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, version) == 8, "relay_head.version");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, kind) == 12, "relay_head.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, length) == 16, "relay_head.length");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, reserved0) == 20, "relay_head.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, run) == 24, "relay_head.run");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, board) == 32, "relay_head.board");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, boot_id) == 40, "relay_head.boot_id");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, sequence) == 48, "relay_head.sequence");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_head, taken_ns) == 56, "relay_head.taken_ns");
+
+struct bb_relay_board {
+  uint32_t flags;
+  uint32_t entries;
+  uint64_t stat_hash;
+  uint64_t uncertain_after_ns;
+  uint64_t silent_after_ns;
+  uint32_t capacity;
+  uint32_t count;
+  uint32_t cluster_id;
+  uint32_t links_used;
+  uint64_t state;
+  uint64_t heartbeat_ns;
+  uint64_t listening_since_ns;
+  uint64_t instance;
+  uint64_t reserved0[2];
+  char cluster_name[64];
+  struct bb_link_evidence evidence[32];
+};
+#define BB_RELAY_BOARD_BYTES 672
+BB_STATIC_ASSERT(sizeof(struct bb_relay_board) == 672, "size of relay_board");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, flags) == 0, "relay_board.flags");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, entries) == 4, "relay_board.entries");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, stat_hash) == 8, "relay_board.stat_hash");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, uncertain_after_ns) == 16, "relay_board.uncertain_after_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, silent_after_ns) == 24, "relay_board.silent_after_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, capacity) == 32, "relay_board.capacity");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, count) == 36, "relay_board.count");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, cluster_id) == 40, "relay_board.cluster_id");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, links_used) == 44, "relay_board.links_used");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, state) == 48, "relay_board.state");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, heartbeat_ns) == 56, "relay_board.heartbeat_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, listening_since_ns) == 64, "relay_board.listening_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, instance) == 72, "relay_board.instance");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, reserved0) == 80, "relay_board.reserved0");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, cluster_name) == 96, "relay_board.cluster_name");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_board, evidence) == 160, "relay_board.evidence");
+
+struct bb_relay_report {
+  uint16_t kind;
+  uint16_t bytes;
+  uint32_t record;
+  uint64_t head;
+  uint64_t stamp_ns;
+  uint64_t stamp_real_ns;
+  uint64_t link;
+  struct bb_report report;
+};
+#define BB_RELAY_REPORT_BYTES 1256
+BB_STATIC_ASSERT(sizeof(struct bb_relay_report) == 1256, "size of relay_report");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, kind) == 0, "relay_report.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, bytes) == 2, "relay_report.bytes");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, record) == 4, "relay_report.record");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, head) == 8, "relay_report.head");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, stamp_ns) == 16, "relay_report.stamp_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, stamp_real_ns) == 24, "relay_report.stamp_real_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, link) == 32, "relay_report.link");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_report, report) == 40, "relay_report.report");
+
+struct bb_relay_record {
+  uint16_t kind;
+  uint16_t bytes;
+  uint32_t record;
+  char name[64];
+  uint64_t accepted;
+  uint64_t lost;
+  uint64_t unheard;
+  uint64_t duplicate;
+  uint64_t late;
+  uint64_t refused;
+  uint64_t restarts;
+  uint64_t reboots;
+  uint64_t resets;
+  uint64_t auth_proved;
+  uint64_t flags;
+  uint64_t refusal_reason;
+  uint64_t refusal_ns;
+  uint64_t refusal_real_ns;
+  int64_t refusal_offset_us;
+  uint8_t address[16];
+  uint8_t address_before[16];
+  uint64_t address_ns;
+  uint64_t port;
+};
+#define BB_RELAY_RECORD_BYTES 240
+BB_STATIC_ASSERT(sizeof(struct bb_relay_record) == 240, "size of relay_record");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, kind) == 0, "relay_record.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, bytes) == 2, "relay_record.bytes");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, record) == 4, "relay_record.record");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, name) == 8, "relay_record.name");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, accepted) == 72, "relay_record.accepted");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, lost) == 80, "relay_record.lost");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, unheard) == 88, "relay_record.unheard");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, duplicate) == 96, "relay_record.duplicate");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, late) == 104, "relay_record.late");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, refused) == 112, "relay_record.refused");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, restarts) == 120, "relay_record.restarts");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, reboots) == 128, "relay_record.reboots");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, resets) == 136, "relay_record.resets");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, auth_proved) == 144, "relay_record.auth_proved");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, flags) == 152, "relay_record.flags");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, refusal_reason) == 160, "relay_record.refusal_reason");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, refusal_ns) == 168, "relay_record.refusal_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, refusal_real_ns) == 176, "relay_record.refusal_real_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, refusal_offset_us) == 184, "relay_record.refusal_offset_us");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address) == 192, "relay_record.address");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address_before) == 208, "relay_record.address_before");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, address_ns) == 224, "relay_record.address_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_record, port) == 232, "relay_record.port");
+
+struct bb_relay_link {
+  uint16_t kind;
+  uint16_t bytes;
+  uint32_t number;
+  struct bb_link link;
+};
+#define BB_RELAY_LINK_BYTES 136
+BB_STATIC_ASSERT(sizeof(struct bb_relay_link) == 136, "size of relay_link");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_link, kind) == 0, "relay_link.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_link, bytes) == 2, "relay_link.bytes");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_link, number) == 4, "relay_link.number");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_link, link) == 8, "relay_link.link");
+
+struct bb_relay_index {
+  uint32_t number;
+  uint32_t part;
+  uint32_t parts;
+  uint32_t first;
+  uint32_t count;
+  uint32_t records;
+  uint64_t links_well;
+  struct bb_link_evidence evidence[32];
+};
+#define BB_RELAY_INDEX_BYTES 544
+BB_STATIC_ASSERT(sizeof(struct bb_relay_index) == 544, "size of relay_index");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, number) == 0, "relay_index.number");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, part) == 4, "relay_index.part");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, parts) == 8, "relay_index.parts");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, first) == 12, "relay_index.first");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, count) == 16, "relay_index.count");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, records) == 20, "relay_index.records");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, links_well) == 24, "relay_index.links_well");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_index, evidence) == 32, "relay_index.evidence");
+
+struct bb_relay_indexed {
+  uint32_t name;
+  uint32_t number;
+  uint64_t word;
+};
+#define BB_RELAY_INDEXED_BYTES 16
+BB_STATIC_ASSERT(sizeof(struct bb_relay_indexed) == 16, "size of relay_indexed");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_indexed, name) == 0, "relay_indexed.name");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_indexed, number) == 4, "relay_indexed.number");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_indexed, word) == 8, "relay_indexed.word");
+
+struct bb_relay_pong {
+  uint8_t nonce[16];
+  uint64_t heartbeat_ns;
+  uint64_t listening_since_ns;
+  uint32_t nodes;
+  uint32_t records;
+  uint64_t state;
+  uint64_t reserved0[2];
+};
+#define BB_RELAY_PONG_BYTES 64
+BB_STATIC_ASSERT(sizeof(struct bb_relay_pong) == 64, "size of relay_pong");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, nonce) == 0, "relay_pong.nonce");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, heartbeat_ns) == 16, "relay_pong.heartbeat_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, listening_since_ns) == 24, "relay_pong.listening_since_ns");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, nodes) == 32, "relay_pong.nodes");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, records) == 36, "relay_pong.records");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, state) == 40, "relay_pong.state");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_pong, reserved0) == 48, "relay_pong.reserved0");
+
+struct bb_relay_ping {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t kind;
+  uint8_t nonce[16];
+};
+#define BB_RELAY_PING_BYTES 32
+BB_STATIC_ASSERT(sizeof(struct bb_relay_ping) == 32, "size of relay_ping");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ping, magic) == 0, "relay_ping.magic");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ping, version) == 8, "relay_ping.version");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ping, kind) == 12, "relay_ping.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ping, nonce) == 16, "relay_ping.nonce");
+
+struct bb_relay_ask {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t kind;
+  uint64_t run;
+  uint64_t board;
+  uint32_t count;
+  uint32_t reserved0;
+};
+#define BB_RELAY_ASK_BYTES 40
+BB_STATIC_ASSERT(sizeof(struct bb_relay_ask) == 40, "size of relay_ask");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, magic) == 0, "relay_ask.magic");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, version) == 8, "relay_ask.version");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, kind) == 12, "relay_ask.kind");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, run) == 16, "relay_ask.run");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, board) == 24, "relay_ask.board");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, count) == 32, "relay_ask.count");
+BB_STATIC_ASSERT(offsetof(struct bb_relay_ask, reserved0) == 36, "relay_ask.reserved0");
 
 /* Bytes of a report that have to be zero; at most eight each. */
 struct bb_reserved { uint16_t offset, bytes; };

@@ -16,7 +16,7 @@ import {
 } from './compile.js';
 import { emitAilments, emitPublic, emitStates, emitTables, renew } from './header.js';
 
-export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md'];
+export const DOCUMENTS = ['proto/stat-v1.md', 'proto/board-v2.md', 'proto/relay-v1.md'];
 
 export const NAMES: Names = {
   prefix: 'bb',

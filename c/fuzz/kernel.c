@@ -16,13 +16,12 @@ static bool groups_taken;
 
 static bool stat_of(struct span text, struct bb_report *report) {
   struct stat_times times, before = {{0}};
-  struct span single;
-  groups_taken = false;
-  if (!parse_stat(text, report, &times, &single)) {
+  struct span rest;
+  groups_taken = groups_take(text, &rest);
+  if (!parse_stat(text, rest, report, &times)) {
     groups_forget();
     return false;
   }
-  groups_taken = groups_take(single);
   struct bb_report shares = {0};
   if (cpu_share(&before, &times, &shares)) MUST(shares.cpu_busy_pm + shares.cpu_iowait_pm <= 1000, "more than all of the time");
   if (groups_share(NULL, &shares)) MUST(shares.group[0].busiest_pm <= 1000, "more than all of the time");

@@ -2,6 +2,7 @@
  * waited for. No system call, no lock, no memory of its own. */
 #include <math.h>
 
+#include "../newest.h"
 #include "internal.h"
 
 int beoboard_count(const beoboard *b) { return b == NULL ? -EINVAL : (int)nodes_of(b); }
@@ -67,23 +68,8 @@ static const uint8_t *slot_of(const beoboard *b, uint64_t index, int i) {
   return record_of(b, index) + b->board.header.slots_offset + (size_t)i * b->board.header.slot_stride;
 }
 
-/* What is newest when we look:
- *   - both heads even: a slot only ever gets newer, so the higher of the two is no older than what was newest before;
- *   - one odd: it is being written, and the writer always writes the older one, so the other, loaded after that was seen, is
- *     the newest (acquire, and fence (A) of the sequence lock). Loaded before, it might have been overtaken twice, and we would
- *     go back in time.
- * Then that slot alone is copied; its head is loaded again for that, and can only have become newer. */
 uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which) {
-  const uint8_t *slots[2] = {slot_of(b, index, 0), slot_of(b, index, 1)};
-  for (int attempt = 0; attempt < BB_SLOT_ATTEMPTS; attempt++) {
-    const uint64_t first = bb_load_acquire((const uint64_t *)slots[0]);
-    const uint64_t second = bb_load_acquire((const uint64_t *)slots[1]);
-    *which = (first & 1) != 0 ? 1 : (second & 1) != 0 ? 0 : first > second ? 0 : 1;
-    bool is_empty = false;
-    const uint64_t sequence = bb_read_block(to, slots[*which], bytes, offsetof(struct bb_slot, tail), 1, &is_empty);
-    if (sequence != 0 || is_empty) return sequence;
-  }
-  return 1;
+  return bb_newest_of(&b->board, index, to, bytes, which);
 }
 
 /* A field of a report, or of a slot, that was copied as words. */

@@ -293,7 +293,7 @@ static void write_slots(void) {
     struct bb_report report;
     const struct bb_arrival arrival = make_arrival(seq, stamp(seq));
     make_report(&report, 0, seq, stamp(seq));
-    store_report(&w->board, 0, newest_slot(&w->board, 0), &report, &arrival);
+    bb_store_report(&w->board, 0, newest_slot(&w->board, 0), &report, &arrival);
     remember();
   }
 }

@@ -129,12 +129,12 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
 }
 
 static void put_stat(struct bb_report *report) {
-  struct span text, single;
+  struct span text, rest;
   struct stat_times times;
-  const bool had_times = has_times;
-  has_times = file_read(&files[STAT], &text) && file_parsed(&files[STAT], parse_stat(text, report, &times, &single));
-  if (has_times) groups_take(single);
-  else groups_forget();
+  const bool had_times = has_times, is_read = file_read(&files[STAT], &text);
+  groups_take(is_read ? text : SPAN(""), &rest);
+  has_times = is_read && file_parsed(&files[STAT], parse_stat(text, rest, report, &times));
+  if (!has_times) groups_forget();
   if (has_times) report->valid |= BB_VALID_STAT;
   /* The times of CPUs that came or went join or leave the sums, by hours. */
   if (has_times && had_times && groups_same() && cpu_share(&times_before, &times, report))

@@ -7,7 +7,7 @@ type Fields<S extends StructName> = (typeof structs)[S]['fields'];
 export type FieldName<S extends StructName> = keyof Fields<S> & string;
 export type SetName = keyof typeof bits.valid;
 
-interface Field {
+export interface Field {
   readonly offset: number;
   readonly type: string;
   /** Elements of an array, 0 for a single one. */
@@ -66,7 +66,7 @@ const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i
 /** Keeps every byte: a byte order mark in a name is part of it. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-type Getter = (view: DataView, base: number) => unknown;
+export type Getter = (view: DataView, base: number) => unknown;
 
 /** Whether a 64-bit field is a bigint: what is no count and passes 2^53. */
 export function isBig(field: Pick<Field, 'unit'>): boolean {
@@ -127,10 +127,15 @@ function makeGetter(field: Field): Getter {
   const one = scalarGetter(field);
   if (count === 0) return (view, base) => one(view, base + offset);
   const stride = sizeOf(type);
-  return (view, base) => Array.from({ length: count }, (_, i) => one(view, base + offset + i * stride));
+  return (view, base) => {
+    const elements: unknown[] = [];
+    for (let i = 0, at = base + offset; i < count; i++, at += stride) elements.push(one(view, at));
+    return elements;
+  };
 }
 
-function sizeOf(type: string): number {
+/** Bytes of an element of that type. */
+export function sizeOf(type: string): number {
   return SIZES[type] ?? structs[type as StructName].bytes;
 }
 
@@ -169,55 +174,39 @@ export function has(valid: bigint, set: SetName): boolean {
   return ((valid >> BigInt(bits.valid[set])) & 1n) === 1n;
 }
 
-const validOf = getter('report', 'valid');
 const VALID_AT = structs.report.fields.valid.offset;
 
-/** Reads a report as readers should see it: what was not measured is absent, and so are the unused entries of arrays. */
-export function decodeReport(view: DataView, base: number): Report {
-  const valid = validOf(view, base);
-  const out: Record<string, unknown> = {};
-  for (const [name, get, field] of gettersOf('report'))
-    if (field.set === undefined || has(valid, field.set)) out[name] = get(view, base);
-  const report = out as unknown as Report;
-  if (report.net !== undefined) report.net = report.net.filter(entry => entry.name !== '').map(trimInterface);
-  for (const sum of ['net_rest', 'fabric'] as const) {
-    const entry = report[sum];
-    if (entry?.name === '') delete report[sum];
-    else if (entry !== undefined) report[sum] = trimInterface(entry);
-  }
-  if (report.group !== undefined) {
-    const shares = has(valid, 'group_share');
-    report.group = report.group.slice(0, report.groups ?? 0).map(group => trimGroup(group, shares));
-  }
-  if (report.gpu !== undefined) report.gpu = report.gpu.slice(0, report.gpu_count ?? 0).map(trimGpu);
-  if (report.gpu_flags !== undefined) report.gpu_flags = report.gpu_flags.slice(0, report.gpu_count ?? 0);
-  return report;
+type Test = (view: DataView, base: number) => boolean;
+
+/** A test of one bit of a report's `valid`. */
+function measured(set: SetName | undefined): Test {
+  if (set === undefined) return () => true;
+  const [word, mask] = [VALID_AT + 4 * (bits.valid[set] >> 5), 1 << (bits.valid[set] & 31)];
+  return (view, base) => (view.getUint32(base + word, true) & mask) !== 0;
 }
 
-export type ReportField = keyof RawReport & string;
-
-const fieldReaders = new Map<string, (view: DataView, base: number) => unknown>();
-
-/** One field of a report, as `decodeReport` has it but for arrays; undefined when it was not measured. */
-export function reportField(name: ReportField): (view: DataView, base: number) => unknown {
-  let read = fieldReaders.get(name);
-  if (read === undefined) {
-    const field: Field = structs.report.fields[name];
-    const get = getter('report', name);
-    const bit = field.set === undefined ? undefined : bits.valid[field.set];
-    const [word, mask] = bit === undefined ? [0, 0] : [VALID_AT + 4 * (bit >> 5), 1 << (bit & 31)];
-    read = (view, base) =>
-      bit === undefined || (view.getUint32(base + word, true) & mask) !== 0 ? get(view, base) : undefined;
-    fieldReaders.set(name, read);
-  }
-  return read;
+/** One leaf of an entry of an array. */
+export interface Leaf {
+  readonly name: string;
+  readonly field: Field;
+  /** Reads it of the entry that begins at `base`. */
+  readonly get: Getter;
+  /** Whether it was known; undefined: it always is. */
+  readonly isKnown: ((view: DataView, entry: number, report: number) => boolean) | undefined;
 }
 
-/** The entry without the leaves for which this holds. */
-function without<T extends object>(entry: T, unknown: (leaf: keyof T & string, value: unknown) => boolean): Partial<T> {
-  return Object.fromEntries(
-    Object.entries(entry).filter(([leaf, value]) => !unknown(leaf as keyof T & string, value)),
-  ) as Partial<T>;
+/** How readers see a field of a report. */
+export interface ShownField {
+  readonly name: string;
+  readonly field: Field;
+  readonly get: Getter;
+  readonly isMeasured: Test;
+  /** Elements of an array that may be in use: the first ones. */
+  readonly used: (view: DataView, report: number) => number;
+  /** Of an entry, or of an array of them. */
+  readonly leaves: readonly Leaf[] | undefined;
+  /** Whether the entry that begins at `base` is in use. */
+  readonly isInUse: Test;
 }
 
 /** The contract's values for leaves of entries that were not known, by field. */
@@ -230,19 +219,101 @@ export const NOT_KNOWN: Readonly<Record<string, number>> = {
   power_w: 65535,
 };
 
-function trimInterface(entry: Interface): Interface {
-  return without(entry, (leaf, value) => value === NOT_KNOWN[leaf]) as Interface;
-}
-
-function trimGroup(group: CpuGroup, shares: boolean): CpuGroup {
-  const fields: Record<string, Field> = structs.cpu_group.fields;
-  return without(group, (leaf, value) => value === NOT_KNOWN[leaf] || (!shares && fields[leaf]?.set === 'group_share'));
-}
-
-function trimGpu(gpu: Gpu): Gpu {
+function leafOf(struct: StructName, name: string, get: Getter, field: Field): Leaf {
+  const sentinel = NOT_KNOWN[name];
+  const tests: NonNullable<Leaf['isKnown']>[] = [];
+  if (field.set !== undefined) {
+    const isMeasured = measured(field.set);
+    tests.push((view, _, report) => isMeasured(view, report));
+  }
+  if (sentinel !== undefined) tests.push((view, entry) => get(view, entry) !== sentinel);
   // A GPU without memory is one whose memory was not known, and then neither was what is in use of it.
-  const unknown = gpu.mem_total_mib === 0;
-  return without(gpu, (leaf, value) => value === NOT_KNOWN[leaf] || (unknown && leaf.startsWith('mem_')));
+  if (struct === 'gpu_slot' && name.startsWith('mem_')) {
+    const total = getter(struct, 'mem_total_mib');
+    tests.push((view, entry) => total(view, entry) !== 0);
+  }
+  const isKnown: Leaf['isKnown'] = (view, entry, report) => tests.every(test => test(view, entry, report));
+  return { name, field, get, isKnown: tests.length === 0 ? undefined : isKnown };
+}
+
+/** Which field of a report counts the entries of an array. */
+const COUNTED_BY: Readonly<Record<string, ReportField>> = { group: 'groups', gpu: 'gpu_count', gpu_flags: 'gpu_count' };
+
+let shown: readonly ShownField[] | undefined;
+
+/** The fields of a report in the order of the contract, and what of them readers see: neither what was not measured nor unused entries of arrays. */
+export function shownFields(): readonly ShownField[] {
+  shown ??= gettersOf('report').map(([name, get, field]) => {
+    const { type, count } = field;
+    const isEntry = Object.hasOwn(structs, type);
+    const isInUse: Test = type === 'net_if' ? (view, base) => view.getUint8(base) !== 0 : () => true;
+    const counter = COUNTED_BY[name];
+    const counted = counter && reportField(counter);
+    return {
+      name,
+      field,
+      get,
+      isMeasured: measured(field.set),
+      used:
+        counted === undefined
+          ? () => count
+          : (view, report) => Math.min(count, (counted(view, report) as number | undefined) ?? 0),
+      leaves: isEntry
+        ? gettersOf(type as StructName).map(([leaf, ...rest]) => leafOf(type as StructName, leaf, ...rest))
+        : undefined,
+      isInUse,
+    };
+  });
+  return shown;
+}
+
+/** One entry as an object, without the leaves that were not known. */
+function decodeEntry(leaves: readonly Leaf[], view: DataView, entry: number, report: number): object {
+  const out: Record<string, unknown> = {};
+  for (const { name, get, isKnown } of leaves)
+    if (isKnown === undefined || isKnown(view, entry, report)) out[name] = get(view, entry);
+  return out;
+}
+
+function decodeShown({ field, get, used, leaves, isInUse }: ShownField, view: DataView, report: number): unknown {
+  const { type, count, offset } = field;
+  if (leaves === undefined) {
+    const value = get(view, report);
+    return Array.isArray(value) ? value.slice(0, used(view, report)) : value;
+  }
+  if (count === 0)
+    return isInUse(view, report + offset) ? decodeEntry(leaves, view, report + offset, report) : undefined;
+  const entries: object[] = [];
+  for (let i = 0, at = report + offset; i < used(view, report); i++, at += sizeOf(type))
+    if (isInUse(view, at)) entries.push(decodeEntry(leaves, view, at, report));
+  return entries;
+}
+
+/** Reads a report as readers should see it: what was not measured is absent, and so are the unused entries of arrays. */
+export function decodeReport(view: DataView, base: number): Report {
+  const out: Record<string, unknown> = {};
+  for (const field of shownFields()) {
+    const value = field.isMeasured(view, base) ? decodeShown(field, view, base) : undefined;
+    if (value !== undefined) out[field.name] = value;
+  }
+  return out as unknown as Report;
+}
+
+export type ReportField = keyof RawReport & string;
+
+const fieldReaders = new Map<string, (view: DataView, base: number) => unknown>();
+
+/** One field of a report, as `decodeReport` has it but for arrays; undefined when it was not measured. */
+export function reportField(name: ReportField): (view: DataView, base: number) => unknown {
+  let read = fieldReaders.get(name);
+  if (read === undefined) {
+    const field: Field = structs.report.fields[name];
+    const get = getter('report', name);
+    const isMeasured = measured(field.set);
+    read = (view, base) => (isMeasured(view, base) ? get(view, base) : undefined);
+    fieldReaders.set(name, read);
+  }
+  return read;
 }
 
 /** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */

@@ -1,12 +1,14 @@
 // Generated from the documents in proto/. Do not edit: change these and run `npm run generate`.
 
 export const HASH_STAT_V1 = 0xf0b4d862878e67acn;
-export const HASH_BOARD_V2 = 0x41b546ae8c5eb7d1n;
+export const HASH_BOARD_V2 = 0xba826339fdaf92dan;
+export const HASH_RELAY_V1 = 0x1f5d207a25566d5cn;
 
 /** Numbers that the documents name. */
 export const constants = {
   stat: { magic: 0x31525342, version: 1, buffer_bytes: 2305 },
   board: { magic: 0x4452414f424f4542n },
+  relay: { magic: 0x59414c45524f4542n, version: 1 },
 } as const;
 
 /** Every struct of the contract: its size and fields. */
@@ -264,8 +266,22 @@ export const structs = {
       softnet_drops: { offset: 432, type: 'u64', count: 0, unit: 'count', kind: '' },
       reserved3: { offset: 440, type: 'u64', count: 0, unit: '', kind: 'reserved' },
       refused: { offset: 448, type: 'u64', count: 32, unit: 'count', kind: '' },
-      reserved4: { offset: 704, type: 'u64', count: 40, unit: '', kind: 'reserved' },
+      reserved4: { offset: 704, type: 'u64', count: 4, unit: '', kind: 'reserved' },
+      mirror_masters: { offset: 736, type: 'u64', count: 0, unit: '', kind: '' },
+      mirror_followed: { offset: 744, type: 'u64', count: 0, unit: '', kind: '' },
+      mirror_heard: { offset: 752, type: 'u64', count: 0, unit: 'id', kind: '' },
+      mirror_behind_ns: { offset: 760, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      mirror_vetoed: { offset: 768, type: 'u64', count: 0, unit: 'count', kind: '' },
+      reserved5: { offset: 776, type: 'u64', count: 3, unit: '', kind: 'reserved' },
+      mirror_site: { offset: 800, type: 'char', count: 32, unit: '', kind: '' },
+      mirror_names: { offset: 832, type: 'master_name', count: 6, unit: '', kind: '' },
       evidence: { offset: 1024, type: 'link_evidence', count: 32, unit: '', kind: '' },
+    },
+  },
+  master_name: {
+    bytes: 32,
+    fields: {
+      name: { offset: 0, type: 'char', count: 32, unit: '', kind: '' },
     },
   },
   link_evidence: {
@@ -386,6 +402,146 @@ export const structs = {
       reserved1: { offset: 1256, type: 'u64', count: 3, unit: '', kind: 'reserved' },
     },
   },
+  relay_head: {
+    bytes: 64,
+    fields: {
+      magic: { offset: 0, type: 'u64', count: 0, unit: 'id', kind: '' },
+      version: { offset: 8, type: 'u32', count: 0, unit: 'id', kind: '' },
+      kind: { offset: 12, type: 'u32', count: 0, unit: 'enum relay_kind', kind: '' },
+      length: { offset: 16, type: 'u32', count: 0, unit: 'bytes', kind: '' },
+      reserved0: { offset: 20, type: 'u32', count: 0, unit: '', kind: 'reserved' },
+      run: { offset: 24, type: 'u64', count: 0, unit: 'id', kind: '' },
+      board: { offset: 32, type: 'u64', count: 0, unit: 'id', kind: '' },
+      boot_id: { offset: 40, type: 'u64', count: 0, unit: 'id', kind: '' },
+      sequence: { offset: 48, type: 'u64', count: 0, unit: 'count', kind: '' },
+      taken_ns: { offset: 56, type: 'u64', count: 0, unit: 'ns', kind: '' },
+    },
+  },
+  relay_board: {
+    bytes: 672,
+    fields: {
+      flags: { offset: 0, type: 'u32', count: 0, unit: 'bits relay_flags', kind: '' },
+      entries: { offset: 4, type: 'u32', count: 0, unit: '', kind: '' },
+      stat_hash: { offset: 8, type: 'u64', count: 0, unit: 'id', kind: '' },
+      uncertain_after_ns: { offset: 16, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      silent_after_ns: { offset: 24, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      capacity: { offset: 32, type: 'u32', count: 0, unit: '', kind: '' },
+      count: { offset: 36, type: 'u32', count: 0, unit: '', kind: '' },
+      cluster_id: { offset: 40, type: 'u32', count: 0, unit: 'id', kind: '' },
+      links_used: { offset: 44, type: 'u32', count: 0, unit: '', kind: '' },
+      state: { offset: 48, type: 'u64', count: 0, unit: 'bits board_state', kind: '' },
+      heartbeat_ns: { offset: 56, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      listening_since_ns: { offset: 64, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      instance: { offset: 72, type: 'u64', count: 0, unit: 'count', kind: '' },
+      reserved0: { offset: 80, type: 'u64', count: 2, unit: '', kind: 'reserved' },
+      cluster_name: { offset: 96, type: 'char', count: 64, unit: '', kind: '' },
+      evidence: { offset: 160, type: 'link_evidence', count: 32, unit: '', kind: '' },
+    },
+  },
+  relay_report: {
+    bytes: 1256,
+    fields: {
+      kind: { offset: 0, type: 'u16', count: 0, unit: 'enum relay_entry', kind: '' },
+      bytes: { offset: 2, type: 'u16', count: 0, unit: 'bytes', kind: '' },
+      record: { offset: 4, type: 'u32', count: 0, unit: '', kind: '' },
+      head: { offset: 8, type: 'u64', count: 0, unit: 'id', kind: '' },
+      stamp_ns: { offset: 16, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      stamp_real_ns: { offset: 24, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      link: { offset: 32, type: 'u64', count: 0, unit: 'id', kind: '' },
+      report: { offset: 40, type: 'report', count: 0, unit: '', kind: '' },
+    },
+  },
+  relay_record: {
+    bytes: 240,
+    fields: {
+      kind: { offset: 0, type: 'u16', count: 0, unit: 'enum relay_entry', kind: '' },
+      bytes: { offset: 2, type: 'u16', count: 0, unit: 'bytes', kind: '' },
+      record: { offset: 4, type: 'u32', count: 0, unit: '', kind: '' },
+      name: { offset: 8, type: 'char', count: 64, unit: '', kind: '' },
+      accepted: { offset: 72, type: 'u64', count: 0, unit: 'count', kind: '' },
+      lost: { offset: 80, type: 'u64', count: 0, unit: 'count', kind: '' },
+      unheard: { offset: 88, type: 'u64', count: 0, unit: 'count', kind: '' },
+      duplicate: { offset: 96, type: 'u64', count: 0, unit: 'count', kind: '' },
+      late: { offset: 104, type: 'u64', count: 0, unit: 'count', kind: '' },
+      refused: { offset: 112, type: 'u64', count: 0, unit: 'count', kind: '' },
+      restarts: { offset: 120, type: 'u64', count: 0, unit: 'count', kind: '' },
+      reboots: { offset: 128, type: 'u64', count: 0, unit: 'count', kind: '' },
+      resets: { offset: 136, type: 'u64', count: 0, unit: 'count', kind: '' },
+      auth_proved: { offset: 144, type: 'u64', count: 0, unit: 'enum auth_alg', kind: '' },
+      flags: { offset: 152, type: 'u64', count: 0, unit: 'bits record_flags', kind: '' },
+      refusal_reason: { offset: 160, type: 'u64', count: 0, unit: 'enum reason', kind: '' },
+      refusal_ns: { offset: 168, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      refusal_real_ns: { offset: 176, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      refusal_offset_us: { offset: 184, type: 'i64', count: 0, unit: 'us', kind: '' },
+      address: { offset: 192, type: 'u8', count: 16, unit: '', kind: '' },
+      address_before: { offset: 208, type: 'u8', count: 16, unit: '', kind: '' },
+      address_ns: { offset: 224, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      port: { offset: 232, type: 'u64', count: 0, unit: '', kind: '' },
+    },
+  },
+  relay_link: {
+    bytes: 136,
+    fields: {
+      kind: { offset: 0, type: 'u16', count: 0, unit: 'enum relay_entry', kind: '' },
+      bytes: { offset: 2, type: 'u16', count: 0, unit: 'bytes', kind: '' },
+      number: { offset: 4, type: 'u32', count: 0, unit: '', kind: '' },
+      link: { offset: 8, type: 'link', count: 0, unit: '', kind: '' },
+    },
+  },
+  relay_index: {
+    bytes: 544,
+    fields: {
+      number: { offset: 0, type: 'u32', count: 0, unit: 'count', kind: '' },
+      part: { offset: 4, type: 'u32', count: 0, unit: '', kind: '' },
+      parts: { offset: 8, type: 'u32', count: 0, unit: '', kind: '' },
+      first: { offset: 12, type: 'u32', count: 0, unit: '', kind: '' },
+      count: { offset: 16, type: 'u32', count: 0, unit: '', kind: '' },
+      records: { offset: 20, type: 'u32', count: 0, unit: '', kind: '' },
+      links_well: { offset: 24, type: 'u64', count: 0, unit: 'id', kind: '' },
+      evidence: { offset: 32, type: 'link_evidence', count: 32, unit: '', kind: '' },
+    },
+  },
+  relay_indexed: {
+    bytes: 16,
+    fields: {
+      name: { offset: 0, type: 'u32', count: 0, unit: 'id', kind: '' },
+      number: { offset: 4, type: 'u32', count: 0, unit: 'count', kind: '' },
+      word: { offset: 8, type: 'u64', count: 0, unit: 'word column', kind: '' },
+    },
+  },
+  relay_pong: {
+    bytes: 64,
+    fields: {
+      nonce: { offset: 0, type: 'u8', count: 16, unit: '', kind: '' },
+      heartbeat_ns: { offset: 16, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      listening_since_ns: { offset: 24, type: 'u64', count: 0, unit: 'ns', kind: '' },
+      nodes: { offset: 32, type: 'u32', count: 0, unit: '', kind: '' },
+      records: { offset: 36, type: 'u32', count: 0, unit: '', kind: '' },
+      state: { offset: 40, type: 'u64', count: 0, unit: 'bits board_state', kind: '' },
+      reserved0: { offset: 48, type: 'u64', count: 2, unit: '', kind: 'reserved' },
+    },
+  },
+  relay_ping: {
+    bytes: 32,
+    fields: {
+      magic: { offset: 0, type: 'u64', count: 0, unit: 'id', kind: '' },
+      version: { offset: 8, type: 'u32', count: 0, unit: 'id', kind: '' },
+      kind: { offset: 12, type: 'u32', count: 0, unit: 'enum relay_kind', kind: '' },
+      nonce: { offset: 16, type: 'u8', count: 16, unit: '', kind: '' },
+    },
+  },
+  relay_ask: {
+    bytes: 40,
+    fields: {
+      magic: { offset: 0, type: 'u64', count: 0, unit: 'id', kind: '' },
+      version: { offset: 8, type: 'u32', count: 0, unit: 'id', kind: '' },
+      kind: { offset: 12, type: 'u32', count: 0, unit: 'enum relay_kind', kind: '' },
+      run: { offset: 16, type: 'u64', count: 0, unit: 'id', kind: '' },
+      board: { offset: 24, type: 'u64', count: 0, unit: 'id', kind: '' },
+      count: { offset: 32, type: 'u32', count: 0, unit: '', kind: '' },
+      reserved0: { offset: 36, type: 'u32', count: 0, unit: '', kind: 'reserved' },
+    },
+  },
 } as const;
 
 /** Words that hold more than one number: name → field → its lowest bit, and how many it has. */
@@ -478,6 +634,9 @@ export const bits = {
     gone: 1,
     no_address: 2,
   },
+  relay_flags: {
+    complete: 0,
+  },
 } as const;
 
 /** Sets that are slow. */
@@ -535,6 +694,8 @@ export const enums = {
   virt: ['metal', 'vm', 'container'],
   power_src: ['none', 'hwmon', 'bmc'],
   gpu_vendor: ['none', 'nvidia', 'amd', 'intel'],
-  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget'],
+  event_kind: ['none', 'restart', 'reboot', 'reset', 'goodbye', 'refusal', 'link_up', 'link_down', 'dark', 'lit', 'overflow', 'takeover', 'forget', 'followed'],
   reason: ['none', 'size', 'magic', 'version', 'length', 'cluster', 'reserved', 'name', 'interval', 'range', 'auth_missing', 'key_id', 'tag', 'stranger', 'clock', 'rival', 'replay', 'late', 'full'],
+  relay_kind: ['none', 'batch', 'index', 'pong', 'ping', 'ask'],
+  relay_entry: ['none', 'report', 'record', 'link'],
 } as const;

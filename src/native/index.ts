@@ -239,6 +239,82 @@ export interface BulkSender {
   close(): void;
 }
 
+/** How a sweep of a harvest goes on; by these numbers. */
+export const HARVEST = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } as const;
+
+/** What has changed on a board since it was last swept over: see proto/relay-v1.md. Buffers are aligned to 8 bytes. */
+export interface Harvest {
+  /** Notes what is on the board as if it had been taken. */
+  prime(): number;
+  /**
+   * Begins a sweep: writes a relay_board. The time of the sweep is one from before. False when the file was cut short.
+   * `thorough`: counters and all links, too. So many bytes at most go for what was asked for.
+   */
+  begin(thorough: boolean, askedBytes: number, into: Uint8Array): boolean;
+  /** Writes entries of the sweep, as many as fit; a number of `HARVEST` says how it goes on. */
+  take(into: Uint8Array): { state: number; bytes: number; entries: number };
+  /** Has the next sweeps take these records again. */
+  ask(numbers: Uint32Array): void;
+  /** Writes the index of that many records from number `first` on; how many there are. */
+  index(first: number, count: number, into: Uint8Array): number;
+  /** Records that the last sweep found. */
+  records(): number;
+  /** A bit for each link that has an entry, is up and not dark. */
+  linksWell(): bigint;
+}
+
+/** How a mirror's board is to be made. Times in ns. */
+export interface MirrorOptions {
+  path: string;
+  site: string;
+  /** Names, at most six; and which of them is followed: their number for none yet. */
+  masters: readonly string[];
+  followed: number;
+  clusterName: string;
+  clusterId: number;
+  capacity: number;
+  uncertainAfterNs: bigint;
+  silentAfterNs: bigint;
+  instance: bigint;
+  nowNs: bigint;
+  /** After a clock stood still: no report of the same board is younger than it was. */
+  keepAges?: boolean;
+}
+
+/** What became of a message to a mirror; by these numbers. */
+export const OUTCOME = { taken: 0, malformed: 1, unplaced: 2, ahead: 3 } as const;
+
+/** Counted since the board was begun; doubtful, vetoed, missing as it is now. */
+export interface MirrorCounts {
+  laid: number;
+  unfit: number;
+  full: number;
+  doubtful: number;
+  vetoed: number;
+  missing: number;
+  whole: boolean;
+}
+
+/** A mirror's board, held for writing: c/board_mirror.h says what each does. Messages without their signature. */
+export interface Mirror {
+  /** Begins a new board, which takes the place of the one before when it is whole. Throws one line for people. */
+  renew(options: MirrorOptions): void;
+  batch(message: Uint8Array, askedNs: bigint, relayNs: bigint, answeredNs: bigint, nowNs: bigint): number;
+  gap(nowNs: bigint): void;
+  /** A clock stood still: nothing on the board is to be believed, until another is begun. */
+  distrust(): void;
+  index(message: Uint8Array, nowNs: bigint): number;
+  /** Numbers of records that the board lacks. */
+  missing(most: number): Uint32Array;
+  claims(master: number, message: Uint8Array, nowNs: bigint): number;
+  /** `heard`: bit n for master n. */
+  review(heard: number, nowNs: bigint): void;
+  counts(): MirrorCounts;
+  /** 0: the board is at its path; 1: it is not; -1: that cannot be known; -2: another process has it. */
+  checkPath(): { state: number; why: string };
+  close(): void;
+}
+
 /** What the kernel knows of its clock. */
 export interface ClockState {
   /** What the clock discipline still has to steer, us. */
@@ -256,6 +332,7 @@ interface Native {
   overview(copy: Uint8Array, nowNs: bigint, nodes: number, into: Uint8Array): boolean;
   totals(copy: Uint8Array, states: Uint8Array): Totals;
   memoryFile(name: string): number;
+  lock(path: string): number;
   hmac(secret: Uint8Array, data: Uint8Array, own: boolean, rounds: number): { tag: Uint8Array; openssl: boolean };
   notify(path: string, message: string): number;
   mapBoard(
@@ -272,9 +349,25 @@ interface Native {
     flood?: number,
   ) => Receiver;
   BulkSender: new (host: string, port: number) => BulkSender;
+  Harvest: new (mapping: BoardMapping) => Harvest;
+  Mirror: new (options: MirrorOptions) => Mirror;
 }
 
-const native = createRequire(import.meta.url)('../../../build/beoboard.node') as Native;
+const require = createRequire(import.meta.url);
+
+/** The one that was built on this machine, else the one that came with the package for its processor. */
+function load(): Native {
+  try {
+    return require('../../../build/beoboard.node');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    if (process.arch === 'x64') return require('../../../prebuilds/linux-x64/beoboard.node');
+    if (process.arch === 'arm64') return require('../../../prebuilds/linux-arm64/beoboard.node');
+    throw error;
+  }
+}
+
+const native = load();
 
 /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
 export const clocks = native.clocks;
@@ -310,6 +403,12 @@ export const totals = native.totals;
 export const memoryFile = native.memoryFile;
 
 /**
+ * Holds a file alone, which is made where it is not there, until this process ends or closes it (flock(2)): gives its descriptor, or a
+ * negative error number: EWOULDBLOCK where another process holds it.
+ */
+export const lock = native.lock;
+
+/**
  * HMAC-SHA-256 with a key of 32 bytes, as the receiver makes it: by the OpenSSL inside Node where there is one, or with
  * `own` by our own code; made `rounds` times with one kept key. For tests and benchmarks: node:crypto does the same.
  */
@@ -327,4 +426,4 @@ export const notify = native.notify;
  */
 export const mapBoard = native.mapBoard;
 
-export const { Writer, Receiver, BulkSender } = native;
+export const { Writer, Receiver, BulkSender, Harvest, Mirror } = native;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { formatAddress } from '../common/addresses.js';
 import { writeDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
-import { onHangup } from '../common/hangup.js';
+import { onHangup, tellLasting } from '../common/hangup.js';
 import { createLog, type Log } from '../common/log.js';
 import { defineVerb, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
 import { onStop, tellParent } from '../common/process.js';
@@ -145,9 +145,7 @@ const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as
 
 /** Takes node list, capacity, keys and limits anew, and gives what is in force; says what else would need a restart. */
 function change(receiver: Receiver, options: Options, changed: Options, before: BoardOptions, log: Log): BoardOptions {
-  for (const name of LASTING)
-    if (JSON.stringify(changed[name]) !== JSON.stringify(options[name]))
-      log.warn(`--${name} is another now, which needs a restart: goes on with the old one`);
+  tellLasting(log, LASTING, options, changed);
   const board = boardOptions(changed);
   try {
     receiver.change({ ...writerOptions(board), path: options.board });

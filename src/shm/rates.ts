@@ -73,10 +73,13 @@ function counters(of: Record<string, Field>): Counter[] {
     }));
 }
 
-const REPORT_COUNTERS = counters(fields);
-const INTERFACE_COUNTERS = counters(entry);
+/** The counters of a report, and those of a network entry, that have a rate. */
+export const REPORT_COUNTERS: readonly Counter[] = counters(fields);
+export const INTERFACE_COUNTERS: readonly Counter[] = counters(entry);
 /** The kinds of CPU time, in the order of the contract: of these are `Pair.shares`. */
 export const CPU_TIMES: readonly Counter[] = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
+/** What the shares of them are called. */
+export const CPU_SHARES: readonly string[] = CPU_TIMES.map(({ name }) => name.replace(/_ms$/, '_pct'));
 const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
 
@@ -307,9 +310,9 @@ export function rates(view: DataView, before: number | undefined, after: number 
     if (!Number.isNaN(rate)) out[counter.name] = rate;
   }
   pair.shares(shares);
-  CPU_TIMES.forEach(({ name }, i) => {
+  CPU_SHARES.forEach((name, i) => {
     const share = shares[i] as number;
-    if (!Number.isNaN(share)) out[name.replace(/_ms$/, '_pct')] = share;
+    if (!Number.isNaN(share)) out[name] = share;
   });
   if (pair.hasNet) {
     const { found } = pair.matchNet();

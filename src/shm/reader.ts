@@ -254,6 +254,31 @@ export class Snapshot {
     return youngest(this.overview.ages.length, link, this, index => this.overview.ages[index] as number);
   }
 
+  /** The interval at which the node of that number reports, ms; 0: not known. */
+  intervalOf(index: number): number {
+    const at = this.#reportWord(index);
+    return at < 0 ? 0 : (this.words[at + INTERVAL] ?? 0);
+  }
+
+  /** How late its newest report was made, us; 0: in time, or not known. */
+  lateOf(index: number): number {
+    const at = this.#reportWord(index);
+    return at < 0 || ((this.words[at + VALID] ?? 0) & (1 << bits.valid.sender)) === 0
+      ? 0
+      : (this.words[at + LATE] ?? 0);
+  }
+
+  /** Why nothing newer is heard of it, as `Node.refusedSince`. */
+  refusedSinceOf(index: number): Refusal | undefined {
+    return this.node(index).refusedSince;
+  }
+
+  /** Its newest report, as a word; -1: there is none. */
+  #reportWord(index: number): number {
+    const slot = this.newestSlot(this.recordWord(index));
+    return slot < 0 ? -1 : slot + this.reportOffset / 4;
+  }
+
   /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
   sinceStamp(word: number): number {
     const { words } = this;
@@ -392,9 +417,10 @@ export interface Refusal {
 
 /** 16 bytes as an address: IPv4 where they hold one, else IPv6; empty when they are all zero. */
 function formatBytes(bytes: readonly number[]): string {
-  if (bytes.every(byte => byte === 0)) return '';
-  const mapped = bytes.slice(0, 10).every(byte => byte === 0) && bytes[10] === 255 && bytes[11] === 255;
-  if (mapped) return bytes.slice(12).join('.');
+  const first = bytes.findIndex(byte => byte !== 0);
+  if (first === -1) return '';
+  if (first === 10 && bytes[10] === 255 && bytes[11] === 255)
+    return `${bytes[12]}.${bytes[13]}.${bytes[14]}.${bytes[15]}`;
   const groups = Array.from({ length: 8 }, (_, i) =>
     (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
   );
@@ -422,6 +448,10 @@ const stampRealOf = getter('slot', 'stamp_real_ns');
 const HEAD = structs.slot.fields.head.offset / 4;
 const STAMP = structs.slot.fields.stamp_ns.offset / 4;
 const LINK = structs.slot.fields.link.offset / 4;
+// Places in a report, likewise.
+const INTERVAL = structs.report.fields.interval_ms.offset / 4;
+const VALID = structs.report.fields.valid.offset / 4;
+const LATE = structs.report.fields.late_us.offset / 4;
 const LIVE = NUMBERED.indexOf('live');
 const NAME_BYTES = structs.record.fields.name.count;
 const NS_PER_MS = 1_000_000n;

@@ -33,6 +33,55 @@ export function ahead(seconds: number, ofWhom = ''): string {
   return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
+/** What a mirror is of, and by whom; names are those of its marks. */
+export interface Mirrored {
+  readonly site: string;
+  /** The master that is followed; undefined: none yet. */
+  readonly master: string | undefined;
+  /** Others whose relays are heard, and whether the followed one's is. */
+  readonly others: readonly string[];
+  readonly heard: boolean;
+  /** How far the master's heartbeat is behind by now, ms; undefined: none was ever laid here. */
+  readonly behindMs: number | undefined;
+  /** Nodes that another master hears and this one does not. */
+  readonly vetoed: number;
+}
+
+/** What the marks of a mirror say; undefined: it is a receiver's board. */
+export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
+  const {
+    mirror_masters = 0,
+    mirror_followed = 0,
+    mirror_heard,
+    mirror_names,
+    mirror_site,
+    mirror_vetoed = 0,
+  } = header;
+  if (mirror_masters === 0) return undefined;
+  const names = mirror_names.slice(0, mirror_masters).map(({ name }) => name);
+  const isHeard = (index: number) => ((mirror_heard >> BigInt(index)) & 1n) === 1n;
+  const behindMs = Math.max(0, Number(evidence.nowNs - evidence.heartbeatNs) / 1e6);
+  return {
+    site: mirror_site,
+    master: names[mirror_followed],
+    others: names.filter((_, index) => index !== mirror_followed && isHeard(index)),
+    heard: mirror_followed < names.length && isHeard(mirror_followed),
+    behindMs: evidence.heartbeatNs === 0n ? undefined : behindMs,
+    vetoed: mirror_vetoed,
+  };
+}
+
+/** The same in words: mirror of alpha by m1 (m2 heard), 40 ms behind. Empty of a receiver's board. */
+export function mirrorText(board: Snapshot): string {
+  const of = mirrorOf(board);
+  if (of === undefined) return '';
+  const whose = `mirror of ${oneLine(board.header.cluster_name)}`;
+  if (of.master === undefined) return `${whose}: no master is followed yet`;
+  const others = of.others.length === 0 ? '' : ` (${of.others.map(oneLine).join(', ')} heard)`;
+  const behind = of.behindMs === undefined ? ', not whole yet' : `, ${Math.round(of.behindMs)} ms behind`;
+  return `${whose} by ${oneLine(of.master)}${others}${board.stalled && of.behindMs !== undefined ? '' : behind}`;
+}
+
 export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }

@@ -34,8 +34,8 @@ struct stat_times {
   uint64_t ticks[TICKS];
 };
 
-/* `single` is where the lines of single CPUs begin. */
-bool parse_stat(struct span text, struct bb_report *report, struct stat_times *times, struct span *single);
+/* `rest` is the end of the text, as groups_take() leaves it: before that are lines of CPUs alone. */
+bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times);
 /* Shares of the time between two ticks; false when no time passed. */
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report);
 
@@ -61,9 +61,10 @@ bool list_cpus(struct span online, struct topology *topology);
 /* Asks each of them for its package and its siblings; false when one does not tell. */
 bool read_topology(const char *sys, struct topology *topology, char *buffer);
 
-/* Takes the lines of single CPUs for this tick; false when one of them is not understood. */
-bool groups_take(struct span single);
-/* There is nothing to take in this tick. */
+/* Takes the lines of single CPUs for this tick, from the text of /proc/stat or from none; false when one of them is not understood. `rest` is
+ * what follows them, or the line that is not understood. */
+bool groups_take(struct span text, struct span *rest);
+/* What was taken in this tick does not count. */
 void groups_forget(void);
 /* Whether this tick and the one before have lines of the same CPUs; also when neither has any that are understood. */
 bool groups_same(void);

@@ -1,4 +1,4 @@
-/* /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs: see cpugroups.c. */
+/* /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Steps over the lines of single CPUs: see cpugroups.c. */
 #include "parse.h"
 
 /* The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that we run on. */
@@ -14,9 +14,11 @@ static const struct span keys[LINES] = {
 static uint64_t ms(uint64_t ticks) { return saturated_64((bb_wide)ticks * MS_PER_TICK); }
 
 /* All of it is required: every kernel since 2.6.11 has it, and a text without it was cut. */
-bool parse_stat(struct span text, struct bb_report *report, struct stat_times *times, struct span *single) {
+bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
   struct span after[LINES] = {{0}};
-  for (struct span left = text, line; next_line(&left, &line);)
+  const struct span cpus = {text.at, text.len - rest.len};
+  line_after(cpus, keys[CPU], &after[CPU]);
+  for (struct span left = rest, line; next_line(&left, &line);)
     for (unsigned i = 0; i < LINES; i++)
       if (after[i].at == NULL && begins(line, keys[i])) after[i] = without(line, keys[i].len);
 
@@ -44,7 +46,6 @@ bool parse_stat(struct span text, struct bb_report *report, struct stat_times *t
   report->forks = value[FORKS];
   report->runnable = saturated_32(value[RUNNING]);
   report->blocked = saturated_32(value[BLOCKED]);
-  *single = text;
   return true;
 }
 

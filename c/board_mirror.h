@@ -1,0 +1,101 @@
+/* Writes a board that is a mirror of another one: lays what a relay carries, by this machine's clock. The rules, and why they suffice, stand in
+ * proto/relay-v1.md. Has no clock of its own but for the header: every moment is the caller's. Not thread-safe. */
+#ifndef BB_BOARD_MIRROR_H
+#define BB_BOARD_MIRROR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layout.gen.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Masters that a mirror may know: as many as its marks have room for. */
+#define BB_MASTERS 6
+
+struct bb_mirror_options {
+  const char *path;
+  const char *site;
+  const char *const *masters;
+  size_t master_count;
+  uint32_t followed; /* which of them; master_count: none yet */
+  const char *cluster_name;
+  uint32_t cluster_id;
+  uint32_t capacity;
+  int64_t uncertain_after_ns, silent_after_ns; /* the master's */
+  uint64_t instance;
+  int64_t now_ns;  /* every link listens since then */
+  bool keep_ages;  /* of the same board of the same master, after a clock stood still: no report is younger than it was */
+};
+
+/* A ping: when it was asked and answered by this machine's CLOCK_MONOTONIC, and the master's between the two, ns. */
+struct bb_mirror_clock {
+  int64_t asked_ns, relay_ns, answered_ns;
+};
+
+/* What became of a message. */
+enum bb_mirror_outcome {
+  BB_MIRROR_TAKEN,
+  BB_MIRROR_MALFORMED, /* nothing of it was taken */
+  BB_MIRROR_UNPLACED,  /* the board could not be put in its place, and is gone: it has to be begun anew */
+  BB_MIRROR_AHEAD,     /* it would lie ahead of this machine's clock: one of both stood still, and the board has to be begun anew */
+};
+
+/* Counted since the board was begun. */
+struct bb_mirror_counts {
+  uint64_t laid;     /* reports */
+  uint64_t unfit;    /* entries that say what cannot be */
+  uint64_t full;     /* of records for which there is no room */
+  uint64_t doubtful; /* records that have link 0 for want of a good bound, now */
+  uint64_t vetoed;   /* and because another master calls them live */
+  uint64_t missing;  /* records of the last whole index that the board lacks */
+  bool whole;        /* the board has held all of one index */
+};
+
+struct bb_mirror;
+
+/* Makes a board that says that nothing is known, in place of a mirror's that is there. NULL, and one line in `why`, when it cannot be had. */
+struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *options, char *why, size_t why_size);
+
+/* Begins a new board. It takes the place of the one before, which is retired, when it holds all of one index: until then that one stands, and says
+ * that nothing is known, since its heartbeat does. False, and one line in `why`: nothing has changed, or another process has the path by now. */
+bool bb_mirror_renew(struct bb_mirror *mirror, const struct bb_mirror_options *options, char *why, size_t why_size);
+
+/* A clock stood still: whatever the board says is not to be believed any more, and readers are told that nothing is known. */
+void bb_mirror_distrust(struct bb_mirror *mirror);
+
+/* Whether the board still lies at its path: 0; 1: it does not, and has to be begun anew; -1 or BB_PATH_TAKEN as in board_writer.h. */
+int bb_mirror_check_path(struct bb_mirror *mirror, char *why, size_t why_size);
+
+/* Leaves in good order: the board stays readable, flagged closed. */
+void bb_mirror_close(struct bb_mirror *mirror);
+
+/* Lays what a batch holds, from its head on to before its signature. If its sweep is complete, its heartbeats count. */
+enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *mirror, const uint8_t *message, size_t length, const struct bb_mirror_clock *clock,
+                                       int64_t now_ns);
+
+/* Reports may be missing that came before `now_ns`: every link listens anew. */
+void bb_mirror_gap(struct bb_mirror *mirror, int64_t now_ns);
+
+/* Compares a part of an index of the followed master, likewise from its head on. Parts come in their order. After the last it heals what it can:
+ * the caller sees to it that no batch is missing after the one that the index names. */
+enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *mirror, const uint8_t *message, size_t length, int64_t now_ns);
+
+/* Numbers of records that the last index had and the board still lacks, at most `most`: how many. */
+uint32_t bb_mirror_missing(struct bb_mirror *mirror, uint32_t *numbers, uint32_t most);
+
+/* Notes whom a part of the index of another master calls live. */
+enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *mirror, uint32_t master, const uint8_t *message, size_t length, int64_t now_ns);
+
+/* Goes over all records, about once a second: who is not heard here and claimed by a master that is heard gets link 0, and loses it when nobody
+ * claims it any more. `heard`: bit n for master n. */
+void bb_mirror_review(struct bb_mirror *mirror, uint64_t heard, int64_t now_ns);
+
+void bb_mirror_counts(const struct bb_mirror *mirror, struct bb_mirror_counts *counts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

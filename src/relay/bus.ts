@@ -1,0 +1,215 @@
+// The way to the servers of NATS: connects and stays connected, with what secrets it needs. Knows no message of ours.
+
+import { readFileSync } from 'node:fs';
+import type { Authenticator, ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
+import { readSecret } from '../common/keys.js';
+import type { Log } from '../common/log.js';
+import { InputError, oneLine } from '../common/text.js';
+
+/** A message as it came. */
+export interface Message {
+  readonly subject: string;
+  readonly data: Uint8Array;
+  /** Where an answer is wanted; empty: nowhere. */
+  readonly reply: string;
+}
+
+/** What relays and mirrors need of NATS, and no more. */
+export interface Bus {
+  /** What is published while this is false is lost. */
+  readonly connected: boolean;
+  publish(subject: string, data: Uint8Array, reply?: string): void;
+  /** Calls `act` with each message of the subject; the function ends it. */
+  subscribe(subject: string, act: (message: Message) => void): () => void;
+}
+
+/** What the options say of servers and of who we are there. */
+export interface BusOptions {
+  readonly nats: readonly string[];
+  readonly natsCreds?: string | undefined;
+  readonly natsNkey?: string | undefined;
+  readonly natsLogin?: string | undefined;
+  readonly natsCa?: string | undefined;
+  readonly natsCert?: string | undefined;
+  readonly natsCertKey?: string | undefined;
+}
+
+/** The options of a verb that say how to get in at the servers. */
+export const NATS_OPTIONS = ['nats-creds', 'nats-nkey', 'nats-login', 'nats-ca', 'nats-cert', 'nats-cert-key'] as const;
+
+/** A server that is frozen is noticed after two pings; then another is tried four times a second, for ever. */
+const STAYING: ConnectionOptions = {
+  pingInterval: 1000,
+  maxPingOut: 2,
+  timeout: 1000,
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: 250,
+  reconnectJitter: 100,
+  waitOnFirstConnect: true,
+  noEcho: true,
+};
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new InputError(`${oneLine(path)}: ${(error as NodeJS.ErrnoException).code}: cannot be read`);
+  }
+}
+
+/** What proves who we are: one way at most. Files are read again for each connection. */
+async function authenticatorOf(options: BusOptions): Promise<Authenticator | undefined> {
+  const { credsAuthenticator, nkeyAuthenticator, usernamePasswordAuthenticator } = await import(
+    '@nats-io/transport-node'
+  );
+  const { natsCreds, natsNkey, natsLogin } = options;
+  if ([natsCreds, natsNkey, natsLogin].filter(path => path !== undefined).length > 1)
+    throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
+  const encoded = (text: string) => new TextEncoder().encode(text.trim());
+  if (natsCreds !== undefined) return credsAuthenticator(encoded(readSecret(natsCreds)));
+  if (natsNkey !== undefined) return nkeyAuthenticator(encoded(readSecret(natsNkey)));
+  if (natsLogin === undefined) return undefined;
+  const [user = '', password] = readSecret(natsLogin).trim().split(/:(.*)/s);
+  if (password === undefined) throw new InputError(`${oneLine(natsLogin)}: is not one line USER:PASSWORD`);
+  return usernamePasswordAuthenticator(user, password);
+}
+
+/** A bus that is connected sooner or later. */
+export interface Connection extends Bus {
+  /** Where it is connected now; empty: nowhere. */
+  readonly server: string;
+  /** Bytes that a message may have there; 0: not known. */
+  readonly mostBytes: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects in the background: whoever starts first waits for the other. Throws an InputError about files and options. `lost`
+ * is called when messages may have been lost: with why.
+ */
+export async function connectBus(
+  name: string,
+  options: BusOptions,
+  log: Log,
+  lost: (why: string, slow: boolean) => void,
+): Promise<Connection> {
+  const { connect } = await import('@nats-io/transport-node');
+  const authenticator = await authenticatorOf(options);
+  const { natsCa, natsCert, natsCertKey } = options;
+  if ((natsCert === undefined) !== (natsCertKey === undefined))
+    throw new InputError('--nats-cert and --nats-cert-key belong together; give both');
+  const tls =
+    natsCa === undefined && natsCert === undefined
+      ? {}
+      : {
+          tls: {
+            ...(natsCa !== undefined && { ca: textOf(natsCa) }),
+            ...(natsCert !== undefined && { cert: textOf(natsCert) }),
+            ...(natsCertKey !== undefined && { key: readSecret(natsCertKey) }),
+          },
+        };
+  const how: NodeConnectionOptions = {
+    ...STAYING,
+    name,
+    servers: [...options.nats],
+    ...(authenticator !== undefined && { authenticator }),
+    ...tls,
+  };
+  type Nats = Awaited<ReturnType<typeof connect>>;
+  let nats: Nats | undefined;
+  let connected = false;
+  let closed = false;
+  const subscriptions = new Map<symbol, { subject: string; act: (message: Message) => void; end?: () => void }>();
+
+  const begin = (to: Nats, wanted: { subject: string; act: (message: Message) => void; end?: () => void }) => {
+    const subscription = to.subscribe(wanted.subject, {
+      callback: (error, { subject, data, reply = '' }) => {
+        if (error === null) wanted.act({ subject, data, reply });
+        else log.seldom('subscription', `${wanted.subject}: ${error.message}`);
+      },
+    });
+    wanted.end = () => subscription.unsubscribe();
+  };
+
+  const watch = async (to: Nats) => {
+    for await (const status of to.status()) {
+      if (status.type === 'disconnect') {
+        connected = false;
+        lost(`lost the server ${status.server}`, false);
+      } else if (status.type === 'reconnect') {
+        connected = true;
+        log.info(`connected to ${status.server}`);
+      } else if (status.type === 'slowConsumer') lost('did not keep up with what came', true);
+      else if (status.type === 'error') {
+        log.seldom('server', `the server says: ${status.error.message}`);
+        // It ends the connection of a slow consumer, and says why.
+        if (/slow consumer/i.test(status.error.message)) lost('the server cut us off: too slow', true);
+      }
+    }
+  };
+
+  const first = async () => {
+    while (!closed) {
+      try {
+        const to = await connect(how);
+        if (closed) {
+          await to.close();
+          return;
+        }
+        nats = to;
+        connected = true;
+        log.info(`connected to ${to.getServer()}`);
+        for (const wanted of subscriptions.values()) begin(to, wanted);
+        void watch(to);
+        // Refused twice for who we are, it gives up; that may be put right at the server, or in a file of ours.
+        void to.closed().then(error => {
+          connected = false;
+          if (closed) return;
+          lost(`the connection was ended: ${error?.message ?? 'no reason given'}`, false);
+          setTimeout(() => void first(), 1000);
+        });
+        return;
+      } catch (error) {
+        log.seldom('connect', `cannot connect to ${options.nats.join(', ')}: ${(error as Error).message}; tries on`);
+        await new Promise(resolve => setTimeout(resolve, 1000));
+      }
+    }
+  };
+  void first();
+
+  return {
+    get connected() {
+      return connected;
+    },
+    get server() {
+      return connected ? (nats?.getServer() ?? '') : '';
+    },
+    get mostBytes() {
+      return nats?.info?.max_payload ?? 0;
+    },
+    publish(subject, data, reply) {
+      // Nothing waits for a server that is away: what it would get then is old.
+      if (!connected || nats === undefined) return;
+      try {
+        nats.publish(subject, data, reply === undefined ? {} : { reply });
+      } catch (error) {
+        log.seldom('publish', `cannot publish: ${(error as Error).message}`);
+      }
+    },
+    subscribe(subject, act) {
+      const key = Symbol(subject);
+      const wanted = { subject, act };
+      subscriptions.set(key, wanted);
+      if (nats !== undefined && !nats.isClosed()) begin(nats, wanted);
+      return () => {
+        subscriptions.get(key)?.end?.();
+        subscriptions.delete(key);
+      };
+    },
+    async close() {
+      closed = true;
+      connected = false;
+      await nats?.close();
+    },
+  };
+}

@@ -1,0 +1,486 @@
+// A mirror: follows one of several masters by what their relays publish, and has it laid on a board of its own. The rules stand in
+// proto/relay-v1.md; what lays them down, in c/board_mirror.c. Holds no socket.
+
+import { type KeyObject, randomBytes } from 'node:crypto';
+import type { Log } from '../common/log.js';
+import { clusterId } from '../layout/identity.js';
+import { Mirror, type MirrorCounts, type MirrorOptions, OUTCOME } from '../native/index.js';
+import type { Bus, Message } from './bus.js';
+import { Pings } from './pings.js';
+import { monotonicNs } from './publisher.js';
+import {
+  type Board,
+  type Head,
+  isSigned,
+  MOST_ASKED,
+  readBoard,
+  readHead,
+  readIndex,
+  readPong,
+  subjectOf,
+  unsigned,
+  writeAsk,
+  writePing,
+} from './relaywire.js';
+
+/** How often `step` is to be called, ms. */
+export const STEP_MS = 100;
+const SECOND_NS = 1_000_000_000n;
+const UNHEARD_NS = 3n * SECOND_NS;
+/** A master whose heartbeat is older, by its own clock, is stalled. */
+const STALLED_NS = 3n * SECOND_NS;
+/** Another master must have had more nodes for so long before it is followed. */
+const BETTER_NS = 10n * SECOND_NS;
+/** So much later at most than when the relay took it is a batch laid: what waited longer is a gap. */
+const WAITED_NS = 6n * SECOND_NS;
+const ASK_EVERY_NS = 150_000_000n;
+const LOOK_NS = SECOND_NS;
+/** Pings that may be under way, of all masters: at one a second each none is awaited for longer than it counts. */
+const MOST_UNDER_WAY = 64;
+
+export interface MasterKey {
+  readonly name: string;
+  readonly key: KeyObject;
+}
+
+export interface MirrorSettings {
+  readonly path: string;
+  readonly site: string;
+  readonly cluster: string;
+  /** By the names of their subjects, and the keys by which they are believed. */
+  readonly masters: readonly MasterKey[];
+  readonly capacity: number;
+  readonly log: Log;
+}
+
+/** What is known of one master. */
+interface Master {
+  readonly index: number;
+  readonly name: string;
+  readonly key: KeyObject;
+  readonly subject: string;
+  /** Undefined: none was ever heard. */
+  run: bigint | undefined;
+  pings: Pings;
+  /** What its last pong said. */
+  said: { nodes: number; listenedNs: bigint; stalled: boolean; board: bigint };
+  /** Since when it has had more nodes than the one that is followed; 0n: it has not. */
+  betterNs: bigint;
+}
+
+export interface FollowerCounts {
+  /** Batches that were laid, gaps, and messages that were not believed or could not be read. */
+  batches: number;
+  gaps: number;
+  refused: number;
+  boards: number;
+}
+
+/** Limits of a board on which nothing was laid yet: those that receivers have by default. */
+const NO_LIMITS = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 0n };
+
+export class Follower {
+  readonly counts: FollowerCounts = { batches: 0, gaps: 0, refused: 0, boards: 0 };
+  readonly #settings: MirrorSettings;
+  readonly #bus: Bus;
+  readonly #now: () => bigint;
+  readonly #masters: Master[];
+  readonly #inbox: string;
+  readonly #mirror: Mirror;
+  readonly #ends: (() => void)[] = [];
+  /** Nonces that were sent and not answered yet: to whom, and when. */
+  readonly #underWay = new Map<string, { master: Master; askedNs: bigint }>();
+  #followed: Master | undefined;
+  #endFollowing: () => void = () => undefined;
+  /** The board of the master that is laid; undefined: none yet. */
+  #board: bigint | undefined;
+  /** What the board of ours was made by. */
+  #limits = NO_LIMITS;
+  /** The sequence that the next batch must have; undefined: any, and it is a gap. */
+  #next: number | undefined;
+  /** The first batch after the last gap. */
+  #stretch = 0;
+  /** Both clocks went on since the board was begun. */
+  #steady = true;
+  #pingedNs = 0n;
+  #askedNs = 0n;
+  #lookedNs = 0n;
+  #indexAskedNs = 0n;
+  #failedNs = -LOOK_NS;
+  #indexAt: bigint | undefined;
+  #path = '';
+  #taken = false;
+  /** Something of the last index was missing, and asked for. */
+  #healing = false;
+
+  /**
+   * Makes the board, which says that nothing is known yet. `inbox`: what the subjects begin with on which answers come. Throws an
+   * Error whose message is one line for people.
+   */
+  constructor(settings: MirrorSettings, bus: Bus, inbox: string, now: () => bigint = monotonicNs) {
+    this.#settings = settings;
+    this.#bus = bus;
+    this.#now = now;
+    this.#inbox = `${inbox}.${randomBytes(8).toString('hex')}`;
+    this.#masters = settings.masters.map(({ name, key }, index) => ({
+      index,
+      name,
+      key,
+      subject: subjectOf(settings.site, settings.cluster, name),
+      run: undefined,
+      pings: new Pings(),
+      said: { nodes: 0, listenedNs: 0n, stalled: true, board: 0n },
+      betterNs: 0n,
+    }));
+    this.#mirror = new Mirror(this.#boardOptions());
+    this.#ends.push(bus.subscribe(this.#inbox, message => this.#onPong(message)));
+    for (const master of this.#masters)
+      this.#ends.push(bus.subscribe(`${master.subject}.index`, message => this.#onIndex(master, message)));
+  }
+
+  /** The master that is followed; undefined: none. */
+  get followed(): string | undefined {
+    return this.#followed?.name;
+  }
+
+  get mirror(): MirrorCounts {
+    return this.#mirror.counts();
+  }
+
+  /** Masters whose relays are heard. */
+  get heard(): string[] {
+    const now = this.#now();
+    return this.#masters.filter(master => this.#isHeard(master, now)).map(({ name }) => name);
+  }
+
+  /** What goes wrong at the board's path; empty: nothing. `taken`: another process has it. */
+  get trouble(): { why: string; taken: boolean } {
+    return { why: this.#path, taken: this.#taken };
+  }
+
+  /** Messages may have been lost; `slow`: because we did not keep up, so that asking at once would only add to it. */
+  lost(slow: boolean): void {
+    this.#gap(slow ? BigInt(Math.round(1e9 + Math.random() * 4e9)) : 0n);
+  }
+
+  /** Goes on for a step: every `STEP_MS`. */
+  step(): void {
+    const now = this.#now();
+    if (now - this.#pingedNs >= SECOND_NS) this.#ping(now);
+    if (now - this.#lookedNs >= LOOK_NS) {
+      this.#lookedNs = now;
+      this.#choose(now);
+      this.#review(now);
+      this.#keepPath();
+    }
+    if (now - this.#askedNs >= ASK_EVERY_NS) this.#ask(now);
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+    this.#endFollowing();
+    this.#mirror.close();
+  }
+
+  // ---- who is heard ----
+
+  #ping(now: bigint): void {
+    this.#pingedNs = now;
+    for (const [nonce, { askedNs }] of this.#underWay)
+      if (now - askedNs > UNHEARD_NS || this.#underWay.size > MOST_UNDER_WAY) this.#underWay.delete(nonce);
+    for (const master of this.#masters) {
+      const nonce = randomBytes(16);
+      const askedNs = this.#now();
+      this.#underWay.set(nonce.toString('hex'), { master, askedNs });
+      this.#bus.publish(`${master.subject}.ping`, writePing(nonce), this.#inbox);
+    }
+  }
+
+  #onPong({ data }: Message): void {
+    const answeredNs = this.#now();
+    const head = readHead(data, 'pong');
+    const pong = head && readPong(data);
+    const asked = pong && this.#underWay.get(pong.nonceText);
+    if (head === undefined || pong === undefined || asked === undefined) {
+      this.counts.refused++;
+      return;
+    }
+    const { master, askedNs } = asked;
+    if (!isSigned(data, `${master.subject}.ping`, master.key)) {
+      this.#refuse('pong', `an answer for ${master.name} is not signed with its key`);
+      return;
+    }
+    // Each nonce may be answered by two runs, once each: it goes when it is too old.
+    if (head.run !== master.run) {
+      if (this.#isHeard(master, answeredNs)) return;
+      master.run = head.run;
+      master.pings = new Pings();
+      if (master === this.#followed) this.#gap(0n);
+    }
+    const steady = master.pings.add({ askedNs, relayNs: head.taken_ns, answeredNs });
+    if (!steady && master === this.#followed) this.#stoodStill();
+    const heartbeatAge = head.taken_ns - pong.heartbeat_ns;
+    master.said = {
+      nodes: pong.nodes ?? 0,
+      listenedNs: head.taken_ns - pong.listening_since_ns,
+      stalled: heartbeatAge > STALLED_NS || heartbeatAge < -SECOND_NS,
+      board: head.board,
+    };
+    if (this.#followed === undefined) this.#choose(answeredNs);
+  }
+
+  #isHeard(master: Master, now: bigint): boolean {
+    return master.run !== undefined && master.pings.best(now) !== undefined;
+  }
+
+  #mayFollow(master: Master, now: bigint): boolean {
+    return this.#isHeard(master, now) && !master.said.stalled;
+  }
+
+  /** Follows another master where that is better: see proto/relay-v1.md, Several masters. */
+  #choose(now: bigint): void {
+    const current = this.#followed;
+    let best: Master | undefined;
+    for (const master of this.#masters) {
+      if (!this.#mayFollow(master, now)) {
+        master.betterNs = 0n;
+        continue;
+      }
+      const { nodes, listenedNs } = master.said;
+      if (
+        best === undefined ||
+        nodes > best.said.nodes ||
+        (nodes === best.said.nodes && listenedNs > best.said.listenedNs)
+      )
+        best = master;
+    }
+    if (current === undefined || !this.#mayFollow(current, now)) {
+      if (best !== undefined && best !== current)
+        this.#follow(best, current === undefined ? '' : 'is unheard or stalled');
+      return;
+    }
+    const least = Math.max(current.said.nodes * 1.1, current.said.nodes + 2);
+    for (const master of this.#masters) {
+      if (master === current || !this.#mayFollow(master, now) || master.said.nodes < least) master.betterNs = 0n;
+      else if (master.betterNs === 0n) master.betterNs = now;
+    }
+    if (best !== undefined && best.betterNs !== 0n && now - best.betterNs >= BETTER_NS)
+      this.#follow(best, `has had ${best.said.nodes - current.said.nodes} nodes fewer for 10 s`);
+  }
+
+  #follow(master: Master, why: string): void {
+    const { log } = this.#settings;
+    if (this.#followed === undefined) log.info(`follows ${master.name}`);
+    else log.warn(`follows ${master.name}: ${this.#followed.name} ${why}`);
+    for (const other of this.#masters) other.betterNs = 0n;
+    this.#endFollowing();
+    this.#followed = master;
+    // The board of the other stands, and says that nothing is known, until there is something to lay on a new one.
+    this.#board = undefined;
+    this.#next = undefined;
+    this.#endFollowing = this.#bus.subscribe(`${master.subject}.batch`, message => this.#onBatch(master, message));
+    this.#askIndex(this.#now());
+  }
+
+  // ---- the board ----
+
+  #boardOptions(): MirrorOptions {
+    const { path, site, cluster, masters, capacity } = this.#settings;
+    return {
+      path,
+      site,
+      masters: masters.map(({ name }) => name),
+      followed: this.#followed?.index ?? masters.length,
+      clusterName: cluster,
+      clusterId: clusterId(cluster),
+      capacity,
+      ...this.#limits,
+      nowNs: this.#now(),
+    };
+  }
+
+  /** Begins another board. False: it cannot be had now; nothing is laid then. */
+  #renew(limits: typeof NO_LIMITS, keepAges = false): boolean {
+    const now = this.#now();
+    this.#next = undefined;
+    this.#indexAt = now;
+    if (now - this.#failedNs < LOOK_NS) return false;
+    this.#limits = limits;
+    try {
+      this.#mirror.renew({ ...this.#boardOptions(), keepAges });
+    } catch (error) {
+      this.#failedNs = now;
+      this.#path = (error as Error).message;
+      this.#settings.log.seldom('board', this.#path);
+      return false;
+    }
+    this.counts.boards++;
+    this.#path = '';
+    this.#steady = true;
+    return true;
+  }
+
+  #keepPath(): void {
+    const { state, why } = this.#mirror.checkPath();
+    this.#taken = state === -2;
+    this.#path = why;
+    if (state !== 1) return;
+    this.#settings.log.warn('the board was deleted, replaced, cut or its mode changed: begins another');
+    if (!this.#renew(this.#limits)) this.#board = undefined;
+  }
+
+  /** Which relays are heard; nobody who is claimed by one of them is silent. */
+  #review(now: bigint): void {
+    let heard = 0;
+    for (const master of this.#masters) if (this.#isHeard(master, now)) heard |= 1 << master.index;
+    this.#mirror.review(heard, now);
+  }
+
+  #gap(waitNs: bigint): void {
+    const now = this.#now();
+    this.counts.gaps++;
+    this.#next = undefined;
+    this.#mirror.gap(now);
+    this.#indexAt = now + waitNs;
+  }
+
+  /** Nothing that was placed by the pings before is where it was: the board is begun anew with the first batch after the next ping. */
+  #stoodStill(): void {
+    if (!this.#steady) return;
+    this.#steady = false;
+    this.#next = undefined;
+    this.#mirror.distrust();
+    this.#settings.log.warn('a clock stood still, here or at the master: begins another board');
+  }
+
+  #refuse(key: string, why: string): void {
+    this.counts.refused++;
+    this.#settings.log.seldom(key, `${why}: not believed`);
+  }
+
+  // ---- batches ----
+
+  /** The head of a message that counts: of the run that was heard, and signed. Undefined: it does not. */
+  #believe(master: Master, kind: 'batch' | 'index', { subject, data }: Message, now: bigint): Head | undefined {
+    const head = readHead(data, kind);
+    if (head === undefined) {
+      this.#refuse(kind, `what came as ${kind} of ${master.name} is none`);
+      return undefined;
+    }
+    if (head.run !== master.run || !this.#isHeard(master, now)) return undefined;
+    if (isSigned(data, subject, master.key)) return head;
+    this.#refuse(kind, `a ${kind} of ${master.name} is not signed with its key`);
+    return undefined;
+  }
+
+  #onBatch(master: Master, message: Message): void {
+    const now = this.#now();
+    if (master !== this.#followed) return;
+    const { data } = message;
+    const head = this.#believe(master, 'batch', message, now);
+    const ping = master.pings.best(now);
+    if (head?.sequence === undefined || ping === undefined) return;
+    // Again, or late: what it held was laid, or is told as a gap.
+    if (this.#next !== undefined && head.sequence < this.#next) return;
+    // What waited for long came through a queue: its heartbeats are as old, and stamps would be placed too badly.
+    const span = head.taken_ns - ping.relayNs;
+    if (span < -WAITED_NS || span > WAITED_NS) {
+      this.#gap(0n);
+      return;
+    }
+    const board = readBoard(data);
+    const isAnother = head.board !== this.#board || !this.#steady || this.#haveChanged(board);
+    if (isAnother) {
+      if (board.cluster_name !== this.#settings.cluster) {
+        this.#refuse('cluster', `${master.name} has the board of cluster "${board.cluster_name}"`);
+        return;
+      }
+      const keepAges = !this.#steady && head.board === this.#board;
+      this.#board = undefined;
+      const limits = {
+        uncertainAfterNs: board.uncertain_after_ns,
+        silentAfterNs: board.silent_after_ns,
+        instance: BigInt(board.instance ?? 0),
+      };
+      if (!this.#renew(limits, keepAges)) return;
+      this.#board = head.board;
+    }
+    if (head.sequence !== this.#next) {
+      if (!isAnother) this.#gap(0n);
+      this.#stretch = head.sequence;
+    }
+    const outcome = this.#mirror.batch(unsigned(data), ping.askedNs, ping.relayNs, ping.answeredNs, this.#now());
+    if (outcome === OUTCOME.ahead) {
+      master.pings.forget();
+      this.#stoodStill();
+      return;
+    }
+    if (outcome === OUTCOME.unplaced) {
+      this.#settings.log.seldom('board', `${this.#settings.path}: cannot be replaced; tries again`);
+      this.#failedNs = now;
+      this.#board = undefined;
+      return;
+    }
+    if (outcome === OUTCOME.malformed) {
+      this.#refuse('malformed', `a batch of ${master.name} cannot be read; is it of another version?`);
+      this.#gap(0n);
+      return;
+    }
+    this.counts.batches++;
+    this.#next = head.sequence + 1;
+  }
+
+  /** Whether the master has other limits than the board was made with. */
+  #haveChanged({ uncertain_after_ns, silent_after_ns }: Board): boolean {
+    return uncertain_after_ns !== this.#limits.uncertainAfterNs || silent_after_ns !== this.#limits.silentAfterNs;
+  }
+
+  // ---- indexes ----
+
+  #onIndex(master: Master, message: Message): void {
+    const now = this.#now();
+    const head = this.#believe(master, 'index', message, now);
+    if (head?.sequence === undefined) return;
+    if (master !== this.#followed) {
+      if (!master.said.stalled) this.#mirror.claims(master.index, unsigned(message.data), now);
+      return;
+    }
+    if (head.board !== this.#board || !this.#steady || this.#next === undefined) return;
+    // Batches that it names have not come, though they were sent before it.
+    if (head.sequence >= this.#next) {
+      this.#gap(0n);
+      return;
+    }
+    // Of before the gap: what was missed may be missing from it.
+    if (head.sequence < this.#stretch - 1) return;
+    if (this.#mirror.index(unsigned(message.data), now) !== OUTCOME.taken) {
+      this.#refuse('malformed', `an index of ${master.name} cannot be read`);
+      return;
+    }
+    const { part, parts } = readIndex(message.data);
+    // What is missing is asked for; when it is there, the next index tells.
+    if (part === (parts ?? 0) - 1) this.#healing = this.#mirror.counts().missing > 0;
+  }
+
+  #askIndex(now: bigint): void {
+    const master = this.#followed;
+    this.#indexAt = undefined;
+    this.#indexAskedNs = now;
+    if (master?.run !== undefined)
+      this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, 0n, new Uint32Array()));
+  }
+
+  #ask(now: bigint): void {
+    this.#askedNs = now;
+    const master = this.#followed;
+    if (master?.run === undefined || this.#board === undefined || !this.#bus.connected) return;
+    const numbers = this.#mirror.missing(MOST_ASKED);
+    if (numbers.length > 0) this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, this.#board, numbers));
+    const isDue = this.#indexAt !== undefined && now >= this.#indexAt;
+    const isHealed = this.#healing && this.#mirror.counts().missing === 0;
+    if ((isDue || isHealed) && now - this.#indexAskedNs >= SECOND_NS) {
+      this.#healing = false;
+      this.#askIndex(now);
+    }
+  }
+}

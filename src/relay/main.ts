@@ -1,0 +1,115 @@
+// The verb `relay`: publishes a master's board by NATS.
+
+import { once } from 'node:events';
+import { Failure, usable } from '../common/failure.js';
+import { readRelayKey } from '../common/keys.js';
+import { createLog, type Log } from '../common/log.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { InputError } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { tryBoard } from '../shm/reader.js';
+import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
+import { headerOf, Relay, SWEEP_MS } from './publisher.js';
+import { isRelayName, MOST_BYTES, subjectOf } from './relaywire.js';
+
+export const verb = defineVerb({
+  name: 'relay',
+  summary: VERBS.relay,
+  options: ['board', 'owner', 'nats', 'site', 'master', 'key-file', ...NATS_OPTIONS, 'config'],
+  forms: forms.relay,
+  examples: [
+    'beoboard keygen --relay /etc/beoboard/relay.key',
+    'beoboard relay --nats nats://10.0.0.1:4222 --nats nats://10.0.0.2:4222 --site home --key-file /etc/beoboard/relay.key',
+  ],
+  notes:
+    'Runs on the master, beside its receiver, whose board it only reads. The cluster is that of the board, which needs a name of a-z 0-9 _ -. Subjects begin with beoboard.v1.SITE.CLUSTER.MASTER. Every message is signed with --key-file; mirrors have the public key. A second relay of one name waits until the first is unheard for 3 s. Who has the key can speak for this master. SIGTERM and SIGINT end it.',
+});
+
+const LOOK_MS = 1000;
+
+/** The cluster of the board, as soon as there is one; undefined: it was told to end before. */
+async function clusterOf(path: string, owner: number | string | undefined, log: Log, stop: AbortSignal) {
+  for (;;) {
+    const opened = tryBoard(path, owner);
+    if (opened.state === 'ready') {
+      const header = headerOf(opened.board);
+      opened.board.unmap();
+      if (header !== undefined && header.mirror_masters !== 0)
+        throw new Failure(`${path}: is a mirror itself; run beoboard relay on the master, beside its receiver`, 1);
+      if (header !== undefined) return header.cluster_name;
+    } else log.seldom('board', `${path}: ${opened.why}; waits for it`);
+    if (stop.aborted) return undefined;
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, LOOK_MS);
+      stop.addEventListener('abort', () => [clearTimeout(timer), resolve()], { once: true });
+    });
+    if (stop.aborted) return undefined;
+  }
+}
+
+/** What is wrong, or where it publishes, in one line. */
+function statusLine(relay: Relay, bus: Connection, subject: string): string {
+  if (!bus.connected) return `${subject}: no server is reached`;
+  if (!relay.runs) return `${subject}: waits until no other relay of this name is heard`;
+  if (relay.why !== '') return `${subject}: ${relay.why}`;
+  return `${subject} by ${bus.server}, ${relay.counts.batches} batches, ${relay.counts.pongs} pings answered`;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const need = (name: string) => new UsageError(verb.name, `--${name} is needed; see beoboard relay --help`);
+  const { site, keyFile, master } = options;
+  if (options.nats.length === 0) throw need('nats');
+  if (site === undefined) throw need('site');
+  if (keyFile === undefined) throw need('key-file');
+  const key = usable(verb.name, () => readRelayKey(keyFile));
+  const log = createLog(verb.name);
+  const service = new Service();
+  const stop = onStop();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  const cluster = await clusterOf(options.board, options.owner, log, stop);
+  if (cluster === undefined) return 0;
+  if (!isRelayName(cluster))
+    throw new Failure(
+      `${options.board}: the board's cluster "${cluster}" is no name for a subject; give beoboard receive a --cluster of a-z 0-9 _ -`,
+      1,
+    );
+  const subject = subjectOf(site, cluster, master);
+  let bus: Connection;
+  try {
+    bus = await connectBus(`beoboard relay ${subject}`, options, log, why => log.seldom('lost', why));
+  } catch (error) {
+    throw error instanceof InputError ? new UsageError(verb.name, error.message) : error;
+  }
+  const relay = new Relay({ path: options.board, owner: options.owner, subject, cluster, key, log }, bus);
+  const sweep = setInterval(() => relay.step(), SWEEP_MS);
+  let alive = relay.counts.batches;
+  service.watch(() => {
+    const moved = relay.counts.batches !== alive || !bus.connected || !relay.runs || relay.why !== '';
+    alive = relay.counts.batches;
+    return moved;
+  });
+  service.ready(statusLine(relay, bus, subject));
+  log.info(`relays ${options.board} as ${subject}`);
+  let told = false;
+  const watch = setInterval(() => {
+    service.status(statusLine(relay, bus, subject));
+    if (bus.connected && bus.mostBytes > 0 && bus.mostBytes < MOST_BYTES)
+      log.seldom('payload', `max_payload of ${bus.server} is ${bus.mostBytes}: batches need ${MOST_BYTES}`);
+    if (!told && relay.counts.batches > 0) {
+      told = true;
+      log.info(`ready: publishes ${subject}`);
+      tellParent({ publishing: subject });
+    }
+  }, 100);
+  if (!stop.aborted) await stopped;
+  clearInterval(sweep);
+  clearInterval(watch);
+  relay.end();
+  await bus.close();
+  log.info(`ended in good order; ${relay.counts.batches} batches, ${relay.counts.bytes} bytes`);
+  return 0;
+}

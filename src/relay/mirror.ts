@@ -1,0 +1,110 @@
+// The verb `mirror`: a board of one's own that is a mirror of a master's, wherever NATS reaches.
+
+import { once } from 'node:events';
+import { Failure, usable } from '../common/failure.js';
+import { readRelayPublicKey } from '../common/keys.js';
+import { createLog } from '../common/log.js';
+import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { InputError } from '../common/text.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
+import { Follower, STEP_MS } from './follower.js';
+
+export const verb = defineVerb({
+  name: 'mirror',
+  summary: VERBS.mirror,
+  options: ['board', 'nats', 'site', 'cluster', 'trust', 'capacity', 'name', ...NATS_OPTIONS, 'config'],
+  forms: forms.mirror,
+  examples: [
+    'beoboard mirror --nats nats://10.0.0.1:4222 --site home --cluster alpha --trust m1=/etc/beoboard/m1.pub --trust m2=/etc/beoboard/m2.pub',
+    'beoboard status',
+  ],
+  notes:
+    'Every command that reads a board reads this one. It follows one master at a time, of those that --trust names, and makes no verdicts of its own: silent is what that master calls silent, and a node that another master hears is uncertain. It changes masters when the one that it follows is unheard for 3 s or stalled, or another has had a tenth more nodes for 10 s; then the board is a new one. It is no board for beoboard receive or forget. --name is what its answers are sent to: _INBOX_NAME. SIGTERM and SIGINT end it; the board stays, and says that nothing is known.',
+});
+
+/** As many as the marks of a board have room for. */
+const MOST_MASTERS = 6;
+
+/** What goes wrong, or whom it follows, in one line. */
+function statusLine(follower: Follower, bus: Connection, cluster: string): string {
+  if (!bus.connected) return `mirror of ${cluster}: no server is reached`;
+  const { followed, heard, trouble, mirror } = follower;
+  if (trouble.why !== '') return trouble.why;
+  if (followed === undefined) return `mirror of ${cluster}: no master is heard`;
+  const others = heard.filter(name => name !== followed);
+  const beside = others.length > 0 ? ` (${others.join(', ')} heard)` : '';
+  const missing = mirror.missing > 0 ? `, ${mirror.missing} nodes missing` : '';
+  return `mirror of ${cluster} by ${followed}${heard.includes(followed) ? '' : ', which is unheard'}${beside}${missing}`;
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options } = parseVerb(verb, argv);
+  const wrong = (what: string) => new UsageError(verb.name, what);
+  const { site, cluster, trust, capacity } = options;
+  if (options.nats.length === 0) throw wrong('--nats is needed; see beoboard mirror --help');
+  if (site === undefined) throw wrong('--site is needed; see beoboard mirror --help');
+  if (cluster === undefined) throw wrong('--cluster is needed; see beoboard mirror --help');
+  if (trust.length === 0)
+    throw wrong('--trust is needed: without the public key of a relay nothing is believed; give MASTER=FILE');
+  if (trust.length > MOST_MASTERS) throw wrong(`--trust: a mirror knows at most ${MOST_MASTERS} masters`);
+  const twice = trust.find(({ name }, i) => trust.findIndex(other => other.name === name) < i);
+  if (twice !== undefined) throw wrong(`--trust names ${twice.name} twice; leave one out`);
+  const masters = trust.map(({ name, path }) => ({ name, key: usable(verb.name, () => readRelayPublicKey(path)) }));
+  const log = createLog(verb.name);
+  const service = new Service();
+  const stop = onStop();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  let follower: Follower | undefined;
+  let bus: Connection;
+  try {
+    bus = await connectBus(`beoboard mirror ${cluster}`, options, log, (why, slow) => {
+      log.seldom('lost', `${why}: a gap`);
+      follower?.lost(slow);
+    });
+  } catch (error) {
+    throw error instanceof InputError ? wrong(error.message) : error;
+  }
+  const inbox = `_INBOX_${options.name.replaceAll('.', '_')}`;
+  try {
+    follower = new Follower({ path: options.board, site, cluster, masters, capacity, log }, bus, inbox);
+  } catch (error) {
+    await bus.close();
+    throw new Failure((error as Error).message, 1);
+  }
+  const following = follower;
+  service.ready(statusLine(following, bus, cluster));
+  service.watch(() => true);
+  log.info(`ready: board ${options.board}, a mirror of ${cluster}`);
+  tellParent({ board: options.board });
+  let full = 0;
+  let displace = () => {};
+  const displaced = new Promise<void>(resolve => {
+    displace = resolve;
+  });
+  const step = setInterval(() => {
+    following.step();
+    if (following.trouble.taken) displace();
+  }, STEP_MS);
+  const watch = setInterval(() => {
+    const { mirror, trouble } = following;
+    service.status(statusLine(following, bus, cluster));
+    if (trouble.why !== '') log.seldom('path', trouble.why);
+    if (mirror.full > full)
+      log.seldom('full', 'the master has more nodes than there is room for; give a higher --capacity');
+    full = mirror.full;
+  }, 1000);
+  await Promise.race([stopped, displaced]);
+  clearInterval(step);
+  clearInterval(watch);
+  const { why, taken } = following.trouble;
+  following.end();
+  await bus.close();
+  if (taken && !stop.aborted)
+    throw new Failure(`${why}; it took the board when the lock was gone, and so this one ended`, 1);
+  log.info(`ended in good order; the board stays at ${options.board}`);
+  return 0;
+}

@@ -1,0 +1,427 @@
+// A relay: reads a master's board, and publishes what changes on it, signed. The rules stand in proto/relay-v1.md. Holds no socket, and never
+// writes a board.
+
+import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import type { Log } from '../common/log.js';
+import { type Decoded, decode } from '../layout/codec.js';
+import { bits } from '../layout/layout.gen.js';
+import { type BoardMapping, CLOCK, clocks, HARVEST, Harvest, LOOK } from '../native/index.js';
+import { tryBoard } from '../shm/reader.js';
+import type { Bus, Message } from './bus.js';
+import {
+  BOARD_BYTES,
+  boardOf,
+  type Envelope,
+  entriesOf,
+  finishBatch,
+  finishIndex,
+  INDEX_PART,
+  indexedOf,
+  isSigned,
+  readAsk,
+  readHead,
+  readPing,
+  readPong,
+  scratch,
+  writePing,
+  writePong,
+} from './relaywire.js';
+
+/** From one sweep to the next, ms: with the time that it takes itself no batch waits for more than 50. */
+export const SWEEP_MS = 40;
+const INDEX_EVERY_NS = 5_000_000_000n;
+/** An index is sent no more often, whoever asks. */
+const INDEX_LEAST_NS = 1_000_000_000n;
+/** What is sent again in a second, bytes. */
+const ASKED_RATE = 4_000_000;
+/** Pings that are answered in a second: more would only cost CPU. */
+const PINGS_A_SECOND = 200;
+/** Whether the board is still at its path is looked at as often. */
+const LOOK_NS = 1_000_000_000n;
+/** A run of the same name has to be unheard for so long before another begins. */
+const UNHEARD_NS = 3_000_000_000n;
+const PING_EVERY_NS = 500_000_000n;
+
+const words = new BigUint64Array(3);
+
+/** CLOCK_MONOTONIC, ns. */
+export function monotonicNs(): bigint {
+  clocks(words);
+  return words[CLOCK.monotonic] ?? 0n;
+}
+
+/** A board that is being carried. */
+interface Carried {
+  readonly mapping: BoardMapping;
+  readonly harvest: Harvest;
+  readonly id: bigint;
+  readonly bootId: bigint;
+}
+
+export interface RelayOptions {
+  readonly path: string;
+  readonly owner: number | string | undefined;
+  /** What the subjects begin with. */
+  readonly subject: string;
+  /** The cluster of which it is. */
+  readonly cluster: string;
+  readonly key: KeyObject;
+  readonly log: Log;
+}
+
+/** What is counted, for who watches. */
+export interface RelayCounts {
+  batches: number;
+  bytes: number;
+  reports: number;
+  indexes: number;
+  pongs: number;
+  asked: number;
+  refused: number;
+}
+
+function randomId(): bigint {
+  return randomBytes(8).readBigUInt64LE();
+}
+
+/** What a board says of itself, without a sweep; undefined: it was cut short. */
+export function headerOf(mapping: BoardMapping): Decoded<'board_header'> | undefined {
+  const buffer = new Uint8Array(mapping.nodeBytes(0));
+  mapping.into(buffer);
+  return mapping.snapshot(0) ? decode('board_header', new DataView(buffer.buffer, LOOK.bytes), 0) : undefined;
+}
+
+/** A number that names a board's file: another file has another. A board that goes back is another one, too: `salt`. */
+function boardIdOf(header: Decoded<'board_header'>, salt: number): bigint {
+  const { master_boot_id, created_real_ns, index_seed, lock_inode } = header;
+  const text = [master_boot_id, created_real_ns, index_seed, lock_inode, salt].join(' ');
+  return createHash('sha256').update(text).digest().readBigUInt64LE();
+}
+
+export class Relay {
+  readonly counts: RelayCounts = { batches: 0, bytes: 0, reports: 0, indexes: 0, pongs: 0, asked: 0, refused: 0 };
+  readonly #options: RelayOptions;
+  readonly #bus: Bus;
+  readonly #public: KeyObject;
+  readonly #now: () => bigint;
+  readonly #scratch = scratch();
+  #run = randomId();
+  #sequence = 0;
+  #indexes = 0;
+  #carried: Carried | undefined;
+  #salt = 0;
+  #lookedNs = 0n;
+  #why = '';
+  /** Undefined: not yet. */
+  #indexNs: bigint | undefined;
+  #indexWanted = true;
+  #sweptNs = 0n;
+  #pings = { left: PINGS_A_SECOND, ns: 0n };
+  /** Waiting for another run of our name to be unheard, since when it is; undefined: this one runs. */
+  #waitingNs: bigint | undefined;
+  #rivalNs = 0n;
+  #pingedNs = 0n;
+  #nonce: Uint8Array = new Uint8Array();
+  readonly #ends: (() => void)[] = [];
+
+  constructor(options: RelayOptions, bus: Bus, now: () => bigint = monotonicNs) {
+    this.#options = options;
+    this.#bus = bus;
+    this.#now = now;
+    this.#public = createPublicKey(options.key);
+    this.#waitingNs = now();
+    const { subject } = options;
+    this.#ends.push(
+      bus.subscribe(`${subject}.ping`, message => this.#onPing(message)),
+      bus.subscribe(`${subject}.ask`, message => this.#onAsk(message)),
+      bus.subscribe(`${subject}.wait`, message => this.#onRival(message)),
+    );
+  }
+
+  /** Whether it publishes: no other run of its name is heard. */
+  get runs(): boolean {
+    return this.#waitingNs === undefined;
+  }
+
+  /** Why there is nothing to carry; empty: there is. */
+  get why(): string {
+    return this.#why;
+  }
+
+  /** What the mirrors know it by. */
+  get run(): bigint {
+    return this.#run;
+  }
+
+  /** Goes on for a step: every `SWEEP_MS`. */
+  step(): void {
+    const now = this.#now();
+    this.#lookForRivals(now);
+    if (this.runs && this.#bus.connected) this.#sweep(now);
+  }
+
+  end(): void {
+    for (const end of this.#ends) end();
+    this.#carried?.mapping.unmap();
+    this.#carried = undefined;
+  }
+
+  // ---- another run of this name ----
+
+  #lookForRivals(now: bigint): void {
+    if (!this.#bus.connected) {
+      // Where nothing can be heard, nothing is unheard.
+      if (this.#waitingNs !== undefined) this.#waitingNs = now;
+      return;
+    }
+    if (now - this.#pingedNs >= PING_EVERY_NS) {
+      this.#pingedNs = now;
+      this.#nonce = randomBytes(16);
+      this.#bus.publish(`${this.#options.subject}.ping`, writePing(this.#nonce), `${this.#options.subject}.wait`);
+    }
+    if (this.#waitingNs === undefined || now - this.#waitingNs < UNHEARD_NS) return;
+    this.#waitingNs = undefined;
+    this.#begin();
+    if (this.#rivalNs !== 0n) this.#options.log.info('the other relay of this name is unheard for 3 s: begins');
+  }
+
+  /** A run of ours has a number of its own, also after it has given way to another. */
+  #begin(): void {
+    this.#run = randomId();
+    this.#sequence = 0;
+    this.#indexWanted = true;
+    this.#indexNs = undefined;
+    this.#carried?.mapping.unmap();
+    this.#carried = undefined;
+    this.#lookedNs = 0n;
+  }
+
+  /** An answer to our own ping is another relay's: what we publish is not sent to us. */
+  #onRival({ data }: Message): void {
+    const head = readHead(data, 'pong');
+    if (head === undefined || head.run === this.#run) return;
+    if (!Buffer.from(this.#nonce).equals(Buffer.from(readPong(data).nonce))) return;
+    if (!isSigned(data, `${this.#options.subject}.ping`, this.#public)) {
+      this.counts.refused++;
+      return;
+    }
+    const now = this.#now();
+    this.#rivalNs = now;
+    if (this.#waitingNs !== undefined) {
+      this.#waitingNs = now;
+      this.#options.log.seldom(
+        'rival',
+        `another relay publishes ${this.#options.subject}: waits until it is unheard for 3 s`,
+      );
+    } else if (head.run < this.#run) {
+      // Both have begun, each unheard by the other: one gives way, and both know which.
+      this.#waitingNs = now;
+      this.#options.log.warn(`another relay publishes ${this.#options.subject}, too: gives way to it`);
+    }
+  }
+
+  // ---- the board ----
+
+  #open(now: bigint): Carried | undefined {
+    this.#lookedNs = now;
+    const opened = tryBoard(this.#options.path, this.#options.owner);
+    if (opened.state !== 'ready') {
+      this.#say(opened.why);
+      return undefined;
+    }
+    const header = headerOf(opened.board);
+    if (header === undefined || header.mirror_masters !== 0) {
+      opened.board.unmap();
+      this.#say(
+        header === undefined ? 'was cut short' : 'is a mirror itself: a relay runs on the master, beside its receiver',
+      );
+      return undefined;
+    }
+    if (header.cluster_name !== this.#options.cluster) {
+      opened.board.unmap();
+      this.#say(
+        `is the board of cluster "${header.cluster_name}" now, not of "${this.#options.cluster}"; restart beoboard relay`,
+      );
+      return undefined;
+    }
+    const id = boardIdOf(header, this.#salt);
+    const harvest = new Harvest(opened.board);
+    harvest.prime();
+    this.#say('');
+    this.#carried = { mapping: opened.board, harvest, id, bootId: header.master_boot_id };
+    this.#indexWanted = true;
+    this.#indexNs = undefined;
+    return this.#carried;
+  }
+
+  #say(why: string): void {
+    if (why !== '' && why !== this.#why)
+      this.#options.log.warn(`${this.#options.path}: ${why}; looks again each second`);
+    this.#why = why;
+  }
+
+  #close(): void {
+    this.#carried?.mapping.unmap();
+    this.#carried = undefined;
+  }
+
+  /** The board to be swept over now, if there is one. */
+  #board(now: bigint): Carried | undefined {
+    if (now - this.#lookedNs >= LOOK_NS) {
+      this.#lookedNs = now;
+      if (this.#carried !== undefined && !this.#carried.mapping.isAt(this.#options.path)) this.#close();
+      if (this.#carried === undefined) return this.#open(now);
+    }
+    return this.#carried;
+  }
+
+  // ---- publishing ----
+
+  #envelope({ id, bootId }: Carried, takenNs: bigint): Envelope {
+    return { run: this.#run, board: id, bootId, sequence: this.#sequence, takenNs };
+  }
+
+  #publish(kind: 'batch' | 'index', message: Uint8Array): void {
+    this.counts.bytes += message.length;
+    this.#bus.publish(`${this.#options.subject}.${kind}`, message);
+  }
+
+  #sweep(now: bigint): void {
+    const carried = this.#board(now);
+    if (carried === undefined) return;
+    const sinceIndex = this.#indexNs === undefined ? INDEX_EVERY_NS : now - this.#indexNs;
+    const thorough = sinceIndex >= INDEX_EVERY_NS || (this.#indexWanted && sinceIndex >= INDEX_LEAST_NS);
+    const { harvest } = carried;
+    const board = boardOf(this.#scratch);
+    // Before anything of the board is loaded.
+    const taken = this.#now();
+    if (!harvest.begin(thorough, this.#allow(now), board)) {
+      this.#close();
+      return;
+    }
+    for (;;) {
+      const { state, bytes, entries } = harvest.take(entriesOf(this.#scratch));
+      if (state === HARVEST.cut) {
+        this.#close();
+        return;
+      }
+      if (state === HARVEST.backward) {
+        this.#options.log.warn('a node has an older report than before: goes on as with another board');
+        this.#salt++;
+        this.#close();
+        return;
+      }
+      this.#sequence++;
+      this.counts.batches++;
+      this.counts.reports += entries;
+      const complete = state === HARVEST.complete;
+      const form = { entries, entryBytes: bytes, complete };
+      const subject = `${this.#options.subject}.batch`;
+      this.#publish(
+        'batch',
+        finishBatch(this.#scratch, subject, this.#options.key, this.#envelope(carried, taken), form),
+      );
+      if (state === HARVEST.more) continue;
+      if (complete && thorough) this.#publishIndex(carried, taken, now);
+      break;
+    }
+    const { state: flags } = decode('relay_board', new DataView(board.buffer, board.byteOffset, BOARD_BYTES), 0);
+    // Its successor stands at the path already.
+    if (((flags >> BigInt(bits.board_state.retired)) & 1n) === 1n) {
+      this.#close();
+      this.#lookedNs = 0n;
+    }
+  }
+
+  /** Bytes that may be sent again in this sweep, by the time since the last. */
+  #allow(now: bigint): number {
+    const elapsed = Math.min(0.1, Number(now - this.#sweptNs) / 1e9);
+    this.#sweptNs = now;
+    return elapsed * ASKED_RATE;
+  }
+
+  #publishIndex(carried: Carried, takenNs: bigint, now: bigint): void {
+    const { harvest } = carried;
+    const records = harvest.records();
+    const parts = Math.max(1, Math.ceil(records / INDEX_PART));
+    const board = boardOf(this.#scratch).slice();
+    this.#indexes = (this.#indexes + 1) % 2 ** 32;
+    for (let part = 0; part < parts; part++) {
+      const first = part * INDEX_PART;
+      const count = harvest.index(first, Math.min(INDEX_PART, records - first), indexedOf(this.#scratch));
+      const says = { number: this.#indexes, part, parts, first, count, records, linksWell: harvest.linksWell() };
+      const subject = `${this.#options.subject}.index`;
+      const envelope = this.#envelope(carried, takenNs);
+      this.#publish('index', finishIndex(this.#scratch, subject, this.#options.key, envelope, says, board));
+    }
+    this.counts.indexes++;
+    this.#indexNs = now;
+    this.#indexWanted = false;
+  }
+
+  // ---- who asks ----
+
+  #onPing({ subject, data, reply }: Message): void {
+    const nonce = readPing(data);
+    if (nonce === undefined || reply === '') {
+      this.counts.refused++;
+      return;
+    }
+    if (!this.runs) return;
+    const now = this.#now();
+    if (now - this.#pings.ns >= 1_000_000_000n) this.#pings = { left: PINGS_A_SECOND, ns: now };
+    if (this.#pings.left-- <= 0) {
+      this.counts.refused++;
+      this.#options.log.seldom('pings', `more than ${PINGS_A_SECOND} pings in a second: answers no more of them`);
+      return;
+    }
+    this.counts.pongs++;
+    this.#bus.publish(reply, this.#pong(nonce, subject));
+  }
+
+  #pong(nonce: Uint8Array, subject: string): Uint8Array {
+    const carried = this.#carried;
+    const links = carried?.mapping.links() ?? [];
+    const nodes = links
+      .filter(({ state, darkSinceNs }) => (state & 1) === 1 && darkSinceNs === 0n)
+      .reduce((sum, link) => sum + link.nodes, 0);
+    const header = carried && headerOf(carried.mapping);
+    return writePong(
+      nonce,
+      subject,
+      this.#options.key,
+      {
+        run: this.#run,
+        board: carried?.id ?? 0n,
+        bootId: carried?.bootId ?? 0n,
+        sequence: this.#sequence,
+        // The last that is taken: what it takes to look was before.
+        takenNs: this.#now(),
+      },
+      {
+        heartbeatNs: header?.heartbeat_ns ?? 0n,
+        listeningSinceNs: header?.listening_since_ns ?? 0n,
+        nodes,
+        records: carried?.harvest.records() ?? 0,
+        state: header?.state ?? 0n,
+      },
+    );
+  }
+
+  #onAsk({ data }: Message): void {
+    const ask = readAsk(data);
+    if (ask === undefined) {
+      this.counts.refused++;
+      return;
+    }
+    const carried = this.#carried;
+    if (carried === undefined || ask.run !== this.#run) return;
+    if (ask.numbers.length === 0) {
+      this.#indexWanted = true;
+      return;
+    }
+    if (ask.board !== carried.id) return;
+    this.counts.asked += ask.numbers.length;
+    carried.harvest.ask(ask.numbers);
+  }
+}

@@ -1,0 +1,279 @@
+// The messages between relay and mirror, as proto/relay-v1.md has them: subjects, heads, signatures, and the small messages whole. Pure: bytes
+// in, objects out, and back. Entries of batches and of indexes are C's.
+
+import { createHash, type KeyObject, sign, verify } from 'node:crypto';
+import { type Decoded, decode, type StructName } from '../layout/codec.js';
+import { constants, enums, structs } from '../layout/layout.gen.js';
+
+export type Kind = (typeof enums.relay_kind)[number];
+
+export const HEAD_BYTES = structs.relay_head.bytes;
+export const BOARD_BYTES = structs.relay_board.bytes;
+const INDEX_BYTES = structs.relay_index.bytes;
+export const INDEXED_BYTES = structs.relay_indexed.bytes;
+export const SIGNATURE_BYTES = 64;
+/** No message is longer: max_payload of a server is 1 MB where nobody says otherwise. */
+export const MOST_BYTES = 400_000;
+/** Records that are asked for at a time. */
+export const MOST_ASKED = 500;
+/** Records in a part of an index. */
+export const INDEX_PART = 20_000;
+const NONCE_BYTES = structs.relay_ping.fields.nonce.count;
+
+/** Whether that may be the name of a site, a cluster or a master: it is a word of a subject. */
+export function isRelayName(text: string): boolean {
+  return /^[a-z0-9_-]{1,32}$/.test(text);
+}
+
+/** Of a name that is no name of a subject, `_`: of a board without a cluster. */
+export function subjectOf(site: string, cluster: string, master: string): string {
+  return `beoboard.v1.${site}.${cluster}.${master}`;
+}
+
+export type Head = Decoded<'relay_head'>;
+export type Board = Decoded<'relay_board'>;
+export type Index = Decoded<'relay_index'>;
+export type Pong = Decoded<'relay_pong'> & { readonly nonceText: string };
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function write(
+  view: DataView,
+  struct: StructName,
+  at: number,
+  values: Readonly<Record<string, bigint | number>>,
+): void {
+  const fields = structs[struct].fields as Readonly<Record<string, { offset: number; type: string }>>;
+  for (const [name, value] of Object.entries(values)) {
+    const { offset, type } = fields[name] as { offset: number; type: string };
+    if (type === 'u64') view.setBigUint64(at + offset, BigInt(value), true);
+    else if (type === 'u32') view.setUint32(at + offset, Number(value), true);
+    else throw new Error(`${struct}.${name} is a ${type}`);
+  }
+}
+
+/** What a signed message says of itself. */
+export interface Envelope {
+  readonly run: bigint;
+  readonly board: bigint;
+  readonly bootId: bigint;
+  readonly sequence: number;
+  readonly takenNs: bigint;
+}
+
+/** Writes a head; `length`: of the whole message, its signature too. */
+export function writeHead(bytes: Uint8Array, kind: Kind, length: number, of: Envelope): void {
+  write(viewOf(bytes), 'relay_head', 0, {
+    magic: constants.relay.magic,
+    version: constants.relay.version,
+    kind: enums.relay_kind.indexOf(kind),
+    length,
+    run: of.run,
+    board: of.board,
+    boot_id: of.bootId,
+    sequence: of.sequence,
+    taken_ns: of.takenNs,
+  });
+}
+
+/** What is signed: never the message itself, so that no length of it matters. */
+function digestOf(subject: string, signed: Uint8Array): Buffer {
+  return createHash('sha256').update(subject).update('\0').update(signed).digest();
+}
+
+/** Signs a message in place: its last 64 bytes. */
+export function signMessage(message: Uint8Array, subject: string, key: KeyObject): void {
+  const at = message.length - SIGNATURE_BYTES;
+  message.set(sign(null, digestOf(subject, message.subarray(0, at)), key), at);
+}
+
+/** Whether a message of that subject was signed with the other half of this key. */
+export function isSigned(message: Uint8Array, subject: string, key: KeyObject): boolean {
+  const at = message.length - SIGNATURE_BYTES;
+  return at >= 0 && verify(null, digestOf(subject, message.subarray(0, at)), key, message.subarray(at));
+}
+
+/** The bytes before the signature. */
+export function unsigned(message: Uint8Array): Uint8Array {
+  return message.subarray(0, message.length - SIGNATURE_BYTES);
+}
+
+const LEAST: Readonly<Partial<Record<Kind, number>>> = {
+  batch: BOARD_BYTES,
+  index: INDEX_BYTES,
+  pong: structs.relay_pong.bytes,
+};
+
+/** The head of a signed message of that kind; undefined: it is none. Its signature is not looked at. */
+export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'): Head | undefined {
+  if (message.length < HEAD_BYTES + (LEAST[kind] ?? 0) + SIGNATURE_BYTES) return undefined;
+  const head = decode('relay_head', viewOf(message), 0);
+  if (head.magic !== constants.relay.magic || head.version !== constants.relay.version) return undefined;
+  return enums.relay_kind[head.kind] === kind && head.length === message.length ? head : undefined;
+}
+
+/** What the board says of itself in a batch of which the head was read. */
+export function readBoard(message: Uint8Array): Board {
+  return decode('relay_board', viewOf(message), HEAD_BYTES);
+}
+
+/** The same of an index. */
+export function readIndex(message: Uint8Array): Index {
+  return decode('relay_index', viewOf(message), HEAD_BYTES);
+}
+
+/** A place for messages that are made by C: aligned to 8 bytes, with room for the longest. */
+export function scratch(): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(MOST_BYTES));
+}
+
+/** Where the entries of a batch go; what the board says of itself goes before them. */
+export function entriesOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(HEAD_BYTES + BOARD_BYTES, bytes.length - SIGNATURE_BYTES);
+}
+export function boardOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(HEAD_BYTES, HEAD_BYTES + BOARD_BYTES);
+}
+export function indexedOf(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(HEAD_BYTES + INDEX_BYTES, bytes.length - SIGNATURE_BYTES);
+}
+
+/** Finishes a batch of which board and entries are written; a copy, signed. */
+export function finishBatch(
+  bytes: Uint8Array,
+  subject: string,
+  key: KeyObject,
+  of: Envelope,
+  { entries, entryBytes, complete }: { entries: number; entryBytes: number; complete: boolean },
+): Uint8Array {
+  const length = HEAD_BYTES + BOARD_BYTES + entryBytes + SIGNATURE_BYTES;
+  write(viewOf(bytes), 'relay_board', HEAD_BYTES, { flags: complete ? 1 : 0, entries });
+  const message = bytes.slice(0, length);
+  writeHead(message, 'batch', length, of);
+  signMessage(message, subject, key);
+  return message;
+}
+
+/** A part of an index, but for its evidence: that is in a board as `begin` of the harvest wrote it. */
+export interface IndexPart {
+  readonly number: number;
+  readonly part: number;
+  readonly parts: number;
+  readonly first: number;
+  readonly count: number;
+  readonly records: number;
+  readonly linksWell: bigint;
+}
+
+/** Finishes a part of an index of which the entries are written, likewise. `board`: of the sweep that it is of. */
+export function finishIndex(
+  bytes: Uint8Array,
+  subject: string,
+  key: KeyObject,
+  of: Envelope,
+  part: IndexPart,
+  board: Uint8Array,
+): Uint8Array {
+  const length = HEAD_BYTES + INDEX_BYTES + part.count * INDEXED_BYTES + SIGNATURE_BYTES;
+  const message = bytes.slice(0, length);
+  message.fill(0, HEAD_BYTES, HEAD_BYTES + INDEX_BYTES);
+  writeHead(message, 'index', length, of);
+  const { linksWell, ...rest } = part;
+  write(viewOf(message), 'relay_index', HEAD_BYTES, { ...rest, links_well: linksWell });
+  const from = structs.relay_board.fields.evidence.offset;
+  const evidence = board.subarray(from, from + structs.link_evidence.bytes * structs.relay_board.fields.evidence.count);
+  message.set(evidence, HEAD_BYTES + structs.relay_index.fields.evidence.offset);
+  signMessage(message, subject, key);
+  return message;
+}
+
+/** A ping: 16 random bytes that nobody else knows yet. */
+export function writePing(nonce: Uint8Array): Uint8Array {
+  const message = new Uint8Array(structs.relay_ping.bytes);
+  write(viewOf(message), 'relay_ping', 0, {
+    magic: constants.relay.magic,
+    version: constants.relay.version,
+    kind: enums.relay_kind.indexOf('ping'),
+  });
+  message.set(nonce.subarray(0, NONCE_BYTES), structs.relay_ping.fields.nonce.offset);
+  return message;
+}
+
+function isOf(struct: 'relay_ping' | 'relay_ask', kind: Kind, message: Uint8Array): boolean {
+  if (message.length < structs[struct].bytes) return false;
+  const { magic, version, kind: which } = decode(struct, viewOf(message), 0);
+  return magic === constants.relay.magic && version === constants.relay.version && enums.relay_kind[which] === kind;
+}
+
+/** The nonce of a ping; undefined: it is none. */
+export function readPing(message: Uint8Array): Uint8Array | undefined {
+  if (message.length !== structs.relay_ping.bytes || !isOf('relay_ping', 'ping', message)) return undefined;
+  const { offset, count } = structs.relay_ping.fields.nonce;
+  return message.slice(offset, offset + count);
+}
+
+/** What a relay answers to a ping. `subject`: of the ping. */
+export function writePong(
+  nonce: Uint8Array,
+  subject: string,
+  key: KeyObject,
+  of: Envelope,
+  says: { heartbeatNs: bigint; listeningSinceNs: bigint; nodes: number; records: number; state: bigint },
+): Uint8Array {
+  const length = HEAD_BYTES + structs.relay_pong.bytes + SIGNATURE_BYTES;
+  const message = new Uint8Array(length);
+  writeHead(message, 'pong', length, of);
+  write(viewOf(message), 'relay_pong', HEAD_BYTES, {
+    heartbeat_ns: says.heartbeatNs,
+    listening_since_ns: says.listeningSinceNs,
+    nodes: says.nodes,
+    records: says.records,
+    state: says.state,
+  });
+  message.set(nonce, HEAD_BYTES + structs.relay_pong.fields.nonce.offset);
+  signMessage(message, subject, key);
+  return message;
+}
+
+export function readPong(message: Uint8Array): Pong {
+  const pong = decode('relay_pong', viewOf(message), HEAD_BYTES);
+  return { ...pong, nonceText: Buffer.from(pong.nonce).toString('hex') };
+}
+
+/** Asks for records by their numbers, at most 500; without any for the index. */
+export function writeAsk(run: bigint, board: bigint, numbers: Uint32Array): Uint8Array {
+  const count = Math.min(numbers.length, MOST_ASKED);
+  const message = new Uint8Array(structs.relay_ask.bytes + 4 * count);
+  const view = viewOf(message);
+  write(view, 'relay_ask', 0, {
+    magic: constants.relay.magic,
+    version: constants.relay.version,
+    kind: enums.relay_kind.indexOf('ask'),
+    run,
+    board,
+    count,
+  });
+  for (let i = 0; i < count; i++) view.setUint32(structs.relay_ask.bytes + 4 * i, numbers[i] as number, true);
+  return message;
+}
+
+export interface Ask {
+  readonly run: bigint;
+  readonly board: bigint;
+  readonly numbers: Uint32Array;
+}
+
+/** Undefined: it is none, or asks for too much. */
+export function readAsk(message: Uint8Array): Ask | undefined {
+  if (!isOf('relay_ask', 'ask', message)) return undefined;
+  const view = viewOf(message);
+  const { run, board, count = 0 } = decode('relay_ask', view, 0);
+  if (count > MOST_ASKED || message.length !== structs.relay_ask.bytes + 4 * count) return undefined;
+  return {
+    run,
+    board,
+    numbers: Uint32Array.from({ length: count }, (_, i) => view.getUint32(structs.relay_ask.bytes + 4 * i, true)),
+  };
+}

@@ -1,0 +1,476 @@
+// Mirrors: a master, its relay and a mirror with clocks and a network of their own. Whatever happens to messages, processes and clocks: nobody
+// is called silent whom a master heard within the limit, nobody live whom none did; and afterwards the mirror says what the master says.
+
+import t from 'tap';
+import { Mirror, Writer } from '../src/native/index.js';
+import type { Message } from '../src/relay/bus.js';
+import { Relay } from '../src/relay/publisher.js';
+import { subjectOf } from '../src/relay/relaywire.js';
+import { writerOptions } from '../src/shm/writer.js';
+import { folder, type Teardown } from './lib.js';
+import { type Carrier, CLUSTER, Clock, type Master, type Node, quiet, S, SITE, SLOW_TICK, World } from './relaying.js';
+
+t.setTimeout(400_000);
+const MS = 1_000_000n;
+
+/** A cluster of twenty nodes with one master, as it is when all has come up. */
+function world(t: Teardown, clock?: Clock): World {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const master = w.addMaster('m1', clock);
+  w.addNodes(20);
+  master.startRelay();
+  w.startMirror();
+  w.run(8n * S);
+  return w;
+}
+
+/** Two die; from the moment of the last report on, when each state was first seen. */
+function die(w: World, names: readonly string[], ns: bigint): Record<string, number> {
+  const since = new Map<string, number>();
+  for (const node of w.nodes) if (names.includes(node.name)) node.dead = true;
+  w.run(ns, () => {
+    const states = w.states();
+    for (const name of names) {
+      const state = states.get(name) as string;
+      const heard = w.nodes.find(node => node.name === name)?.heard.get('m1') as bigint;
+      if (!since.has(state)) since.set(state, Number((w.now - heard) / MS) / 1000);
+    }
+  });
+  return Object.fromEntries(since);
+}
+
+t.test('a mirror says what its master says', async t => {
+  const w = world(t);
+  t.same(w.counts(), { live: 20 });
+  const { header, links } = { header: w.mirror().header, links: w.mirror().links };
+  t.equal(header.mirror_names[header.mirror_followed ?? -1]?.name, 'm1');
+  t.equal(header.mirror_heard, 1n);
+  t.same(links, [], 'a snapshot of bytes has no tables');
+  w.run(12n * S);
+  t.same(w.counts(), { live: 20 });
+  const told = die(w, ['node03', 'node11'], 13n * S);
+  t.ok((told.uncertain ?? 0) > 4.44 && (told.uncertain ?? 0) < 4.7, `uncertain after ${told.uncertain} s`);
+  t.ok((told.silent ?? 0) > 10.44 && (told.silent ?? 0) < 11, `silent after ${told.silent} s`);
+  t.same(w.counts(), { live: 18, silent: 2 });
+  const one = [...w.mirror().nodes()].find(({ name }) => name === 'node05');
+  t.equal(one?.report?.seq, w.nodes[4]?.seq, 'the newest report');
+  t.equal(one?.previous?.seq, (w.nodes[4]?.seq ?? 0) - 1, 'and the one before it');
+  t.same(w.wrong, []);
+});
+
+t.test('who was dead before the mirror began is silent once it is whole', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const master = w.addMaster('m1');
+  w.addNodes(20);
+  master.startRelay();
+  w.run(12n * S);
+  for (const name of ['node01', 'node02']) for (const node of w.nodes) if (node.name === name) node.dead = true;
+  w.run(60n * S, undefined, SLOW_TICK);
+  w.startMirror();
+  const began = w.now;
+  let whole = 0n;
+  w.run(4n * S, () => {
+    if (whole === 0n && (w.counts().silent ?? 0) === 2) whole = w.now - began;
+  });
+  t.same(w.counts(), { live: 18, silent: 2 });
+  t.ok(whole > 0n && whole <= 2n * S, `after ${whole / MS} ms`);
+  t.same(w.wrong, []);
+});
+
+t.test('messages that are lost, late, doubled or in another order', async t => {
+  const w = world(t);
+  let dead = 0;
+  for (const [what, carrier] of Object.entries({
+    'one in twenty is lost': (n: number) => (n % 20 === 7 ? [] : [1]),
+    'each comes twice': () => [1, 3],
+    'some overtake others': (n: number) => [n % 9 === 0 ? 130 : 1],
+    'late, all': () => [400],
+  } satisfies Record<string, (n: number) => number[]>)) {
+    let n = 0;
+    w.network.carrier = message => carrier(n++).map(ms => ({ message, delay: BigInt(ms) * MS }));
+    (w.nodes[dead++] as Node).dead = true;
+    w.run(6n * S);
+    t.same(w.wrong, [], what);
+    w.network.carrier = message => [{ message, delay: MS }];
+    w.run(7n * S);
+    t.same(w.counts(), { live: 20 - dead, silent: dead }, `${what}; and then all is told again`);
+  }
+});
+
+t.test('a gap: all listen anew, and an index takes it back', async t => {
+  const w = world(t);
+  w.run(10n * S);
+  w.nodes[2]!.dead = true;
+  w.run(6n * S);
+  // 200 ms of batches are lost.
+  w.network.carrier = (message, from) =>
+    from === 'relay m1' && message.subject.endsWith('.batch') ? [] : [{ message, delay: MS }];
+  w.run(200n * MS);
+  w.network.carrier = message => [{ message, delay: MS }];
+  w.run(100n * MS);
+  const listened = () => Number(w.mirror().evidence.heartbeatNs - w.mirror().evidence.listeningSinceNs) / 1e9;
+  t.ok(listened() < 1, `listens anew: for ${listened()} s`);
+  w.run(6n * S);
+  t.ok(listened() > 15, `and again since it began: for ${listened()} s`);
+  t.equal(w.states().get('node03'), 'silent', 'at the time at which the master says so');
+  t.same(w.wrong, []);
+});
+
+t.test('3 s of delay one way, to the mirror and from it', async t => {
+  for (const slow of ['mirror', 'relay m1']) {
+    const w = world(t);
+    w.network.carrier = (message, _, to) => [{ message, delay: to === slow ? 3n * S : MS }];
+    w.nodes[9]!.dead = true;
+    w.run(8n * S);
+    t.same(w.counts(), { unknown: 20 }, `towards ${slow}: not heard`);
+    t.same(w.wrong, []);
+    w.network.carrier = message => [{ message, delay: MS }];
+    w.run(9n * S);
+    t.same(w.counts(), { live: 19, silent: 1 });
+    t.same(w.wrong, []);
+  }
+});
+
+t.test('clocks that are slewed against each other, and jitter of 300 ms', async t => {
+  for (const [master, mirror] of [
+    [500, -500],
+    [-500, 500],
+  ] as const) {
+    const w = world(t, new Clock(2000n * S, master));
+    w.mirrorClock.slew(w.now, mirror);
+    let n = 0;
+    w.network.inOrder = true;
+    w.network.carrier = message => [{ message, delay: BigInt(1 + ((n++ * 37) % 150)) * MS }];
+    w.nodes[4]!.dead = true;
+    w.run(14n * S);
+    t.match(w.counts(), { live: 19, silent: 1 });
+    w.run(200n * S, undefined, SLOW_TICK);
+    t.same(w.wrong, []);
+  }
+});
+
+t.test("the mirror's process stands still for ten minutes", async t => {
+  for (const relayDies of [false, true]) {
+    const w = world(t);
+    w.run(12n * S);
+    w.mirrorPaused = true;
+    w.run(5n * S);
+    if (relayDies) w.masters[0]?.killRelay();
+    w.nodes[7]!.dead = true;
+    w.run(600n * S, undefined, SLOW_TICK);
+    t.same(w.counts(), { unknown: 20 });
+    w.mirrorPaused = false;
+    if (relayDies) {
+      w.run(20n * S);
+      t.same(w.counts(), { unknown: 20 }, 'nothing is known while its relay is dead');
+      w.masters[0]?.startRelay();
+      w.run(8n * S);
+    } else w.run(4n * S);
+    t.same(w.counts(), { live: 19, silent: 1 });
+    t.same(w.wrong, []);
+  }
+});
+
+t.test("either machine's clock stands still", async t => {
+  for (const which of ['mirror', 'master'] as const) {
+    const w = world(t);
+    w.run(12n * S);
+    const clock = which === 'mirror' ? w.mirrorClock : (w.masters[0]?.clock as Clock);
+    w.nodes[7]!.dead = true;
+    w.run(1n * S);
+    clock.stop(w.now);
+    w.run(600n * S, undefined, SLOW_TICK);
+    clock.goOn(w.now);
+    // On the machine that was suspended nobody can know that it was, until somebody says so: for that moment an age is too small.
+    const told = w.wrong.length;
+    w.run(S + 400n * MS);
+    const meanwhile = w.wrong.splice(told);
+    t.ok(
+      which === 'mirror' || meanwhile.length === 0,
+      `${which}: ${meanwhile.length} looks before the first ping was answered`,
+    );
+    t.ok(meanwhile.every(({ state }) => state === 'live'));
+    if (which === 'master') w.masters[0]?.listen();
+    w.run(14n * S);
+    t.match(w.counts(), { live: 19 }, which);
+    t.same(w.wrong, [], which);
+    t.ok((w.follower?.counts.boards ?? 0) >= 2, 'another board was begun');
+  }
+});
+
+t.test(
+  'the master: its receiver stalls, another board takes its place, a node is forgotten, a link goes down',
+  async t => {
+    const w = world(t);
+    const master = w.masters[0]!;
+    w.run(12n * S);
+    w.nodes[0]!.dead = true;
+    w.run(12n * S);
+    t.same(w.counts(), { live: 19, silent: 1 });
+    master.writer.forget(['node01']);
+    w.run(6n * S);
+    t.same(w.counts(), { live: 19 }, 'the name that was forgotten is gone');
+    master.paused = true;
+    w.run(4n * S);
+    t.same(w.counts(), { unknown: 19 }, 'stalled');
+    w.run(20n * S);
+    master.paused = false;
+    master.listen();
+    w.run(7n * S);
+    t.same(w.counts(), { live: 19 });
+    for (const node of w.nodes) if (node.name !== 'node02') node.cut.add('m1');
+    master.writer.linkState(1, 0, false, master.now);
+    w.nodes[1]!.cut.add('m1');
+    w.run(20n * S);
+    t.same(w.counts(), { uncertain: 19 }, 'its own link is down: nobody is silent');
+    t.same(w.wrong, []);
+  },
+);
+
+t.test('a fresh mirror of a master whose link has been down for long', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const master = w.addMaster('m1');
+  w.addNodes(10);
+  master.startRelay();
+  w.run(15n * S);
+  for (const node of w.nodes) node.cut.add('m1');
+  master.writer.linkState(1, 0, false, master.now);
+  w.run(1200n * S, undefined, SLOW_TICK);
+  w.startMirror();
+  w.run(8n * S);
+  t.same(w.counts(), { uncertain: 10 });
+  t.same(w.wrong, []);
+});
+
+t.test('nodes that report seldom', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const master = w.addMaster('m1');
+  w.addNodes(5, 10_000);
+  w.addNodes(5);
+  master.startRelay();
+  w.startMirror();
+  w.run(60n * S);
+  t.same(w.counts(), { live: 10 });
+  w.nodes[0]!.dead = true;
+  w.run(95n * S);
+  t.equal(w.states().get('node01'), 'uncertain');
+  w.run(25n * S);
+  t.equal(w.states().get('node01'), 'silent');
+  t.same(w.wrong, []);
+});
+
+t.test('two masters: follows the better one, and changes when it is gone', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+  w.addNodes(20);
+  for (const node of w.nodes.slice(0, 10)) node.cut.add('m2');
+  m1.startRelay();
+  m2.startRelay();
+  w.startMirror();
+  w.run(10n * S);
+  t.equal(w.follower?.followed, 'm1', 'it has more nodes');
+  t.same(w.follower?.heard, ['m1', 'm2']);
+  t.same(w.counts(), { live: 20 });
+  m1.killRelay();
+  w.run(3n * S);
+  t.equal(w.follower?.followed, 'm1', 'for 3 s it may come back');
+  w.run(4n * S);
+  t.equal(w.follower?.followed, 'm2');
+  t.same(w.counts(), { live: 10 });
+  m1.startRelay();
+  w.run(10n * S);
+  t.equal(w.follower?.followed, 'm2', 'it is not left at once for one that has more');
+  w.run(10n * S);
+  t.equal(w.follower?.followed, 'm1', 'after 10 s it is');
+  t.same(w.counts(), { live: 20 });
+  t.same(w.wrong, []);
+});
+
+t.test('the veto: a cut between one master and a rack condemns nobody', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+  w.addNodes(20);
+  m1.startRelay();
+  m2.startRelay();
+  w.startMirror();
+  w.run(20n * S);
+  t.equal(w.follower?.followed, 'm1');
+  // Half of the nodes do not reach m1 any more, and one is dead for both; the two have as many nodes as ever, since a board counts who has reported.
+  for (const node of w.nodes.slice(0, 10)) node.cut.add('m1');
+  w.nodes[0]!.dead = true;
+  w.run(25n * S);
+  t.same(w.counts(), { live: 10, uncertain: 9, silent: 1 });
+  t.equal(w.states().get('node01'), 'silent');
+  t.equal(w.mirror().header.mirror_vetoed, 9);
+  t.equal([...w.mirror().nodes()].find(({ name }) => name === 'node02')?.link, 0, 'carried as link 0');
+  for (const node of w.nodes) node.cut.delete('m1');
+  w.run(3n * S);
+  t.same(w.counts(), { live: 19, silent: 1 });
+  // With the other master unheard, it vouches for nobody.
+  for (const node of w.nodes.slice(10)) node.cut.add('m1');
+  m2.killRelay();
+  w.run(16n * S);
+  t.same(w.counts(), { live: 9, silent: 11 });
+  const heardElsewhere = w.wrong.filter(({ state, node }) => state === 'silent' && Number(node.slice(4)) > 10);
+  t.same(w.wrong.length, heardElsewhere.length, 'and nothing else is wrong');
+});
+
+t.test('a hostile server', async t => {
+  const all: { message: Message; to: string }[] = [];
+  const w = world(t);
+  const record: Carrier = (message, _, to) => {
+    all.push({ message, to });
+    return [{ message, delay: MS }];
+  };
+  w.network.carrier = record;
+  w.run(2n * S);
+  const batches = () => all.filter(({ message, to }) => to === 'mirror' && message.subject.endsWith('.batch'));
+
+  // Replays of this run, with what they held changed or not: known by sequence, or not signed.
+  (w.nodes[3] as Node).dead = true;
+  const before = w.follower?.counts.refused ?? 0;
+  for (const { message } of batches().slice(0, 40)) w.network.inject(message, 'mirror');
+  const [one] = batches();
+  for (const at of [80, 300, 900]) {
+    const data = (one as { message: Message }).message.data.slice();
+    data[at] = (data[at] ?? 0) ^ 1;
+    // As new as it can be: its sequence, too, is one that has not been.
+    new DataView(data.buffer).setBigUint64(48, 1_000_000n, true);
+    w.network.inject({ ...(one?.message as Message), data }, 'mirror');
+  }
+  t.ok((w.follower?.counts.refused ?? 0) >= before + 3, 'what was changed is not believed');
+  w.run(2n * S);
+  t.same(w.counts(), { live: 20 });
+
+  // It holds back all that tells of the death, and says again what was before: nobody becomes younger by it.
+  const old = batches().map(({ message }) => message);
+  let n = 0;
+  w.network.carrier = (message, from, to) => {
+    if (from !== 'relay m1' || !message.subject.endsWith('.batch')) return [{ message, delay: MS }];
+    return to === 'mirror' ? [{ message: old[n++ % old.length] as Message, delay: MS }] : [];
+  };
+  w.run(8n * S);
+  t.same(w.counts(), { unknown: 20 }, 'pings are answered, and nothing is heard: nothing is known');
+  // Everything is held for 4 s, and goes on as if it were fresh: each report is as old as it is.
+  w.network.inOrder = true;
+  w.network.carrier = (message, from) => [
+    { message, delay: from === 'relay m1' && !message.subject.startsWith('_INBOX') ? 4n * S : MS },
+  ];
+  w.run(12n * S);
+  t.notOk((w.counts().live ?? 0) > 0 && w.wrong.length > 0, 'held for 4 s');
+  t.same(w.wrong, []);
+
+  // Recorded in one run, said in another.
+  w.network.inOrder = false;
+  w.masters[0]?.killRelay();
+  const recorded = all.map(({ message }) => message);
+  w.network.carrier = message => [{ message, delay: MS }];
+  for (let i = 0; i < 60; i++) {
+    for (const message of recorded.slice(i * 10, i * 10 + 10)) w.network.inject(message, 'mirror');
+    w.run(200n * MS);
+  }
+  t.same(w.counts(), { unknown: 20 }, 'a run that does not answer is none');
+  w.masters[0]?.startRelay();
+  w.run(8n * S);
+  t.same(w.counts(), { live: 19, silent: 1 });
+  for (const message of recorded.slice(0, 2000)) w.network.inject(message, 'mirror');
+  w.run(S);
+  t.same(w.counts(), { live: 19, silent: 1 });
+  t.same(w.wrong, []);
+});
+
+t.test('relays that are swapped, and a relay that speaks for another', async t => {
+  const w = new World(folder(t));
+  t.teardown(() => w.end());
+  const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+  w.addNodes(6);
+  m1.startRelay();
+  m2.startRelay();
+  // What is of the one comes as if it were of the other.
+  const swapped = (subject: string) =>
+    subject.replace(/\.(m1|m2)\.(batch|index)$/, (_, name, kind) => `.${name === 'm1' ? 'm2' : 'm1'}.${kind}`);
+  w.network.carrier = message => [{ message: { ...message, subject: swapped(message.subject) }, delay: MS }];
+  w.startMirror();
+  w.run(10n * S);
+  t.same([...w.states().values()], [], 'no batch of it is believed');
+  w.network.carrier = message => [{ message, delay: MS }];
+  w.run(8n * S);
+  t.same(w.counts(), { live: 6 });
+  // m2 with its own key as m1.
+  m1.killRelay();
+  (m1.keys as { secret: unknown }).secret = m2.keys.secret;
+  m1.startRelay();
+  w.run(10n * S);
+  t.equal(w.follower?.followed, 'm2', 'it is not heard as m1');
+  t.same(w.follower?.heard, ['m2']);
+  t.same(w.wrong, []);
+});
+
+t.test('a second relay of one name waits until the first is unheard for 3 s', async t => {
+  const w = world(t);
+  const first = w.masters[0] as Master;
+  const second = new Relay(
+    {
+      path: first.path,
+      owner: undefined,
+      subject: subjectOf(SITE, CLUSTER, 'm1'),
+      cluster: CLUSTER,
+      key: first.keys.secret,
+      log: quiet,
+    },
+    w.network.endpoint('second'),
+    () => first.now,
+  );
+  t.teardown(() => second.end());
+  const step = () => second.step();
+  w.run(8n * S, step);
+  t.notOk(second.runs);
+  t.equal(second.counts.batches, 0);
+  first.killRelay();
+  w.run(2n * S, step);
+  t.notOk(second.runs, 'for 3 s');
+  w.run(8n * S, step);
+  t.ok(second.runs);
+  t.same(w.counts(), { live: 20 });
+  t.same(w.wrong, []);
+});
+
+t.test("neither side touches the other one's board", async t => {
+  const w = world(t);
+  const first = w.masters[0] as Master;
+  w.follower?.end();
+  w.follower = undefined;
+  const options = writerOptions({
+    path: w.mirrorPath,
+    cluster: CLUSTER,
+    capacity: 4,
+    uncertainAfter: 4500,
+    silentAfter: 10_500,
+    nodes: [],
+  });
+  t.throws(() => new Writer(options), /is a mirror of cluster "alpha"/);
+  t.throws(() => new Writer(w.mirrorPath), /is a mirror of cluster "alpha"/, 'nor to forget nodes');
+  first.writer.close();
+  const mirror = () =>
+    new Mirror({
+      path: first.path,
+      site: SITE,
+      masters: ['m1'],
+      followed: 0,
+      clusterName: CLUSTER,
+      clusterId: 0,
+      capacity: 4,
+      uncertainAfterNs: 1n,
+      silentAfterNs: 2n,
+      instance: 0n,
+      nowNs: 0n,
+    });
+  t.throws(mirror, /is the board of a receiver of cluster "alpha"/);
+  first.writer = first.open();
+});

@@ -1,0 +1,197 @@
+// Three real servers of NATS and a leaf, with the permissions of packaging/nats/, a real receiver, relay and mirror: a mirror that was started
+// before everything becomes whole, and servers that are killed or frozen, and a relay that is, cost it a while in which nothing is known, and no verdict.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { mirrorText } from '../src/shm/sentences.js';
+import { folder, ROOT, run, start, startReceiver, until } from './lib.js';
+
+t.setTimeout(400_000);
+const NATS = spawnSync('nats-server', ['--version']).status === 0;
+const skip = NATS || process.env.CI ? false : 'there is no nats-server';
+const NODES = 20;
+
+/** Ports that nobody has now. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map(server => once(server, 'listening')));
+  const ports = servers.map(server => (server.address() as { port: number }).port);
+  await Promise.all(servers.map(server => once(server.close(), 'close')));
+  return ports;
+}
+
+/** An example of ours with what is between <> put in, in the order in which it stands there. */
+function filled(name: string, values: readonly (readonly [RegExp, string])[]): string {
+  let text = readFileSync(join(ROOT, 'packaging/nats', name), 'utf8').replace(/^#.*\n/gm, '');
+  for (const [what, value] of values) text = text.replace(what, value);
+  return text.replaceAll(/<(\w+ PASSWORD)>/g, (_, what: string) => what.toLowerCase().replace(' ', '-'));
+}
+
+interface Server {
+  readonly name: string;
+  readonly port: number;
+  child: ChildProcess;
+  restart(): void;
+}
+
+async function startServers(t: Parameters<typeof start>[0], at: string): Promise<{ hubs: Server[]; leaf: Server }> {
+  const ports = await freePorts(10);
+  const hubs = [0, 1, 2].map(i => ({
+    name: `m${i + 1}`,
+    client: ports[3 * i],
+    route: ports[3 * i + 1],
+    leaf: ports[3 * i + 2],
+  }));
+  const serve = (name: string, port: number, config: string): Server => {
+    const path = join(at, `${name}.conf`);
+    writeFileSync(path, config);
+    const spawned = () => {
+      const child = spawn('nats-server', ['--config', path], { stdio: ['ignore', 'ignore', 'ignore'] });
+      t.teardown(() => {
+        child.kill('SIGKILL');
+      });
+      return child;
+    };
+    const server: Server = {
+      name,
+      port,
+      child: spawned(),
+      restart: () => {
+        server.child = spawned();
+      },
+    };
+    return server;
+  };
+  const started = hubs.map(({ name, client, route, leaf }) => {
+    const [other, another] = hubs.filter(hub => hub.name !== name);
+    const config = filled('server.conf', [
+      [/<m1>/, name],
+      [/<0\.0\.0\.0:4222>/, `127.0.0.1:${client}`],
+      [/<0\.0\.0\.0:6222>/, `127.0.0.1:${route}`],
+      [/<nats-route:[^>]*>/, `nats-route://127.0.0.1:${other?.route}`],
+      [/<nats-route:[^>]*>/, `nats-route://127.0.0.1:${another?.route}`],
+      [/<0\.0\.0\.0:7422>/, `127.0.0.1:${leaf}`],
+    ]);
+    return serve(name, client as number, config);
+  });
+  const config = filled('leaf.conf', [
+    [/<away>/, 'away'],
+    [/<127\.0\.0\.1:4222>/, `127.0.0.1:${ports[9]}`],
+    [/<"nats-leaf:[^>]*>/, `"nats-leaf://leaf-away:leaf-password@127.0.0.1:${hubs[0]?.leaf}"`],
+    [/<"nats-leaf:[^>]*>/, `"nats-leaf://leaf-away:leaf-password@127.0.0.1:${hubs[1]?.leaf}"`],
+  ]);
+  return { hubs: started, leaf: serve('away', ports[9] as number, config) };
+}
+
+t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
+  const at = folder(t);
+  const key = join(at, 'relay.key');
+  t.match(await run(['keygen', '--relay', key]), { code: 0 });
+  for (const who of ['relay', 'mirror'])
+    writeFileSync(join(at, `${who}.login`), `${who}-${who === 'relay' ? 'm1' : 'login1'}:${who}-password\n`, {
+      mode: 0o600,
+    });
+  const { hubs, leaf } = await startServers(t, at);
+  const board = join(at, 'mirror', 'board');
+  const mirrorArgs = (port: number, name: string) => [
+    ...['mirror', '--board', name, '--nats', `nats://127.0.0.1:${port}`, '--site', 'home', '--cluster', 'alpha'],
+    ...['--trust', `m1=${key}.pub`, '--name', 'login1', '--nats-login', join(at, 'mirror.login')],
+  ];
+  const mirror = start(t, mirrorArgs(leaf.port, board));
+  await mirror.ready;
+  const source = join(at, 'board');
+  const receiver = await startReceiver(t, source, ['--cluster', 'alpha']);
+  const load = start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, '--size', String(NODES), '--cluster', 'alpha']);
+  const relayArgs = [
+    ...['relay', '--board', source, '--site', 'home', '--master', 'm1', '--key-file', key],
+    ...hubs.flatMap(({ port }) => ['--nats', `nats://127.0.0.1:${port}`]),
+    ...['--nats-login', join(at, 'relay.login')],
+  ];
+  let relay = start(t, relayArgs);
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+
+  /** States that were ever seen, and the longest time without a heartbeat. */
+  const seen = new Set<string>();
+  let longestMs = 0;
+  const look = () => {
+    const snapshot = reader.snapshot();
+    longestMs = Math.max(longestMs, snapshot.heartbeatAgeMs);
+    if (snapshot.stalled) return { text: mirrorText(snapshot), live: 0, heartbeatNs: snapshot.evidence.heartbeatNs };
+    const states = Array.from(snapshot.nodes(), ({ state }) => state);
+    for (const state of states) seen.add(state);
+    const live = states.filter(state => state === 'live').length;
+    return { text: mirrorText(snapshot), live, heartbeatNs: snapshot.evidence.heartbeatNs };
+  };
+  const back = async (what: string) => {
+    // Of after what was done.
+    const since = look().heartbeatNs;
+    longestMs = 0;
+    let found = look();
+    const lost = () => found.heartbeatNs > since + 1_000_000_000n && found.live === NODES;
+    while (!lost()) {
+      await sleep(20);
+      found = look();
+    }
+    t.comment(`${what}: without a heartbeat for ${Math.round(longestMs)} ms at most`);
+    t.notOk(seen.has('silent'), `${what}: nobody was called silent`);
+    return found;
+  };
+
+  await until('the mirror is whole', () => look().live === NODES);
+  t.match(look().text, /^mirror of alpha by m1, \d+ ms behind$/);
+  const status = await run(['status', '--board', board]);
+  t.match(status.stdout, /^alpha: 20 nodes: 20 live; mirror of alpha by m1, \d+ ms behind; heard everything/);
+  const json = JSON.parse((await run(['status', '--board', board, '--json'])).stdout);
+  t.match(json.board.mirror, { site: 'home', master: 'm1', heard: true, others: [], vetoed: 0 });
+  for (const refused of [
+    ['receive', '--listen', '127.0.0.1:0', '--cluster', 'alpha'],
+    ['forget', 'node1'],
+  ]) {
+    const { code, stderr } = await run([refused[0] as string, '--board', board, ...refused.slice(1)]);
+    t.not(code, 0);
+    t.match(stderr, /mirror/, `${refused[0]} refuses it`);
+  }
+  const other = await run([...mirrorArgs(leaf.port, source)]);
+  t.equal(other.code, 1, 'and a mirror refuses the board of a receiver');
+
+  /** The server by which the relay publishes now. */
+  const used = () => {
+    const port = /.*connected to 127\.0\.0\.1:(\d+)/s.exec(relay.output().stderr)?.[1];
+    return hubs.find(hub => hub.port === Number(port)) as Server;
+  };
+  const first = used();
+  first.child.kill('SIGKILL');
+  await back('a server is killed');
+  first.restart();
+  await back('it is back');
+  const second = used();
+  t.not(second, first, 'the relay has gone to another server');
+  second.child.kill('SIGSTOP');
+  await back('a server is frozen');
+  second.child.kill('SIGCONT');
+  await back('it goes on');
+  leaf.child.kill('SIGKILL');
+  await once(leaf.child, 'close');
+  leaf.restart();
+  await back("the mirror's own server is killed and restarted");
+  relay.child.kill('SIGKILL');
+  await until('nothing is known', () => look().live === 0);
+  relay = start(t, relayArgs);
+  await back('the relay is killed and restarted');
+  load.child.kill('SIGTERM');
+  relay.child.kill('SIGTERM');
+  mirror.child.kill('SIGTERM');
+  t.equal(await mirror.exit, 0);
+  t.match(mirror.output().stderr, /ended in good order; the board stays/);
+  t.notMatch(mirror.output().stderr, /not believed|permission/i);
+  t.notMatch(relay.output().stderr, /permission/i);
+  await until('it is stalled', () => reader.snapshot().stalled);
+  t.ok(reader.snapshot().closed);
+});

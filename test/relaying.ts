@@ -1,0 +1,406 @@
+// A master, its relay and a mirror in one process, with clocks and a network of their own: what is told of them is exact to the ns, and a
+// minute takes a second. Boards, relay, mirror, signatures and messages are the real ones. No test of its own.
+
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../src/common/log.js';
+import { decode } from '../src/layout/codec.js';
+import { clusterId } from '../src/layout/identity.js';
+import { Writer } from '../src/native/index.js';
+import type { Bus, Message } from '../src/relay/bus.js';
+import { Follower, STEP_MS } from '../src/relay/follower.js';
+import { Relay, SWEEP_MS } from '../src/relay/publisher.js';
+import { subjectOf } from '../src/relay/relaywire.js';
+import type { State } from '../src/shm/liveness.js';
+import { Snapshot } from '../src/shm/reader.js';
+import { writerOptions } from '../src/shm/writer.js';
+import { makeReport } from './lib.js';
+
+export const S = 1_000_000_000n;
+const MS = 1_000_000n;
+/** From one moment that is looked at to the next. */
+const TICK = 20n * MS;
+/** In pauses that are long. */
+export const SLOW_TICK = 250n * MS;
+/** From one look of the mirror's readers to the next. */
+const LOOK = 200n * MS;
+/** Messages that a server keeps for who does not take them. */
+const MOST_WAITING = 500;
+export const CLUSTER = 'alpha';
+export const SITE = 'home';
+const UNCERTAIN = 4_500_000_000n;
+const SILENT = 10_500_000_000n;
+
+export const quiet: Log = { info: () => {}, warn: () => {}, error: () => {}, seldom: () => {} };
+
+/** A clock that may run fast or slow, and may stand still. */
+export class Clock {
+  #base: bigint;
+  #since = 0n;
+  #ppm: bigint;
+  stopped = false;
+
+  constructor(base: bigint, ppm = 0) {
+    this.#base = base;
+    this.#ppm = BigInt(ppm);
+  }
+
+  at(now: bigint): bigint {
+    if (this.stopped) return this.#base;
+    const span = now - this.#since;
+    return this.#base + span + (span * this.#ppm) / 1_000_000n;
+  }
+
+  stop(now: bigint): void {
+    this.#base = this.at(now);
+    this.stopped = true;
+  }
+
+  goOn(now: bigint): void {
+    this.#since = now;
+    this.stopped = false;
+  }
+
+  /** Another rate from now on. */
+  slew(now: bigint, ppm: number): void {
+    this.#base = this.at(now);
+    this.#since = now;
+    this.#ppm = BigInt(ppm);
+  }
+}
+
+interface Underway extends Message {
+  readonly due: bigint;
+  readonly to: Endpoint;
+}
+
+/** What lies between: by default it carries everything at once. `undefined`: it is lost. */
+export type Carrier = (message: Message, from: string, to: string) => readonly { message: Message; delay: bigint }[];
+
+class Endpoint implements Bus {
+  connected = true;
+  readonly subscriptions = new Map<symbol, { subject: string; act: (message: Message) => void }>();
+
+  constructor(
+    readonly name: string,
+    readonly network: Network,
+  ) {}
+
+  publish(subject: string, data: Uint8Array, reply = ''): void {
+    if (this.connected) this.network.carry({ subject, data, reply }, this);
+  }
+
+  subscribe(subject: string, act: (message: Message) => void): () => void {
+    const key = Symbol(subject);
+    this.subscriptions.set(key, { subject, act });
+    return () => this.subscriptions.delete(key);
+  }
+}
+
+export class Network {
+  now = 0n;
+  carrier: Carrier = message => [{ message, delay: MS }];
+  readonly #endpoints: Endpoint[] = [];
+  #underway: Underway[] = [];
+  /** On a way nothing overtakes what was sent before it, as TCP has it. */
+  inOrder = false;
+  readonly #last = new Map<string, bigint>();
+  /** Names of endpoints that take nothing now: it waits. */
+  readonly held = new Set<string>();
+
+  endpoint(name: string): Endpoint {
+    const endpoint = new Endpoint(name, this);
+    this.#endpoints.push(endpoint);
+    return endpoint;
+  }
+
+  remove(name: string): void {
+    const index = this.#endpoints.findIndex(endpoint => endpoint.name === name);
+    if (index >= 0) this.#endpoints.splice(index, 1);
+  }
+
+  carry(message: Message, from: Endpoint): void {
+    for (const to of this.#endpoints) {
+      if (to === from) continue;
+      if (this.held.has(to.name) && this.#underway.filter(({ to: of }) => of === to).length >= MOST_WAITING) continue;
+      for (const { message: carried, delay } of this.carrier(message, from.name, to.name))
+        this.#underway.push({ ...carried, due: this.#due(`${from.name} ${to.name}`, delay), to });
+    }
+  }
+
+  #due(way: string, delay: bigint): bigint {
+    const due = this.now + delay;
+    const last = this.#last.get(way) ?? 0n;
+    const settled = this.inOrder && last > due ? last : due;
+    this.#last.set(way, settled);
+    return settled;
+  }
+
+  /** Lets somebody say something whom nobody has asked. */
+  inject(message: Message, to: string): void {
+    for (const endpoint of this.#endpoints) if (endpoint.name === to) this.#give(endpoint, message);
+  }
+
+  #give(to: Endpoint, message: Message): void {
+    for (const { subject, act } of [...to.subscriptions.values()]) if (subject === message.subject) act(message);
+  }
+
+  deliver(): void {
+    for (;;) {
+      const due = this.#underway.filter(({ due, to }) => due <= this.now && !this.held.has(to.name));
+      if (due.length === 0) return;
+      this.#underway = this.#underway.filter(message => !due.includes(message));
+      // In the order in which they were sent, as NATS has it.
+      for (const message of due) if (message.to.connected) this.#give(message.to, message);
+    }
+  }
+}
+
+/** Who is to be believed, and who is not. */
+export function keyPair(): { secret: KeyObject; shown: KeyObject } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return { secret: privateKey, shown: publicKey };
+}
+
+export interface Node {
+  readonly name: string;
+  /** ms */
+  readonly interval: number;
+  dead: boolean;
+  seq: number;
+  nextNs: bigint;
+  /** When a master last heard it, by the name of the master. */
+  readonly heard: Map<string, bigint>;
+  /** Masters that it does not reach. */
+  readonly cut: Set<string>;
+}
+
+/** A master: its board, and its relay. */
+export class Master {
+  readonly path: string;
+  readonly keys = keyPair();
+  readonly clock: Clock;
+  writer: Writer;
+  relay: Relay | undefined;
+  /** The receiver takes nothing, and says nothing. */
+  paused = false;
+  #relayNs = 0n;
+
+  constructor(
+    readonly world: World,
+    readonly name: string,
+    clock: Clock,
+    directory: string,
+  ) {
+    this.clock = clock;
+    this.path = join(directory, name, 'board');
+    this.writer = this.open();
+    this.listen();
+  }
+
+  open(): Writer {
+    return new Writer(
+      writerOptions({
+        path: this.path,
+        cluster: CLUSTER,
+        capacity: 64,
+        uncertainAfter: Number(UNCERTAIN / MS),
+        silentAfter: Number(SILENT / MS),
+        nodes: [],
+      }),
+    );
+  }
+
+  get now(): bigint {
+    return this.clock.at(this.world.now);
+  }
+
+  listen(): void {
+    this.writer.listeningSince(this.now);
+  }
+
+  startRelay(): void {
+    const bus = this.world.network.endpoint(`relay ${this.name}`);
+    const subject = subjectOf(SITE, CLUSTER, this.name);
+    const options = { path: this.path, owner: undefined, subject, cluster: CLUSTER, key: this.keys.secret, log: quiet };
+    this.relay = new Relay(options, bus, () => this.now);
+  }
+
+  killRelay(): void {
+    this.relay?.end();
+    this.relay = undefined;
+    this.world.network.remove(`relay ${this.name}`);
+  }
+
+  step(): void {
+    if (this.paused || this.clock.stopped) return;
+    this.writer.heartbeat(this.now);
+    this.writer.survey();
+    if (this.relay === undefined || this.world.now - this.#relayNs < BigInt(SWEEP_MS) * MS) return;
+    this.#relayNs = this.world.now;
+    this.relay.step();
+  }
+}
+
+/** What a mirror said of a node, and when. */
+export interface Wrong {
+  readonly node: string;
+  readonly state: State;
+  readonly atNs: bigint;
+  readonly ageNs: bigint;
+}
+
+export class World {
+  now = 1000n * S;
+  readonly network = new Network();
+  readonly nodes: Node[] = [];
+  readonly masters: Master[] = [];
+  readonly mirrorPath: string;
+  mirrorClock = new Clock(500_000n * S);
+  follower: Follower | undefined;
+  /** The mirror's process stands still. */
+  mirrorPaused = false;
+  readonly wrong: Wrong[] = [];
+  /** Node-looks, by state. */
+  readonly looks: Record<string, number> = {};
+  #followedNs = 0n;
+  #judgedNs = 0n;
+  #clusterId = clusterId(CLUSTER);
+
+  constructor(readonly directory: string) {
+    this.network.now = this.now;
+    this.mirrorPath = join(directory, 'mirror', 'board');
+  }
+
+  addNodes(count: number, interval = 1000): Node[] {
+    const added = Array.from({ length: count }, (_, i) => ({
+      name: `node${String(this.nodes.length + i + 1).padStart(2, '0')}`,
+      interval,
+      dead: false,
+      seq: 0,
+      nextNs: this.now + (BigInt(i + 1) * BigInt(interval) * MS) / BigInt(count + 1),
+      heard: new Map<string, bigint>(),
+      cut: new Set<string>(),
+    }));
+    this.nodes.push(...added);
+    return added;
+  }
+
+  addMaster(name: string, clock = new Clock(2000n * S * BigInt(this.masters.length + 1))): Master {
+    const master = new Master(this, name, clock, this.directory);
+    this.masters.push(master);
+    return master;
+  }
+
+  get mirrorNow(): bigint {
+    return this.mirrorClock.at(this.now);
+  }
+
+  startMirror(trusted: readonly Master[] = this.masters, capacity = 64): Follower {
+    const masters = trusted.map(({ name, keys }) => ({ name, key: keys.shown }));
+    const settings = { path: this.mirrorPath, site: SITE, cluster: CLUSTER, masters, capacity, log: quiet };
+    this.follower = new Follower(settings, this.network.endpoint('mirror'), '_INBOX_m', () => this.mirrorNow);
+    return this.follower;
+  }
+
+  #report(node: Node): void {
+    node.seq++;
+    const boot = this.now;
+    const datagram = makeReport(
+      {
+        hostname: node.name,
+        seq: node.seq,
+        interval_ms: node.interval,
+        boot_id: 77n,
+        t_boot_ns: boot,
+        t_real_ns: boot,
+        start_boot_ns: 1n,
+        cluster_id: this.#clusterId,
+      },
+      CLUSTER,
+    );
+    for (const master of this.masters) {
+      if (master.paused || master.clock.stopped || node.cut.has(master.name)) continue;
+      if (master.writer.deliver(datagram, master.now, boot, 'eth0') === 0) node.heard.set(master.name, this.now);
+    }
+  }
+
+  /** Goes on for so long; `each`: at every tick, after it was looked at. */
+  run(ns: bigint, each: () => void = () => {}, tick = TICK): void {
+    for (const end = this.now + ns; this.now < end; ) {
+      this.now += tick;
+      this.network.now = this.now;
+      for (const node of this.nodes)
+        for (; node.nextNs <= this.now; node.nextNs += BigInt(node.interval) * MS) if (!node.dead) this.#report(node);
+      for (const master of this.masters) master.step();
+      if (this.mirrorPaused || this.mirrorClock.stopped) this.network.held.add('mirror');
+      else this.network.held.delete('mirror');
+      this.network.deliver();
+      if (!this.network.held.has('mirror') && this.now - this.#followedNs >= BigInt(STEP_MS) * MS) {
+        this.#followedNs = this.now;
+        this.follower?.step();
+      }
+      this.network.deliver();
+      if (
+        this.follower !== undefined &&
+        !this.mirrorClock.stopped &&
+        this.now - this.#judgedNs >= (tick === TICK ? LOOK : 20n * LOOK)
+      ) {
+        this.#judgedNs = this.now;
+        this.#judge();
+      }
+      each();
+    }
+  }
+
+  /** The mirror's board as a reader on its machine has it now. */
+  mirror(): Snapshot {
+    const bytes = readFileSync(this.mirrorPath);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const h = decode('board_header', view, 0);
+    const count = h.count ?? 0;
+    const column = bytes.subarray(Number(h.column_offset), Number(h.column_offset) + count * (h.column_stride ?? 0));
+    const records = bytes.subarray(Number(h.records_offset), Number(h.records_offset) + count * (h.record_stride ?? 0));
+    const copy = new Uint8Array(Buffer.concat([bytes.subarray(0, h.header_bytes), column, records]));
+    return new Snapshot(this.mirrorPath, copy, { nowNs: this.mirrorNow, realNs: this.mirrorNow, nodes: count });
+  }
+
+  states(): Map<string, State> {
+    const board = this.mirror();
+    const unknown = board.stalled || board.retired;
+    return new Map(Array.from(board.nodes(), node => [node.name, unknown ? 'unknown' : node.state]));
+  }
+
+  /** How many there are of each state. */
+  counts(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const state of this.states().values()) counts[state] = (counts[state] ?? 0) + 1;
+    return counts;
+  }
+
+  /** Silent is false of whom any master heard within the limit, live of whom none did; rates of clocks differ by up to 0.1 %. */
+  #judge(): void {
+    for (const [name, state] of this.states()) {
+      this.looks[state] = (this.looks[state] ?? 0) + 1;
+      if (state !== 'silent' && state !== 'live') continue;
+      const node = this.nodes.find(other => other.name === name) as Node;
+      const heardNs = [...node.heard.values()].reduce((a, b) => (a > b ? a : b), 0n);
+      const ageNs = this.now - heardNs;
+      const scale = BigInt(Math.max(node.interval, 1000));
+      const isWrong =
+        state === 'silent'
+          ? ageNs < (SILENT * scale * 998n) / 1_000_000n
+          : ageNs > (UNCERTAIN * scale * 1002n) / 1_000_000n;
+      if (isWrong) this.wrong.push({ node: name, state, atNs: this.now, ageNs });
+    }
+  }
+
+  end(): void {
+    this.follower?.end();
+    for (const master of this.masters) {
+      master.relay?.end();
+      master.writer.close();
+    }
+  }
+}
