@@ -1,0 +1,82 @@
+// What samples of Supermon's protocol cost: S of 10,000 nodes over TCP, the load averages alone, and what a server takes that passes another's
+// on.
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Scanner } from '../dist/src/supermon/expressions.js';
+import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
+import { fill, openReceiver } from './receiving.mjs';
+
+const NODES = 10_000;
+/** Answers that are given before any is measured. */
+const WARM = 10;
+const MOST_BYTES = 1 << 30;
+
+async function serve(...argv) {
+  const child = fork(MAIN, ['supermon', '--listen', '127.0.0.1:0', ...argv], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const [{ listening }] = await once(child, 'message');
+  const port = Number(listening[0].split(':').at(-1));
+  return { child, port, socket: connect(port, '127.0.0.1') };
+}
+
+/** One answer. */
+async function ask({ socket }, command) {
+  const scanner = new Scanner(MOST_BYTES);
+  socket.write(`${command}\n`);
+  for (;;) {
+    const [chunk] = await once(socket, 'data');
+    const expression = scanner.push(chunk);
+    if (expression !== undefined) return expression;
+  }
+}
+
+async function measure({ quick, say }) {
+  const laps = quick ? 7 : 20;
+  const samples = {};
+  const note = (figure, sample) => {
+    samples[figure] ??= [];
+    samples[figure].push(sample);
+  };
+  const children = [];
+  const receiver = await openReceiver();
+  try {
+    await fill(receiver.port, NODES);
+    const own = await serve('--board', receiver.board);
+    children.push(own.child);
+    const parent = await serve('--from', `127.0.0.1:${own.port}`);
+    children.push(parent.child);
+    const costOf = async (server, command) => {
+      const before = cpuOf(server.child.pid);
+      const expression = await ask(server, command);
+      return { ms: (cpuOf(server.child.pid) - before) / 1000, expression };
+    };
+    while ((await ask(parent, '#')).elements.length === (await ask(own, '#')).elements.length) await sleep(0.1);
+    const { elements, bytes } = (await costOf(own, 'S')).expression;
+    say(`${NODES} nodes, ${elements.length} elements, ${laps} laps`);
+    for (let lap = -WARM; lap < laps; lap++) {
+      const [whole, part, passed] = [await costOf(own, 'S'), await costOf(own, '0x40S'), await costOf(parent, 'S')];
+      if (lap < 0) continue;
+      note('mb', bytes.length / 1e6);
+      note('whole', whole.ms);
+      note('part', part.ms);
+      note('passed', passed.ms);
+    }
+  } finally {
+    for (const child of children) await end(child);
+    await receiver.close();
+  }
+  const row = (figure, unit, from, bound) => ({ figure, unit, samples: samples[from], bound });
+  return [
+    row(`S of ${NODES} nodes`, 'MB', 'mb'),
+    row('the same, CPU of the server', 'ms', 'whole', 200),
+    row('0x40S, CPU of the server', 'ms', 'part'),
+    row('S passed on, CPU of the server that asks', 'ms', 'passed'),
+  ];
+}
+
+export const bench = options => inOwnNetwork(import.meta.url, options);
+
+if (process.argv[2] === 'inside') await printRows('supermon', measure);

@@ -1,0 +1,171 @@
+// A board as elements of an answer: for each node how it is, and of those that are heard what was asked for.
+
+import { Page } from '../common/page.js';
+import { Cursor } from '../readings/cursor.js';
+import { ofRecord } from '../readings/measures.js';
+import { NUMBERED } from '../shm/liveness.js';
+import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
+import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, takeOne } from './categories.js';
+import { atom } from './expressions.js';
+
+/** Nodes that are copied at a time: as many as stay in the cache. */
+const PIECE_NODES = 256;
+/** A page, and what one element takes at most: a name of 64 bytes twice, in quotes, and 8 GPUs or as many interfaces. */
+const PAGE_BYTES = 1 << 16;
+const ELEMENT_BYTES = 4096;
+
+const [OPEN, CLOSE, SPACE] = [0x28, 0x29, 0x20];
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const NIL = bytes('nil');
+const ONE = bytes('((nr 1)');
+
+/** How a node is, as it stands in each of its elements. */
+const STATES = NUMBERED.map(state => bytes(` ${state} `));
+/** Of these the numbers are of now. */
+const HEARD = NUMBERED.map(state => state === 'live' || state === 'uncertain');
+
+const REPORTS = ofRecord('accepted');
+const LOST = ofRecord('lost');
+
+const HEADS = new Map([...CATEGORIES, STATE].map(({ name }) => [name, bytes(` ${name}`)]));
+
+function number(page: Page, value: number): void {
+  page.bytes[page.length++] = SPACE;
+  if (Number.isNaN(value)) page.part(NIL);
+  else page.decimal(value, 0);
+}
+
+/** Writes elements of one node after the other. */
+class Writer {
+  readonly page = new Page(PAGE_BYTES);
+  readonly #cursor = new Cursor();
+  readonly #numbers = new Float64Array(MOST_VARIABLES);
+
+  constructor(
+    readonly mask: number,
+    /** What stands before the names of its nodes. */
+    readonly before: string,
+  ) {}
+
+  /** The node of that number, whole pages as they get full. */
+  *node(snapshot: Snapshot, index: number, name: string): Generator<Uint8Array> {
+    const cursor = this.#cursor;
+    const { states, ages } = snapshot.overview;
+    const state = states[index] as number;
+    const age = ages[index] as number;
+    const called = bytes(atom(this.before + name));
+    cursor.lay(snapshot, index);
+    if ((this.mask & STATE.mask) !== 0) {
+      this.#head(called, STATE.name, state, age);
+      const { page } = this;
+      page.part(ONE);
+      page.part(STATES[state] as Uint8Array);
+      page.length--;
+      number(page, age < 0 ? Number.NaN : age);
+      number(page, REPORTS.take(cursor));
+      number(page, LOST.take(cursor));
+      this.#end();
+      if (page.room < ELEMENT_BYTES) yield* this.rest();
+    }
+    if (HEARD[state] !== true || cursor.report < 0) return;
+    for (const category of CATEGORIES) {
+      if ((this.mask & category.mask) === 0) continue;
+      this.#category(category, called, state, age);
+      if (this.page.room < ELEMENT_BYTES) yield* this.rest();
+    }
+  }
+
+  /** What is written so far. */
+  *rest(): Generator<Uint8Array> {
+    if (this.page.length === 0) return;
+    yield this.page.written;
+    this.page.length = 0;
+  }
+
+  #head(called: Uint8Array, category: string, state: number, age: number): void {
+    const { page } = this;
+    page.bytes[page.length++] = OPEN;
+    page.part(called);
+    page.part(HEADS.get(category) as Uint8Array);
+    page.part(STATES[state] as Uint8Array);
+    page.decimal(age, 0);
+    page.bytes[page.length++] = SPACE;
+  }
+
+  #end(): void {
+    const { page } = this;
+    page.bytes[page.length++] = CLOSE;
+    page.bytes[page.length++] = CLOSE;
+    page.bytes[page.length++] = 0x0a;
+  }
+
+  #category({ name, one, each }: Category, called: Uint8Array, state: number, age: number): void {
+    const cursor = this.#cursor;
+    if (one !== undefined) {
+      // What was not measured is not told.
+      if (takeOne(one, cursor, this.#numbers) === 0) return;
+      this.#head(called, name, state, age);
+      this.page.part(ONE);
+      for (let i = 0; i < one.length; i++) number(this.page, this.#numbers[i] as number);
+      this.#end();
+    }
+    if (each !== undefined) this.#each(name, each, called, state, age);
+  }
+
+  #each(
+    category: string,
+    { count, is, name, variables }: Instances,
+    called: Uint8Array,
+    state: number,
+    age: number,
+  ): void {
+    const cursor = this.#cursor;
+    const entries: number[] = [];
+    for (let entry = 0; entry < count(cursor); entry++) if (is(cursor, entry)) entries.push(entry);
+    if (entries.length === 0) return;
+    const { page } = this;
+    this.#head(called, category, state, age);
+    page.text(`((nr ${entries.length})`);
+    for (const entry of entries) {
+      page.text(' (');
+      if (name === undefined) page.whole(entry);
+      else page.text(atom(name(cursor, entry)));
+      for (const [, take] of variables) number(page, take(cursor, entry));
+      page.bytes[page.length++] = CLOSE;
+    }
+    this.#end();
+  }
+}
+
+export class BoardSamples {
+  readonly reader: BoardReader;
+
+  /** `name`: what its nodes are called by, where there are several boards. */
+  constructor(
+    readonly name: string | undefined,
+    readonly path: string,
+    owner: number | string | undefined,
+  ) {
+    this.reader = new BoardReader(path, owner);
+  }
+
+  /** Its elements, in pieces that are valid until the next is asked for. Throws NoBoard before the first. */
+  *sample(mask: number): Generator<Uint8Array> {
+    const writer = new Writer(mask, this.name === undefined ? '' : `${this.name}/`);
+    for (const snapshot of this.reader.pieces(PIECE_NODES)) {
+      const names = snapshot.names();
+      for (let i = 0; i < snapshot.count; i++) yield* writer.node(snapshot, i, names[i] as string);
+      yield* writer.rest();
+    }
+  }
+
+  /** How many nodes are on it; why that cannot be said, where there is no board. */
+  count(): number | NoBoard {
+    try {
+      return this.reader.roll().states.length;
+    } catch (error) {
+      if (error instanceof NoBoard) return error;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// What is told of a node under which category: its bit, its variables, and how their numbers are had. Supermon's own categories first, then
+// ours.
+
+import type { Cursor } from '../readings/cursor.js';
+import { entriesOf, entryReadings, isEntry } from '../readings/entries.js';
+import { field, type Measure, map, taken } from '../readings/measures.js';
+
+/** A second has a hundred jiffies, in all that the kernel tells. */
+const MS_PER_JIFFY = 10;
+/** The kernel's own fixed point: a load of 1 is 2^11. */
+const LOAD_ONE = 2048;
+
+/** One thing that is told: its name, and its number. */
+export type Variable = readonly [name: string, measure: Measure];
+
+/** What is told of each of several: interfaces, GPUs. */
+export interface Instances {
+  /** How many there are to look at, and whether there is one of that number. */
+  count(cursor: Cursor): number;
+  is(cursor: Cursor, entry: number): boolean;
+  /** Its name; undefined: it goes by its number. */
+  name?(cursor: Cursor, entry: number): string;
+  readonly variables: readonly (readonly [name: string, take: (cursor: Cursor, entry: number) => number])[];
+}
+
+export interface Category {
+  readonly name: string;
+  /** Its bit in the mask that may stand before S. */
+  readonly mask: number;
+  readonly one?: readonly Variable[];
+  readonly each?: Instances;
+}
+
+/** How the node is, which is told of every node; and of servers. */
+export const STATE = { name: 'beostate', mask: 0x100, variables: ['state', 'age_ms', 'reports', 'lost'] } as const;
+export const SERVER = { name: 'server', mask: 0x8000, variables: ['nodes'] } as const;
+
+const jiffies = (name: Parameters<typeof field>[0]) => map(field(name), ms => Math.floor(ms / MS_PER_JIFFY));
+const load = (name: Parameters<typeof field>[0]) =>
+  map(field(name), hundredths => Math.round((hundredths * LOAD_ONE) / 100));
+
+const entry = (name: string) => {
+  const { take } = entryReadings().get(name) as { take: (cursor: Cursor, entry: number) => number };
+  return take;
+};
+const text = (name: string) => {
+  const { text: of } = entryReadings().get(name) as { text?: (cursor: Cursor, entry: number) => string | undefined };
+  return (cursor: Cursor, number: number) => of?.(cursor, number) ?? '';
+};
+
+const several = (list: 'net' | 'gpu', fields: readonly (readonly [name: string, field: string])[]): Instances => ({
+  count: cursor => entriesOf(cursor, list),
+  is: (cursor, number) => isEntry(cursor, list, number),
+  variables: fields.map(([name, of]) => [name, entry(`${list}.${of}`)] as const),
+});
+
+/** All but STATE and SERVER, in the order in which they are told. */
+export const CATEGORIES: readonly Category[] = [
+  {
+    name: 'cpuinfo',
+    mask: 0x1,
+    one: [
+      ['user', jiffies('cpu_user_ms')],
+      ['nice', jiffies('cpu_nice_ms')],
+      ['system', jiffies('cpu_system_ms')],
+      ['idle', jiffies('cpu_idle_ms')],
+      ['iowait', jiffies('cpu_iowait_ms')],
+      ['irq', jiffies('cpu_irq_ms')],
+      ['softirq', jiffies('cpu_softirq_ms')],
+      ['steal', jiffies('cpu_steal_ms')],
+    ],
+  },
+  {
+    name: 'netinfo',
+    mask: 0x2,
+    each: {
+      ...several('net', [
+        ['rxbytes', 'rx_bytes'],
+        ['rxpackets', 'rx_packets'],
+        ['txbytes', 'tx_bytes'],
+        ['txpackets', 'tx_packets'],
+        ['errors', 'errors'],
+        ['drops', 'drops'],
+      ]),
+      name: text('net.name'),
+    },
+  },
+  {
+    name: 'paging',
+    mask: 0x4,
+    one: [
+      ['majfaults', field('majfaults')],
+      ['swapin', field('swapin_pages')],
+      ['swapout', field('swapout_pages')],
+    ],
+  },
+  { name: 'switch', mask: 0x8, one: [['switch', field('ctxt')]] },
+  {
+    name: 'time',
+    mask: 0x10,
+    one: [
+      ['timestamp', map(field('t_real_ns'), ns => Math.floor(ns / 1e9))],
+      ['jiffies', map(field('t_boot_ns'), ns => Math.floor(ns / 1e6 / MS_PER_JIFFY))],
+    ],
+  },
+  {
+    name: 'avenrun',
+    // The one bit that a published client settles.
+    mask: 0x40,
+    one: [
+      ['avg1', load('load1_c')],
+      ['avg5', load('load5_c')],
+      ['avg15', load('load15_c')],
+    ],
+  },
+  {
+    name: 'pressure',
+    mask: 0x200,
+    one: [
+      ['cpu_some_us', field('psi_cpu_some_us')],
+      ['mem_some_us', field('psi_mem_some_us')],
+      ['mem_full_us', field('psi_mem_full_us')],
+      ['io_some_us', field('psi_io_some_us')],
+      ['io_full_us', field('psi_io_full_us')],
+    ],
+  },
+  {
+    name: 'gpu',
+    mask: 0x400,
+    each: several('gpu', [
+      ['util_pct', 'util_pct'],
+      ['mem_used_mib', 'mem_used_mib'],
+      ['mem_total_mib', 'mem_total_mib'],
+      ['temp_degc', 'temp_degc'],
+      ['power_w', 'power_w'],
+    ]),
+  },
+  {
+    name: 'power',
+    mask: 0x800,
+    one: [
+      ['node_w', field('power_node_w')],
+      ['cpu_mj', field('energy_cpu_mj')],
+      ['dram_mj', field('energy_dram_mj')],
+    ],
+  },
+];
+
+/** Numbers of one category, in the order of its variables; how many of them are known. */
+export function takeOne(variables: readonly Variable[], cursor: Cursor, into: Float64Array): number {
+  let known = 0;
+  for (let i = 0; i < variables.length; i++) {
+    const number = taken((variables[i] as Variable)[1], cursor);
+    into[i] = number;
+    if (!Number.isNaN(number)) known++;
+  }
+  return known;
+}
+
+/** The most variables that a category has. */
+export const MOST_VARIABLES = Math.max(...CATEGORIES.map(({ one, each }) => (one ?? each?.variables ?? []).length));

@@ -1,0 +1,213 @@
+// Other servers of this protocol, whose answers are part of ours: asked when we are, each over one connection that stays open. One that is
+// silent, loops or says what cannot be taken is told of, and its nodes are unknown.
+
+import { connect, type Socket } from 'node:net';
+import { type Address, formatAddress } from '../common/addresses.js';
+import { SERVER, STATE } from './categories.js';
+import { atom, atomsOf, BadExpression, type Expression, Scanner } from './expressions.js';
+
+/** For how long a server without others may be quiet while it answers, ms; each level below it may for as long. */
+const PATIENCE_MS = 1000;
+/** In how many times as long the answer has to be whole. */
+const MOST_PATIENCE = 10;
+/** From one try to the next while one is silent, ms. */
+const AGAIN_MS = 1000;
+/** How long an answer may be, bytes: some times what 10,000 nodes are. */
+const MOST_BYTES = 64 << 20;
+/** How many levels of servers there may be below one. */
+export const MOST_LEVELS = 8;
+
+/** Why it cannot be reached, for people. */
+const NOT_REACHED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there',
+  ENOTFOUND: 'the name is not known',
+  EAI_AGAIN: 'the name cannot be looked up now',
+  EHOSTUNREACH: 'there is no way there',
+  ENETUNREACH: 'there is no way there',
+};
+
+/** Why nothing of it is served; undefined: it is. */
+export type Trouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
+
+/** What a child has said of itself, and of those below it. */
+interface Schema {
+  readonly expression: Expression;
+  /** How many levels of servers are below it. */
+  readonly levels: number;
+}
+
+/** Asks over one connection, one question at a time. */
+class Line {
+  #socket: Socket | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(readonly address: Address) {}
+
+  /** The answer. Throws what is wrong with it or with the line, which is closed then. */
+  ask(question: string, patience: number): Promise<Expression> {
+    const asked = this.#last.then(() => this.#ask(question, patience));
+    this.#last = asked.catch(() => undefined);
+    return asked;
+  }
+
+  async #ask(question: string, patience: number): Promise<Expression> {
+    try {
+      return await this.#exchange(question, patience);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #exchange(question: string, patience: number): Promise<Expression> {
+    return new Promise((resolve, reject) => {
+      if (this.#socket === undefined || this.#socket.destroyed) {
+        this.#socket = connect(this.address).setNoDelay();
+        this.#socket.on('error', () => undefined);
+      }
+      const socket = this.#socket;
+      const scanner = new Scanner(MOST_BYTES);
+      const done = (act: () => void) => {
+        clearTimeout(late);
+        socket.off('data', hear).off('error', lost).off('close', closed);
+        act();
+      };
+      const lost = ({ code = '', message }: NodeJS.ErrnoException) =>
+        done(() => reject(new Error(NOT_REACHED[code] ?? message)));
+      const closed = () => done(() => reject(new Error('it closed the connection')));
+      const giveUp = () => done(() => reject(new Error('it does not answer')));
+      const late = setTimeout(giveUp, patience);
+      const until = performance.now() + MOST_PATIENCE * patience;
+      const hear = (chunk: Buffer) => {
+        late.refresh();
+        if (performance.now() > until) return giveUp();
+        try {
+          const expression = scanner.push(chunk);
+          if (expression !== undefined) done(() => resolve(expression));
+        } catch (error) {
+          done(() => reject(error));
+        }
+      };
+      socket.on('data', hear).on('error', lost).on('close', closed);
+      socket.write(`${question}\n`);
+    });
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
+  }
+}
+
+export class Child {
+  /** As it is told of. */
+  readonly name: string;
+  trouble: Trouble = 'silent';
+  /** What is wrong, in words. */
+  why = 'it was not asked yet';
+  #schema: Schema | undefined;
+  /** The nodes that it had told of last, in expressions: of these nothing is known while it is silent. */
+  #nodes = new Set<string>();
+  readonly #line: Line;
+  /** One question of a kind at a time, for all who ask. */
+  readonly #asked = new Map<number, Promise<Expression | undefined>>();
+  readonly #timer: NodeJS.Timeout;
+  #isTrying = false;
+  #isMet = false;
+
+  constructor(
+    readonly address: Address,
+    /** Our own name: who tells of it loops. */
+    readonly us: string,
+    readonly onChange: (child: Child) => void,
+  ) {
+    this.name = formatAddress(address);
+    this.#line = new Line(address);
+    this.#timer = setInterval(() => void this.meet(), AGAIN_MS);
+  }
+
+  /** Levels of servers below us by this one. */
+  get levels(): number {
+    return (this.#schema?.levels ?? 0) + 1;
+  }
+
+  /** What it says that it tells, and what those below it do. */
+  get schema(): Expression | undefined {
+    return this.trouble === undefined ? this.#schema?.expression : undefined;
+  }
+
+  get nodes(): number {
+    return this.#nodes.size;
+  }
+
+  /** Asks who it is, and whom it asks. Whether it can be asked more. */
+  async meet(): Promise<boolean> {
+    if (this.#isTrying) return this.trouble === undefined;
+    this.#isTrying = true;
+    try {
+      const expression = await this.#line.ask('#', PATIENCE_MS);
+      let levels = 0;
+      for (const element of expression.elements) {
+        const [server = '', , , level = '0'] = atomsOf(expression, element, 4);
+        if (server === this.us) return this.#is('loop', 'it asks this server, itself or by others');
+        levels = Math.max(levels, Number(level) || 0);
+      }
+      if (levels >= MOST_LEVELS) return this.#is('deep', `there are ${levels} levels of servers below it`);
+      this.#schema = { expression, levels };
+      return this.#is(undefined, '');
+    } catch (error) {
+      return this.#is(error instanceof BadExpression ? 'bad' : 'silent', (error as Error).message);
+    } finally {
+      this.#isTrying = false;
+    }
+  }
+
+  #is(trouble: Trouble, why: string): boolean {
+    const before = this.trouble;
+    [this.trouble, this.why] = [trouble, why];
+    if (before !== trouble || !this.#isMet) this.onChange(this);
+    this.#isMet = true;
+    return trouble === undefined;
+  }
+
+  /** Its answer, whole and as it came; undefined: it is in trouble, and `unknown` has what is to be told instead. */
+  sample(mask: number): Promise<Expression | undefined> {
+    const asked = this.#asked.get(mask) ?? this.#sample(mask).finally(() => this.#asked.delete(mask));
+    this.#asked.set(mask, asked);
+    return asked;
+  }
+
+  async #sample(mask: number): Promise<Expression | undefined> {
+    if (this.trouble !== undefined || !(await this.meet())) return undefined;
+    try {
+      const expression = await this.#line.ask(`0x${mask.toString(16)}S`, PATIENCE_MS * (1 + this.levels));
+      if ((mask & STATE.mask) !== 0) this.#remember(expression);
+      return expression;
+    } catch (error) {
+      this.#is(error instanceof BadExpression ? 'bad' : 'silent', (error as Error).message);
+      return undefined;
+    }
+  }
+
+  #remember(expression: Expression): void {
+    const nodes = new Set<string>();
+    for (const element of expression.elements) {
+      const [node = '', category] = atomsOf(expression, element, 2);
+      if (category === STATE.name) nodes.add(atom(node));
+    }
+    this.#nodes = nodes;
+  }
+
+  /** What stands for its answer while there is none: that it is in trouble, and that nothing is known of its nodes. */
+  *unknown(mask: number): Generator<string> {
+    if ((mask & SERVER.mask) !== 0)
+      yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size}))\n`;
+    if ((mask & STATE.mask) === 0) return;
+    for (const node of this.#nodes) yield `(${node} ${STATE.name} unknown -1 ((nr 1) unknown nil nil nil))\n`;
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#line.close();
+  }
+}

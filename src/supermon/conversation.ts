@@ -1,0 +1,194 @@
+// What clients say, word by word, and answers to them as fast as they read: bounded in clients, in words and in patience. Connections stay
+// open for command after command.
+
+import { createServer, type Server, type Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Address } from '../common/addresses.js';
+import { listenAt } from '../common/listening.js';
+
+/** Clients at once. One more, and the one that has been quiet for the longest goes. */
+const MOST_CLIENTS = 256;
+/** How long one that takes nothing of its answer is borne, ms. */
+const PATIENCE_MS = 10_000;
+/** How long a word may be, bytes. */
+const MOST_WORD = 64;
+
+/** What a client wants: the schema, a sample of what the mask has, or something that there is not. */
+export type Command =
+  | { readonly kind: 'schema' }
+  | { readonly kind: 'sample'; readonly mask: number }
+  | { readonly kind: 'bad'; readonly word: string };
+
+/** Everything. */
+export const WHOLE = 0xffff_ffff;
+
+const WORD = /^(?:#|(0x[0-9a-f]{1,8})?S)(?:\\?n)?$/i;
+const END = /^\\?n$/;
+
+/** The command that a word is. Lisp's reader makes "Sn" of "S\n", and its printer puts that in quotes. */
+export function commandOf(word: string): Command {
+  const match = WORD.exec(word);
+  if (match === null || word.startsWith('s')) return { kind: 'bad', word };
+  if (word.startsWith('#')) return { kind: 'schema' };
+  return { kind: 'sample', mask: match[1] === undefined ? WHOLE : Number(match[1]) >>> 0 };
+}
+
+/** Takes what a client says apart into words: white space and quotes stand between them, and mean nothing. */
+export class Words {
+  #word = '';
+  /** Whether a command was taken whose word may not be over: clients need not end their lines. */
+  #taken = false;
+
+  /** The words in what has come; undefined: one that is too long, with which no client can be served any further. */
+  take(text: string): string[] | undefined {
+    const words: string[] = [];
+    const end = () => {
+      if (this.#word !== '' && !(this.#taken && END.test(this.#word))) words.push(this.#word);
+      if (this.#word !== '') this.#taken = false;
+      this.#word = '';
+    };
+    for (const character of text) {
+      if (/[\s"']/.test(character)) end();
+      else this.#word += character;
+      if (this.#word.length > MOST_WORD) return undefined;
+    }
+    // Nothing more may come: a command is one as soon as it is all there.
+    if (this.#word !== '' && commandOf(this.#word).kind !== 'bad') {
+      end();
+      this.#taken = true;
+    }
+    return words;
+  }
+}
+
+/** Bytes of an answer, one piece after the other, each valid until the next is asked for. */
+export type Reply = AsyncIterable<Uint8Array>;
+
+/** What happened to clients so far. */
+export interface Counts {
+  /** Answers sent to their end. */
+  served: number;
+  /** Cut off because they stopped reading, or had to make room. */
+  stuck: number;
+  /** Asked for what there is not, or in words that are none. */
+  bad: number;
+}
+
+/** Somebody who asks. */
+class Client {
+  /** When bytes last moved, ms of performance.now(). */
+  lastMoved = performance.now();
+  isAnswering = false;
+  readonly #words = new Words();
+
+  constructor(
+    readonly socket: Socket,
+    readonly counts: Counts,
+    readonly answer: (command: Command) => Reply,
+  ) {}
+
+  /** Answers until the client has no more to say. While it has an answer to read, nothing more is taken of it. */
+  async serve(): Promise<void> {
+    for await (const chunk of this.socket.iterator({ destroyOnReturn: false })) {
+      this.lastMoved = performance.now();
+      const words = this.#words.take((chunk as Buffer).toString('latin1'));
+      for (const word of words ?? []) await this.#reply(commandOf(word));
+      if (words !== undefined) continue;
+      this.counts.bad++;
+      await this.#reply({ kind: 'bad', word: '' });
+      return;
+    }
+  }
+
+  async #reply(command: Command): Promise<void> {
+    this.isAnswering = true;
+    if (command.kind === 'bad') this.counts.bad++;
+    for await (const bytes of this.answer(command)) {
+      await this.#send(bytes);
+      // Others have their turn, also when this one takes all at once.
+      await turn();
+    }
+    this.isAnswering = false;
+    if (command.kind !== 'bad') this.counts.served++;
+  }
+
+  #send(bytes: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.socket.write(bytes, error => {
+        this.lastMoved = performance.now();
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+}
+
+/** Listens, and talks with whoever comes. */
+export class Conversations {
+  readonly counts: Counts = { served: 0, stuck: 0, bad: 0 };
+  readonly #clients = new Set<Client>();
+  readonly #servers: Server[] = [];
+  readonly #guard: NodeJS.Timeout;
+
+  constructor(
+    readonly answer: (command: Command) => Reply,
+    readonly patience = PATIENCE_MS,
+  ) {
+    this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
+  }
+
+  get clients(): number {
+    return this.#clients.size;
+  }
+
+  /** The address that was bound. Throws one line for people. */
+  async listen(address: Address): Promise<Address> {
+    const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => void this.#meet(socket));
+    const bound = await listenAt(server, address);
+    this.#servers.push(server);
+    return bound;
+  }
+
+  async #meet(socket: Socket): Promise<void> {
+    socket.on('error', () => undefined);
+    if (this.#clients.size >= MOST_CLIENTS) this.#drop(this.#quietest());
+    const client = new Client(socket, this.counts, this.answer);
+    this.#clients.add(client);
+    socket.once('close', () => this.#clients.delete(client));
+    try {
+      await client.serve();
+      socket.end();
+      socket.setTimeout(this.patience, () => socket.destroy());
+    } catch {
+      // It has left, or half of an answer is all that it can have: that ends in a reset.
+      if (!socket.destroyed) socket.resetAndDestroy();
+    }
+  }
+
+  /** Who has an answer under way comes last. */
+  #quietest(): Client {
+    const rank = ({ isAnswering, lastMoved }: Client) => (isAnswering ? 1e15 : 0) + lastMoved;
+    return [...this.#clients].reduce((a, b) => (rank(b) < rank(a) ? b : a));
+  }
+
+  #dropStuck(): void {
+    const late = performance.now() - this.patience;
+    for (const client of this.#clients)
+      if (client.isAnswering && client.lastMoved < late && client.socket.writableLength > 0) this.#drop(client);
+  }
+
+  #drop(client: Client): void {
+    this.counts.stuck++;
+    this.#clients.delete(client);
+    client.socket.resetAndDestroy();
+  }
+
+  /** Listens no longer, and ends whom it serves. */
+  close(): void {
+    clearInterval(this.#guard);
+    for (const server of this.#servers) server.close();
+    for (const { socket, isAnswering } of this.#clients)
+      if (isAnswering) socket.resetAndDestroy();
+      else socket.destroy();
+  }
+}

@@ -1,0 +1,152 @@
+// Symbolic expressions as they go over the wire: texts as atoms that every reader takes for the same, and the answer of another server, cut
+// into its elements as its bytes come. Knows nothing of what they mean.
+
+/** How deep lists may lie within one another. Our own are four deep. */
+const MOST_DEEP = 16;
+/** How long an atom may be, bytes. */
+const MOST_ATOM = 4096;
+
+const [OPEN, CLOSE, QUOTE, BACKSLASH] = [0x28, 0x29, 0x22, 0x5c];
+const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+/** Of an atom without quotes: no character that some reader takes for more than a letter. */
+const isPlain = (byte: number) =>
+  byte > 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x3b && byte !== 0x60 && byte !== 0x2c && byte !== 0x7c;
+
+/** Names that Lisp reads as they stand: no colon, which would name a package, no number, and not its name for nothing. */
+const SYMBOL = /^(?!nil$)[a-z][a-z0-9_-]*$/i;
+
+/** A text as an atom: plain where every reader takes it for a symbol, else in quotes; in ASCII, `?` for what is none. */
+export function atom(text: string): string {
+  if (SYMBOL.test(text)) return text;
+  return `"${text.replace(/[^ -~]/g, '?').replace(/[\\"]/g, '\\$&')}"`;
+}
+
+/** An expression that cannot be taken, and why. */
+export class BadExpression extends Error {}
+
+/** A member of the outer list. */
+export interface Element {
+  /** Where it begins in the answer, and where it ends. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One answer: an outer list, and the lists in it. */
+export interface Expression {
+  readonly bytes: Buffer;
+  readonly elements: readonly Element[];
+}
+
+/** Takes the bytes of one answer as they come. What is wrong with it is found at its first byte that is. */
+export class Scanner {
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+  readonly #elements: Element[] = [];
+  #depth = 0;
+  /** Within quotes, within an atom without, or between. */
+  #within: 'quotes' | 'atom' | undefined;
+  #isEscaped = false;
+  #atom = 0;
+  #start = 0;
+  /** Members of the element so far, and whether the last one is a list. */
+  #members = 0;
+  #endsInList = false;
+
+  /** `most`: how long an answer may be, bytes. */
+  constructor(readonly most: number) {}
+
+  /** The whole answer, once its last byte has come. Throws BadExpression. */
+  push(chunk: Buffer): Expression | undefined {
+    const from = this.#length;
+    if (from + chunk.length > this.most) throw new BadExpression(`is longer than ${this.most} bytes`);
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    for (let i = 0; i < chunk.length; i++) {
+      if (!this.#take(chunk[i] as number, from + i)) continue;
+      for (let rest = i + 1; rest < chunk.length; rest++)
+        if (!isSpace(chunk[rest] as number)) throw new BadExpression('goes on behind its end');
+      return { bytes: Buffer.concat(this.#chunks, this.#length), elements: this.#elements };
+    }
+    return undefined;
+  }
+
+  /** Whether this byte, the one at that place, is the last one. */
+  #take(byte: number, at: number): boolean {
+    if (this.#within === 'quotes') this.#inQuotes(byte);
+    else if (byte === OPEN) this.#open(at);
+    else if (byte === CLOSE) return this.#close(at);
+    else if (byte === QUOTE) this.#begin('quotes');
+    else if (isSpace(byte)) this.#within = undefined;
+    else if (!isPlain(byte))
+      throw new BadExpression(`has the byte ${byte}, which is of no expression of this protocol`);
+    else if (this.#within === undefined) this.#begin('atom');
+    else this.#grow();
+    return false;
+  }
+
+  #begin(what: 'quotes' | 'atom'): void {
+    if (this.#depth < 2) throw new BadExpression(this.#depth === 0 ? 'is no list' : 'has an element that is no list');
+    if (this.#depth === 2) this.#member(false);
+    this.#within = what;
+    this.#atom = 1;
+  }
+
+  #member(isList: boolean): void {
+    this.#members++;
+    this.#endsInList = isList;
+  }
+
+  #grow(): void {
+    if (++this.#atom > MOST_ATOM) throw new BadExpression(`has an atom of more than ${MOST_ATOM} bytes`);
+  }
+
+  #inQuotes(byte: number): void {
+    this.#grow();
+    if (byte < 0x20) throw new BadExpression('has a control character in quotes');
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === BACKSLASH) this.#isEscaped = true;
+    else if (byte === QUOTE) this.#within = undefined;
+  }
+
+  #open(at: number): void {
+    this.#within = undefined;
+    if (this.#depth >= MOST_DEEP) throw new BadExpression(`has lists more than ${MOST_DEEP} deep`);
+    if (this.#depth === 2) this.#member(true);
+    if (this.#depth === 1) [this.#start, this.#members, this.#endsInList] = [at, 0, false];
+    this.#depth++;
+  }
+
+  #close(at: number): boolean {
+    this.#within = undefined;
+    if (this.#depth === 0) throw new BadExpression('is no list');
+    this.#depth--;
+    if (this.#depth === 1) {
+      if (this.#members < 3 || !this.#endsInList)
+        throw new BadExpression('has an element without a name, a category and a list of data');
+      this.#elements.push({ start: this.#start, end: at + 1 });
+    }
+    return this.#depth === 0;
+  }
+}
+
+/** The first atoms of an element, as texts; a list among them ends them. */
+export function atomsOf({ bytes }: Expression, { start, end }: Element, most: number): string[] {
+  const atoms: string[] = [];
+  for (let i = start + 1; i < end && atoms.length < most; ) {
+    const byte = bytes[i] as number;
+    if (byte === OPEN || byte === CLOSE) break;
+    if (isSpace(byte)) {
+      i++;
+      continue;
+    }
+    const from = i++;
+    if (byte === QUOTE) {
+      for (; bytes[i] !== QUOTE; i++) if (bytes[i] === BACKSLASH) i++;
+      atoms.push(bytes.toString('utf8', from + 1, i++).replace(/\\(.)/gs, '$1'));
+    } else {
+      while (!isSpace(bytes[i] as number) && bytes[i] !== OPEN && bytes[i] !== CLOSE && bytes[i] !== QUOTE) i++;
+      atoms.push(bytes.toString('latin1', from, i));
+    }
+  }
+  return atoms;
+}

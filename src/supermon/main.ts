@@ -1,0 +1,86 @@
+// The verb `supermon`: serves boards, and other servers like it, by the protocol of Supermon.
+
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { type Address, formatAddress } from '../common/addresses.js';
+import { distinct } from '../common/boardnames.js';
+import { tellCounts } from '../common/clientcounts.js';
+import { createLog, type Log } from '../common/log.js';
+import { defineVerb, forms, parseVerb } from '../common/options.js';
+import { onStop, tellParent } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
+import { Service } from '../service/service.js';
+import { NoBoard } from '../shm/reader.js';
+import { BoardSamples } from './boardsamples.js';
+import { Child } from './children.js';
+import { Concentrator } from './concentrator.js';
+import { Conversations } from './conversation.js';
+
+export const verb = defineVerb({
+  name: 'supermon',
+  summary: VERBS.supermon,
+  options: ['board', 'owner', 'listen', 'from', 'config'],
+  forms: forms.supermon,
+  examples: [
+    'beoboard supermon',
+    'beoboard supermon --from rack1:2709 --from rack2:2709',
+    'beoboard supermon --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
+  ],
+  notes: `# asks what there is, S for all of it, 0x40S for the load averages alone: docs/supermon.md has the format.
+With --from and without --board it has no board of its own. It listens on this machine alone.
+SIGTERM, SIGINT and SIGHUP end it.`,
+});
+
+function tellChild(child: Child, log: Log): void {
+  const { name, trouble, why, nodes } = child;
+  if (trouble === undefined) log.info(`${name}: its nodes are served`);
+  else log.warn(`${name}: ${why}; its ${nodes} nodes are unknown until it answers`);
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options, given } = parseVerb(verb, argv);
+  const named = options.from.length > 0 && !given.has('board') ? [] : distinct(verb.name, options.board);
+  const boards = named.map(({ name, path }) => new BoardSamples(name, path, options.owner));
+  const log = createLog(verb.name);
+  // SIGHUP too: the system would end half of an answer as if it were a whole one.
+  const stop = onStop('SIGHUP');
+  const service = new Service();
+  stop.addEventListener('abort', () => service.stopping());
+  const stopped = once(stop, 'abort');
+  // Of this run: a server of the same host and port in another network is another one.
+  const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
+  const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
+  const server = new Conversations(new Concentrator(name, boards, children).answer);
+  const watch = tellCounts(
+    server.counts,
+    {
+      stuck: 'cut off: stopped reading, or one more came than there is room for',
+      bad: 'asked for what there is not',
+    },
+    log,
+  );
+  try {
+    const bound: Address[] = [];
+    for (const address of options.listen) bound.push(await server.listen(address));
+    const listening = bound.map(formatAddress);
+    for (const child of children) void child.meet();
+    tellParent({ listening });
+    const status = `serving on ${listening.join(', ')}`;
+    log.info(`ready: ${status}`);
+    for (const board of boards) {
+      const count = board.count();
+      if (count instanceof NoBoard) log.warn(`nothing to serve yet: ${count.message}`);
+    }
+    service.ready(status);
+    service.watch(() => true);
+    if (!stop.aborted) await stopped;
+    const { served, stuck } = server.counts;
+    log.info(`ended in good order; ${served} served, ${stuck} cut off`);
+    return 0;
+  } finally {
+    clearInterval(watch);
+    for (const child of children) child.close();
+    server.close();
+  }
+}

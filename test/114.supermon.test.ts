@@ -1,0 +1,263 @@
+// `beoboard supermon`: # and S as Supermon's clients send them, numbers held against the board, and answers read by the parser of its
+// author, by Python and by Lisp.
+
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { CATEGORIES, SERVER, STATE } from '../src/supermon/categories.js';
+import { commandOf, WHOLE, Words } from '../src/supermon/conversation.js';
+import { atom } from '../src/supermon/expressions.js';
+import { folder, run, until } from './lib.js';
+import { Asker, type Element, elementsOf, LiveBoard, read, serve } from './supermon.js';
+import { lacks } from './twosenders.js';
+
+t.test('words and commands', async t => {
+  const sample = (mask: number) => ({ kind: 'sample', mask });
+  const rows: [word: string, command: object][] = [
+    ['#', { kind: 'schema' }],
+    ['S', sample(WHOLE)],
+    ['0x40S', sample(0x40)],
+    ['0XffffffffS', sample(WHOLE)],
+    ['Sn', sample(WHOLE)],
+    ['S\\n', sample(WHOLE)],
+    ['0x40Sn', sample(0x40)],
+    ...['s', '#S', '0x', '40S', '0x100000000S', 'SS', 'GET', 'n', '()'].map(
+      word => [word, { kind: 'bad', word }] as [string, object],
+    ),
+  ];
+  for (const [word, command] of rows) t.same(commandOf(word), command, word);
+  const said: [what: string, chunks: string[], words: string[] | undefined][] = [
+    ['a line', ['S\n'], ['S']],
+    ['white space and quotes', [' \r\n\t"S" \'#\'\n\n'], ['S', '#']],
+    ["what Lisp's PRINT makes of it", ['\n"Sn" ', '\n"Sn" '], ['Sn', 'Sn']],
+    ['the same in pieces', ['\n"S', 'n" \n"S', 'n" '], ['S', 'S']],
+    ['without an end', ['0x40S'], ['0x40S']],
+    ['in pieces', ['0x', '40', 'S', '\n'], ['0x40S']],
+    ['several', ['S S #\n'], ['S', 'S', '#']],
+    ['others', ['hello wor', 'ld\n'], ['hello', 'world']],
+    ['too long', ['x'.repeat(65)], undefined],
+  ];
+  for (const [what, chunks, words] of said) {
+    const taker = new Words();
+    const taken = chunks.map(chunk => taker.take(chunk));
+    t.same(taken.includes(undefined) ? undefined : taken.flat(), words, what);
+  }
+});
+
+t.test('texts as atoms', async t => {
+  for (const [text, as] of [
+    ['node001', 'node001'],
+    ['a-b_c', 'a-b_c'],
+    ...['1e5', 'a.b', 'eth0:1', 'NIL', '', 'a b', '#', 'x|y'].map(text => [text, `"${text}"`]),
+    ['a"\\b', '"a\\"\\\\b"'],
+    ['a\n\x00é', '"a???"'],
+  ] as [string, string][])
+    t.equal(atom(text), as, JSON.stringify(text));
+});
+
+const byCategory = (elements: readonly Element[], name: string) =>
+  Object.fromEntries(elements.filter(([node]) => node === name).map(element => [element[1], element]));
+const numbers = (data: Element[4]) => data.slice(1).map(Number);
+
+t.test('what the board has', async t => {
+  const board = new LiveBoard(t, ['n1', 'n2']);
+  // No swap, no network, and nothing of GPUs.
+  board.lay('bare', { valid: 0n });
+  const { port, child, exit } = await serve(t, ['--board', board.path]);
+  const client = await Asker.open(t, port);
+  const schema = elementsOf(await client.ask('#\n'));
+  t.same(schema.map(([, category, mask]) => [category, Number(mask)]).slice(0, 2), [
+    [SERVER.name, SERVER.mask],
+    [STATE.name, STATE.mask],
+  ]);
+  const sample = elementsOf(await client.ask('S\n'));
+  const reader = new BoardReader(board.path);
+  t.teardown(() => reader.close());
+  const nodes = [...reader.snapshot().nodes()];
+  for (const node of nodes) {
+    const told = byCategory(sample, node.name);
+    const { report } = node;
+    if (report === undefined) throw new Error('no report');
+    t.same(told.beostate?.[4][1], node.state);
+    if (node.name === 'bare') {
+      t.same(Object.keys(told).sort(), ['beostate', 'time'], 'what was not measured is not told');
+      continue;
+    }
+    const jiffies = (['user', 'nice', 'system', 'idle', 'iowait', 'irq', 'softirq', 'steal'] as const).map(kind =>
+      Math.floor((report[`cpu_${kind}_ms`] ?? 0) / 10),
+    );
+    t.same(numbers(told.cpuinfo?.[4] ?? []), jiffies, 'jiffies');
+    const loads = [report.load1_c, report.load5_c, report.load15_c].map(load => Math.round(((load ?? 0) * 2048) / 100));
+    t.same(numbers(told.avenrun?.[4] ?? []), loads, 'a load of 1 is 2048');
+    t.same(numbers(told.paging?.[4] ?? []), [report.majfaults, report.swapin_pages, report.swapout_pages]);
+    t.same(numbers(told.switch?.[4] ?? []), [report.ctxt]);
+    t.same(numbers(told.time?.[4] ?? []), [
+      Number(report.t_real_ns / 1_000_000_000n),
+      Number(report.t_boot_ns / 10_000_000n),
+    ]);
+    const used = (report.net ?? []).filter(({ name }) => name !== '');
+    t.same(told.netinfo?.[4], [
+      ['nr', String(used.length)],
+      ...used.map(({ name, rx_bytes, rx_packets, tx_bytes, tx_packets, errors, drops }) =>
+        [name, rx_bytes, rx_packets, tx_bytes, tx_packets, errors, drops].map(String),
+      ),
+    ]);
+    t.equal(told.gpu?.[4].length, 1 + (report.gpu_count ?? 0));
+    for (const [, category, , , data] of Object.values(told)) {
+      const row = schema.find(([, name]) => name === category);
+      const [[, nr] = []] = (row?.[4] ?? []) as string[][];
+      const values = nr === 'n' ? (data[1] as string[]).slice(1) : data.slice(1);
+      t.equal(values.length, (row?.[4].length ?? 0) - 1, `${category}: as many as the schema says`);
+    }
+  }
+  t.same(byCategory(sample, schema[0]?.[0] ?? '').server?.[4], [['nr', '1'], '3'], 'it names itself');
+
+  await t.test('masks', async t => {
+    for (const { name, mask } of CATEGORIES) {
+      const part = elementsOf(await client.ask(`0x${mask.toString(16)}S\n`));
+      t.same([...new Set(part.map(([, category]) => category))], [name], name);
+    }
+    t.same(elementsOf(await client.ask('0x0S\n')), []);
+    // As the client in Ruby does that comes with the author's parser: the mean of the three averages over all nodes.
+    const samples = read(await client.ask('0x40S\n')) as string[][][];
+    t.same(
+      samples.map(sample => sample[4]?.slice(1).map(Number)),
+      nodes.filter(({ name }) => name !== 'bare').map(() => [25272, 11612, 164]),
+    );
+  });
+
+  await t.test('one connection, many commands', async t => {
+    client.socket.write('# 0x40S\nS "S" 0x8S');
+    const answers = [];
+    for (let i = 0; i < 5; i++) answers.push(elementsOf(await client.next()).length);
+    t.same(answers, [schema.length, 2, sample.length, sample.length, 2]);
+    const [[, category, , , [why = '']] = ['', '', '', '', []]] = elementsOf(await client.ask('STATUS\n'));
+    t.equal(category, 'error');
+    t.match(why, /^there is no command STATUS; write #/);
+    t.equal(elementsOf(await client.ask('S\n')).length, sample.length, 'and goes on');
+  });
+
+  await t.test('states', async t => {
+    board.stall();
+    await until('it is stalled', async () =>
+      elementsOf(await client.ask('0x100S')).every(([, , state]) => state === 'unknown'),
+    );
+    const all = elementsOf(await client.ask('S\n'));
+    t.same([...new Set(all.map(([, category]) => category))].sort(), ['beostate', 'server'], 'no numbers of old');
+    rmSync(board.path);
+    await until('it is gone', async () =>
+      elementsOf(await client.ask('S\n')).some(([, , state]) => state === 'no-board'),
+    );
+  });
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('several boards, and names that Lisp would misread', async t => {
+  const [one, two] = [new LiveBoard(t, ['1e5', 'nil', 'a.b']), new LiveBoard(t, ['a.b'])];
+  const { port } = await serve(t, ['--board', `x=${one.path}`, '--board', `y=${two.path}`]);
+  const client = await Asker.open(t, port);
+  const names = new Set(elementsOf(await client.ask('0x100S\n')).map(([name]) => name));
+  t.same([...names], ['x/1e5', 'x/nil', 'x/a.b', 'y/a.b']);
+  const wrong = await run(['supermon', '--board', one.path, '--board', `y=${two.path}`]);
+  t.match(wrong, { code: 2, stderr: /of several each needs the name/ });
+});
+
+// ---- other people's parsers ----
+
+/** Prints, of each element, the category and how many members the data has: by the library of Supermon's author. */
+const BY_SFSEXP = `
+#include <sexp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  size_t room = 1 << 22, length = 0, got;
+  char *text = malloc(room);
+  while ((got = fread(text + length, 1, room - length - 1, stdin)) > 0) length += got;
+  text[length] = 0;
+  sexp_t *all = parse_sexp(text, length);
+  if (all == NULL || all->ty != SEXP_LIST) return 1;
+  for (sexp_t *element = all->list; element != NULL; element = element->next) {
+    sexp_t *last = element->list->next;
+    const char *category = last->val;
+    while (last->next != NULL) last = last->next;
+    int members = 0;
+    if (last->ty != SEXP_LIST) return 2;
+    for (sexp_t *one = last->list; one != NULL; one = one->next) members++;
+    printf("%s %d\\n", category, members);
+  }
+  return 0;
+}
+`;
+
+const BY_PYTHON = `
+import sys, sexpdata
+for element in sexpdata.loads(sys.stdin.read(), true=None, nil=None):
+    print(element[1].value(), len(element[-1]))
+`;
+
+/** What the published client does, which it does for ever: two samples over one connection, asked for by PRINT, and the difference. */
+const BY_LISP = (port: number) => `
+(defun data-of (category sample)
+  (cond ((null sample) 'unknown)
+        ((equal category (cadar sample)) (car (last (car sample))))
+        (t (data-of category (cdr sample)))))
+(setq sock (socket:socket-connect ${port} "127.0.0.1"))
+(print "S\\n" sock)
+(setq before (data-of 'cpuinfo (read sock)))
+(print "S\\n" sock)
+(setq after (data-of 'cpuinfo (read sock)))
+(format t "~a ~a ~a~%" (cadr before) (- (cadr after) (cadr before)) (length after))
+(print "#\\n" sock)
+(format t "~a~%" (length (read sock)))
+`;
+
+t.test('read by others', async t => {
+  const board = new LiveBoard(t, ['n1', 'a.b', '1e5']);
+  const { port } = await serve(t, ['--board', board.path]);
+  const client = await Asker.open(t, port);
+  const schema = elementsOf(await client.ask('#\n'));
+  const text = await client.ask('S\n');
+  const wanted = elementsOf(text).map(([, category, , , data]) => `${category} ${data.length}`);
+  const own = folder(t);
+
+  await t.test(
+    "by the author's parser",
+    { skip: lacks('gcc libsexp-dev pkg-config', 'gcc', 'pkg-config') },
+    async t => {
+      const flags = spawnSync('pkg-config', ['--cflags', '--libs', 'sfsexp'], { encoding: 'utf8' });
+      if (flags.status !== 0 && !process.env.CI)
+        return void t.pass('sfsexp', { skip: 'missing: apt-get install libsexp-dev' });
+      writeFileSync(join(own, 'read.c'), BY_SFSEXP);
+      const words = ['-o', join(own, 'read'), join(own, 'read.c'), ...flags.stdout.trim().split(/\s+/)];
+      const made = spawnSync('gcc', words, { encoding: 'utf8' });
+      t.equal(made.status, 0, made.stderr);
+      const { status, stdout } = spawnSync(join(own, 'read'), { input: text, encoding: 'utf8' });
+      t.equal(status, 0);
+      t.same(stdout.trim().split('\n'), wanted);
+    },
+  );
+
+  await t.test('by Python', { skip: lacks('python3', '/usr/bin/python3') }, async t => {
+    const { status, stdout, stderr } = spawnSync('/usr/bin/python3', ['-c', BY_PYTHON], {
+      input: text,
+      encoding: 'utf8',
+    });
+    if (/No module named/.test(stderr) && !process.env.CI)
+      return void t.pass('sexpdata', { skip: 'missing: apt-get install python3-sexpdata' });
+    t.equal(status, 0, stderr);
+    t.same(stdout.trim().split('\n'), wanted);
+  });
+
+  await t.test('by Lisp', { skip: lacks('clisp', 'clisp') }, async t => {
+    writeFileSync(join(own, 'client.lisp'), BY_LISP(port));
+    const { status, stdout, stderr } = spawnSync('clisp', ['-q', '-norc', join(own, 'client.lisp')], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    t.same([status, stderr], [0, '']);
+    t.equal(stdout, `1500 0 9\n${schema.length}\n`);
+  });
+});

@@ -1,0 +1,173 @@
+// Servers of Supermon's protocol put together: a chain of three equals its boards; who is silent, loops or says what cannot be taken is told
+// of, and harms no other.
+
+import { createServer, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { listenAt } from '../src/common/listening.js';
+import { BoardSamples } from '../src/supermon/boardsamples.js';
+import { STATE } from '../src/supermon/categories.js';
+import { Child, MOST_LEVELS } from '../src/supermon/children.js';
+import { Concentrator } from '../src/supermon/concentrator.js';
+import { Conversations } from '../src/supermon/conversation.js';
+import { until } from './lib.js';
+import { Asker, type Element, elementsOf, LiveBoard, serve } from './supermon.js';
+
+const LOCAL = { host: '127.0.0.1', port: 0 };
+
+/** What does not change with time: all but ages, and who tells. */
+function steady(elements: readonly Element[]): string[] {
+  return elements
+    .filter(([, category]) => category !== 'server')
+    .map(([name, category, state, , data]) =>
+      JSON.stringify([name, category, state, category === STATE.name ? data.with(2, 'age') : data]),
+    )
+    .sort();
+}
+
+const serversOf = (text: string) => new Set(elementsOf(text).map(([server]) => server));
+
+t.test('a chain of three equals the boards', async t => {
+  const [near, far] = [new LiveBoard(t, ['a1', 'a2']), new LiveBoard(t, ['b1', '1e5'])];
+  const third = await serve(t, ['--board', far.path]);
+  const second = await serve(t, ['--board', near.path, '--from', `127.0.0.1:${third.port}`]);
+  const first = await serve(t, ['--from', `127.0.0.1:${second.port}`]);
+  const [top, bottom, middle] = [
+    await Asker.open(t, first.port),
+    await Asker.open(t, third.port),
+    await Asker.open(t, second.port),
+  ];
+  await until('all know of each other', async () => serversOf(await top.ask('#\n')).size === 3);
+  const own = elementsOf(await bottom.ask('S\n'));
+  const both = elementsOf(await middle.ask('S\n'));
+  t.same(
+    steady(both).filter(line => !/^\["a/.test(line)),
+    steady(own),
+    'without loss',
+  );
+  t.same(steady(elementsOf(await top.ask('S\n'))), steady(both), 'over two, too');
+  const part = elementsOf(await top.ask('0x40S\n'));
+  t.same(part.map(([name]) => name).sort(), ['1e5', 'a1', 'a2', 'b1']);
+  const levels = elementsOf(await top.ask('#\n')).map(([server, , , level]) => `${server} ${level}`);
+  t.same(
+    [...new Set(levels)].map(line => line.split(' ').at(-1)),
+    ['2', '1', '0'],
+  );
+
+  third.child.kill('SIGSTOP');
+  const stateOf = (elements: Element[], node: string) =>
+    elements.find(([name, category]) => name === node && category === STATE.name)?.[2];
+  const gone = await until('nothing is known of its nodes', async () => {
+    const elements = elementsOf(await top.ask('S\n'));
+    return stateOf(elements, 'b1') === 'unknown' && elements;
+  });
+  t.equal(stateOf(gone, '1e5'), 'unknown');
+  t.equal(gone.filter(([name]) => name === 'b1').length, 1, 'and no numbers of old');
+  t.ok(
+    gone.some(
+      ([name, category, state]) => name === `127.0.0.1:${third.port}` && category === 'server' && state === 'silent',
+    ),
+  );
+  await until('the others are as ever', async () => stateOf(elementsOf(await top.ask('S\n')), 'a1') === 'live');
+  third.child.kill('SIGCONT');
+  await until('it is back', async () => stateOf(elementsOf(await top.ask('S\n')), 'b1') === 'live');
+  third.child.kill('SIGKILL');
+  await third.exit;
+  await until('it is gone again', async () => stateOf(elementsOf(await top.ask('S\n')), 'b1') === 'unknown');
+  t.match(second.output().stderr, new RegExp(`127.0.0.1:${third.port}: .*; its 2 nodes are unknown until it answers`));
+  for (const { child, exit } of [first, second]) {
+    child.kill('SIGTERM');
+    t.equal(await exit, 0);
+  }
+});
+
+/** A server in this process, to which others can be added. */
+async function here(t: Test, name: string, boards: BoardSamples[] = []) {
+  const children: Child[] = [];
+  const concentrator = new Concentrator(name, boards, children);
+  const server = new Conversations(concentrator.answer);
+  const { port } = await server.listen(LOCAL);
+  t.teardown(() => {
+    for (const child of children) child.close();
+    server.close();
+  });
+  const add = (port: number) => {
+    const child = new Child({ host: '127.0.0.1', port }, name, () => undefined);
+    children.push(child);
+    return child;
+  };
+  return { port, add };
+}
+
+t.test('servers that ask each other', async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const samples = new BoardSamples(undefined, board.path, undefined);
+  t.teardown(() => samples.reader.close());
+  const [a, b, c] = [await here(t, 'a', [samples]), await here(t, 'b'), await here(t, 'c')];
+  const alone = a.add(a.port);
+  await alone.meet();
+  t.equal(alone.trouble, 'loop', 'one that asks itself');
+  const all = [a.add(b.port), b.add(c.port), c.add(a.port)];
+  await until('a ring of three is found', () => all.some(({ trouble }) => trouble === 'loop'));
+  const client = await Asker.open(t, a.port);
+  const nodes = elementsOf(await client.ask('0x100S\n')).filter(([name]) => name === 'n1');
+  t.same(nodes[0]?.[2], 'live', 'and the board is served all the same');
+});
+
+/** What says this to every question. */
+async function saying(t: Test, say: (socket: Socket, question: string) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('data', data => say(socket, data.toString()));
+  });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (await listenAt(server, LOCAL)).port;
+}
+
+t.test('children that cannot be taken', async t => {
+  const row = (level: number) => `((x server 0x8000 ${level} ((nr 1) nodes)))\n`;
+  /** A good schema, and then this. */
+  const then = (answer: string) => (socket: Socket, question: string) =>
+    socket.write(question.startsWith('#') ? row(0) : answer);
+  const rows: [what: string, say: (socket: Socket, question: string) => void, trouble: string][] = [
+    ['nothing', () => undefined, 'silent'],
+    ['an end', socket => socket.end(), 'silent'],
+    ['half an expression', socket => socket.write('((x server'), 'silent'],
+    ['half of one, and an end', socket => socket.end('((x server'), 'silent'],
+    ['no list', socket => socket.write('hello\n'), 'bad'],
+    ['HTTP', socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), 'bad'],
+    ['an element that is no list', socket => socket.write('(a b)\n'), 'bad'],
+    ['an element without data', socket => socket.write('((a b c))\n'), 'bad'],
+    ['more than an answer', socket => socket.write(`${row(0)}${row(0)}`), 'bad'],
+    ['lists without end', socket => socket.write('('.repeat(100_000)), 'bad'],
+    ['an atom without end', socket => socket.write(`((${'x'.repeat(100_000)}`), 'bad'],
+    ['a text without end', socket => socket.write(`(("${'x'.repeat(100_000)}`), 'bad'],
+    ['bytes', socket => socket.write(Buffer.from([0x28, 0x28, 0, 1, 0xff])), 'bad'],
+    ['quotes of Lisp', socket => socket.write("(('a b c (d)))\n"), 'bad'],
+    ['too many levels', socket => socket.write(row(MOST_LEVELS)), 'deep'],
+    ['a good schema, and a bad sample', then('(a)'), 'bad'],
+    [
+      'a good schema, and no sample',
+      (socket, question) => void (question.startsWith('#') && socket.write(row(0))),
+      'silent',
+    ],
+  ];
+  const board = new LiveBoard(t, ['n1']);
+  const samples = new BoardSamples(undefined, board.path, undefined);
+  t.teardown(() => samples.reader.close());
+  const server = await here(t, 'us', [samples]);
+  const children: Child[] = [];
+  for (const [, say] of rows) children.push(server.add(await saying(t, say)));
+  await Promise.all(children.map(child => child.meet()));
+  const client = await Asker.open(t, server.port);
+  const elements = elementsOf(await client.ask('S\n'));
+  for (const [i, [what, , trouble]] of rows.entries()) {
+    const told = elements.find(([name, category]) => name === children[i]?.name && category === 'server');
+    t.same(told?.[2], trouble, `${what}: ${children[i]?.why}`);
+  }
+  t.same(elements.find(([name, category]) => name === 'n1' && category === STATE.name)?.[2], 'live');
+  t.equal(elements.filter(([name]) => name === 'x').length, 0);
+});

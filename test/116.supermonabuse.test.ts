@@ -1,0 +1,143 @@
+// What clients of `beoboard supermon` may do to it: too many of them, words without end, answers that nobody reads; and what its parser says
+// of what is no answer (any bytes: 91.fuzz). Nothing crashes, hangs or grows.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { Conversations } from '../src/supermon/conversation.js';
+import { atomsOf, BadExpression, type Expression, Scanner } from '../src/supermon/expressions.js';
+import { until } from './lib.js';
+import { Asker, elementsOf, LiveBoard, serve } from './supermon.js';
+
+t.test('a thousand connections', async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const { port, child, exit, output } = await serve(t, ['--board', board.path]);
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  let closed = 0;
+  for (let i = 0; i < 1000; i++) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined).on('close', () => closed++);
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  await until('there are as many as there is room for', () => closed === 1000 - 256);
+  const client = await Asker.open(t, port);
+  t.ok(elementsOf(await client.ask('S\n')).length > 5, 'who comes last is served');
+  // Of the connections that are left each is served, too.
+  const left = sockets.filter(({ destroyed }) => !destroyed);
+  let answered = 0;
+  for (const socket of left) {
+    socket.once('data', () => answered++);
+    socket.write('0x40S\n');
+  }
+  await until('all have an answer', () => answered >= 255);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.match(output().stderr, /ended in good order/);
+});
+
+t.test('words without end, bytes, other protocols', async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const { port, child } = await serve(t, ['--board', board.path]);
+  const rows: [what: string, said: string][] = [
+    ['a word without end', 'x'.repeat(100_000)],
+    ['lists', '('.repeat(100_000)],
+    ['NULs', '\0'.repeat(1000)],
+    ['HTTP', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['bytes', Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')],
+  ];
+  for (const [what, said] of rows) {
+    const client = await Asker.open(t, port);
+    const [[, category] = []] = elementsOf(await client.ask(said));
+    t.equal(category, 'error', what);
+  }
+  const half = await Asker.open(t, port);
+  half.socket.write('0x4');
+  half.socket.end();
+  await once(half.socket, 'close');
+  t.equal(child.exitCode, null);
+});
+
+t.test('who does not read is dropped, and the others are served', async t => {
+  let told = 0;
+  // Without end, as it were: what is not read is not made either.
+  async function* answer() {
+    const bytes = Buffer.alloc(1 << 16, 0x20);
+    for (;;) {
+      told += bytes.length;
+      yield bytes;
+    }
+  }
+  const server = new Conversations(answer, 300);
+  t.teardown(() => server.close());
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const client = connect(port, '127.0.0.1').pause();
+  client.on('error', () => undefined);
+  t.teardown(() => void client.destroy());
+  client.write('S\n'.repeat(10_000));
+  await until('it is dropped', () => server.counts.stuck === 1);
+  const then = told;
+  t.ok(then < 64 << 20, `${then} bytes were made for it`);
+  await until('it has left', () => server.clients === 0);
+  t.equal(told, then, 'and nothing more is');
+});
+
+// ---- the parser ----
+
+/** All of it at once, or in pieces. */
+function scan(bytes: Buffer, pieces: number): Expression | string {
+  const scanner = new Scanner(1 << 20);
+  let found: Expression | undefined;
+  try {
+    for (let at = 0; at < bytes.length && found === undefined; at += pieces)
+      found = scanner.push(bytes.subarray(at, at + pieces));
+  } catch (error) {
+    if (!(error instanceof BadExpression)) throw error;
+    return error.message;
+  }
+  return found ?? 'more';
+}
+
+t.test('expressions of all kinds', async t => {
+  const whole = '((a b c (d)) ("e f" g h ((nr 1) 2)))';
+  const found = scan(Buffer.from(whole), 1);
+  if (typeof found === 'string') throw new Error(found);
+  t.same(
+    found.elements.map(({ start, end }) => whole.slice(start, end)),
+    ['(a b c (d))', '("e f" g h ((nr 1) 2))'],
+  );
+  t.same(
+    found.elements.map(element => atomsOf(found, element, 4)),
+    [
+      ['a', 'b', 'c'],
+      ['e f', 'g', 'h'],
+    ],
+  );
+  for (const [text, says] of [
+    ['', 'more'],
+    ['(', 'more'],
+    ['(("', 'more'],
+    ['(("\\")', 'more'],
+    [')', 'is no list'],
+    ['x', 'is no list'],
+    ['(x', 'has an element that is no list'],
+    ['(())', 'has an element without a name, a category and a list of data'],
+    ['((a b (c) d))', 'has an element without a name, a category and a list of data'],
+    ['((a b c (d)))x', 'goes on behind its end'],
+    ['((a;', 'has the byte 59, which is of no expression of this protocol'],
+    ['((\x01', 'has the byte 1, which is of no expression of this protocol'],
+    ['(("\n', 'has a control character in quotes'],
+    ['('.repeat(17), 'has lists more than 16 deep'],
+    [`((${'x'.repeat(4097)}`, 'has an atom of more than 4096 bytes'],
+    [`((a ${'(b) '.repeat(300_000)}`, 'is longer than 1048576 bytes'],
+  ] as const)
+    for (const pieces of [1 << 20, 1 << 16])
+      t.equal(
+        scan(Buffer.from(text, 'latin1'), text.length > 1000 && pieces === 1 ? 1 << 16 : pieces),
+        says,
+        text.slice(0, 30),
+      );
+});
