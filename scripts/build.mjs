@@ -73,8 +73,9 @@ const seen = (paths, ending) =>
 /** What the JavaScript is made of, and what was made. */
 const sources = () =>
   seen(['src', 'proto', 'test', 'bench'], /\.ts$/) +
+  seen(['src/web/page'], /\.(html|css|svg|json)$/) +
   seen(['scripts', 'tsconfig.json', 'package.json', 'package-lock.json'], /\.(mjs|cjs|json)$/);
-const made = () => seen(['dist'], /\.(js|cjs)$/);
+const made = () => seen(['dist'], /\.(js|cjs)$/) + seen(['dist/page'], /\.(html|css|svg)$/);
 
 function javascript() {
   const record = join(root, 'dist', '.built');
@@ -83,7 +84,10 @@ function javascript() {
   if (existsSync(record) && readFileSync(record, 'utf8') === `${before}\n${made()}`) return;
   const main = join(root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) console.error('build: compiling TypeScript …');
-  run('compiling TypeScript', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  // The page knows a browser and no Node.
+  for (const project of [root, join(root, 'src', 'web', 'page')])
+    run('compiling TypeScript', process.execPath, [tsc, '-p', project]);
   run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
   writeFileSync(`${record}.${process.pid}`, `${before}\n${made()}`);
   renameSync(`${record}.${process.pid}`, record);

@@ -1,6 +1,6 @@
 // Puts what `tsc` made of src/ into few files of CommonJS, dist/bin/: beoboard.cjs, and the parts that it loads when they are wanted, one
 // for each verb and one for each set of modules that the same verbs share. Nothing else is different; packages and the addon stay where
-// they are.
+// they are. The page of the wall goes to dist/page/: one script, and the files beside it as they are.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -33,7 +33,7 @@ const bundle = await rollup({
     throw new Error(warning.message);
   },
 });
-const { output } = await bundle.generate({
+const { output: parts } = await bundle.generate({
   format: 'cjs',
   generatedCode: 'es2015',
   banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
@@ -42,23 +42,45 @@ const { output } = await bundle.generate({
   chunkFileNames: ({ facadeModuleId, name }) =>
     `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}-[hash].cjs`,
 });
-// Parts first.
-const files = new Map(output.map(({ fileName, code }) => [fileName, code]).reverse());
+
+const page = await rollup({
+  input: join(root, 'dist', 'src', 'web', 'page', 'main.js'),
+  treeshake: false, // as above
+  onwarn(warning) {
+    throw new Error(warning.message);
+  },
+});
+const { output: pageParts } = await page.generate({ format: 'es', entryFileNames: 'page.js' });
+const source = join(root, 'src', 'web', 'page');
+const besides = readdirSync(source).filter(name => /\.(html|css|svg)$/.test(name));
 
 // A service may start from here at this very moment, and a command that has been started wants more parts: each file is replaced at
 // once, beoboard.cjs last, and what has been replaced stays for a while.
 const HOUR_MS = 3_600_000;
-mkdirSync(into, { recursive: true });
-for (const [name, code] of files) {
-  const path = join(into, name);
-  if (existsSync(path) && readFileSync(path, 'utf8') === code) continue;
-  // Beside the folder: what a build that was killed leaves is no part of the package.
-  const made = join(dirname(into), `${name}.${process.pid}`);
-  writeFileSync(made, code, { mode: name === PROGRAM ? 0o755 : 0o644 });
-  renameSync(made, path);
+/** Puts files, by name, into a folder, in their order. */
+function put(folder, files) {
+  mkdirSync(folder, { recursive: true });
+  for (const [name, code] of files) {
+    const path = join(folder, name);
+    if (existsSync(path) && readFileSync(path, 'utf8') === code) continue;
+    // Beside the folder: what a build that was killed leaves is no part of the package.
+    const made = join(dirname(folder), `${name}.${process.pid}`);
+    writeFileSync(made, code, { mode: name === PROGRAM ? 0o755 : 0o644 });
+    renameSync(made, path);
+  }
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (!files.has(name) && Date.now() - statSync(path).mtimeMs >= HOUR_MS)
+      rmSync(path, { force: true, recursive: true });
+  }
 }
-for (const name of readdirSync(into)) {
-  const path = join(into, name);
-  if (!files.has(name) && Date.now() - statSync(path).mtimeMs >= HOUR_MS)
-    rmSync(path, { force: true, recursive: true });
-}
+
+put(
+  join(root, 'dist', 'page'),
+  new Map([
+    ...pageParts.map(({ fileName, code }) => [fileName, code]),
+    ...besides.map(name => [name, readFileSync(join(source, name), 'utf8')]),
+  ]),
+);
+// Parts first.
+put(into, new Map(parts.map(({ fileName, code }) => [fileName, code]).reverse()));

@@ -1,0 +1,117 @@
+// What packages do when they are installed, upgraded and removed, in POSIX sh, for dpkg and for rpm; made out of packages.mjs. Each part may
+// run twice, and none needs a systemd that runs: where an image is only being made there is none.
+
+const RUNS = '[ -d /run/systemd/system ]';
+
+/** Lines, without what is none of them. Undefined where none is left, and so for all that is made of it. */
+const lines = (...parts) => parts.filter(part => typeof part === 'string').join('\n') || undefined;
+const block = (head, tail, parts) => {
+  const inside = lines(...parts);
+  return inside && `${head}\n${inside.replace(/^(?=.)/gm, '  ')}\n${tail}`;
+};
+const when = (condition, ...parts) => block(`if ${condition}; then`, 'fi', parts);
+const forEach = (names, ...parts) =>
+  names.length > 0 ? block(`for unit in ${names.join(' ')}; do`, 'done', parts) : undefined;
+/** A command about some units; none where there are none. */
+const about = (names, command) => (names.length > 0 ? command.replace('UNITS', names.join(' ')) : undefined);
+
+/** The names of a package's units, by what is done with them. */
+function unitsOf({ units = {} }) {
+  const all = Object.keys(units);
+  const sockets = all.filter(name => name.endsWith('.socket'));
+  const services = all.filter(name => !sockets.includes(name));
+  const enabled = all.filter(name => units[name].enabled);
+  // A socket stops before its service, which a report would start again.
+  return {
+    all,
+    services,
+    enabled,
+    disabled: all.filter(name => !enabled.includes(name)),
+    stop: [...sockets, ...services],
+  };
+}
+
+/**
+ * Users first, then folders, which belong to them: each boot makes these, and where an image is only being made there may be no /proc, without
+ * which nobody makes any. The kernel's limit where one runs that is ours to set.
+ */
+const setUp = ({ sysusers, tmpfiles, sysctl }) =>
+  lines(
+    sysusers && `systemd-sysusers ${sysusers}`,
+    tmpfiles && `systemd-tmpfiles --create ${tmpfiles} || :`,
+    sysctl && when(RUNS, `/usr/lib/systemd/systemd-sysctl ${sysctl} || :`),
+  );
+
+/** dpkg's maintainer scripts by name, those that have something to do. `deb-systemd-*` are of every Debian (init-system-helpers). */
+export function debScripts(pack) {
+  const { all, services, enabled, disabled, stop } = unitsOf(pack);
+  const { purges, written } = pack;
+  // Who disabled one has it disabled, whatever was installed since.
+  const enable = [
+    when('deb-systemd-helper --quiet was-enabled "$unit"', 'deb-systemd-helper enable "$unit" >/dev/null || :'),
+    'deb-systemd-helper update-state "$unit" >/dev/null || :',
+  ];
+  const reload = about(all, 'systemctl --system daemon-reload >/dev/null || :');
+  const scripts = {
+    postinst: when(
+      '[ "$1" = configure ]',
+      setUp(pack),
+      forEach(enabled, ...enable),
+      forEach(disabled, when('deb-systemd-helper debian-installed "$unit"', ...enable)),
+      when(
+        RUNS,
+        reload,
+        when('[ -z "$2" ]', about(enabled, 'deb-systemd-invoke start UNITS >/dev/null || :')),
+        // Sockets never: what comes meanwhile waits in them.
+        when('[ -n "$2" ]', about(services, 'deb-systemd-invoke restart UNITS >/dev/null || :')),
+      ),
+    ),
+    prerm: when(
+      '[ "$1" = remove ]',
+      // What an administrator has enabled: a purge takes it away, too.
+      about(all, 'deb-systemd-helper update-state UNITS >/dev/null || :'),
+      when(RUNS, about(stop, 'deb-systemd-invoke stop UNITS >/dev/null || :')),
+    ),
+    postrm: lines(
+      when(`[ "$1" = remove ] && ${RUNS}`, reload),
+      when(
+        '[ "$1" = purge ]',
+        about(all, 'deb-systemd-helper purge UNITS >/dev/null || :'),
+        purges && `rm -f ${purges.join(' ')}`,
+        written && `rm -rf ${written.join(' ')}`,
+      ),
+    ),
+  };
+  return Object.fromEntries(
+    Object.entries(scripts)
+      .filter(([, text]) => text !== undefined)
+      .map(([name, text]) => [name, `#!/bin/sh\nset -e\n${text}\n`]),
+  );
+}
+
+/** rpm's scriptlets by name. What Fedora's macros would make is written out: where these packages are built there are no such macros. */
+export function rpmScripts(pack) {
+  const { all, services, stop } = unitsOf(pack);
+  const quietly = command => `${command} >/dev/null 2>&1 || :`;
+  const reload = about(all, quietly('systemctl daemon-reload'));
+  const ldconfig = pack.library && '/sbin/ldconfig || :';
+  const scripts = {
+    post: lines(
+      setUp(pack),
+      ldconfig,
+      // Whether one starts at boot is for the presets of the system to say; EL's say no.
+      when('[ "$1" -eq 1 ]', about(all, quietly('systemctl --no-reload preset UNITS'))),
+      when(RUNS, reload),
+    ),
+    preun: when(
+      '[ "$1" -eq 0 ]',
+      about(all, quietly('systemctl --no-reload disable UNITS')),
+      when(RUNS, about(stop, quietly('systemctl stop UNITS'))),
+    ),
+    postun: lines(
+      ldconfig,
+      when(RUNS, reload, when('[ "$1" -ge 1 ]', about(services, quietly('systemctl try-restart UNITS')))),
+    ),
+  };
+  return Object.fromEntries(Object.entries(scripts).filter(([, text]) => text !== undefined));
+}

@@ -1,0 +1,126 @@
+// Makes the packages of packaging/packages.mjs: deb, rpm, and npm's with prebuilt addons, in build/packages, or with `--out DIR` there. Words
+// choose formats (deb, rpm, npm), processors (amd64, arm64) and packages by name; without words all are made. The same commit gives the same
+// bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
+// Plain JavaScript without dependencies: it runs before there are any.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { PACKAGES, PROCESSORS } from '../packaging/packages.mjs';
+import { fail, manifest, out, root, run, version, words, work } from './packaging/common.mjs';
+import { compile } from './packaging/compile.mjs';
+import { deb } from './packaging/deb.mjs';
+import { bill, npmPackage } from './packaging/npm.mjs';
+import { assemble } from './packaging/program.mjs';
+import { rpms } from './packaging/rpm.mjs';
+
+// ---- what is wanted ----
+
+const FORMATS = ['deb', 'rpm', 'npm'];
+const CHOICES = { format: FORMATS, processor: Object.keys(PROCESSORS), package: Object.keys(PACKAGES) };
+for (const word of words)
+  if (!Object.values(CHOICES).flat().includes(word))
+    fail(
+      `${word} is no ${Object.entries(CHOICES)
+        .map(([what, all]) => `${what} (${all.join(', ')})`)
+        .join(' or ')}`,
+    );
+const chosen = Object.fromEntries(
+  Object.entries(CHOICES).map(([what, all]) => {
+    const some = all.filter(name => words.includes(name));
+    return [what, some.length > 0 ? some : all];
+  }),
+);
+const { format: formats, processor: processors, package: names } = chosen;
+const system = formats.includes('deb') || formats.includes('rpm');
+
+/** What has to be compiled: what the wanted packages take out of {built}. */
+const parts = new Set(
+  names
+    .filter(() => system)
+    .flatMap(name => PACKAGES[name].files.map(([from]) => /^\{built\}\/([^/]+)/.exec(from ?? '')?.[1]))
+    .filter(part => part !== undefined),
+);
+if (formats.includes('npm') || parts.has('program')) parts.add('addon');
+
+// ---- what it takes ----
+
+const own = { x64: 'amd64', arm64: 'arm64' }[process.arch];
+/** Programs and files, and Debian's packages that have them. */
+const needs = [['make', 'make']];
+if (formats.includes('deb')) needs.push(['dpkg-deb', 'dpkg']);
+if (formats.includes('rpm')) needs.push(['rpmbuild', 'rpm']);
+for (const name of parts.size > 0 ? processors : []) {
+  const { triplet, musl } = PROCESSORS[name];
+  const cross = name === own ? '' : `-${triplet.replace('_', '-')}`;
+  needs.push([`${triplet}-gcc`, `gcc${cross}`]);
+  if (cross !== '') needs.push([`/usr/${triplet}/include/stdio.h`, `libc6-dev-${name}-cross`]);
+  if (parts.has('addon')) needs.push([`${triplet}-g++`, `g++${cross}`]);
+  if (parts.has('beoboard-send') || parts.has('beoboard-gate'))
+    needs.push([`/usr/lib/${musl}/musl-gcc.specs`, `musl-dev:${name}`]);
+}
+const folders = (process.env.PATH ?? '').split(':');
+const isThere = what =>
+  what.startsWith('/') ? existsSync(what) : folders.some(folder => existsSync(join(folder, what)));
+const missing = needs.filter(([what]) => !isThere(what)).map(([, name]) => name);
+if (missing.length > 0) {
+  const foreign = processors.filter(name => name !== own && missing.includes(`musl-dev:${name}`));
+  const first = foreign.map(name => `dpkg --add-architecture ${name} && apt-get update && `).join('');
+  fail(`${missing.join(', ')} missing; on Debian: ${first}apt-get install ${missing.join(' ')}`);
+}
+
+const git = (...args) => {
+  const { status, stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+};
+const epoch =
+  process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct') ?? fail('this is no clone; set SOURCE_DATE_EPOCH');
+// For all that runs from here on.
+Object.assign(process.env, { SOURCE_DATE_EPOCH: epoch, TZ: 'UTC', LC_ALL: 'C.UTF-8' });
+process.umask(0o022);
+
+// ---- making ----
+
+for (const folder of [out, work()]) rmSync(folder, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+if (parts.has('addon')) run(process.execPath, [join(root, 'scripts', 'build.mjs')], { stdio: 'inherit' });
+const files = [];
+for (const processor of processors) {
+  if (parts.size > 0) compile(processor, parts);
+  if (parts.has('program')) assemble(processor);
+}
+for (const [i, processor] of processors.entries()) {
+  if (formats.includes('deb'))
+    for (const name of names) if (i === 0 || PACKAGES[name].each) files.push(deb(name, processor));
+  if (formats.includes('rpm')) files.push(...rpms(names, processor, i === 0));
+}
+const commit = git('rev-parse', 'HEAD') ?? null;
+const hash = data => createHash('sha256').update(data).digest('hex');
+if (formats.includes('npm')) files.push(npmPackage(processors), bill(hash(`${commit} ${epoch}`)));
+
+/** The first line of what a program says of its version. */
+const told = (command, ...args) => {
+  const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  return stdout?.split('\n')[0] ?? null;
+};
+// Who wants to make the same again needs these; nobody has signed it.
+const record = {
+  name: manifest.name,
+  version,
+  commit,
+  modified: (git('status', '--porcelain') ?? '') !== '',
+  sourceDateEpoch: Number(epoch),
+  tools: {
+    node: process.version,
+    npm: told('npm', '--version'),
+    gcc: Object.fromEntries(processors.map(name => [name, told(`${PROCESSORS[name].triplet}-gcc`, '--version')])),
+    binutils: told('ld', '--version'),
+    dpkg: told('dpkg-deb', '--version'),
+    rpm: told('rpmbuild', '--version'),
+  },
+  files: Object.fromEntries(files.sort().map(file => [basename(file), hash(readFileSync(file))])),
+};
+rmSync(work(), { recursive: true, force: true });
+writeFileSync(join(out, 'packages.json'), `${JSON.stringify(record, null, 2)}\n`);
+for (const file of files) console.log(relative(root, file));

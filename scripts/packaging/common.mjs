@@ -1,0 +1,80 @@
+// What the makers of packages share: where things lie, running commands, copying files.
+
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+/** What was asked for: formats, processors and packages, and where they come to. */
+export const { words, out } = (() => {
+  try {
+    const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
+    return {
+      words: positionals,
+      out: values.out === undefined ? join(root, 'build', 'packages') : resolve(values.out),
+    };
+  } catch (error) {
+    return fail(error.message);
+  }
+})();
+/** What is made on the way, beside that: a folder for each processor, and one for each format. */
+export const work = (...names) => join(`${out}.work`, ...names);
+export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+export const { version } = manifest;
+
+/** Ends with one line for people. */
+export function fail(message) {
+  console.error(`package: ${message}`);
+  process.exit(1);
+}
+
+/** Runs a command and gives its output; when it fails, that is shown. */
+export function run(command, args, options = {}) {
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...options,
+  });
+  if (error || status !== 0) fail(`${command} ${args.join(' ')} failed:\n${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+  return stdout;
+}
+
+/** Every file and link below a folder, relative to it, in an order that is always the same. */
+export const below = folder =>
+  readdirSync(folder, { withFileTypes: true })
+    .flatMap(entry =>
+      entry.isDirectory() ? below(join(folder, entry.name)).map(path => join(entry.name, path)) : [entry.name],
+    )
+    .sort();
+
+export function write(path, content) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+const linked = path => {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Copies a file, or a link as a link; `-> TARGET` makes one. */
+export function put(from, to) {
+  mkdirSync(dirname(to), { recursive: true });
+  const target = from.startsWith('-> ') ? from.slice(3) : linked(from);
+  if (target !== undefined) symlinkSync(target, to);
+  else copyFileSync(from, to);
+}
+
+/** As `gzip -9n` makes it, on every machine. */
+export function gzip(content) {
+  const packed = gzipSync(content, { level: 9 });
+  packed[9] = 3; // written on Unix
+  return packed;
+}

@@ -1,0 +1,122 @@
+// A package for dpkg: control file, maintainer scripts, what Debian wants beside the files, and dpkg-deb.
+
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MUSL_NOTICE, PACKAGES, PROJECT } from '../../packaging/packages.mjs';
+import { debScripts } from '../../packaging/scriptlets.mjs';
+import { below, gzip, out, root, run, version, work, write } from './common.mjs';
+import { modules } from './program.mjs';
+import { settle, stage } from './stage.mjs';
+
+const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|^\/DEBIAN\/(post|pre)/;
+const date = () => new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000);
+
+/** Text of a file in the form of Debian's control files, behind a field. */
+const folded = text => text.trimEnd().replace(/^/gm, ' ').replace(/^ $/gm, ' .');
+
+/** Whose it is, and on which terms: ours, musl's where it is linked in, and each package's that lies beside the program. */
+function copyright(name) {
+  const licence = readFileSync(join(root, 'LICENSE'), 'utf8');
+  const [, holder] = /^Copyright \(c\) (.*)$/m.exec(licence);
+  const paragraphs = [
+    `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: beoboard`,
+    `Files: *\nCopyright: ${holder}\nLicense: MIT\n${folded(licence)}`,
+  ];
+  if (PACKAGES[name].musl) paragraphs.push(`Comment:\n${folded(MUSL_NOTICE)}`);
+  if (name === 'beoboard')
+    for (const { path, license, name, version } of modules())
+      paragraphs.push(
+        `Files: usr/lib/beoboard/${path}/*\nCopyright: the authors of ${name} ${version}; see LICENSE there\n` +
+          `License: ${license}-${name.replace(/[^\w.-]/g, '')}\n${folded(licenceOf(path))}`,
+      );
+  return `${paragraphs.join('\n\n')}\n`;
+}
+const licenceOf = path =>
+  readFileSync(
+    ['LICENSE', 'LICENSE.md', 'LICENCE'].map(file => join(root, path, file)).find(existsSync),
+    'utf8',
+  ).replaceAll('\r', '');
+
+const changelog = () =>
+  [
+    `beoboard (${version}) unstable; urgency=medium\n`,
+    '  * What changed stands in CHANGELOG.md of the sources.\n',
+    ` -- ${PROJECT.maintainer}  ${date().toUTCString().replace('GMT', '+0000')}\n`,
+  ].join('\n');
+
+/** Overrides for lintian: those of the one list of them that are about this package or all, each behind its reason. */
+function overrides(name) {
+  const [, ...paragraphs] = readFileSync(join(root, 'packaging', 'lintian-overrides'), 'utf8')
+    .trimEnd()
+    .split(/\n\n+/);
+  return paragraphs
+    .map(paragraph => paragraph.split('\n').map(line => line.replace(/^\*:/, `${name}:`)))
+    .filter(lines => lines.some(line => line.startsWith(`${name}:`)))
+    .map(lines => `${lines.join('\n')}\n`)
+    .join('\n');
+}
+
+/** Makes the deb of a package for a processor, where packages come to. */
+export function deb(name, processor) {
+  const pack = PACKAGES[name];
+  const into = stage(name, 'deb', processor);
+  const doc = join(into, 'usr', 'share', 'doc', name);
+  write(join(doc, 'copyright'), copyright(name));
+  write(join(doc, 'changelog.gz'), gzip(changelog()));
+  const own = overrides(name);
+  if (own !== '') write(join(into, 'usr', 'share', 'lintian', 'overrides', name), own);
+
+  const files = below(into);
+  const bytes = files.reduce((sum, file) => sum + lstatSync(join(into, file)).size, 0);
+  const { ours = [], same = [], deb: others = [] } = pack.depends;
+  const depends = [
+    ...same.map(name => `${name} (= ${version})`),
+    ...ours.map(name => `${name} (>= ${version})`),
+    ...others,
+  ];
+  const fields = {
+    Package: name,
+    Source: name === 'beoboard' ? undefined : 'beoboard',
+    Version: version,
+    Architecture: pack.each ? processor : 'all',
+    'Multi-Arch': { libs: 'same', libdevel: 'same' }[pack.section] ?? (pack.each ? undefined : 'foreign'),
+    Maintainer: PROJECT.maintainer,
+    'Installed-Size': String(Math.ceil(bytes / 1024) + files.length),
+    Depends: depends.length > 0 ? depends.join(', ') : undefined,
+    Section: pack.section ?? 'admin',
+    Priority: 'optional',
+    Description: `${PROJECT.summary}: ${pack.summary}\n${folded(pack.description.join('\n'))}`,
+  };
+  const control = {
+    control: Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => `${field}: ${value}\n`)
+      .join(''),
+    md5sums: files
+      .filter(file => lstatSync(join(into, file)).isFile())
+      .map(
+        file =>
+          `${createHash('md5')
+            .update(readFileSync(join(into, file)))
+            .digest('hex')}  ${file}\n`,
+      )
+      .join(''),
+    conffiles: files
+      .filter(file => file.startsWith('etc/'))
+      .map(file => `/${file}\n`)
+      .join(''),
+    ...(pack.library && {
+      shlibs: `${name.replace(/\d+$/, '')} ${/\d+$/.exec(name)[0]} ${name} (>= ${version})\n`,
+      triggers: 'activate-noawait ldconfig\n',
+    }),
+    ...debScripts(pack),
+  };
+  for (const [file, text] of Object.entries(control)) if (text !== '') write(join(into, 'DEBIAN', file), text);
+  settle(into, EXECUTABLE);
+  chmodSync(work('deb', processor), 0o755);
+  // One thread: with more, xz cuts into blocks by how many there are.
+  const file = join(out, `${name}_${version}_${fields.Architecture}.deb`);
+  run('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', into, file]);
+  return file;
+}

@@ -1,0 +1,106 @@
+// The packages for rpm of one processor: a spec out of the table, and rpmbuild, which does no more than put together what lies there.
+
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { MUSL_NOTICE, PACKAGES, PLACES, PROCESSORS, PROJECT } from '../../packaging/packages.mjs';
+import { rpmScripts } from '../../packaging/scriptlets.mjs';
+import { below, out, root, run, version, work, write } from './common.mjs';
+import { settle, stage } from './stage.mjs';
+
+// Shared objects, too: only in what can be run does rpm look for the libraries that it needs.
+const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|\.so(\.[\d.]+)?$|\.node$/;
+
+/** What rpmbuild would otherwise do to the files, or take from this machine. */
+const SETTINGS = {
+  debug_package: '%{nil}',
+  __os_install_post: '%{nil}',
+  _build_id_links: 'none',
+  _buildhost: 'localhost',
+  _binary_payload: 'w9.gzdio',
+  _docdir_fmt: '%%{NAME}',
+  use_source_date_epoch_as_buildtime: '1',
+  clamp_mtime_to_source_date_epoch: '1',
+  source_date_epoch_from_changelog: '0',
+};
+
+const called = name => PACKAGES[name].rpm ?? name;
+
+/** A package within the spec. */
+function section(name, files) {
+  const pack = PACKAGES[name];
+  const { ours = [], same = [], rpm: others = [] } = pack.depends;
+  const requires = [
+    ...same.map(name => `${called(name)}%{?_isa} = %{version}-%{release}`),
+    ...ours.map(name => `${called(name)} >= %{version}`),
+    ...others,
+  ];
+  return [
+    `%package -n ${called(name)}`,
+    `Summary: ${PROJECT.summary}: ${pack.summary}`,
+    pack.each ? '' : 'BuildArch: noarch',
+    ...requires.map(wanted => `Requires: ${wanted}`),
+    `%description -n ${called(name)}`,
+    ...pack.description,
+    ...Object.entries(rpmScripts(pack)).flatMap(([when, text]) => [`%${when} -n ${called(name)}`, text]),
+    `%files -n ${called(name)}`,
+    ...files,
+    '',
+  ]
+    .filter(line => line !== '')
+    .join('\n');
+}
+
+/** Makes the rpms of these packages for a processor. What is for all processors comes with the first of them. */
+export function rpms(names, processor, isFirst) {
+  const wanted = names.filter(name => isFirst || PACKAGES[name].each);
+  if (wanted.length === 0) return [];
+  const top = work('rpm', processor);
+  rmSync(top, { recursive: true, force: true });
+  const sections = wanted.map(name => {
+    const into = stage(name, 'rpm', processor);
+    const licence = join(into, 'usr', 'share', 'licenses', called(name));
+    write(join(licence, 'LICENSE'), readFileSync(join(root, 'LICENSE')));
+    if (PACKAGES[name].musl) write(join(licence, 'LICENSE.musl'), MUSL_NOTICE);
+    settle(into, EXECUTABLE);
+    const folders = PACKAGES[name].files
+      .filter(([from]) => from === null)
+      .map(([, to]) => `%dir /${to.replace(/\/$/, '')}`);
+    // Folders of its own, which go with it.
+    const own = readdirSync(into, { recursive: true })
+      .filter(path => lstatSync(join(into, path)).isDirectory())
+      .filter(path => /^usr\/(lib\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(path))
+      .map(path => `%dir /${path}`);
+    const files = below(into).map(file => `${file.startsWith('etc/') ? '%config(noreplace) ' : ''}/${file}`);
+    return section(name, ['%defattr(-,root,root,-)', ...folders, ...own, ...files]);
+  });
+  const spec = join(top, 'beoboard.spec');
+  const roots = wanted.map(name => work('rpm', processor, name));
+  write(
+    spec,
+    [
+      ...Object.entries(SETTINGS).map(([name, value]) => `%global ${name} ${value}`),
+      'Name: beoboard-sources',
+      `Version: ${version}`,
+      'Release: 1',
+      `License: ${PROJECT.licence}`,
+      `Summary: ${PROJECT.summary}`,
+      '%description',
+      'All packages of beoboard.',
+      '%install',
+      'mkdir -p %{buildroot}',
+      ...roots.map(path => `cp -a ${path}/. %{buildroot}/`),
+      ...sections,
+      '',
+    ].join('\n'),
+  );
+  mkdirSync(join(top, 'made'), { recursive: true });
+  run('rpmbuild', [
+    ...['-bb', '--quiet', '--target', `${PROCESSORS[processor].rpm}-linux`, '--define', `_topdir ${top}/top`],
+    ...['--define', `_rpmdir ${top}/made`, '--define', `_libdir /${PLACES.rpm.lib}`, spec],
+  ]);
+  return below(join(top, 'made')).map(path => {
+    const file = join(out, basename(path));
+    renameSync(join(top, 'made', path), file);
+    return file;
+  });
+}

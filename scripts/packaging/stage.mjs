@@ -1,0 +1,51 @@
+// Lays out the files of a package as they will lie in the system, in the places that Debian or rpm have for them.
+
+import { chmodSync, lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { PACKAGES, PLACES, PROCESSORS } from '../../packaging/packages.mjs';
+import { below, gzip, put, root, work, write } from './common.mjs';
+
+/** A path, or those that fit one with a * in its last part. */
+function expand(path) {
+  if (!path.includes('*')) return [path];
+  const [before, behind] = basename(path).split('*');
+  return readdirSync(dirname(path))
+    .filter(name => name.startsWith(before) && name.endsWith(behind))
+    .sort()
+    .map(name => join(dirname(path), name));
+}
+
+function lay(file, to) {
+  if (to.includes('/share/man/')) write(`${to}.gz`, gzip(readFileSync(file)));
+  else put(file, to);
+}
+
+/** The files of a package below a folder, which is given back. */
+export function stage(name, format, processor) {
+  const { triplet } = PROCESSORS[processor];
+  const into = work(format, processor, name);
+  rmSync(into, { recursive: true, force: true });
+  const places = { ...PLACES[format], format, lib: PLACES[format].lib.replace('{triplet}', triplet) };
+  const placed = text => text.replace(/\{(\w+)\}/g, (all, word) => places[word] ?? all);
+  for (const [from, to] of PACKAGES[name].files) {
+    const target = join(into, placed(to));
+    if (from === null) mkdirSync(target, { recursive: true });
+    else if (from.startsWith('-> ')) put(from, target);
+    else
+      for (const file of expand(resolve(root, placed(from).replace('{built}', work(processor)))))
+        if (statSync(file).isDirectory()) for (const inner of below(file)) lay(join(file, inner), join(target, inner));
+        else lay(file, to.endsWith('/') ? join(target, basename(file)) : target);
+  }
+  return into;
+}
+
+/** Gives all below a folder its mode, and times that are no later than SOURCE_DATE_EPOCH says. What `executable` fits can be run. */
+export function settle(folder, executable) {
+  const time = Number(process.env.SOURCE_DATE_EPOCH);
+  for (const name of ['.', ...readdirSync(folder, { recursive: true })]) {
+    const path = join(folder, name);
+    const entry = lstatSync(path);
+    if (!entry.isSymbolicLink()) chmodSync(path, entry.isDirectory() || executable.test(`/${name}`) ? 0o755 : 0o644);
+    lutimesSync(path, time, time);
+  }
+}

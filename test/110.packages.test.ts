@@ -1,0 +1,211 @@
+// The packages: what the table of them says of units and files, and one deb from the sources to a node that reports, in a Debian that has
+// nothing of ours. All packages, other systems and a systemd that runs are in test/long.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { freshRoot } from './freshroot.js';
+import { boardPath, folder, PROGRAM, ROOT, start, until } from './lib.js';
+import { lacks } from './twosenders.js';
+
+t.setTimeout(300_000);
+
+interface Package {
+  units?: Record<string, { enabled?: boolean }>;
+  files: [from: string | null, to: string][];
+  purges?: string[];
+}
+interface Scripts {
+  debScripts(pack: Package): Record<string, string>;
+  rpmScripts(pack: Package): Record<string, string>;
+}
+const packaging = (name: string) => import(join(ROOT, 'packaging', name)) as Promise<unknown>;
+const { PACKAGES } = (await packaging('packages.mjs')) as { PACKAGES: Record<string, Package> };
+const { debScripts, rpmScripts } = (await packaging('scriptlets.mjs')) as Scripts;
+
+const make = (...words: string[]) =>
+  spawnSync(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), ...words], { encoding: 'utf8' });
+
+t.test('each unit and each file of options is in one package, and what is named is there', async t => {
+  const packages = Object.values(PACKAGES);
+  const rows = packages.flatMap(({ files }) => files);
+  for (const [from] of rows)
+    if (from !== null && !/^(\{built\}|->)/.test(from)) t.ok(existsSync(join(ROOT, from)), from);
+  for (const name of readdirSync(join(ROOT, 'packaging', 'systemd'))) {
+    t.equal(packages.filter(({ units = {} }) => Object.hasOwn(units, name)).length, 1, name);
+    t.equal(rows.filter(([from]) => from === `packaging/systemd/${name}`).length, 1, name);
+  }
+  for (const name of ['config', 'sysctl.d', 'sysusers.d', 'tmpfiles.d', 'completions'])
+    for (const file of readdirSync(join(ROOT, 'packaging', name)))
+      t.equal(rows.filter(([from]) => from === `packaging/${name}/${file}`).length, 1, file);
+  const units = packages.flatMap(({ units = {} }) => Object.keys(units));
+  t.same(units.sort(), readdirSync(join(ROOT, 'packaging', 'systemd')).sort());
+});
+
+t.test('a daemon of which nothing is said does not run, and the receiver hears this machine alone', async t => {
+  const unit = (name: string) => readFileSync(join(ROOT, 'packaging', 'systemd', name), 'utf8');
+  for (const { units = {} } of Object.values(PACKAGES))
+    for (const name of Object.keys(units)) {
+      const [, file] = /--config (\S+)/.exec(unit(name)) ?? [];
+      if (file === undefined || name === 'beoboard-receive.service') continue;
+      t.match(unit(name), new RegExp(`^ConditionPathExists=${file}$`, 'm'), name);
+      t.ok(
+        Object.values(PACKAGES).some(({ purges = [] }) => purges.includes(file)),
+        `${file} is purged`,
+      );
+    }
+  t.match(unit('beoboard-receive.socket'), /^ListenDatagram=127\.0\.0\.1:8677$/m);
+  t.notOk(PACKAGES.beoboard?.units?.['beoboard-receive.socket']?.enabled);
+});
+
+t.test('the files of options are those of the programs, in every line', async t => {
+  const own = folder(t);
+  const uncommented = (name: string) => {
+    const text = readFileSync(join(ROOT, 'packaging', 'config', name), 'utf8');
+    t.match(text, /^#[a-z]/m);
+    const path = join(own, name);
+    writeFileSync(path, text.replaceAll(/^#(?=[a-z])/gm, '').replaceAll(/^(key-file|require).*\n/gm, ''));
+    return path;
+  };
+  // An address that nobody has: the options have been read before it is tried.
+  const receiver = uncommented('receive.toml');
+  const board = ['--board', join(own, 'board'), '--listen', '192.0.2.1'];
+  const received = spawnSync(process.execPath, [PROGRAM, 'receive', '--config', receiver, ...board], {
+    encoding: 'utf8',
+  });
+  t.match(received, { status: 1, stderr: /192\.0\.2\.1/ });
+  const sender = uncommented('send.toml');
+  const sent = spawnSync(
+    process.execPath,
+    [PROGRAM, 'send', '--once', '--to', '127.0.0.1:9', '--interface', 'lo', '--config', sender],
+    { encoding: 'utf8' },
+  );
+  t.equal(sent.status, 0, sent.stderr);
+});
+
+t.test('what is done at installation and removal can be read by every shell', async t => {
+  for (const [name, pack] of Object.entries(PACKAGES))
+    for (const scripts of [debScripts(pack), rpmScripts(pack)])
+      for (const [when, text] of Object.entries(scripts)) {
+        const { status, stderr } = spawnSync('sh', ['-n'], { input: text, encoding: 'utf8' });
+        t.same([status, stderr], [0, ''], `${name} ${when}`);
+        t.notMatch(text, /UNITS|undefined|\[\[|function /, `${name} ${when}`);
+      }
+});
+
+t.test('an older Node.js is told, whatever let it pass, and what we run on is what package.json says', async t => {
+  const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { engines: { node: string } };
+  const run = (version: string) => {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('${PROGRAM}')`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', older, '--', '--version'], {
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr };
+  };
+  const oldest = Number(engines.node.replace('>=', ''));
+  t.same(run(`${oldest - 1}.9.0`), {
+    status: 72,
+    stdout: '',
+    stderr: `beoboard: Node.js ${oldest - 1}.9.0 is too old; install ${oldest} or later\n`,
+  });
+  t.not(run(`${oldest}.0.0`).status, 72);
+});
+
+t.test('each override of lintian has its reason', async t => {
+  const [, ...paragraphs] = readFileSync(join(ROOT, 'packaging', 'lintian-overrides'), 'utf8')
+    .trimEnd()
+    .split(/\n\n+/);
+  t.ok(paragraphs.length > 0);
+  for (const paragraph of paragraphs) t.match(paragraph, /^(# .+\n)+((\*|[a-z0-9-]+): [a-z-]+.*(\n|$))+$/);
+});
+
+t.test('words that choose nothing are told', async t => {
+  t.match(make('dep'), {
+    status: 1,
+    stdout: '',
+    stderr: /^package: dep is no format \(deb, rpm, npm\) or processor .*\n$/,
+  });
+});
+
+const root = process.getuid?.() === 0;
+const missing =
+  lacks('dpkg musl-tools systemd', 'dpkg-deb', 'musl-gcc', 'systemd-sysusers') || (!root && 'needs root, to chroot');
+
+t.test('a deb, from the sources to a node that reports', { skip: missing }, async t => {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.')); // shared memory may forbid programs
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  const debs = join(own, 'debs');
+  const system = join(own, 'system');
+  const processor = spawnSync('dpkg', ['--print-architecture'], { encoding: 'utf8' }).stdout.trim();
+  const made = make('deb', processor, 'beoboard-common', 'beoboard-send', '--out', debs);
+  t.equal(made.status, 0, made.stderr);
+  const names = readdirSync(debs).filter(name => name.endsWith('.deb'));
+  t.equal(names.length, 2, names.join(' '));
+  spawnSync('mkdir', [system]);
+  freshRoot(system);
+  cpSync(debs, join(system, 'debs'), { recursive: true });
+  const within = (...argv: string[]) => {
+    const { status, stdout, stderr } = spawnSync('chroot', [system, ...argv], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/sbin:/usr/bin' },
+    });
+    return { status, stdout, stderr };
+  };
+  const install = () => within('dpkg', '-i', ...names.map(name => `/debs/${name}`));
+  const at = (path: string) => join(system, path);
+
+  t.match(install(), { status: 0 }, 'it is installed');
+  t.match(
+    within('dpkg', '-s', 'beoboard-common', 'beoboard-send').stdout,
+    /Status: install ok installed\n(.*\n)*Status: install ok installed\n/,
+    'whole',
+  );
+  t.match(
+    within('getent', 'passwd', 'beoboard'),
+    { status: 0, stdout: /:\/usr\/sbin\/nologin\n$/ },
+    'its user is there',
+  );
+  t.same(statSync(at('etc/beoboard')).mode & 0o777, 0o755);
+  t.ok(
+    readdirSync(at('etc/systemd/system/multi-user.target.wants')).includes('beoboard-send.service'),
+    'it starts at boot',
+  );
+  t.match(within('beoboard-send', '--version').stdout, /^\d+\.\d+\.\d+\n$/);
+
+  // Its main job, by the file of options that comes with it.
+  const board = boardPath(t);
+  const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
+  const [to = ''] = (await receiver.ready).listening ?? [];
+  const example = readFileSync(at('usr/share/beoboard/send.toml'), 'utf8');
+  writeFileSync(at('etc/beoboard/send.toml'), example.replace('to = ["master"]', `to = ["${to}"]\nname = "fresh"`));
+  const sender = spawn('chroot', [system, 'beoboard-send', '--config', '/etc/beoboard/send.toml'], { stdio: 'ignore' });
+  t.teardown(() => sender.kill('SIGKILL'));
+  const live = () =>
+    spawnSync(process.execPath, [PROGRAM, 'nodes', '--state', 'live', '--board', board], { encoding: 'utf8' }).stdout;
+  await until('the node is live', () => live() === 'fresh\n');
+  sender.kill('SIGTERM');
+  t.same(await once(sender, 'exit'), [0, null]);
+
+  t.match(install(), { status: 0 }, 'once more over itself');
+  t.match(within('dpkg', '-r', 'beoboard-send'), { status: 0 });
+  t.notOk(existsSync(at('usr/sbin/beoboard-send')));
+  t.ok(existsSync(at('etc/beoboard/send.toml')), 'configuration survives the removal');
+  writeFileSync(at('etc/beoboard/node.key'), 'of the administrator');
+  t.match(install(), { status: 0 }, 'and is there when it comes back');
+  t.match(within('dpkg', '--purge', 'beoboard-send', 'beoboard-common'), { status: 0 });
+  const left = spawnSync('find', [system, '-name', '*beoboard*', '-not', '-path', '*/debs/*'], {
+    encoding: 'utf8',
+  }).stdout;
+  t.same(
+    left
+      .split('\n')
+      .filter(path => path !== '')
+      .map(path => path.slice(system.length)),
+    ['/etc/beoboard'],
+    'a purge takes all',
+  );
+  t.same(readdirSync(at('etc/beoboard')), ['node.key'], 'but keys');
+});

@@ -1,0 +1,100 @@
+// A Debian of its own in a folder, made in seconds out of packages that this machine has installed: their files, and their entries in dpkg's
+// database. Nothing is downloaded, and whoever installs into it changes nothing else. No test of its own.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What every Debian has, and systemd, of whose programs ours want users and folders. */
+const BASE = [
+  ...[
+    'base-files',
+    'base-passwd',
+    'bash',
+    'coreutils',
+    'dash',
+    'debianutils',
+    'diffutils',
+    'dpkg',
+    'findutils',
+    'grep',
+  ],
+  ...['gzip', 'init-system-helpers', 'libc-bin', 'perl-base', 'sed', 'systemd', 'tar'],
+];
+
+function must(command: string, argv: string[], input?: string): string {
+  const { status, error, stdout, stderr } = spawnSync(command, argv, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...(input !== undefined && { input }),
+  });
+  if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: ${error ?? stderr}`);
+  return stdout;
+}
+
+/** These packages and all that they depend on: of alternatives the first that is installed. */
+function closure(names: readonly string[]): string[] {
+  const needs = new Map<string, string>();
+  const providers = new Map<string, string>();
+  const format = ['Package', 'Pre-Depends', 'Depends', 'Provides', 'Architecture', 'db:Status-Status']
+    .map(name => `$\{${name}}`)
+    .join('\\t');
+  const own = must('dpkg', ['--print-architecture']).trim();
+  for (const line of must('dpkg-query', ['-W', '-f', `${format}\\n`]).split('\n')) {
+    const [name = '', before = '', depends = '', provides = '', architecture = '', status] = line.split('\t');
+    if (status !== 'installed' || ![own, 'all'].includes(architecture)) continue;
+    needs.set(name, `${before}, ${depends}`);
+    for (const word of provides.split(', ')) providers.set(word.replace(/ .*/, ''), name);
+  }
+  const found = new Set(names.filter(name => needs.has(name)));
+  for (const name of found)
+    for (const group of needs.get(name)?.split(', ') ?? []) {
+      const wanted = group
+        .split(' | ')
+        .map(word => word.replace(/[ :].*/, ''))
+        .map(word => (needs.has(word) ? word : providers.get(word)))
+        .find(word => word !== undefined);
+      if (wanted !== undefined) found.add(wanted);
+    }
+  return [...found];
+}
+
+/** Makes it in an empty folder. Throws where this machine is no Debian with systemd. */
+export function freshRoot(root: string): void {
+  const names = closure(BASE);
+  if (!names.includes('systemd')) throw new Error('systemd is not installed');
+  const database = 'var/lib/dpkg';
+  for (const name of [
+    'usr/bin',
+    'usr/sbin',
+    'usr/lib',
+    'usr/lib64',
+    'dev/shm',
+    'proc',
+    'run',
+    'etc',
+    `${database}/info`,
+  ])
+    mkdirSync(join(root, name), { recursive: true });
+  for (const name of ['bin', 'sbin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(root, name));
+  writeFileSync(join(root, 'dev', 'null'), '');
+
+  const paths = must('dpkg-query', ['-L', ...names]).split('\n');
+  const infos = must('sh', ['-c', 'cd /var/lib/dpkg/info && ls']).split('\n');
+  const wanted = new Set(names);
+  const files = [
+    ...paths.filter(
+      path => /^\/./.test(path) && !/^\/(dev|proc|run|tmp)\b|^\/usr\/share\/(doc|man|locale)\//.test(path),
+    ),
+    ...infos.filter(name => wanted.has(name.replace(/(:\w+)?\.\w+$/, ''))).map(name => `/${database}/info/${name}`),
+  ].filter(path => existsSync(path));
+  must(
+    'sh',
+    ['-c', 'tar -C / --no-recursion --null -T - -cf - | tar -C "$1" --keep-directory-symlink -xf -', 'sh', root],
+    [...new Set(files)].map(path => `.${path}\0`).join(''),
+  );
+  writeFileSync(join(root, database, 'status'), must('dpkg-query', ['-s', ...names]));
+  for (const name of ['passwd', 'group'])
+    must('cp', [join(root, 'usr', 'share', 'base-passwd', `${name}.master`), join(root, 'etc', name)]);
+  must('chroot', [root, '/usr/sbin/ldconfig']);
+}

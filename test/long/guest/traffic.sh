@@ -1,0 +1,59 @@
+#!/bin/sh
+# The packages under a systemd that is process 1: servers, reports while the receiver is restarted and upgraded, removal and purge.
+. /root/common.sh
+
+until_so systemctl is-active beoboard-receive.service
+until_so inode
+mine=$(inode)
+
+# ---- servers ----
+
+printf 'listen = ["127.0.0.1"]\n' | tee /etc/beoboard/prometheus.toml >/etc/beoboard/ganglia.toml
+check 'the servers start as soon as there are their files' systemctl restart beoboard-prometheus.service beoboard-ganglia.service
+check 'Prometheus is served' node -e "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => process.exit(text.includes('beoboard_board_up') ? 0 : 1))"
+check 'Ganglia is served' node -e "let all = ''; require('net').connect(8649, '127.0.0.1').on('data', d => { all += d }).on('end', () => process.exit(all.includes('</GANGLIA_XML>') ? 0 : 1))"
+
+# ---- no report is lost while the socket unit holds the port ----
+
+systemctl stop beoboard-receive.service
+systemctl enable --now beoboard-receive.socket 2>/dev/null
+systemctl start beoboard-receive.service
+socket=$(of beoboard-receive.socket InvocationID)
+began=$(date +%s)
+beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --for 60s --json >/tmp/load &
+load=$!
+cpu() { awk '/^cpu / { print $2 + $3 + $4 + $6 + $7 + $8 + $9, $5 }' /proc/stat; }
+until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 2 ]'
+set -- $(cpu)
+sleep 8
+set -- "$@" $(cpu)
+tell "CPU with $NODES nodes at one report a second each: $(awk "BEGIN { printf \"%.0f\", 100 * ($3 - $1) / ($3 - $1 + $4 - $2) }") % of both processors"
+systemctl restart beoboard-receive.service
+kill -KILL "$(of beoboard-receive.service MainPID)"
+until_so systemctl is-active beoboard-receive.service
+dpkg -i /root/next/beoboard-common_*.deb /root/next/beoboard_*.deb >/dev/null 2>&1
+until_so systemctl is-active beoboard-receive.service
+is 'an upgrade never stops the socket' "$(of beoboard-receive.socket InvocationID)" "$socket"
+wait "$load"
+sent=$(node -p "JSON.parse(require('fs').readFileSync('/tmp/load', 'utf8')).reports")
+until_so sh -c "[ \"\$(. /root/common.sh; board \"sum('reports', loaded)\")\" -ge $sent ]" &
+waiting=$!
+sleep 5
+kill "$waiting" 2>/dev/null
+tell "over a restart, kill -9 and an upgrade: sent $sent, accepted $(board "sum('reports', loaded)"), lost $(board "sum('lost', loaded)"), in $(($(date +%s) - began)) s"
+is 'every report that was sent is accepted' "$(board "sum('reports', loaded)")" "$sent"
+is 'none is lost' "$(board "sum('lost', loaded)")" 0
+is 'the board is the same' "$(inode)" "$mine"
+
+# ---- the end ----
+
+cp /etc/beoboard/receive.toml /tmp/receive.toml
+apt-get remove -qq -y beoboard >/dev/null 2>&1
+is 'nothing runs when it is removed' "$(systemctl list-units --plain --no-legend 'beoboard-receive*' 'beoboard-prometheus*' | wc -l)" 0
+check 'configuration survives the removal' cmp /tmp/receive.toml /etc/beoboard/receive.toml
+dpkg -i /root/next/beoboard_*.deb >/dev/null 2>&1
+until_so systemctl is-active beoboard-receive.service
+check 'it runs again when it is installed again, by that configuration' cmp /tmp/receive.toml /etc/beoboard/receive.toml
+apt-get purge -qq -y 'beoboard*' >/dev/null 2>&1
+is 'a purge leaves nothing' "$(ls -d /etc/beoboard /usr/lib/beoboard /dev/shm/beoboard /run/beoboard /etc/systemd/system/*/beoboard* /usr/lib/systemd/system/beoboard* 2>/dev/null)" ''
+is 'but the user' "$(getent passwd beoboard | cut -d: -f1)" beoboard

@@ -1,0 +1,170 @@
+// Systems of their own for the tests of packages: Debians made by mmdebstrap, and such a Debian booted in a virtual machine whose systemd is
+// process 1. No test of its own.
+//
+// The machine is emulated (qemu -accel tcg), has no network, writes to a copy of its disk that goes with it, and is ended by its pid.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import { ROOT } from './lib.js';
+
+/** Runs a command to its end; throws with what it said where it fails. */
+export function must(command: string, argv: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): string {
+  const { status, error, stdout, stderr } = spawnSync(command, argv, {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    ...options,
+  });
+  if (status !== 0) throw new Error(`${command} ${argv.join(' ')}: ${error ?? ''}${stdout}${stderr}`);
+  return stdout;
+}
+
+/** A folder on disk for what has gigabytes; removed at the end of the test. */
+export function diskFolder(t: Test): string {
+  const path = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 }));
+  return path;
+}
+
+/** From where this machine has Debian's packages: as its own apt is told. */
+export function mirror(): string {
+  const [site] = must('apt-get', [
+    'indextargets',
+    '--format',
+    '$(SITE)',
+    'Created-By: Packages',
+    'Origin: Debian',
+  ]).split('\n');
+  if (site === undefined || site === '') throw new Error('apt of this machine knows no mirror of Debian');
+  return site;
+}
+
+/** A Debian in a folder, with these packages. `arm64` is not run, but laid out. */
+export function debian(into: string, suite: string, packages: string[], how: string[] = ['--variant=minbase']): string {
+  const include = packages.length > 0 ? [`--include=${packages.join(',')}`] : [];
+  must('nice', ['mmdebstrap', '--quiet', ...how, ...include, suite, into, mirror()]);
+  return into;
+}
+
+/** Runs a command in a system that lies in a folder. */
+export function within(root: string, ...argv: string[]): { status: number | null; stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync('chroot', [root, ...argv], {
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+    env: {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: '/root',
+      DEBIAN_FRONTEND: 'noninteractive',
+    },
+  });
+  return { status, stdout, stderr };
+}
+
+/** What a system has to have so that it boots in the machine. */
+export const BOOTS = [
+  ...['systemd', 'systemd-sysv', 'udev', 'dbus', 'linux-image-cloud-amd64', 'initramfs-tools', 'iproute2', 'procps'],
+  ...['kmod', 'passwd'],
+];
+
+const GUEST = join(ROOT, 'test', 'long', 'guest');
+
+/** What a trial told: what holds and what does not, and figures. */
+export interface Trial {
+  held: string[];
+  failed: string[];
+  figures: string[];
+  /** Whether it came to its end. */
+  ended: boolean;
+  seconds: number;
+}
+
+/**
+ * Boots the system in a folder, has it run a trial of test/long/guest, and gives what that told. The folder gets the trial; all that the machine
+ * writes is lost. It is given so many minutes.
+ */
+export async function boot(
+  t: Test,
+  root: string,
+  trial: string,
+  env: Record<string, string> = {},
+  minutes = 40,
+): Promise<Trial> {
+  const own = diskFolder(t);
+  copyFileSync(join(GUEST, 'common.sh'), join(root, 'root', 'common.sh'));
+  copyFileSync(join(GUEST, `${trial}.sh`), join(root, 'root', 'trial.sh'));
+  copyFileSync(join(GUEST, 'trial.sh'), join(root, 'root', 'run'));
+  chmodSync(join(root, 'root', 'run'), 0o755);
+  const settings = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', ...env };
+  writeFileSync(
+    join(root, 'root', 'environment'),
+    Object.entries(settings)
+      .map(([name, value]) => `export ${name}=${value}\n`)
+      .join(''),
+  );
+  const units = join(root, 'etc', 'systemd', 'system');
+  copyFileSync(join(GUEST, 'trial.service'), join(units, 'trial.service'));
+  mkdirSync(join(units, 'multi-user.target.wants'), { recursive: true });
+  const wanted = join(units, 'multi-user.target.wants', 'trial.service');
+  if (!existsSync(wanted)) symlinkSync('../trial.service', wanted);
+  writeFileSync(join(root, 'etc', 'hostname'), 'trial\n');
+
+  const image = join(own, 'image');
+  must('mke2fs', ['-q', '-t', 'ext4', '-d', root, image, '4G']);
+  const began = performance.now();
+  const machine = spawn(
+    'nice',
+    [
+      ...[
+        'qemu-system-x86_64',
+        '-accel',
+        'tcg,thread=multi',
+        '-smp',
+        '2',
+        '-m',
+        '1536',
+        '-net',
+        'none',
+        '-display',
+        'none',
+      ],
+      ...['-no-reboot', '-drive', `file=${image},format=raw,if=virtio,snapshot=on`],
+      ...['-kernel', join(root, 'vmlinuz'), '-initrd', join(root, 'initrd.img')],
+      ...[
+        '-append',
+        'root=/dev/vda rw console=ttyS0 quiet',
+        '-serial',
+        `file:${own}/console`,
+        '-serial',
+        `file:${own}/told`,
+      ],
+    ],
+    { stdio: 'ignore', env: { ...process.env, TMPDIR: own } },
+  );
+  t.teardown(() => machine.kill('SIGKILL'));
+  const late = setTimeout(() => machine.kill('SIGTERM'), minutes * 60_000);
+  await once(machine, 'exit');
+  clearTimeout(late);
+  rmSync(image);
+  const lines = readFileSync(join(own, 'told'), 'utf8').split(/\r?\n/);
+  const those = (start: string) => lines.filter(line => line.startsWith(start)).map(line => line.slice(start.length));
+  return {
+    held: those('ok '),
+    failed: those('not ok '),
+    figures: those('# '),
+    ended: lines.includes('done'),
+    seconds: (performance.now() - began) / 1000,
+  };
+}
