@@ -15,6 +15,7 @@ import {
   constants,
   enums,
   HASH_BOARD_V2,
+  HASH_RELAY_V1,
   HASH_STAT_V1,
   slowSets,
   sources,
@@ -101,7 +102,7 @@ t.test('slow counters with a rate are those that are read in every slow round', 
   t.strictSame(counters, ['fabric', 'energy_cpu_mj', 'energy_dram_mj']);
 });
 
-const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v2': HASH_BOARD_V2 };
+const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v2': HASH_BOARD_V2, 'relay-v1': HASH_RELAY_V1 };
 
 /** A line for everything that both languages name, as TypeScript has it and as a C program prints it. */
 function agreed(): { line: string; print: string }[] {

@@ -20,11 +20,23 @@ const PARTS: [part: string, files: RegExp][] = [
   ['shm/writer', /^src\/shm\/writer\.ts$/],
   ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],
   ['readings', /^src\/readings\//],
+  ['telling', /^src\/telling\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
+  ['supermon', /^src\/supermon\//],
+  // What the wall's server and its page have in common.
+  ['web/wire', /^src\/web\/wire\.ts$/],
+  ['web/page', /^src\/web\/page\//],
+  ['web', /^src\/web\//],
   // What the reader of Slurm leaves, for those who show it.
-  ['slurm/state', /^src\/slurm\/(differences|matching|nodestate|statefile)\.ts$/],
+  ['slurm/state', /^src\/slurm\/(differences|statefile)\.ts$/],
+  // What Slurm's names and words mean, and how it is asked.
+  ['slurm/words', /^src\/slurm\/(matching|nodestate)\.ts$/],
+  ['slurm/calls', /^src\/slurm\/(answers|calls|command|folder)\.ts$/],
+  // What gives Slurm orders.
+  ['slurm/bridge', /^src\/slurm\/bridge\//],
   ['slurm', /^src\/slurm\//],
+  ['relay', /^src\/relay\//],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],
 ];
@@ -44,34 +56,49 @@ const MAY: Record<string, string[]> = {
   'shm/reader': ['layout', 'native', 'common'],
   // What can be told of a node, once: knows none of those who tell it.
   readings: ['layout', 'common', 'shm/reader'],
+  // What is said of a board, in words and as JSON, by whoever says it.
+  telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
+  supermon: ['common', 'shm/reader', 'readings', 'service'],
+  'web/wire': [],
+  // In the browser: nothing of the server's, nor of Node.
+  'web/page': ['web/wire'],
+  web: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'service', 'slurm/state', 'web/wire'],
   // Never the command lines that ask Slurm.
-  'slurm/state': ['common', 'shm/reader'],
-  slurm: ['common', 'shm/reader', 'readings', 'service', 'slurm/state'],
+  'slurm/state': ['common', 'shm/reader', 'slurm/words'],
+  'slurm/words': ['common', 'slurm/state'],
+  'slurm/calls': ['common', 'slurm/state'],
+  // Acts by what Slurm itself says, and never by the file that its reader leaves. native, for the lock beside its journal.
+  'slurm/bridge': ['layout', 'native', 'common', 'shm/reader', 'service', 'slurm/words', 'slurm/calls'],
+  slurm: ['common', 'shm/reader', 'readings', 'service', 'slurm/state', 'slurm/words', 'slurm/calls'],
   // native, because `dump` has to open files that no reader would believe.
-  cli: ['layout', 'common', 'shm/reader', 'readings', 'native', 'slurm/state'],
+  cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words'],
+  // Carries boards, and writes mirrors by the addon alone: never the writer of a receiver.
+  relay: ['layout', 'native', 'common', 'shm/reader', 'service'],
   demo: ['common'],
 };
 
 /** What the verbs lead to; only main.ts and parts.ts may import these from outside of their part. */
-const MAINS = /^src\/([a-z-]+\/main|cli\/[a-z-]+|receiver\/forget|ganglia-xml\/xml|prometheus\/print)\.ts$/;
+const MAINS =
+  /^src\/([a-z-]+\/main|slurm\/bridge\/main|cli\/[a-z-]+|receiver\/forget|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
 
-/** The one file outside of src/ that may be loaded. */
-const ADDON = 'build/beoboard.node';
+/** What outside of src/ may be loaded. */
+const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
 
 /** The parts of the C code, likewise; what only tests and benchmarks are made of may include all. */
 const C_PARTS: [part: string, files: RegExp][] = [
   ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
-  ['reader', /^c\/(board\.[ch]|(ailments|liveness|rates)\.h)$/],
+  ['reader', /^c\/(board\.[ch]|(ailments|liveness|newest|rates)\.h)$/],
+  ['harvest', /^c\/harvest\.[ch]$/],
   ['library', /^c\/lib\//],
   ['overview', /^c\/(overview|totals)\.[ch]$/],
   ['hashes', /^c\/(sha256|mac)\.[ch]$/],
   ['rules', /^c\/((keyring|order|validate)\.[ch]|invariant\.h)$/],
-  ['writer', /^c\/board_writer\.h$/],
-  ['inside the writer', /^c\/board_(file|internal|links|refused|repair|writer)\.[ch]$/],
+  ['writer', /^c\/board_(writer|mirror)\.h$/],
+  ['inside the writer', /^c\/board_(file|internal|links|mirror|refused|repair|writer)\.[ch]$/],
   ['kernel', /^c\/(interfaces|kerneldrops|bulk_send|notify)\.[ch]$/],
   ['receive', /^c\/receive\.[ch]$/],
   ['addon', /^c\/addon\.cc$/],
@@ -90,13 +117,14 @@ const C_MAY: Record<string, string[]> = {
   // What schedulers link knows nothing of the writer.
   library: ['contract', 'api', 'reader'],
   overview: ['contract', 'api', 'reader'],
+  harvest: ['contract', 'reader'],
   hashes: [],
   rules: ['contract', 'hashes'],
   writer: ['contract', 'rules'],
   'inside the writer': ['contract', 'reader', 'rules', 'writer'],
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
-  addon: ['reader', 'overview', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
+  addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // What runs on a node has nothing of the board, nor of OpenSSL.
   sender: ['contract', 'hashes', 'kernel'],
   gpu: ['contract'],
@@ -141,7 +169,7 @@ function importsOf(path: string, text: string): { line: number; from: string | u
 /** Why a file may not import another; undefined when it may. */
 function objection(path: string, target: string): string | undefined {
   const from = partOf(path) ?? '';
-  if (target === ADDON) return from === 'native' ? undefined : `${from} may not load the addon; native may`;
+  if (ADDON.test(target)) return from === 'native' ? undefined : `${from} may not load the addon; native may`;
   if (!target.startsWith('src/')) return `${from} may import nothing outside of src/`;
   const to = partOf(target);
   if (to === undefined) return `${target} belongs to no part`;
@@ -161,7 +189,7 @@ function breaches(files: Record<string, string>): string[] {
       // Seen from dist/src/, where it runs, the addon lies one folder further up; see src/native.
       const target = posix
         .join(posix.dirname(path), from)
-        .replace(/^\.\.\/build\//, 'build/')
+        .replace(/^\.\.\/(build|prebuilds)\//, '$1/')
         .replace(/\.js$/, '.ts');
       const why = objection(path, target);
       return why === undefined ? [] : [`${path}:${line}: imports ${from}: ${why}`];
@@ -259,7 +287,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/cli/status.ts',
       "type T = typeof import('../ganglia-xml/render.js');",
-      'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, readings, native, slurm/state',
+      'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words',
     ],
     [
       'src/ganglia-xml/main.ts',
@@ -284,7 +312,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/cli/demo.ts',
       "import '../main.js';",
-      'src/cli/demo.ts:1: imports ../main.js: cli may not import main; it may import layout, common, shm/reader, readings, native, slurm/state',
+      'src/cli/demo.ts:1: imports ../main.js: cli may not import main; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words',
     ],
     [
       'src/load/main.ts',
@@ -295,6 +323,16 @@ t.test('a breach is found, and named with file and line', async t => {
       'src/shm/reader.ts',
       "createRequire(import.meta.url)('../../../build/beoboard.node');",
       'src/shm/reader.ts:1: imports ../../../build/beoboard.node: shm/reader may not load the addon; native may',
+    ],
+    [
+      'src/slurm/bridge/tick.ts',
+      "import { readState } from '../statefile.js';",
+      'src/slurm/bridge/tick.ts:1: imports ../statefile.js: slurm/bridge may not import slurm/state; it may import layout, native, common, shm/reader, service, slurm/words, slurm/calls',
+    ],
+    [
+      'src/slurm/calls.ts',
+      "import { slurmOrders } from './bridge/orders.js';",
+      'src/slurm/calls.ts:1: imports ./bridge/orders.js: slurm/calls may not import slurm/bridge; it may import common, slurm/state',
     ],
     ['src/cli/watch.ts', "import('./' + name);", 'src/cli/watch.ts:1: imports what is computed: nobody can check that'],
     ['src/shm/extra.ts', '', "src/shm/extra.ts:1: belongs to no part; give it a row in this test's tables"],
@@ -372,7 +410,7 @@ t.test('no two files have one name', async t => {
     .filter(path => /\.(ts|mjs|cjs|c|cc|h)$/.test(path) && !path.includes('.test.'));
   t.strictSame(shared(paths), []);
   const tests = readdirSync(join(ROOT, 'test')).filter(name => name.endsWith('.test.ts'));
-  const numbers = tests.map(name => name.slice(0, 2));
+  const numbers = tests.map(name => /^\d+/.exec(name)?.[0]);
   t.strictSame(numbers, [...new Set(numbers)], 'no two tests have one number');
   t.strictSame(shared(['src/a/keys.ts', 'src/b/keys.ts', 'src/a/main.ts', 'src/b/main.ts']), [
     'src/a/keys.ts',

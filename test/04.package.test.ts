@@ -3,7 +3,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { folder, ROOT } from './lib.js';
 
@@ -32,13 +33,18 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
     [],
     'nothing runs when it is installed',
   );
+  t.same(readdirSync(join(root, 'dist', 'page')).sort(), ['icon.svg', 'index.html', 'page.css', 'page.js'], 'the page');
+  const page = readdirSync(join(root, 'dist', 'page')).map(name => readFileSync(join(root, 'dist', 'page', name)));
+  const packedPage = page.reduce((sum, bytes) => sum + gzipSync(bytes).length, 0);
+  t.ok(packedPage < 80 * 1024, `it is ${packedPage} bytes, packed`);
   const program = join(root, bin.beoboard);
   t.ok(statSync(program).mode & 0o111, 'the program can be run');
 
   // What npm would install beside it, and nothing of what we build with.
-  mkdirSync(join(root, 'node_modules'));
-  for (const name of Object.keys(dependencies))
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(dirname(join(root, 'node_modules', name)), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));
+  }
 
   const run = (...argv: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], { encoding: 'utf8' });

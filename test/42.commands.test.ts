@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { COLUMNS } from '../src/cli/columns.js';
 import { explained } from '../src/cli/describe.js';
 import { json } from '../src/common/output.js';
 import { VERBS } from '../src/common/verbs.js';
@@ -13,6 +12,7 @@ import { dictionary } from '../src/layout/dictionary.gen.js';
 import { entryReadings } from '../src/readings/entries.js';
 import { readingNames, readingOf } from '../src/readings/readings.js';
 import { BoardReader } from '../src/shm/reader.js';
+import { COLUMNS } from '../src/telling/columns.js';
 import { boardPath, folder, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 import { settled } from './sampler.js';
 import { NO_TERMINAL, onTerminal } from './terminal.js';
@@ -314,6 +314,7 @@ t.test('the demo shows this machine, ends by itself or by a signal, and leaves n
   const timed = await run(['demo', '--for', '2500ms', '--interval', '200ms']);
   t.equal(timed.code, 0, timed.stderr);
   t.match(timed.stderr, /receive: ready/);
+  t.match(timed.stderr, /web: ready: serving on http:\/\/127\.0\.0\.1:\d+\//);
   t.match(timed.stderr, /said goodbye/);
   t.same(left(), before);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -332,6 +333,7 @@ t.test('the demo shows this machine, ends by itself or by a signal, and leaves n
 t.test('the demo takes keys', { skip: NO_TERMINAL ?? false }, async t => {
   const terminal = await onTerminal(t, [process.execPath, PROGRAM, 'demo'], { columns: 200 });
   await terminal.shows(/^1 node: 1 live/);
+  await terminal.shows(/\nin a browser: http:\/\/127\.0\.0\.1:\d+\/\n/);
   terminal.send({ keys: '?' });
   await terminal.shows(/^Keys\n/);
   terminal.send({ keys: ' \r' });

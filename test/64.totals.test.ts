@@ -3,16 +3,16 @@
 
 import fc from 'fast-check';
 import t from 'tap';
-import { jsonPieces } from '../src/cli/statusjson.js';
 import { plainText, statusText } from '../src/cli/statustext.js';
-import { painter } from '../src/cli/style.js';
-import { type Choice, survey, totalsOf } from '../src/cli/survey.js';
 import { totalsTexts } from '../src/cli/totalstext.js';
 import type { Encodable, SetName } from '../src/layout/codec.js';
 import { readingOf } from '../src/readings/readings.js';
 import { NUMBERED } from '../src/shm/liveness.js';
 import type { InterfaceRates } from '../src/shm/rates.js';
 import type { Node, Snapshot, Totals } from '../src/shm/reader.js';
+import { jsonPieces } from '../src/telling/statusjson.js';
+import { painter } from '../src/telling/style.js';
+import { type Choice, survey, totalsOf } from '../src/telling/survey.js';
 import { busy, type MadeNode, madeBoard, S, validOf } from './madeboard.js';
 
 const SEED = Number(process.env.SEED ?? 1);
@@ -220,7 +220,9 @@ t.test('nothing is told where there is nothing to add up, or nothing is known', 
 t.test('JSON has them, of one node, too', async t => {
   const parsed = (snapshot: Snapshot, choice?: Choice) => {
     const found = survey(snapshot, choice);
-    return JSON.parse([...jsonPieces(snapshot, found.nodes, [], { totals: totalsOf(found) })].join(''));
+    const pieces = jsonPieces(snapshot, found.nodes, [], { totals: totalsOf(found) });
+    // Each is valid until the next is asked for.
+    return JSON.parse(Array.from(pieces, piece => Buffer.from(piece).toString()).join(''));
   };
   t.same(parsed(madeBoard(some), { among: ['node6'] }).totals, {
     cpus: { nodes: 1, used: 31.936, total: 64 },

@@ -1317,6 +1317,7 @@ t.test('what schedulers link knows nothing of the writer', async t => {
     'lib/header.gen.h',
     'lib/internal.h',
     'liveness.h',
+    'newest.h',
     'rates.h',
     'seqlock.h',
   ]);

@@ -2,7 +2,7 @@
 // trials: npm run test:long -- together.
 
 import t from 'tap';
-import { fellTogether } from '../src/cli/together.js';
+import { fellTogether } from '../src/telling/together.js';
 import { chanceOf, falselySaid, rightlySaid } from './silences.js';
 
 const SEED = Number(process.env.SEED ?? 1);

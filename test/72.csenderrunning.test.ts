@@ -72,6 +72,7 @@ t.test('a pace file', { buffered: true }, async t => {
     await until('a service manager knows of both', () =>
       / 300ms .* 100ms /.test(manager.told.map(({ lines }) => lines.STATUS).join(' ')),
     );
+  await hearer.next('the own interval again', ({ interval_ms }) => interval_ms === 100);
   const other = hearer.reports.filter(({ interval_ms }) => interval_ms === 300);
   t.ok(other.length > 12, 'it held, though it had to be announced');
   for (const [text, why, mode] of [

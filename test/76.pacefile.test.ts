@@ -18,9 +18,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { oddities } from '../src/cli/oddities.js';
-import { survey } from '../src/cli/survey.js';
 import { parsePace } from '../src/sender/pacefile.js';
+import { oddities } from '../src/telling/oddities.js';
+import { survey } from '../src/telling/survey.js';
 import { Hearer, startIn } from './hanging.js';
 import { folder, run, until } from './lib.js';
 import { busy, type MadeNode, madeBoard } from './madeboard.js';

@@ -6,19 +6,19 @@ import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { COLUMNS, chosenColumns, cut, short } from '../src/cli/columns.js';
 import { csvLines } from '../src/cli/csv.js';
-import { oddities } from '../src/cli/oddities.js';
-import { ordered } from '../src/cli/sorting.js';
-import { jsonPieces } from '../src/cli/statusjson.js';
 import { type Look, plainText, statusText } from '../src/cli/statustext.js';
-import { painter } from '../src/cli/style.js';
-import { type Choice, survey } from '../src/cli/survey.js';
-import { parseCondition } from '../src/cli/where.js';
 import { expand, fold } from '../src/common/hostlists.js';
 import { bits, enums } from '../src/layout/layout.gen.js';
 import { countStates } from '../src/shm/liveness.js';
 import { BoardReader, Snapshot } from '../src/shm/reader.js';
+import { COLUMNS, chosenColumns, cut, short } from '../src/telling/columns.js';
+import { oddities } from '../src/telling/oddities.js';
+import { ordered } from '../src/telling/sorting.js';
+import { jsonPieces } from '../src/telling/statusjson.js';
+import { painter } from '../src/telling/style.js';
+import { type Choice, survey } from '../src/telling/survey.js';
+import { parseCondition } from '../src/telling/where.js';
 import { bytesOf, NOW, node as reporting } from './ganglia.js';
 import { boardPath, folder, makeReport, PROGRAM, ROOT, run, start, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeNode, madeBoard, tenThousand, validOf } from './madeboard.js';
@@ -437,7 +437,9 @@ t.test('how long collecting took is none of the clock’s fault', async t => {
 
 function parsed(snapshot: Snapshot, choice?: Choice) {
   const found = survey(snapshot, choice);
-  return JSON.parse([...jsonPieces(snapshot, found.nodes, oddities(found))].join(''));
+  // Each piece is valid until the next is asked for.
+  const pieces = Array.from(jsonPieces(snapshot, found.nodes, oddities(found)), piece => Buffer.from(piece).toString());
+  return JSON.parse(pieces.join(''));
 }
 
 t.test('JSON: what is odd, and the nodes that were chosen', async t => {

@@ -1,22 +1,26 @@
 // status --watch: keys, the state machine, what is drawn (made boards, test/golden/watch.txt; to write it again, after
 // looking at why:   node dist/test/86.watch.test.js --write), and the whole of it on a pseudo terminal.
 
+import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { flushed, readKeys } from '../src/cli/keystrokes.js';
 import { clip, difference, widthOf } from '../src/cli/screen.js';
-import { Roster, worstFirst } from '../src/cli/sorting.js';
-import { painter } from '../src/cli/style.js';
-import { survey } from '../src/cli/survey.js';
 import { totalsTexts } from '../src/cli/totalstext.js';
 import { bodyOf, frame, oddTexts, type Seen } from '../src/cli/watchframe.js';
 import { choiceOf, type Shown as OnScreen, press, refined, settled, type View } from '../src/cli/watchstate.js';
 import { expand } from '../src/common/hostlists.js';
 import type { Grouping } from '../src/common/options.js';
 import { readingNames, readingOf } from '../src/readings/readings.js';
-import { boardPath, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
+import type { Snapshot } from '../src/shm/reader.js';
+import { replaceFile } from '../src/slurm/folder.js';
+import { monotonicMs, stateText } from '../src/slurm/statefile.js';
+import { Roster, worstFirst } from '../src/telling/sorting.js';
+import { painter } from '../src/telling/style.js';
+import { survey } from '../src/telling/survey.js';
+import { boardPath, folder, makeReport, PROGRAM, ROOT, startReceiver, until } from './lib.js';
 import { busy, EVERYTHING, type MadeBoard, type MadeNode, madeBoard, tenThousand } from './madeboard.js';
 import { NO_TERMINAL, onTerminal, Shown } from './terminal.js';
 
@@ -74,12 +78,15 @@ const full: MadeNode = {
 };
 
 const plain = (paint = painter('never')) => ({ paint, columns: undefined, widths: new Map<string, number>() });
-const board =
-  (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) =>
-  (view: View): Seen => {
-    const found = survey(madeBoard(nodes, made), choiceOf(view.filter));
+/** Made once, however often it is looked at. */
+const board = (nodes: readonly MadeNode[], made?: MadeBoard, by?: Grouping) => {
+  let snapshot: Snapshot | undefined;
+  return (view: View): Seen => {
+    snapshot ??= madeBoard(nodes, made);
+    const found = survey(snapshot, choiceOf(view.filter));
     return { found, body: bodyOf(found, view, by), odd: oddTexts(found), totals: totalsTexts(found) };
   };
+};
 
 /** The view after these keys, each pressed on the screen that the one before made. */
 function after(
@@ -433,7 +440,9 @@ async function reported(
 }
 
 t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
-  t.test('keys, and the end by q', async t => {
+  // They mostly wait, so they wait at the same time.
+  t.jobs = 3;
+  t.test('keys, and the end by q', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board);
     const terminal = await onTerminal(t, watching(board, '--sort', 'load'));
@@ -463,36 +472,40 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.same([terminal.screen.alternate, terminal.screen.cursor], [false, true]);
   });
 
-  t.test('another size, a stop by Ctrl-Z and fg, a stop by a signal, the end by SIGTERM', async t => {
-    const board = boardPath(t);
-    await reported(t, board);
-    const terminal = await onTerminal(t, watching(board, '--long'));
-    await terminal.shows(/\nq quit .* 1-\d+\/60$/);
-    terminal.send({ size: [10, 100] });
-    await terminal.shows(/\nq quit .* 1-7\/60$/);
-    t.equal(terminal.screen.lines().length, 10);
-    terminal.send({ size: [70, 120] });
-    await terminal.shows(/\nnode60 [\s\S]*\nq quit .* 1-60\/60$/);
-    const stop = async (how: { keys: string } | { signal: number }) => {
-      const before = terminal.stops();
-      terminal.send(how);
-      await until('it has stopped', () => terminal.stops() > before);
-      t.equal(terminal.same(), true, 'the modes are those of before');
-      await until('its screen is gone', () => !terminal.screen.alternate && terminal.screen.cursor);
-      terminal.send({ foreground: true });
-      await terminal.shows(/^60 nodes: [\s\S]*\nq quit .* 1-60\/60$/);
-      t.same([terminal.screen.alternate, terminal.screen.cursor], [true, false]);
-    };
-    await stop({ keys: '\x1a' });
-    await stop({ signal: STOP });
-    terminal.send({ keys: '?' });
-    await terminal.shows(/^Keys\n/);
-    terminal.send({ signal: TERM });
-    t.same(await terminal.exit, { exit: 0, same: true });
-    t.match(terminal.output(), LEFT);
-  });
+  t.test(
+    'another size, a stop by Ctrl-Z and fg, a stop by a signal, the end by SIGTERM',
+    { buffered: true },
+    async t => {
+      const board = boardPath(t);
+      await reported(t, board);
+      const terminal = await onTerminal(t, watching(board, '--long'));
+      await terminal.shows(/\nq quit .* 1-\d+\/60$/);
+      terminal.send({ size: [10, 100] });
+      await terminal.shows(/\nq quit .* 1-7\/60$/);
+      t.equal(terminal.screen.lines().length, 10);
+      terminal.send({ size: [70, 120] });
+      await terminal.shows(/\nnode60 [\s\S]*\nq quit .* 1-60\/60$/);
+      const stop = async (how: { keys: string } | { signal: number }) => {
+        const before = terminal.stops();
+        terminal.send(how);
+        await until('it has stopped', () => terminal.stops() > before);
+        t.equal(terminal.same(), true, 'the modes are those of before');
+        await until('its screen is gone', () => !terminal.screen.alternate && terminal.screen.cursor);
+        terminal.send({ foreground: true });
+        await terminal.shows(/^60 nodes: [\s\S]*\nq quit .* 1-60\/60$/);
+        t.same([terminal.screen.alternate, terminal.screen.cursor], [true, false]);
+      };
+      await stop({ keys: '\x1a' });
+      await stop({ signal: STOP });
+      terminal.send({ keys: '?' });
+      await terminal.shows(/^Keys\n/);
+      terminal.send({ signal: TERM });
+      t.same(await terminal.exit, { exit: 0, same: true });
+      t.match(terminal.output(), LEFT);
+    },
+  );
 
-  t.test('other ends', async t => {
+  t.test('other ends', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board);
     for (const [what, end, code] of [
@@ -509,7 +522,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     }
   });
 
-  t.test('an error of ours is told on the screen that was there before', async t => {
+  t.test('an error of ours is told on the screen that was there before', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'node1');
     const fails = `process.argv.splice(1, 1); setInterval(() => { if (globalThis.over) throw new Error('a bug'); }, 10);
@@ -524,13 +537,13 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.match(terminal.output(), /\x1b\[\?25h\x1b\[\?1049l[\s\S]*Error: a bug/);
   });
 
-  t.test('wrong from the start: a line, and no screen', async t => {
+  t.test('wrong from the start: a line, and no screen', { buffered: true }, async t => {
     const terminal = await onTerminal(t, watching(boardPath(t), '--sort', 'lod'));
     t.same(await terminal.exit, { exit: 2, same: true });
     t.match(terminal.output(), /^beoboard status: there is no field 'lod'; did you mean load\?\r\n/);
   });
 
-  t.test('a board that is absent, comes, is stalled, is replaced; no keys', async t => {
+  t.test('a board that is absent, comes, is stalled, is replaced; no keys', { buffered: true }, async t => {
     const board = boardPath(t);
     const terminal = await onTerminal(t, watching(board), { keys: false });
     await terminal.shows(/^no board: .*there is no board/);
@@ -552,7 +565,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.match(terminal.output(), LEFT);
   });
 
-  t.test('sentences for who listens are printed, not drawn', async t => {
+  t.test('sentences for who listens are printed, not drawn', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'node1');
     const terminal = await onTerminal(t, watching(board, '--plain'), { columns: 400 });
@@ -562,7 +575,7 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
   });
 
-  t.test('objects for programs likewise', async t => {
+  t.test('objects for programs likewise', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'node1');
     const terminal = await onTerminal(t, watching(board, '--json', '-o', 'load'), { columns: 400 });
@@ -572,7 +585,47 @@ t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
     t.notMatch(terminal.output().replace('\x1b[0n', ''), /\x1b/);
   });
 
-  t.test('groups; one is opened', async t => {
+  t.test('what Slurm says, as it changes; its file is not waited for', { buffered: true }, async t => {
+    const board = boardPath(t);
+    await reported(t, board, 'node[1-3]');
+    const path = folder(t);
+    const leave = (state: string, time = monotonicMs()) => {
+      const answer = { time_ms: Date.now(), mono_ms: time };
+      const node = { name: 'node2', state, cpus: 4, cpus_used: 2, reason: 'bad DIMM' };
+      const job = { id: '47', state: 'RUNNING', user: 'anna', partition: 'batch', cpus: 2, nodes: 'node2', name: 'j' };
+      const text = stateText({
+        ...{ schema: 1, pid: 1, mono_ms: time, next_ms: time + 5000, time_ms: Date.now() },
+        ...{ cluster: 'c', version: '22.05.8', private_data: 'none', names: {}, differences: [] },
+        nodes: { ...answer, list: [node] },
+        jobs: { ...answer, list: [job] },
+      });
+      replaceFile(path, 'state', text, 0o644);
+    };
+    const terminal = await onTerminal(t, watching(board, '--jobs', '--slurm-dir', path));
+    await terminal.shows(/\nnothing is known of Slurm: (.|\n)*; start\s+beoboard\s+slurm/);
+    leave('MIXED');
+    await terminal.shows(/\non the board, and not known to Slurm: node\[1,3\]\nNODE +STATE +SLURM +USER +JOBS +AGE/);
+    await terminal.shows(/\nnode1 +live +- +- +- +.*\nnode2 +live +MIXED +anna +47 /);
+    terminal.send({ keys: 's' });
+    await terminal.shows(/\nnode2 +live +MIXED /);
+    leave('MIXED+DRAIN');
+    await terminal.shows(/\nnode2 +live +MIXED\+DRAIN +anna +47 /);
+    terminal.send({ keys: '\x1b[B\r' });
+    await terminal.shows(
+      /\nSlurm +MIXED\+DRAIN, 2 of 4 CPUs given to jobs\n[\s\S]*reason: bad DIMM\n[\s\S]*job 47 of anna, /,
+    );
+    terminal.send({ keys: 'q' });
+    leave('MIXED', monotonicMs() - 60_000);
+    await terminal.shows(/\nnode2 +live +\[MIXED\] +\[anna\] +\[47\] /);
+    // Whoever opens it is kept waiting until somebody writes.
+    rmSync(join(path, 'state'));
+    t.equal(spawnSync('mkfifo', [join(path, 'state')]).status, 0);
+    await terminal.shows(/\nnothing is known of Slurm: /);
+    terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
+  });
+
+  t.test('groups; one is opened', { buffered: true }, async t => {
     const board = boardPath(t);
     await reported(t, board, 'rack[1-3]n[01-20]');
     const terminal = await onTerminal(t, watching(board, '--by', '/^rack[0-9]+/'));

@@ -1,7 +1,7 @@
 // Daemons under a service manager: what they tell it, as sd_notify(3) has it, and that a hung receive thread goes without its
 // word that it is alive. A stand-in listens; every daemon is a real one.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Service } from '../src/service/service.js';
@@ -9,6 +9,7 @@ import { Hearer, startIn as startOther } from './hanging.js';
 import { boardPath, folder, makeReport, type Running, until } from './lib.js';
 import { Manager } from './manager.js';
 import { now, StandIn, startIn, startMaster } from './sampler.js';
+import { standIn } from './slurmstandin.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(200_000);
@@ -98,6 +99,7 @@ t.test(
 for (const [verb, status] of [
   ['ganglia', /^serving on 127\.0\.0\.1:\d+$/],
   ['prometheus', /^serving on http:\/\/127\.0\.0\.1:\d+\/metrics$/],
+  ['web', /^serving on http:\/\/127\.0\.0\.1:\d+\/$/],
 ] as const)
   t.test(`beoboard ${verb}`, { buffered: true, skip }, async t => {
     const manager = await Manager.start(t, `@beoboard-test.${verb}.${process.pid}`);
@@ -109,6 +111,27 @@ for (const [verb, status] of [
     t.match(manager.of(pid), [{ READY: '1', STATUS: status }], 'at an abstract name, too');
     await end(t, manager, running);
   });
+
+t.test('beoboard slurm', { buffered: true, skip }, async t => {
+  const manager = await Manager.start(t);
+  const [slurm, path] = [standIn(t), folder(t)];
+  const argv = ['slurm', '--board', boardPath(t), '--slurm-dir', path, '--slurm-bin', slurm, '--interval', '100ms'];
+  const running = startIn(t, { env: manager.env(WATCHDOG_MS) }, argv);
+  const { pid } = running.child;
+  await running.ready;
+  const all = '8 nodes and 5 jobs of test, Slurm 22.05.8';
+  await until('it has told that it is ready', () => manager.of(pid).length > 0);
+  t.same(manager.of(pid)[0], { READY: '1', STATUS: all });
+  await hangUp(t, manager, running, /^8 nodes and 5 jobs /);
+  // Its own limit for a question is longer than the watchdog's.
+  writeFileSync(join(slurm, 'scontrol'), '#!/bin/sh\n: >"$0.asked"\nexec sleep 1000\n');
+  await until('Slurm hangs', () => existsSync(join(slurm, 'scontrol.asked')));
+  await manager.alive(pid, 3);
+  await until('it has told of that', () =>
+    /^Slurm does not answer: scontrol took longer than 5\.0s$/.test(manager.of(pid).at(-1)?.STATUS ?? ''),
+  );
+  await end(t, manager, running);
+});
 
 const noMusl = lacks('', 'musl-gcc');
 for (const [name, program] of [

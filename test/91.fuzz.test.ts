@@ -23,6 +23,7 @@ import {
   textTargets,
 } from './fuzzing.js';
 import { folder } from './lib.js';
+import { slurmTargets } from './slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? 1);
 t.comment(`seed ${SEED}, another one by SEED=n`);
@@ -106,7 +107,7 @@ t.test('boards: the library and TypeScript say the same of them', async t => {
   t.equal(boardAnswer(join(place, 'nothing')), 'absent');
 });
 
-for (const target of textTargets(place))
+for (const target of [...textTargets(place), ...slurmTargets()])
   t.test(target.name, async t => {
     const counts = fuzzTexts(target, SEED, texts => texts >= 10_000);
     t.ok(counts.taken > 100 && counts.taken < counts.texts, JSON.stringify(counts));

@@ -13,7 +13,7 @@ import t, { type Test } from 'tap';
 import { INSIDE, ROOT, until } from './lib.js';
 import { lacks } from './twosenders.js';
 
-t.setTimeout(300_000);
+t.setTimeout(900_000);
 
 // ---- which commands there are ----
 
@@ -78,6 +78,8 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^bash \.ci\/run$/, 'it runs the tests'],
   [/^npm (test|run test:long|run bench)$/, 'it runs all tests, or what takes hours'],
   [/^npm run torture/, 'it takes minutes; 90.torture runs it in its short form'],
+  [/^npm run package\b/, 'it takes minutes; 110.packages makes two of them, and test/long all'],
+  [/^node bench\/pictures\.mjs/, 'it takes minutes, and makes the pictures of the documents anew'],
   [/^npm diff /, 'it needs the registry'],
   [
     /^npm install --global --prefix \/usr\/local FILE$/,
@@ -85,7 +87,9 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   ],
   [/\bsysctl -p\b/, 'it sets what belongs to the whole machine, and no namespace'],
   [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; 88.units holds the units against systemd'],
+  [/^beoboard bridge --(release|undrain-own)/, 'it needs a Slurm, and the folder of its user; 15.bridge runs it'],
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
+  [/^usermod /, 'anna is nobody here'],
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
 
@@ -121,6 +125,7 @@ const NAMES: Record<string, string> = { VERB: 'status', FIELD: 'cpu_iowait_pm', 
 const BEFORE: [command: string, what: string][] = [
   ['beoboard send --to MASTER --key-file /etc/beoboard/node.key', 'cp keys/node001.key /etc/beoboard/node.key'],
   ['install -D -m 600 -o beoboard node.key /etc/beoboard/node.key', 'beoboard keygen node.key'],
+  ['beoboard keygen --relay /etc/beoboard/relay.key', 'install -d -m 755 /etc/beoboard'],
   ['beoboard send --once --to - --name node1 --pretend p.toml', ': >p.toml; ln -s / A; ln -s / B'],
 ];
 
@@ -146,7 +151,8 @@ const AFTER: [command: string, what: string][] = [
 /** Exit codes other than 0 that are an answer. */
 const ANSWERS: [command: RegExp, code: number, why: string][] = [
   [/^beoboard forget node\[/, 1, 'of most of these nodes there is no record'],
-  [/^beoboard nodes .*--for slurm$/, 1, 'nobody reads Slurm here'],
+  [/^beoboard (nodes .*--for slurm|jobs)$/, 1, 'nobody reads Slurm here'],
+  [/^beoboard bridge --status$/, 1, 'none runs here'],
   [/^beoboard-gpu --once /, 1, 'there is no NVIDIA GPU here'],
   [/^node dist\/bin\/beoboard\.cjs$/, 2, 'it is the program without a verb'],
 ];
@@ -193,9 +199,10 @@ ip route replace 224.0.0.0/4 dev eth0
 `;
 
 /** Runs until it is ended, beside the commands that follow. */
-const DAEMON = /^(?:beoboard (receive|send|ganglia|prometheus|load)|beoboard-(send))\b(?!.* --(once|help|version)\b)/;
+const DAEMON =
+  /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send))\b(?!.* --(once|help|version|status)\b)/;
 /** Reads a board, and needs one with a node that lives. */
-const READER = /\bbeoboard (status|show|events|nodes|check|metrics|xml|dump|forget)\b(?! --help)/;
+const READER = /\bbeoboard (status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
 
 const environment = {

@@ -74,13 +74,14 @@ const PRIVATE_DEV = [
 
 /**
  * What stands before a program so that it runs as a unit would, as user `uid`. It becomes the program. `writable`: a folder that stands
- * for the unit's RuntimeDirectory=.
+ * for the unit's RuntimeDirectory= or StateDirectory=.
  */
 export function confinedBy(name: string, uid: number, writable?: string): string[] {
   const unit = readUnit(name);
   const [protect] = unit.get('ProtectSystem') ?? [];
   const readOnly = protect === 'strict' ? ['/'] : protect === 'full' ? ['/usr', '/etc'] : [];
-  if (writable !== undefined && !unit.has('RuntimeDirectory')) throw new Error(`${name} has no folder of its own`);
+  if (writable !== undefined && !unit.has('RuntimeDirectory') && !unit.has('StateDirectory'))
+    throw new Error(`${name} has no folder of its own`);
   const mounts = [
     'set -e',
     `umask ${unit.get('UMask')?.[0] ?? '0022'}`,

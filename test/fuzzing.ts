@@ -6,7 +6,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseCondition } from '../src/cli/where.js';
 import { readConfig, type Shape } from '../src/common/config.js';
 import { expand, fold, NodesetError } from '../src/common/hostlists.js';
 import { nodeKey, parseKeys } from '../src/common/keys.js';
@@ -37,9 +36,12 @@ import { parseGpuFile } from '../src/sender/slow/gpufile.js';
 import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
 import { parseCount, parseInteger } from '../src/sender/slow/source.js';
 import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
+import { atomsOf, BadExpression, type Expression, Scanner } from '../src/supermon/expressions.js';
+import { parseCondition } from '../src/telling/where.js';
 import { random, Sheet, spoil } from './brokenboards.js';
 import { folder, ROOT } from './lib.js';
 import { busy, madeBoard } from './madeboard.js';
+import { read as readExpression } from './supermon.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -401,15 +403,30 @@ export interface TextTarget {
   check(text: string): boolean;
 }
 
-function must(holds: boolean, what: string): asserts holds {
+export function must(holds: boolean, what: string): asserts holds {
   if (!holds) throw new Error(what);
 }
 
 /** A refusal in one line, that has a hint. */
-function checkRefusal(error: unknown): asserts error is InputError {
+export function checkRefusal(error: unknown): asserts error is InputError {
   if (!(error instanceof InputError)) throw error;
   must(!/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(error.message), `not one line: ${JSON.stringify(error.message)}`);
   must(error.message.includes('; '), `no hint: ${error.message}`);
+}
+
+/** What the scanner makes of it in pieces of so many bytes: an answer, why it is none, or nothing yet. */
+function scanned(bytes: Buffer, pieces: number): Expression | string {
+  const scanner = new Scanner(1 << 20);
+  try {
+    for (let at = 0; at < bytes.length; at += pieces) {
+      const found = scanner.push(bytes.subarray(at, at + pieces));
+      if (found !== undefined) return found;
+    }
+    return 'is not all there';
+  } catch (error) {
+    if (!(error instanceof BadExpression)) throw error;
+    return error.message;
+  }
 }
 
 const CONFIG: Record<string, Shape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
@@ -514,6 +531,40 @@ export function textTargets(place: string): TextTarget[] {
           `written as ${path} it is another`,
         );
         must(!status || cluster === 'status', 'the status of nothing');
+        return true;
+      },
+    },
+    {
+      name: "Supermon's answers",
+      seeds: [
+        '((n1 cpuinfo live 12 ((nr 1) 1 2 3)) ("a.b" netinfo live 12 ((nr 1) (eth0 1 2))))',
+        '(("vm/33ece9" server 0x8000 0 ((nr 1) nodes)))\n',
+        '((x error bad 0 ("there is no \\"command\\" \\\\")))\n',
+        '()',
+      ],
+      check(text) {
+        const bytes = Buffer.from(text, 'latin1');
+        const whole = scanned(bytes, bytes.length + 1);
+        const pieces = scanned(bytes, 3);
+        // Behind its end only what has come with it is looked at.
+        if (typeof whole === 'string') {
+          must(whole === pieces || whole === 'goes on behind its end', `${whole}, and in pieces ${pieces}`);
+          return false;
+        }
+        must(typeof pieces !== 'string', `whole it is taken, in pieces it ${pieces}`);
+        const members = whole.elements.map(({ start, end }) => bytes.toString('latin1', start, end));
+        const again = readExpression(`(${members.join(' ')})`);
+        must(Array.isArray(again) && again.length === members.length, 'its members are others');
+        for (const [i, element] of whole.elements.entries()) {
+          const atoms = atomsOf(whole, element, 3);
+          const member = again[i] as unknown[];
+          must(
+            atoms.every(
+              (atom, k) => member[k] === Buffer.from(atom, 'utf8').toString('latin1') || atom.includes('\ufffd'),
+            ),
+            `${atoms}: other atoms`,
+          );
+        }
         return true;
       },
     },

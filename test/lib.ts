@@ -12,7 +12,7 @@ import { constants } from '../src/layout/layout.gen.js';
 import { type Rates, rates } from '../src/shm/rates.js';
 
 /** What a test needs of tap: something to do at its end. */
-interface Teardown {
+export interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 

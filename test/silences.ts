@@ -1,7 +1,7 @@
 // Nodes that die by chance, and racks that die at once, as often as is asked for: how often it is said of either that they fell silent
-// together. Over the pure rule (src/cli/together.ts), without a board or a clock. No test of its own.
+// together. Over the pure rule (src/telling/together.ts), without a board or a clock. No test of its own.
 
-import { fellTogether } from '../src/cli/together.js';
+import { fellTogether } from '../src/telling/together.js';
 import { random } from './brokenboards.js';
 
 /** After how many intervals a node is uncertain, and after how many it is silent: the usual limits. */

@@ -4,7 +4,8 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
+import tap from 'tap';
 import { folder, ROOT, writerSources } from './lib.js';
 
 interface Teardown {
@@ -32,8 +33,8 @@ export const SANITIZED = ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-
 export interface Build {
   compiler?: string;
   flags?: string[];
-  /** Where the sources lie, in place of c/. */
-  from?: string;
+  /** In place of c/. */
+  from?: Edited;
 }
 
 interface Ended {
@@ -59,35 +60,72 @@ async function run(command: string, args: string[], cwd = ROOT): Promise<Ended> 
 /** Runs a program that was built. */
 export type Run = (...args: (string | number)[]) => Promise<Ended>;
 
+const C = join(ROOT, 'c');
+
+/** The files that a source includes, itself among them, relative to c/. */
+function includedBy(source: string, found = new Set<string>()): Set<string> {
+  if (found.has(source)) return found;
+  found.add(source);
+  for (const [, name = ''] of readFileSync(join(C, source), 'utf8').matchAll(/^#include "(.*)"/gm))
+    includedBy(normalize(join(dirname(source), name)), found);
+  return found;
+}
+
+async function compile(compiler: string, args: string[], cwd: string): Promise<void> {
+  const { status, stderr } = await run(compiler, args, cwd);
+  if (status !== 0) throw new Error(`${compiler} ${args.join(' ')}: ${stderr}`);
+}
+
+/** What sources of c/ were compiled to, by compiler, flags and source. Most of an edited copy is as it is in the tree. */
+const objects = new Map<string, Promise<string>>();
+
+function objectOf(source: string, compiler: string, flags: string[]): Promise<string> {
+  const key = [compiler, ...flags, source].join(' ');
+  const made = objects.get(key) ?? compileObject(source, compiler, flags);
+  objects.set(key, made);
+  return made;
+}
+
+async function compileObject(source: string, compiler: string, flags: string[]): Promise<string> {
+  const object = join(folder(tap), `${basename(source)}.o`);
+  await compile(compiler, [...flags, '-c', '-o', object, source], C);
+  return object;
+}
+
 /** Compiles a program. */
 export async function build(t: Teardown, name: Program, options: Build = {}): Promise<Run> {
-  const { compiler = 'gcc', flags = ['-O2'], from = join(ROOT, 'c') } = options;
+  const { compiler = 'gcc', from } = options;
   const { sources, hooked } = PROGRAMS[name];
+  const flags = [...FLAGS, ...(options.flags ?? ['-O2']), ...(hooked ? ['-include', 'test/hooks.h'] : [])];
   const out = join(folder(t), name);
-  const hooks = hooked ? ['-include', 'test/hooks.h'] : [];
-  const checked = options.from === undefined ? [CHECKED] : [];
-  const { status, stderr } = await run(
-    compiler,
-    [...FLAGS, ...checked, ...flags, ...hooks, '-o', out, ...sources],
-    from,
-  );
-  if (status !== 0) throw new Error(`${name}: ${stderr}`);
+  if (from === undefined) await compile(compiler, [...flags, CHECKED, '-o', out, ...sources], C);
+  else {
+    const isEdited = (source: string) => [...includedBy(source)].some(file => from.files.has(file));
+    const parts = sources.map(source => (isEdited(source) ? source : objectOf(source, compiler, flags)));
+    await compile(compiler, [...flags, '-o', out, ...(await Promise.all(parts))], from.path);
+  }
   return (...args) => run(out, args.map(String));
 }
 
 /** A line, or some, of a file under c/, and what stands there instead. */
 export type Edit = [file: string, from: string, to: string];
 
+/** A copy of c/, and the files in it that are not as they were. */
+export interface Edited {
+  path: string;
+  files: Set<string>;
+}
+
 /** A copy of c/ with these edits. */
-export function edited(t: Teardown, edits: Edit[]): string {
-  const to = folder(t);
-  cpSync(join(ROOT, 'c'), to, { recursive: true });
+export function edited(t: Teardown, edits: Edit[]): Edited {
+  const path = folder(t);
+  cpSync(C, path, { recursive: true });
   for (const [file, from, replacement] of edits) {
-    const parts = readFileSync(join(to, file), 'utf8').split(from);
+    const parts = readFileSync(join(path, file), 'utf8').split(from);
     if (parts.length !== 2) throw new Error(`${parts.length - 1} times in c/${file}: ${from}`);
-    writeFileSync(join(to, file), parts.join(replacement));
+    writeFileSync(join(path, file), parts.join(replacement));
   }
-  return to;
+  return { path, files: new Set(edits.map(([file]) => file)) };
 }
 
 /** After how many loads a scenario's reader is cut off, where others are after `loads`. */

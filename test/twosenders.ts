@@ -2,8 +2,10 @@
 // hundredth of the time; and trees of machines that are spoiled in one place or another and made whole again. No test.
 
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  copyFileSync,
   cpSync,
   lstatSync,
   mkdirSync,
@@ -43,16 +45,22 @@ export const SANITIZED: Make = {
   LDFLAGS: '',
 };
 
-/** Compiles the sender in C in a folder of its own; its path. */
+/**
+ * Compiles the sender in C, and gives the path of a copy. What was compiled stays in build/: many test files need the same, and make
+ * knows what of it is old. One at a time makes it.
+ */
 export function compileSender(t: Teardown, how: Make = {}): string {
+  const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
+  const made = join(ROOT, 'build', 'senders', createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 16));
+  mkdirSync(made, { recursive: true });
+  const make = ['make', '-s', '-j2', '-C', join(ROOT, 'c', 'sender'), `OUT=${made}`, ...words];
+  const { status, error, stdout, stderr } = spawnSync('flock', [made, ...make], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${make.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
   const out = folder(t);
   chmodSync(out, 0o755); // whoever runs it
-  const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
-  const made = spawnSync('make', ['-s', '-j2', '-C', join(ROOT, 'c', 'sender'), `OUT=${out}`, ...words], {
-    encoding: 'utf8',
-  });
-  if (made.status !== 0) throw new Error(`make ${words.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
-  return join(out, 'beoboard-send');
+  const sender = join(out, 'beoboard-send');
+  copyFileSync(join(made, 'beoboard-send'), sender);
+  return sender;
 }
 
 /** What a sender did: its exit code, its report, and its lines on stderr without its own name. */

@@ -24,6 +24,7 @@ import {
   textTargets,
 } from '../fuzzing.js';
 import { folder, ROOT } from '../lib.js';
+import { slurmTargets } from '../slurmfuzzing.js';
 
 const SEED = Number(process.env.SEED ?? Date.now() % 1_000_000);
 const SECONDS = Number(process.env.SECONDS ?? 40);
@@ -140,7 +141,7 @@ t.test('boards: the library and TypeScript say the same of them', async t => {
   t.comment(`boards: the library beside TypeScript: ${rate(boards, 'boards')}; ${read} could be read`);
 });
 
-for (const target of textTargets(place))
+for (const target of [...textTargets(place), ...slurmTargets()])
   t.test(target.name, async t => {
     const isOver = timer();
     const { texts, taken } = fuzzTexts(target, SEED, isOver);

@@ -71,6 +71,19 @@ for (const [what, edits] of kept)
     t.equal(weave.status, 0, weave.stdout);
   });
 
+t.test("real processes find the links' heartbeats before the receiver's", async t => {
+  const beat = '  bb_store_release(&h->heartbeat_ns, (uint64_t)heard_ns);\n';
+  const drains = '  bb_add(&h->drains, 1);\n';
+  const from = edited(t, [
+    ['board_writer.c', beat, ''],
+    ['board_writer.c', drains, drains + beat],
+  ]);
+  const torn = await build(t, 'torn', { from, flags: ['-O0', '-w'] });
+  const { status, stdout } = await torn(boardPath(t), 1_000_000, SEED, 4000);
+  t.equal(status, 1, stdout);
+  t.comment(stdout.trim());
+});
+
 t.test('herd7, where there is one', async t => {
   if (spawnSync('herd7', ['-version']).error !== undefined) return t.comment('herd7 is not here');
   const litmus = await build(t, 'litmus');
