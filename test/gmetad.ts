@@ -49,6 +49,13 @@ export interface Point {
 /** What gmetad says of itself when it starts; all else it complains about. */
 const STARTING = /^(Sources are \.\.\.|Source: \[.*|\t127\.0\.0\.1|Data thread \d+ is monitoring \[.*)$/;
 
+/**
+ * gmetad sums its whole grid every half of its shortest step, here every 0.9 to 1.1 s, whatever it polls; it takes care that the second
+ * has changed, but by the fine clock, and stamps by time(2), which lags it by up to a tick. Now and then two sums have one stamp.
+ */
+const SUMMED_TWICE =
+  /^RRD_update \(\S+\/rrds\/__SummaryInfo__\/\S+\): .*using time (\d+) when last update time is \1 \(minimum/;
+
 const refused = (error: NodeJS.ErrnoException): false => {
   if (error.code !== 'ECONNREFUSED') throw error;
   return false;
@@ -117,9 +124,9 @@ export class Gmetad {
     this.#child = child;
   }
 
-  /** What it complained about so far, its own end included. */
+  /** What it complained about so far, its own end included, but for what has nothing to do with what it was told. */
   complaints(): string[] {
-    return this.#said.split('\n').filter(line => line !== '' && !STARTING.test(line));
+    return this.#said.split('\n').filter(line => line !== '' && !STARTING.test(line) && !SUMMED_TWICE.test(line));
   }
 
   /** The answer to a query; an error when gmetad has ended. */
