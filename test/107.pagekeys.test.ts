@@ -189,6 +189,8 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
   const { listening } = await web.ready;
   const { page, complaints } = await look(await browse(t), `http://${listening?.[0]}/?theme=dark`);
   await holds(page, `document.querySelectorAll('#jobs tbody tr').length === 2`);
+  // Who is not on the map yet is not found.
+  await holds(page, `document.querySelector('#line').textContent.includes('12 live')`);
   const places = await middles(page, ['node01', 'node02', 'node03', 'node04', 'node07']);
   await page.selectOption('#reading', ':job');
   await holds(page, `location.search.includes('colour=job')`);
