@@ -1,6 +1,6 @@
 // Writes the fields of a struct as text from where they lie, a line each: byte, name, value, unit. Knows the contract, and nothing of boards.
 
-import type { Page } from '../common/page.js';
+import { type Page, Prepared } from '../common/page.js';
 import { oneLine } from '../common/text.js';
 import { type Field, getter, isBig, type StructName, sizeOf } from '../layout/codec.js';
 import { structs } from '../layout/layout.gen.js';
@@ -82,19 +82,13 @@ function linePut(
   unit: string,
   value: (page: Page, view: DataView, base: number) => void,
 ): Put {
-  const before = Buffer.from(`  ${label.padEnd(NAME_WIDTH)} `);
-  const behind = Buffer.from(unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${unit}\n`);
+  const before = new Prepared(`  ${label.padEnd(NAME_WIDTH)} `);
+  const behind = new Prepared(unit === '' || unit === 'id' || unit.includes(' ') ? '\n' : ` ${unit}\n`);
   return (page, view, base) => {
-    const begin = page.length;
-    page.whole(base + at);
-    const digits = page.length - begin;
-    const pad = Math.max(0, AT_WIDTH - digits);
-    page.bytes.copyWithin(begin + pad, begin, begin + digits);
-    page.bytes.fill(BLANK, begin, begin + pad);
-    page.length += pad;
-    page.copy(before, 0, before.length);
+    page.whole(base + at, AT_WIDTH);
+    page.prepared(before);
     value(page, view, base);
-    page.copy(behind, 0, behind.length);
+    page.prepared(behind);
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { fold } from '../common/hostlists.js';
 import { json } from '../common/output.js';
-import { Page } from '../common/page.js';
+import { Page, type Prepared } from '../common/page.js';
 import { bitNames, decodeReport, getter, type Report } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
 import { mayBeRefused } from '../shm/liveness.js';
@@ -11,7 +11,7 @@ import { linkState, listenedMs, mirrorOf, refusalText, sinceMs } from '../shm/se
 import { type Column, chosenColumns } from './columns.js';
 import type { Oddity } from './oddities.js';
 import type { Beside } from './slurmbeside.js';
-import { closeObject, keyPart, putBootId, putKey, putNumber, putRates, putReport, putText } from './structjson.js';
+import { closeObject, keyPart, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 import type { Surveyed } from './survey.js';
 
 /** A write is worth so much. */
@@ -117,15 +117,15 @@ const KEYS = {
 };
 
 /** A text behind its key; nothing where there is none. */
-function putWord(page: Page, key: Uint8Array, text: string | undefined): void {
+function putWord(page: Page, key: Prepared, text: string | undefined): void {
   if (text === undefined) return;
-  putKey(page, key);
+  page.prepared(key);
   putText(page, text);
 }
 
-function putKeyed(page: Page, key: Uint8Array, value: number | undefined): void {
+function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
   if (value === undefined) return;
-  putKey(page, key);
+  page.prepared(key);
   putNumber(page, value);
 }
 
@@ -136,7 +136,7 @@ function putNode(page: Page, node: Node, more: string): void {
   putWord(page, KEYS.name, node.name);
   putWord(page, KEYS.state, state);
   if (ailments.length > 0) {
-    putKey(page, KEYS.ails);
+    page.prepared(KEYS.ails);
     page.text(json(ailments));
   }
   putWord(page, KEYS.why, refusedSince && mayBeRefused(state) ? refusalText(refusedSince) : undefined);
@@ -145,19 +145,19 @@ function putNode(page: Page, node: Node, more: string): void {
   putWord(page, KEYS.address, node.address || undefined);
   for (const { key, get } of COUNTS) putKeyed(page, key, get(view, node.offset));
   if (report !== undefined) {
-    putKey(page, KEYS.bootId);
+    page.prepared(KEYS.bootId);
     putBootId(page, view, report);
     putKeyed(page, KEYS.offset, offsetOf(view, node.offset));
   }
   if (lastRefusal !== undefined) {
     const { reason, ageMs, offsetUs } = lastRefusal;
-    putKey(page, KEYS.lastRefusal);
+    page.prepared(KEYS.lastRefusal);
     page.text(json({ reason, age_ms: ageMs, offset_us: offsetUs }));
   }
   if (report !== undefined) {
-    putKey(page, KEYS.report);
+    page.prepared(KEYS.report);
     putReport(page, view, report);
-    putKey(page, KEYS.names);
+    page.prepared(KEYS.names);
     putNames(page, view, report);
   }
   putRates(page, KEYS.rates, view, node.previousAt, report);

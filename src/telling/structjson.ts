@@ -2,7 +2,7 @@
 // of any field. A board of 10,000 nodes is some 60 MB of it.
 
 import { json } from '../common/output.js';
-import type { Page } from '../common/page.js';
+import { type Page, Prepared } from '../common/page.js';
 import { type Field, getter, isBig, type ShownField, type StructName, shownFields, sizeOf } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
 import { type Counter, CPU_SHARES, CPU_TIMES, INTERFACE_COUNTERS, Pair, REPORT_COUNTERS } from '../shm/rates.js';
@@ -23,13 +23,8 @@ const TOO_HIGH = 0x200000;
 const TWO_TO_32 = 2 ** 32;
 
 /** What goes before the value of a key that is not the first. */
-export function keyPart(name: string): Uint8Array {
-  return Buffer.from(`,${json(name)}:`);
-}
-
-/** A key, a short one: see `Page.copy`. */
-export function putKey(page: Page, part: Uint8Array): void {
-  page.copy(part, 0, part.length);
+export function keyPart(name: string): Prepared {
+  return new Prepared(`,${json(name)}:`);
 }
 
 /** A text as JSON: nearly every one is printable ASCII, which JSON has as it is. */
@@ -152,7 +147,7 @@ function scalarPut({ type, unit }: Field): Put {
 }
 
 /** An element is null where an object would lack the key. */
-const NULL = Buffer.from('null');
+const NULL = new Prepared('null');
 
 function listPut(field: Field, count: (view: DataView, base: number) => number): Put {
   const { offset, type } = field;
@@ -165,7 +160,7 @@ function listPut(field: Field, count: (view: DataView, base: number) => number):
       comma(page);
       const before = page.length;
       one(page, view, base + offset + i * stride);
-      if (page.length === before) putKey(page, NULL);
+      if (page.length === before) page.prepared(NULL);
     }
     closeList(page, begin);
   };
@@ -184,7 +179,7 @@ function keyed(name: string, put: Put): Put {
   const key = keyPart(name);
   return (page, view, base) => {
     const begin = page.length;
-    putKey(page, key);
+    page.prepared(key);
     const behind = page.length;
     put(page, view, base);
     if (page.length === behind) page.length = begin;
@@ -295,9 +290,9 @@ const SUMS = (['net_rest', 'fabric'] as const).map(sum => ({ sum, key: keyPart(s
 const NET_KEY = keyPart('net');
 const putEntryName = keyed('name', fieldPut('net_if', 'name', structs.net_if.fields.name));
 
-function putRate(page: Page, key: Uint8Array, rate: number): void {
+function putRate(page: Page, key: Prepared, rate: number): void {
   if (Number.isNaN(rate)) return;
-  putKey(page, key);
+  page.prepared(key);
   putNumber(page, rate);
 }
 
@@ -309,7 +304,7 @@ function putEntryRates(page: Page, view: DataView, entry: number, i: number, sum
     const counter = INTERFACE_COUNTERS[k] as Counter;
     putRate(
       page,
-      ENTRY_KEYS[k] as Uint8Array,
+      ENTRY_KEYS[k] as Prepared,
       sum === undefined ? pair.entryRate(counter, i) : pair.sumRate(sum, counter),
     );
   }
@@ -319,21 +314,21 @@ function putEntryRates(page: Page, view: DataView, entry: number, i: number, sum
 /** Writes what `rates` has of two reports, behind this key; nothing where there are no rates. */
 export function putRates(
   page: Page,
-  key: Uint8Array,
+  key: Prepared,
   view: DataView,
   before: number | undefined,
   after: number | undefined,
 ): void {
   if (!pair.lay(view, before, after)) return;
-  putKey(page, key);
+  page.prepared(key);
   const begin = page.length;
   for (let i = 0; i < REPORT_COUNTERS.length; i++)
-    putRate(page, RATE_KEYS[i] as Uint8Array, pair.rate(REPORT_COUNTERS[i] as Counter));
+    putRate(page, RATE_KEYS[i] as Prepared, pair.rate(REPORT_COUNTERS[i] as Counter));
   pair.shares(shares);
-  for (let i = 0; i < shares.length; i++) putRate(page, SHARE_KEYS[i] as Uint8Array, shares[i] as number);
+  for (let i = 0; i < shares.length; i++) putRate(page, SHARE_KEYS[i] as Prepared, shares[i] as number);
   if (pair.hasNet) {
     const { found } = pair.matchNet();
-    putKey(page, NET_KEY);
+    page.prepared(NET_KEY);
     const list = page.length;
     for (let i = 0; i < found; i++) {
       comma(page);
@@ -343,7 +338,7 @@ export function putRates(
   }
   for (const { sum, key: sumKey } of SUMS)
     if (pair.hasSum(sum)) {
-      putKey(page, sumKey);
+      page.prepared(sumKey);
       putEntryRates(page, view, pair.after + structs.report.fields[sum].offset, -1, sum);
     }
   closeObject(page, begin);
