@@ -416,7 +416,7 @@ const tenThousand = async (t: Test) => {
   process.env.SLURM_CONF = slurm.env.SLURM_CONF;
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', keyFile(own)]);
   const port = Number((await receiver.ready).listening?.[0]?.split(':').at(-1));
-  new SigningNodes(t, port, names, 10_000);
+  const nodes = new SigningNodes(t, port, names, 10_000);
   const journal = join(own, 'journal');
   const argv = ['--enforce', '--board', board, '--journal', journal, '--kill-switch', join(own, 'off')];
   const bridge = start(t, ['bridge', ...argv]);
@@ -434,6 +434,15 @@ const tenThousand = async (t: Test) => {
     tick.own <= 0.5,
     `a tick takes ${tick.own.toFixed(2)} s of CPU, and the commands that it calls ${tick.called.toFixed(2)} s`,
   );
+  // Limits are as many times longer as its interval is: it is silent after 105 s.
+  const killed = performance.now();
+  const dead = ['node001', 'node5000', 'node10000'];
+  for (const name of dead) nodes.kill(name);
+  for (const name of dead) await it.becomes(name, /DRAIN/);
+  t.comment(
+    `of 10,000 that report every 10 s three are drained ${seconds(performance.now() - killed)} after they died`,
+  );
+  t.equal(it.acts().length, 3, it.acts().join(', '));
   bridge.child.kill('SIGTERM');
   await bridge.exit;
 };
