@@ -412,7 +412,8 @@ const tenThousand = async (t: Test) => {
   const names = nodeNames(10_000);
   const own = folder(t);
   const board = boardPath(t);
-  const slurm = await Slurm.start(t, { nodes: names, slurmd: [] });
+  // Without a slurmd all would be DOWN after the usual 300 s, and what is DOWN is not drained.
+  const slurm = await Slurm.start(t, { nodes: names, slurmd: [], settings: { SlurmdTimeout: 3600 } });
   process.env.SLURM_CONF = slurm.env.SLURM_CONF;
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0', '--key-file', keyFile(own)]);
   const port = Number((await receiver.ready).listening?.[0]?.split(':').at(-1));
