@@ -1,13 +1,16 @@
-// How long after it is sent a report can be seen on the board, among 10,000 a second: at the usual tick and without one, against the bare
-// loop that copies into slots of a shared file.
+// How long after it is sent a report can be seen on the board, against the bare loop that copies into slots of a shared file: among 10,000 a
+// second, at the usual tick and without one; and where they are so few that each is taken when it comes, with what that costs.
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { folder } from './processes.mjs';
+import { cpuOf, folder } from './processes.mjs';
 import { compile, openBare, openReceiver, openStorm } from './receiving.mjs';
 
 const RATE = 10_000;
 const TICK_MS = 5;
+/** Beside as many of the probe's. */
+const FEW = 100;
+const FEW_PAUSE = 'pause=20';
 
 /** The times in ms, sorted, of so many reports of a node; a lost one would be without end. */
 export async function latencies(program, receiver, samples, ...how) {
@@ -31,24 +34,40 @@ export async function bench({ quick, say }) {
   const own = folder();
   const programs = compile(own);
   const [laps, samples] = quick ? [3, 1000] : [5, 2000];
+  const few = 2 * FEW;
   const ways = [
     { who: 'receiver', open: () => openReceiver() },
     { who: 'bare loop', open: () => openBare(programs.bare, RATE), how: ['bare'] },
     { who: 'receiver, --drain 0ms', open: () => openReceiver('--drain', '0ms') },
     { who: 'bare loop without a tick', open: () => openBare(programs.bare, RATE, 'tick=0'), how: ['bare'] },
+    { who: `receiver, ${few} reports a second`, rate: FEW, open: () => openReceiver(), how: [FEW_PAUSE] },
+    {
+      who: `bare loop without a tick, ${few} reports a second`,
+      rate: FEW,
+      open: () => openBare(programs.bare, FEW, 'tick=0'),
+      how: ['bare', FEW_PAUSE],
+    },
+    {
+      who: `bare loop, ${few} reports a second`,
+      rate: FEW,
+      open: () => openBare(programs.bare, FEW),
+      how: ['bare', FEW_PAUSE],
+    },
   ];
   const opened = [];
-  for (const { who, open, how = [] } of ways) {
+  for (const { who, open, rate = RATE, how = [] } of ways) {
     const receiver = await open();
-    const storm = await openStorm(programs.storm, receiver.port, RATE, RATE, RATE * 3600);
+    const storm = await openStorm(programs.storm, receiver.port, rate, rate, rate * 3600);
     storm.pause();
-    opened.push({ who, how, receiver, storm, seen: [] });
+    opened.push({ who, how, receiver, storm, rate, seen: [], cpu: [] });
   }
   say(`${laps} times ${samples} reports to each of ${ways.length}`);
   for (let lap = 0; lap < laps; lap++)
-    for (const { how, receiver, storm, seen } of opened) {
+    for (const { how, receiver, storm, rate, seen, cpu } of opened) {
       storm.go();
-      seen.push(await latencies(programs.latency, receiver, samples, ...how));
+      const [began, before] = [performance.now(), cpuOf(receiver.pid)];
+      seen.push(await latencies(programs.latency, receiver, rate === RATE ? samples : samples / 2, ...how));
+      cpu.push((cpuOf(receiver.pid) - before) / (performance.now() - began) / 10);
       storm.pause();
     }
   for (const { storm, receiver } of opened) {
@@ -56,13 +75,18 @@ export async function bench({ quick, say }) {
     await receiver.close();
   }
   rmSync(own, { recursive: true });
-  const [, , quickest, barest] = opened;
+  const [, , quickest, barest, seldom, bareSeldom] = opened;
   const of = ({ seen }, part) => seen.map(times => quantile(times, part));
   const p99 = of(quickest, 0.99).map((ms, i) => Math.min(ms, ms / (1.5 * of(barest, 0.99)[i])));
   return [
     ...opened.flatMap(way => {
       const { who } = way;
-      const bounds = who === 'receiver' ? { 0.99: TICK_MS + 1 } : who === 'receiver, --drain 0ms' ? { 0.5: 0.1 } : {};
+      const bounds =
+        who === 'receiver'
+          ? { 0.99: TICK_MS + 1 }
+          : way === seldom || who === 'receiver, --drain 0ms'
+            ? { 0.5: 0.1 }
+            : {};
       return [0.5, 0.99, 0.999].map(part => ({
         figure: `${who}: seen after, p${part * 100}`,
         unit: 'ms',
@@ -76,5 +100,14 @@ export async function bench({ quick, say }) {
       samples: p99,
       bound: 1,
     },
+    {
+      figure: `${seldom.who}: p99 / that of the bare loop without a tick`,
+      unit: '',
+      samples: of(seldom, 0.99).map((ms, i) => ms / of(bareSeldom, 0.99)[i]),
+      bound: 1.5,
+    },
+    ...opened
+      .filter(({ rate }) => rate === FEW)
+      .map(({ who, cpu }) => ({ figure: who, unit: '% of a core', samples: cpu })),
   ];
 }

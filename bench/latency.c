@@ -1,7 +1,7 @@
 /* How long after it is sent a report can be seen on a board.
  *   latency PORT BOARD SAMPLES          sends reports of a node of its own, one after the other, and looks at the board until each is there
  *   latency PORT FILE SAMPLES bare      the same for bare-receiver.c, whose file shows it in slot 0
- * Sends at random moments, so that it meets no tick in step. Prints one time in ns a line. */
+ * Sends at random moments, so that it meets no tick in step: with pauses of at most 4 ms, or as many as pause=MS says. Prints one time in ns a line. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -40,7 +40,12 @@ static bool seen(beoboard *b, int *index, uint32_t seq) {
 int main(int argc, char **argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
   if (argc < 4) return 2;
-  const bool bare = argc > 4;
+  bool bare = false;
+  double pause_ms = 4;
+  for (int i = 4; i < argc; i++) {
+    if (strncmp(argv[i], "pause=", 6) == 0) pause_ms = strtod(argv[i] + 6, NULL);
+    else bare = true;
+  }
   const int fd = bb_bulk_open("127.0.0.1", (uint16_t)atoi(argv[1]));
   if (fd < 0) return 1;
   beoboard *b = NULL;
@@ -83,7 +88,7 @@ int main(int argc, char **argv) {
     }
     if (is_there) printf("%" PRId64 "\n", clock_ns(CLOCK_MONOTONIC) - sent);
     else puts("lost");
-    const struct timespec pause = {0, (long)(drand48() * 4e6)};
+    const struct timespec pause = {0, (long)(drand48() * pause_ms * 1e6)};
     nanosleep(&pause, NULL);
   }
   beoboard_close(b);

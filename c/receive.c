@@ -33,6 +33,10 @@
 #define HEARTBEAT_NS (SECOND / 10)
 /* Reports in one drain from which on the next tick is waited for without waiting for a report first. */
 #define BUSY 4
+/* Where fewer reports come than one in so long, each is taken when it comes, and does not wait for the tick: 400 a second. As many as AT_ONCE may
+ * come closer to each other. */
+#define SELDOM_NS (SECOND / 400)
+#define AT_ONCE 8
 #define PAUSE_NS SECOND
 #define CLOCK_STEP_NS (SECOND / 100)
 #define WANTED_BUFFER (64 << 20)
@@ -146,6 +150,7 @@ struct bb_receiver {
   uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
   bool again; /* the last drain wants another at once */
   bool busy;  /* it brought so much that there will be something at the next tick, too */
+  int64_t spare_ns; /* SELDOM_NS for each report that may be taken before its tick; below 0: as many came too soon */
   uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
   int64_t junk_since_ns;
   bool filtering;
@@ -1021,6 +1026,15 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
   return got;
 }
 
+/* A bucket that leaks: time fills it, and each report takes a part of it out, whether it was waited for or not; so does a drain for nothing, lest a
+ * socket that only fails is asked without pause. */
+static void spend(struct bb_receiver *r, int64_t now_ns, uint64_t reports) {
+  const int64_t most_ns = AT_ONCE * SELDOM_NS, had_ns = r->spare_ns + (now_ns - r->last_began_ns);
+  const int64_t spent_ns = reports > 2 * AT_ONCE ? 2 * most_ns : (reports > 0 ? (int64_t)reports : 1) * SELDOM_NS;
+  r->spare_ns = (had_ns < most_ns ? had_ns : most_ns) - spent_ns;
+  if (r->spare_ns < -most_ns) r->spare_ns = -most_ns;
+}
+
 static void drain(struct bb_receiver *r) {
   const int64_t began_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t began_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
@@ -1055,6 +1069,7 @@ static void drain(struct bb_receiver *r) {
     note_heard(l, began_ns, distance);
     if (l->heard_ns < heard_ns) heard_ns = l->heard_ns;
   }
+  spend(r, began_ns, total);
   r->last_began_ns = began_ns;
   r->last_end_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   if (heard_ns > (int64_t)r->heartbeat_ns) {
@@ -1161,6 +1176,12 @@ static void leave(struct bb_receiver *r) {
   if (r->displaced != NULL) r->displaced(r->displaced_context);
 }
 
+static void wait_for_tick(const struct bb_receiver *r) {
+  const int64_t tick_ns = r->last_began_ns + r->drain_ns;
+  const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
+  if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
+}
+
 static void *run(void *argument) {
   struct bb_receiver *r = (struct bb_receiver *)argument;
   struct pollfd fds[1 + BB_MOST_SOCKETS] = {{.fd = r->wake, .events = POLLIN}};
@@ -1169,12 +1190,10 @@ static void *run(void *argument) {
   bool stop = false;
   while (!stop && !r->status.displaced) { /* which this thread alone sets */
     if (!r->again) {
-      /* Blocks for the first report, and then until the tick; while they keep coming, until the tick at once. Wake-ups are what costs,
-       * not copies; a sleep costs less than a wait for what is asked of us, which has time until the tick. */
+      /* Blocks for the first report, and then until the tick unless they are few; while they keep coming, until the tick at once. Wake-ups
+       * are what costs, not copies; a sleep costs less than a wait for what is asked of us, which has time until the tick. */
       if (!r->busy) ppoll(fds, 1 + (nfds_t)r->count, &heartbeat, NULL);
-      const int64_t tick_ns = r->last_began_ns + r->drain_ns;
-      const struct timespec tick = {tick_ns / SECOND, tick_ns % SECOND};
-      if (tick_ns > bb_clock_ns(CLOCK_MONOTONIC)) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &tick, NULL);
+      if (r->busy || r->spare_ns < SELDOM_NS) wait_for_tick(r);
     }
     if (was_displaced(r)) break;
     /* Only what was asked before a drain is done after it: what came before the question is on the board that it is about. */

@@ -245,6 +245,39 @@ t.test('a pause of the receiver ends what it has listened to, and blames no node
   t.same([record.lost, record.unheard], [0, 4]);
 });
 
+t.test('a few reports are taken when they come, many with the tick', async t => {
+  const board = boardPath(t);
+  const { port } = await startReceiver(t, board, ['--drain', '100ms']);
+  const reader = reading(t, board);
+  const drained = () => {
+    const { heartbeat_ns, drains, received } = reader.snapshot().header;
+    return { at: Number(heartbeat_ns) / 1e6, drains: Number(drains), received: Number(received) };
+  };
+  const taken = (count: number) =>
+    until(`${count} were taken`, () => {
+      const now = drained();
+      return now.received >= count && now;
+    });
+  const few = 20;
+  let least = Number.POSITIVE_INFINITY;
+  let before: { at: number } | undefined;
+  for (let seq = 1; seq <= few; seq++) {
+    await send(port, [makeReport({ seq })]);
+    const now = await taken(seq);
+    if (before !== undefined) least = Math.min(least, now.at - before.at);
+    before = now;
+  }
+  t.ok(least < 100, `one was taken ${least.toFixed(1)} ms after the one before it`);
+
+  const many = 1000;
+  const [first, began] = [drained(), performance.now()];
+  for (let seq = few + 1; seq <= few + many; seq++) await send(port, [makeReport({ seq })]);
+  const last = await taken(few + many);
+  const ms = performance.now() - began;
+  const most = 8 + ms / 2.5 + ms / 100 + 2;
+  t.ok(last.drains - first.drains <= most, `${last.drains - first.drains} drains in ${ms.toFixed(0)} ms`);
+});
+
 t.test('SIGTERM ends it in good order', async t => {
   const board = boardPath(t);
   const { child, exit, output } = await startReceiver(t, board);

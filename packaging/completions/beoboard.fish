@@ -72,7 +72,7 @@ complete -c beoboard -n '__fish_seen_subcommand_from receive' -l nodes -xa '(__b
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l capacity -x -d 'records on the board, 1 to 1000000'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l uncertain-after -x -d 'no longer live after'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l silent-after -x -d 'silent after'
-complete -c beoboard -n '__fish_seen_subcommand_from receive' -l drain -x -d 'from one emptying of the sockets to the next, 0ms to 100ms'
+complete -c beoboard -n '__fish_seen_subcommand_from receive' -l drain -x -d 'how often the sockets are emptied while more than 400 reports a second come, 0ms to 100ms'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l key-file -rF -d 'the key, in a file that only its owner can read'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l require -xa 'none cluster node' -d 'what a report must at least have proved: none, cluster, or node'
 complete -c beoboard -n '__fish_seen_subcommand_from receive' -l clock-window -xa 'off' -d 'how far a node'\''s wall clock may be off when it starts to report with a key, 100ms to 24h, or off'

@@ -115,7 +115,7 @@ export const options = {
   'silent-after': one('TIME', 'silent after', time('100ms', '24h'), standard('10.5s')),
   drain: one(
     'TIME',
-    'from one emptying of the sockets to the next, 0ms to 100ms',
+    'how often the sockets are emptied while more than 400 reports a second come, 0ms to 100ms',
     time('0ms', '100ms'),
     standard('5ms'),
   ),
