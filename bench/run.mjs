@@ -1,5 +1,5 @@
 // Runs the benchmarks: npm run bench [-- [NAME…] [--quick] [--json | --markdown]]. Every figure is measured side by side with what it is
-// compared to, in one run, several times; the table shows the median and the extremes. With --markdown what was measured is kept in
+// compared to, in one run, several times; a table for each shows the median and the extremes as soon as it has ended. With --markdown what was measured is kept in
 // results.json, and the documents' tables and plots are written from that. Exit code 1 when a bound is broken.
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -33,9 +33,33 @@ const model = cpus()[0]?.model ?? /model name\s*: (.*)/.exec(readFileSync('/proc
 const machine = `${model}, ${availableParallelism()} CPUs, Linux ${release()}, Node ${process.versions.node}`;
 const date = new Date().toISOString().slice(0, 10);
 
+const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
+
+/** What was measured by one benchmark, as a table. */
+function table(name, rows) {
+  const cells = rows.map(row => [
+    name,
+    row.figure,
+    row.unit,
+    String(row.median),
+    `${row.least} to ${row.most}`,
+    String(row.runs),
+    verdict(row),
+  ]);
+  const widths = head.map((title, i) => Math.max(title.length, ...cells.map(row => row[i].length)));
+  return [head, ...cells].map(row =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i]))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 const results = {};
+if (!values.json) console.log(`${machine}, ${date}`);
 for (const name of all.filter(name => positionals.length === 0 || positionals.includes(name))) {
   console.error(`bench: ${name} …`);
+  const began = performance.now();
   const { bench } = await import(new URL(`${name}.bench.mjs`, here).href);
   const measured = await bench({
     quick: values.quick ?? false,
@@ -50,30 +74,12 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
   }));
   const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
   results[name] = { date, machine, command, rows: [...rows, ...slopes(rows)] };
+  console.error(`bench: ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
+  // As soon as it is there: all of them take an hour.
+  if (!values.json) console.log(`\n${table(name, results[name].rows).join('\n')}`);
 }
 
 if (values.json) console.log(JSON.stringify({ schema: 2, results }));
-else {
-  const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
-  const cells = Object.entries(results).flatMap(([name, { rows }]) =>
-    rows.map(row => [
-      name,
-      row.figure,
-      row.unit,
-      String(row.median),
-      `${row.least} to ${row.most}`,
-      String(row.runs),
-      verdict(row),
-    ]),
-  );
-  const widths = head.map((title, i) => Math.max(title.length, ...cells.map(row => row[i].length)));
-  const line = row =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i]))
-      .join('  ')
-      .trimEnd();
-  console.log([`${machine}, ${date}`, line(head), ...cells.map(line)].join('\n'));
-}
 if (values.markdown) {
   keep(results);
   writePlots();
