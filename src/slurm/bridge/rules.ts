@@ -152,7 +152,7 @@ const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
 /** What a node may have beside that, and be drained all the same. Whatever else stands there: hands off. */
 const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
 /** Slurm's own word for a node that it does not hear. */
-const SLURMS_REASON = 'Not responding';
+export const SLURMS_REASON = 'Not responding';
 
 const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWith('POWER'));
 
