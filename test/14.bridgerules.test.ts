@@ -396,6 +396,25 @@ t.test('two on the board that may be one node of Slurm', async t => {
   t.equal(pairs(['r1n7', 'gpu1', 'a'], { Gpu1: 'r1n7' }), 'Gpu1,a', 'the administrator knows');
 });
 
+t.test('who is nobody on the board, or nobody knows whom, is told once', async t => {
+  const cluster = new Cluster(8);
+  const { slurm } = cluster;
+  const nodes = async () => {
+    const { n7: _, n8: __, ...rest } = Object.fromEntries(await slurm.nodes());
+    const odd = [slurmNode('N7', 'IDLE', { host: 'n8' }), slurmNode('CN-7')];
+    return new Map([...Object.values(rest), ...odd].map(node => [node.name, node] as const));
+  };
+  Object.defineProperty(cluster, 'slurm', { value: { ...slurm, nodes } });
+  cluster.kill('n7');
+  await cluster.pass(120);
+  t.same(cluster.orders, []);
+  const told = cluster.log.filter(line => line.startsWith('left alone: '));
+  t.same(told.sort(), [
+    'left alone: CN-7: the board has no node of that name; see slurm-names',
+    'left alone: N7: two nodes on the board may be this one; see slurm-names',
+  ]);
+});
+
 // ---- what is said to Slurm, and what Slurm says ----
 
 t.test('orders, and answers', async t => {

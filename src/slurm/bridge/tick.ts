@@ -110,6 +110,16 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   };
 }
 
+/** Nodes of Slurm's that are nobody on the board, or nobody knows whom: they are never drained, and somebody should know. */
+function unmatched({ slurm, matched }: Situation): { node: string; why: string }[] {
+  const alone = new Set(matched.slurmAlone);
+  return [...slurm.keys()].flatMap(node => {
+    if (matched.boardName.has(node)) return [];
+    const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
+    return [{ node, why: `${why}; see slurm-names` }];
+  });
+}
+
 /** Slurm as it would be if what was printed had been done: our drains on nodes that nobody else has touched. */
 function rehearsed(node: ListedNode, reason: string): ListedNode {
   const { flags } = nodeState(node.state);
@@ -185,7 +195,10 @@ export class Bridge {
       return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
     });
     this.#journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
-    const left = this.#tellLeft(decision.left.map(({ node, left }) => ({ node, why: left.why })));
+    const left = this.#tellLeft([
+      ...decision.left.map(({ node, left }) => ({ node, why: left.why })),
+      ...unmatched(situation),
+    ]);
     const outcome = { isSlurmSilent: false, counts, nodes, left };
     for (const order of [...decision.returns, ...decision.drains]) {
       if (stop?.aborted) break;
