@@ -400,16 +400,17 @@ t.test('who is nobody on the board, or nobody knows whom, is told once', async t
   const cluster = new Cluster(8);
   const { slurm } = cluster;
   const nodes = async () => {
-    const { n7: _, n8: __, ...rest } = Object.fromEntries(await slurm.nodes());
-    const odd = [slurmNode('N7', 'IDLE', { host: 'n8' }), slurmNode('CN-7')];
+    const { n6: _, n7: __, n8: ___, ...rest } = Object.fromEntries(await slurm.nodes());
+    const odd = [slurmNode('N7', 'IDLE', { host: 'n8' }), slurmNode('CN-7'), slurmNode('All', 'IDLE', { host: 'n6' })];
     return new Map([...Object.values(rest), ...odd].map(node => [node.name, node] as const));
   };
   Object.defineProperty(cluster, 'slurm', { value: { ...slurm, nodes } });
-  cluster.kill('n7');
+  for (const name of ['n6', 'n7']) cluster.kill(name);
   await cluster.pass(120);
   t.same(cluster.orders, []);
   const told = cluster.log.filter(line => line.startsWith('left alone: '));
   t.same(told.sort(), [
+    'left alone: All: to scontrol that name is all nodes',
     'left alone: CN-7: the board has no node of that name; see slurm-names',
     'left alone: N7: two nodes on the board may be this one; see slurm-names',
   ]);

@@ -124,6 +124,11 @@ export function watch(
 
 // ---- which nodes are meant ----
 
+/** To scontrol this is no name, however it is written: `nodename=all` is every node of the cluster. */
+export function meansAll(nodeName: string): boolean {
+  return nodeName.toLowerCase() === 'all';
+}
+
 /**
  * Without those of whom the board has two: one by its NodeName, another by the name of its host. One of them may be invented by whoever can
  * send a datagram, and nobody knows which.
@@ -138,6 +143,7 @@ export function withoutDoubtful(
   for (const { name, host = name } of slurm.values())
     hosts.set(host.toLowerCase(), (hosts.get(host.toLowerCase()) ?? 0) + 1);
   const isDoubtful = (nodeName: string, name: string) => {
+    if (meansAll(nodeName)) return true;
     const host = slurm.get(nodeName)?.host?.toLowerCase();
     if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
     return host !== name && hosts.get(host) === 1 && board.has(host) && !matched.nodeName.has(host);

@@ -18,6 +18,7 @@ import {
   countsOf,
   decide,
   incidentOf,
+  meansAll,
   type Order,
   objectionToDrain,
   ownCount,
@@ -115,6 +116,7 @@ function unmatched({ slurm, matched }: Situation): { node: string; why: string }
   const alone = new Set(matched.slurmAlone);
   return [...slurm.keys()].flatMap(node => {
     if (matched.boardName.has(node)) return [];
+    if (meansAll(node)) return [{ node, why: 'to scontrol that name is all nodes' }];
     const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
     return [{ node, why: `${why}; see slurm-names` }];
   });
