@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -35,7 +36,7 @@ import {
 import { incidentId } from '../src/slurm/bridge/tick.js';
 import { match } from '../src/slurm/matching.js';
 import { Cluster, ETH0, POLICY, seenNode, silentNode, situationOf, slurmNode } from './bridgemodel.js';
-import { folder, ROOT } from './lib.js';
+import { folder, ROOT, run } from './lib.js';
 import { type MadeBoard, madeBoard } from './madeboard.js';
 
 t.setTimeout(300_000);
@@ -395,6 +396,26 @@ t.test('two on the board that may be one node of Slurm', async t => {
   t.equal(pairs(['r1n7', 'gpu1', 'a'], { Gpu1: 'r1n7' }), 'Gpu1,a', 'the administrator knows');
 });
 
+t.test('who is nobody on the board, or nobody knows whom, is told once', async t => {
+  const cluster = new Cluster(8);
+  const { slurm } = cluster;
+  const nodes = async () => {
+    const { n6: _, n7: __, n8: ___, ...rest } = Object.fromEntries(await slurm.nodes());
+    const odd = [slurmNode('N7', 'IDLE', { host: 'n8' }), slurmNode('CN-7'), slurmNode('All', 'IDLE', { host: 'n6' })];
+    return new Map([...Object.values(rest), ...odd].map(node => [node.name, node] as const));
+  };
+  Object.defineProperty(cluster, 'slurm', { value: { ...slurm, nodes } });
+  for (const name of ['n6', 'n7']) cluster.kill(name);
+  await cluster.pass(120);
+  t.same(cluster.orders, []);
+  const told = cluster.log.filter(line => line.startsWith('left alone: '));
+  t.same(told.sort(), [
+    'left alone: All: to scontrol that name is all nodes',
+    'left alone: CN-7: the board has no node of that name; see slurm-names',
+    'left alone: N7: two nodes on the board may be this one; see slurm-names',
+  ]);
+});
+
 // ---- what is said to Slurm, and what Slurm says ----
 
 t.test('orders, and answers', async t => {
@@ -471,6 +492,7 @@ t.test('the board as the bridge sees it', async t => {
     [{ heartbeat: -10 }, /another clock/],
     [{ state: ['retired'] }, /retired/],
     [{ listened: 10 }, /not listened for long enough/],
+    [{ header: { mirror_masters: 1 } }, /^the board is a mirror of another master's: run the bridge on that master$/],
   ] as [MadeBoard, RegExp][])
     t.match(lookAt([madeBoard(nodes, made)], () => 1).trouble, why);
   t.match(lookAt([], () => 1).trouble, /no board/);
@@ -644,6 +666,12 @@ t.test('what happens at the last moment', async t => {
       },
     ],
     [
+      'the journal is gone',
+      cluster => {
+        cluster.hasJournal = false;
+      },
+    ],
+    [
       'the switch',
       cluster => {
         cluster.killSwitch = ROOT;
@@ -692,13 +720,26 @@ t.test('what happens at the last moment', async t => {
 });
 
 t.test('between the list and the order', async t => {
-  for (const change of [
-    (cluster: Cluster) => cluster.revive('n1', false),
-    (cluster: Cluster) => cluster.admin('n1', 'IDLE+DRAIN', 'disk'),
-    (cluster: Cluster) => cluster.admin('n1', 'IDLE+MAINTENANCE'),
-    (cluster: Cluster) => cluster.admin('n1', 'IDLE', 'look'),
-  ]) {
+  const stop = new AbortController();
+  const rows: [change: (cluster: Cluster) => void, said?: RegExp][] = [
+    [cluster => cluster.revive('n1', false)],
+    [cluster => cluster.admin('n1', 'IDLE+DRAIN', 'disk')],
+    [cluster => cluster.admin('n1', 'IDLE+MAINTENANCE')],
+    [cluster => cluster.admin('n1', 'IDLE', 'look')],
+    [cluster => void cluster.board.opened++, /after all: the board was replaced/],
+    [cluster => Object.assign(cluster.board, { trouble: 'the receiver is stalled' }), /after all: the receiver is/],
+    [
+      cluster => cluster.board.links.set(2, { name: 'ib0', trouble: trouble('dark', 0) }),
+      /after all: link ib0 is dark/,
+    ],
+    [cluster => writeFileSync(cluster.killSwitch, ''), /^switched off: /m],
+    [cluster => Object.assign(cluster, { isOnly: false }), /^$/],
+    [() => stop.abort(), /^$/],
+  ];
+  for (const [change, said = /n1 is left alone after all: /] of rows) {
     const cluster = new Cluster(30);
+    cluster.killSwitch = join(folder(t), 'off');
+    cluster.stop = stop.signal;
     await cluster.pass(5);
     cluster.kill('n1');
     await cluster.pass(40);
@@ -716,8 +757,21 @@ t.test('between the list and the order', async t => {
     cluster.begin();
     await cluster.pass(40);
     t.same(cluster.orders, []);
-    t.match(cluster.log.join('\n'), /n1 is left alone after all: /);
+    t.same(cluster.entries('intent'), []);
+    t.match(cluster.log.join('\n'), said);
   }
+});
+
+t.test('what was begun comes to its end, and is written down', async t => {
+  const cluster = new Cluster(30);
+  const stop = new AbortController();
+  cluster.stop = stop.signal;
+  cluster.kill('n1');
+  cluster.kill('n2');
+  cluster.beforeOrder = () => stop.abort();
+  await cluster.pass(60);
+  t.same(cluster.orders, ['drain n1'], 'and nothing more is begun');
+  t.match(cluster.entries('result'), [{ node: 'n1', outcome: 'done', after: { state: 'IDLE+DRAIN' } }]);
 });
 
 t.test('exit codes are no proof', async t => {
@@ -772,6 +826,13 @@ t.test('two at a time, and no more than the brakes let', async t => {
   t.equal(cluster.orders.filter(order => order.startsWith('drain')).length, 8, 'released by command');
   t.notOk(existsSync(join(requests, 'release')));
 
+  const odd = new Cluster(100);
+  for (let i = 1; i <= 40; i++) odd.kill(`n${i}`);
+  mkdirSync(join(requests, 'release'));
+  odd.begin({ requests });
+  await odd.pass(300);
+  t.same(odd.orders, [], 'what cannot be taken away is no request');
+
   const all = new Cluster(100);
   for (let i = 1; i <= 40; i++) all.kill(`n${i}`);
   await all.pass(3600);
@@ -813,10 +874,15 @@ t.test('a dry run prints the very lines, and does nothing', async t => {
   cluster.begin({ isRehearsal: true });
   cluster.kill('n1');
   await cluster.pass(300);
+  // Nobody has drained it: so Slurm does what it does after SlurmdTimeout, and what it does when it hears it again.
+  cluster.admin('n1', 'DOWN', 'Not responding');
+  await cluster.pass(300);
   cluster.revive('n1');
+  cluster.admin('n1', 'IDLE');
   await cluster.pass(300);
   t.same(cluster.orders, []);
   t.equal(cluster.node('n1').state, 'IDLE');
+  t.notMatch(cluster.log.join('\n'), /not ours any more/, 'as it would have been if the drain had been there');
   const [id] = /#\w+/.exec(cluster.printed[0] ?? '') ?? [];
   t.same(cluster.printed, [
     `scontrol update nodename=n1 state=drain reason='beoboard: silent since 12:00:00Z ${id}'`,
@@ -836,6 +902,13 @@ t.test('all of our own are lifted by command, and nothing else', async t => {
   t.equal(cluster.node('n2').state, 'IDLE+DRAIN');
   cluster.nowMs += 60_000;
   t.same(await cluster.giveAllBack(), []);
+
+  const smaller = new Cluster(100);
+  for (const name of ['n1', 'n2']) smaller.kill(name);
+  await smaller.pass(120);
+  smaller.nodes.delete('n1');
+  t.same(await smaller.giveAllBack(), ['n1'], 'Slurm does not know one of them any more');
+  t.same(smaller.orders.slice(2), ['undrain n2'], 'and the others are lifted all the same');
   await cluster.pass(300);
   t.equal(
     cluster.orders.filter(order => order.startsWith('drain')).length,
@@ -943,6 +1016,15 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
   second.write([{ what: 'result', act: 'drain', id: 'a', node: 'n1', outcome: 'done' }]);
   second.close();
   t.equal(readJournal(path)?.ledger.claims.get('n1')?.phase, 'held');
+  const watched = new JournalFile(path);
+  t.ok(watched.isThere());
+  renameSync(file, `${file}.away`);
+  t.notOk(watched.isThere());
+  writeFileSync(file, whole);
+  t.notOk(watched.isThere(), 'another one in its place');
+  renameSync(`${file}.away`, file);
+  t.ok(watched.isThere());
+  watched.close();
 
   for (const wrong of ['{}', 'x', '[1]', 'null', '{"what":5,"time_ms":1}', '{"what":"end"}']) {
     writeFileSync(file, `${whole}${wrong}\n${whole}`);
@@ -973,6 +1055,24 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
     t.throws(() => openFolder(place), why, what);
   }
   t.throws(() => openFolder(join(folder(t), 'x', 'y')), /cannot be made: ENOENT; let systemd make it/);
+
+  // What asks or rehearses writes nothing.
+  const nowhere = join(folder(t), 'nowhere');
+  for (const words of [['--release'], ['--undrain-own'], ['--undrain-own', '--dry-run']])
+    t.match(
+      await run(['bridge', ...words, '--journal', nowhere]),
+      { code: 1, stderr: /nowhere: is not there: no bridge has enforced with it; give the folder of one by --journal/ },
+      words.join(' '),
+    );
+  t.notOk(existsSync(nowhere));
+  const bare = folder(t);
+  chmodSync(bare, 0o700);
+  const commands = folder(t);
+  writeFileSync(join(commands, 'scontrol'), `#!/bin/sh\necho "Slurmctld(primary) at $(uname -n) is UP"\n`);
+  chmodSync(join(commands, 'scontrol'), 0o755);
+  const dry = ['bridge', '--undrain-own', '--dry-run', '--slurm-bin', commands, '--journal', bare];
+  t.match(await run(dry), { code: 0, stdout: '' });
+  t.same(readdirSync(bare), [], 'no lock either');
 });
 
 t.test('what --status tells', async t => {

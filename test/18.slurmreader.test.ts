@@ -37,6 +37,9 @@ t.test('a call has an end, and so has all that it started', async t => {
   const asked = slurmCalls({ folder: path, stop: stop.signal }).jobs(NONCE);
   stop.abort();
   await t.rejects(asked, new NoAnswer('we are ended'));
+  const late = only(t, 'touch "$(dirname "$0")/asked"');
+  await t.rejects(slurmCalls({ folder: late, stop: stop.signal }).jobs(NONCE), new NoAnswer('we are ended'));
+  t.notOk(existsSync(join(late, 'asked')), 'who is told to end asks nothing more');
 });
 
 t.test('what a call that fails says', async t => {
@@ -120,6 +123,8 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   t.equal(stateTrouble(STATE, 6000), undefined);
   t.equal(stateTrouble(STATE, 21_000), undefined, 'it may take its time');
   t.match(stateTrouble(STATE, 21_001), /^beoboard slurm has written nothing for 20\.0s: .* see systemctl status/);
+  t.match(stateTrouble(STATE, 999), /^beoboard slurm has written nothing since this machine was booted: /);
+  t.match(stateTrouble({ ...STATE, next_ms: Number.NaN }, 1500), /^beoboard slurm has written nothing for 500ms: /);
   const failed = { ...answer, list: [], error: 'squeue took longer than 5.0s', error_since_ms: 2 };
   t.match(
     stateTrouble({ ...STATE, jobs: failed }, 1500),

@@ -87,7 +87,10 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   ],
   [/\bsysctl -p\b/, 'it sets what belongs to the whole machine, and no namespace'],
   [/\b(systemctl|journalctl) /, 'it needs systemd as process 1; 88.units holds the units against systemd'],
-  [/^beoboard bridge --(release|undrain-own)/, 'it needs a Slurm, and the folder of its user; 15.bridge runs it'],
+  [
+    /^(runuser -u slurm -- )?beoboard bridge (.* )?--(release|undrain-own)/,
+    'it needs a Slurm, and the folder of its user; 15.bridge runs it',
+  ],
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
   [/^usermod /, 'anna is nobody here'],
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],

@@ -92,6 +92,10 @@ class Lines implements Journal {
     this.ledger = readLines(cluster.journal, 'journal').ledger;
   }
 
+  isThere(): boolean {
+    return this.cluster.hasJournal;
+  }
+
   write(entries: readonly Entry[]): void {
     for (const entry of entries) {
       this.cluster.point();
@@ -136,6 +140,8 @@ export class Cluster {
   primary: string | undefined;
   isSlurmSilent = false;
   isOnly = true;
+  hasJournal = true;
+  stop: AbortSignal | undefined;
   killSwitch = '/nonexistent/off';
   /** What becomes of the next order: it is done; said to be and is not; done, and said not to be. */
   next: 'done' | 'lost' | 'unsaid' = 'done';
@@ -223,7 +229,12 @@ export class Cluster {
       if (this.isSlurmSilent) throw new NoAnswer('scontrol took longer than 5.0s');
       return value();
     };
-    const node = (name: string) => answer(() => this.listed(name));
+    const node = (name: string) =>
+      answer(() => {
+        // As scontrol has it: an error, and no empty answer.
+        if (!this.nodes.has(name)) throw new NoAnswer(`Node ${name} not found`);
+        return this.listed(name);
+      });
     return {
       nodes: () => answer(() => new Map([...this.nodes.keys()].map(name => [name, this.listed(name)] as const))),
       node,
@@ -283,7 +294,7 @@ export class Cluster {
       for (const node of this.nodes.values()) if (node.silentSince === undefined) node.reports += 5;
       try {
         if (this.#bridge === undefined) this.begin();
-        await this.#bridge?.tick();
+        await this.#bridge?.tick(this.stop);
       } catch (error) {
         if (!(error instanceof Killed)) throw error;
         this.killAt = -1;

@@ -3,7 +3,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expand } from '../src/common/hostlists.js';
-import { parseConfig, parseJobs, parseNodes } from '../src/slurm/answers.js';
+import {
+  parseConfig,
+  parseJobs,
+  parseListedNodes,
+  parseNodes,
+  parsePrimary,
+  parseReturnToService,
+} from '../src/slurm/answers.js';
 import { jobsByNode } from '../src/slurm/differences.js';
 import { match, namesText, parseExceptions } from '../src/slurm/matching.js';
 import { isSchedulable, nodeState, savesPower } from '../src/slurm/nodestate.js';
@@ -41,12 +48,22 @@ function checkNodes(text: string): boolean {
     must(!(isSchedulable(how) && (savesPower(how) || state === '?')), `jobs would start on ${name}: ${state}`);
   }
   must(new Set(nodes.map(({ name }) => name)).size === nodes.length, 'a node twice');
+  const listed = parseListedNodes(text).map(({ slurmd_start_s, ...node }) => {
+    must(isCount(slurmd_start_s), `${node.name}: slurmd since ${slurmd_start_s}`);
+    return node;
+  });
+  must(same(listed, nodes), 'the bridge is told something else');
   const matched = match(nodes, BOARD, { node003: 'node001', n2: 'n1' });
   must(new Set(matched.boardName.values()).size === matched.boardName.size, 'two nodes are one');
   for (const [name, on] of matched.boardName)
     must(matched.nodeName.get(on) === name && BOARD.includes(on), `${name} is ${on}`);
   const others = [...matched.boardName].filter(([name, on]) => name.toLowerCase() !== on);
   must(same(parseExceptions(namesText(matched), 'file'), Object.fromEntries(others)), 'written, its names are others');
+
+  // Whatever an operating system calls itself, short of an administrator's words: no other state than what Slurm says.
+  const os = text.replaceAll(/\n|(?:Reason|Comment|Extra)=/g, ' ');
+  const [own] = parseNodes(`NodeName=q OS=${os} CPUTot=4 State=MIXED Weight=1\n`);
+  must(own === undefined || own.state === 'MIXED' || own.state === '?', `by its OS it is ${own?.state}`);
 
   // Whatever an administrator gives as a reason, or has in a comment: nobody else is in another state by it.
   for (const key of ['Reason', 'Comment']) {
@@ -95,6 +112,16 @@ export function slurmTargets(): TextTarget[] {
         const { cluster, version, private_data } = parseConfig(text);
         for (const value of [cluster, version, private_data])
           must(isCut(value) && !value.includes('\n') && value.trim() === value, JSON.stringify(value));
+        const returns = parseReturnToService(text);
+        must(
+          returns === undefined || new RegExp(`^ReturnToService\\s*=\\s*${returns}\\s*$`, 'm').test(text),
+          `nobody said ReturnToService=${returns}`,
+        );
+        const primary = parsePrimary(text);
+        must(
+          primary === undefined || `\n${text}\n`.includes(`\nSlurmctld(primary) at ${primary} is UP\n`),
+          `nobody said that ${primary} is up`,
+        );
         must(private_data !== '', 'nothing is known, and it is not said so');
         must(
           private_data !== 'none' || /^PrivateData\s*=\s*none\s*$/m.test(text),

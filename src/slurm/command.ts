@@ -11,6 +11,8 @@ const LIMIT_MS = 5000;
 /** 10,000 nodes are 6 MB. */
 const MOST_BYTES = 256 << 20;
 const ERROR_MOST = 200;
+/** Why nothing was asked, or nobody waited for the answer. */
+const ENDED = 'we are ended';
 
 /** Slurm was not asked, or did not answer; the message is what people are told. */
 export class NoAnswer extends Error {}
@@ -68,6 +70,7 @@ export function runCommand(
   env: Record<string, string> = {},
 ): Promise<Said> {
   return new Promise((resolve, reject) => {
+    if (stop?.aborted) return void reject(new NoAnswer(ENDED));
     const child = spawn(folder === undefined ? name : join(folder, name), argv, {
       detached: true,
       env: environment(env),
@@ -84,7 +87,7 @@ export function runCommand(
       child.stderr.destroy();
     };
     const limit = setTimeout(() => end(`${name} took longer than ${formatDuration(limitMs)}`), limitMs);
-    const stopped = () => end('we are ended');
+    const stopped = () => end(ENDED);
     stop?.addEventListener('abort', stopped, { once: true });
     child.stdout.on('data', (piece: Buffer) => {
       bytes += piece.length;

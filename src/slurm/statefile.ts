@@ -203,13 +203,15 @@ export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number 
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
 
-/** Whether the reader does not write any more. */
+/** Whether the reader does not write any more; a file that does not say when it will be written again has no reader. */
 function hasStopped({ next_ms }: State, now: number): boolean {
-  return now > next_ms + PATIENCE_MS;
+  return !(now <= next_ms + PATIENCE_MS);
 }
 
 /** What is wrong with what Slurm said, or with who asks it, in a sentence; undefined where it is of now. */
 export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
+  if (state.mono_ms > now)
+    return 'beoboard slurm has written nothing since this machine was booted: what is told of Slurm is of before; see systemctl status beoboard-slurm';
   if (hasStopped(state, now))
     return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is told of Slurm is that old; see systemctl status beoboard-slurm`;
   for (const answer of [state.nodes, state.jobs]) {

@@ -45,12 +45,31 @@ export function openFolder(folder: string): void {
         `cannot be made: ${codeOf(error)}; let systemd make it (StateDirectory=), or give another by --journal`,
       );
   }
-  const { uid, mode } = lstatSync(folder);
-  if (!lstatSync(folder).isDirectory()) throw failure(folder, 'is no folder; remove it, or give another by --journal');
+  checkFolder(folder);
+}
+
+/** Throws a Failure where the folder is not there, or not ours alone. */
+export function checkFolder(folder: string): void {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined)
+    throw failure(folder, 'is not there: no bridge has enforced with it; give the folder of one by --journal');
+  const { uid, mode } = found;
+  if (!found.isDirectory()) throw failure(folder, 'is no folder; remove it, or give another by --journal');
   if (uid !== process.getuid?.())
     throw failure(folder, `belongs to user ${uid}; run as that user, or give another by --journal`);
   if ((mode & 0o077) !== 0)
     throw failure(folder, 'is open to others, who could write that drains are ours; chmod 700 it');
+}
+
+/** Whether a path leads to the file that is open. */
+function isStillAt(path: string, fd: number): boolean {
+  const { ino, dev } = fstatSync(fd);
+  try {
+    const now = statSync(path, { throwIfNoEntry: false });
+    return now?.ino === ino && now.dev === dev;
+  } catch {
+    return false;
+  }
 }
 
 /** The one bridge that may act with that folder. */
@@ -72,9 +91,7 @@ export class Only {
 
   /** Whether the file is still there: whoever makes another could hold that. */
   holds(): boolean {
-    const { ino, dev } = fstatSync(this.#fd);
-    const now = statSync(this.#path, { throwIfNoEntry: false });
-    return now?.ino === ino && now.dev === dev;
+    return isStillAt(this.#path, this.#fd);
   }
 
   close(): void {
@@ -129,11 +146,17 @@ export interface Journal {
   readonly ledger: Ledger;
   /** Throws a Failure where it could not be written: then nothing may be done. */
   write(entries: readonly Entry[]): void;
+  /** Whether the next start will find what is written. */
+  isThere(): boolean;
 }
 
 /** A journal in memory alone: what would have been written. */
 export class Rehearsal implements Journal {
   constructor(readonly ledger: Ledger) {}
+
+  isThere(): boolean {
+    return true;
+  }
 
   write(entries: readonly Entry[]): void {
     for (const entry of entries) this.ledger.apply({ ...entry, time_ms: Date.now() });
@@ -213,6 +236,10 @@ export class JournalFile implements Journal {
     }
     this.#end += Buffer.byteLength(text);
     for (const entry of timed) this.ledger.apply(entry);
+  }
+
+  isThere(): boolean {
+    return isStillAt(this.#path, this.#fd);
   }
 
   close(): void {

@@ -21,7 +21,7 @@ import { replaceFile } from '../folder.js';
 import { readExceptions } from '../matching.js';
 import { lookAtAll, lookAtOne } from './boardlook.js';
 import { lastTick, STATUS, statusLines, statusOf } from './bridgestatus.js';
-import { type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
+import { checkFolder, type Journal, JournalFile, Only, openFolder, Rehearsal, readJournal } from './journal.js';
 import { slurmOrders } from './orders.js';
 import { Ledger } from './ownership.js';
 import { FATAL, type Policy } from './rules.js';
@@ -164,7 +164,13 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
     dueMs = monoMs() + next + TICK_MOST_MS;
     if (!isRehearsal) {
       const left = { pid: process.pid, mono_ms: monoMs(), next_ms: monoMs() + next, ...outcome };
-      replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
+      try {
+        replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
+      } catch (error) {
+        // It is for people alone: nothing that is done depends on it.
+        const { code } = error as NodeJS.ErrnoException;
+        log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status does not tell of this`);
+      }
     }
     const line = lineOf(outcome, journal, isRehearsal);
     if (isFirst) {
@@ -189,7 +195,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
 
 /** Leaves a request, and waits until the bridge has taken it. */
 async function release(folder: string): Promise<number> {
-  openFolder(folder);
+  checkFolder(folder);
   try {
     closeSync(openSync(join(folder, RELEASE), 'wx', 0o600));
   } catch (error) {
@@ -207,11 +213,11 @@ async function release(folder: string): Promise<number> {
 
 async function undrainOwn(values: Values): Promise<number> {
   const { journal: folder, dryRun } = values;
-  openFolder(folder);
-  const only = new Only(folder);
+  checkFolder(folder);
+  const only = dryRun ? undefined : new Only(folder);
   const journal = dryRun ? new Rehearsal(readJournal(folder)?.ledger ?? new Ledger()) : new JournalFile(folder);
   const say = (line: string) => void process.stdout.write(`${line}\n`);
-  const world = worldOf(values, onStop(), () => only.holds());
+  const world = worldOf(values, onStop(), () => only?.holds() ?? true);
   const bridge = new Bridge(world, settingsOf(values, dryRun), journal, createLog(verb.name), say);
   let still: readonly string[];
   try {

@@ -124,6 +124,11 @@ export function watch(
 
 // ---- which nodes are meant ----
 
+/** To scontrol this is no name, however it is written: `nodename=all` is every node of the cluster. */
+export function meansAll(nodeName: string): boolean {
+  return nodeName.toLowerCase() === 'all';
+}
+
 /**
  * Without those of whom the board has two: one by its NodeName, another by the name of its host. One of them may be invented by whoever can
  * send a datagram, and nobody knows which.
@@ -138,6 +143,7 @@ export function withoutDoubtful(
   for (const { name, host = name } of slurm.values())
     hosts.set(host.toLowerCase(), (hosts.get(host.toLowerCase()) ?? 0) + 1);
   const isDoubtful = (nodeName: string, name: string) => {
+    if (meansAll(nodeName)) return true;
     const host = slurm.get(nodeName)?.host?.toLowerCase();
     if (host === undefined || Object.hasOwn(exceptions, nodeName)) return false;
     return host !== name && hosts.get(host) === 1 && board.has(host) && !matched.nodeName.has(host);
@@ -152,7 +158,7 @@ const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
 /** What a node may have beside that, and be drained all the same. Whatever else stands there: hands off. */
 const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
 /** Slurm's own word for a node that it does not hear. */
-const SLURMS_REASON = 'Not responding';
+export const SLURMS_REASON = 'Not responding';
 
 const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWith('POWER'));
 

@@ -18,12 +18,14 @@ import {
   countsOf,
   decide,
   incidentOf,
+  meansAll,
   type Order,
   objectionToDrain,
   ownCount,
   type Policy,
   returnOf,
   type Situation,
+  SLURMS_REASON,
   type Watched,
   watch,
   withoutDoubtful,
@@ -71,6 +73,8 @@ export const RELEASE = 'release';
 const GAP_MS = 15_000;
 /** A step of the wall clock beyond this is one, ms. */
 const STEP_MS = 1000;
+const JOURNAL_GONE =
+  'the journal was taken away: move that very file back, or restart the bridge, which then knows nothing of its drains';
 /** An order that was not seen to be carried out is given again after this, ms. */
 const AGAIN_MS = 60_000;
 
@@ -87,6 +91,16 @@ function isThere(path: string): boolean {
   }
 }
 
+/** Takes a request away; whether there was one. What cannot be taken away is none: it would come again with each tick. */
+function wasThere(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What is kept as evidence of an act. */
 function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, ailments } = seen;
@@ -97,10 +111,23 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   };
 }
 
+/** Nodes of Slurm's that are nobody on the board, or nobody knows whom: they are never drained, and somebody should know. */
+function unmatched({ slurm, matched }: Situation): { node: string; why: string }[] {
+  const alone = new Set(matched.slurmAlone);
+  return [...slurm.keys()].flatMap(node => {
+    if (matched.boardName.has(node)) return [];
+    if (meansAll(node)) return [{ node, why: 'to scontrol that name is all nodes' }];
+    const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
+    return [{ node, why: `${why}; see slurm-names` }];
+  });
+}
+
 /** Slurm as it would be if what was printed had been done: our drains on nodes that nobody else has touched. */
 function rehearsed(node: ListedNode, reason: string): ListedNode {
   const { flags } = nodeState(node.state);
-  return flags.has('DRAIN') || node.reason !== undefined ? node : { ...node, state: `${node.state}+DRAIN`, reason };
+  // Slurm sets a silent node DOWN by and by, with a reason of its own; where ours stood it would have left that.
+  const isFree = !flags.has('DRAIN') && (node.reason === undefined || node.reason === SLURMS_REASON);
+  return isFree ? { ...node, state: `${node.state}+DRAIN`, reason } : node;
 }
 
 export class Bridge {
@@ -170,12 +197,15 @@ export class Bridge {
       return left.isTheirs && standing ? [{ what: 'theirs', node, incident, after: standingOf(standing) }] : [];
     });
     this.#journal.write([...settled, ...decision.well.map((node): Entry => ({ what: 'well', node }))]);
-    const left = this.#tellLeft(decision.left.map(({ node, left }) => ({ node, why: left.why })));
+    const left = this.#tellLeft([
+      ...decision.left.map(({ node, left }) => ({ node, why: left.why })),
+      ...unmatched(situation),
+    ]);
     const outcome = { isSlurmSilent: false, counts, nodes, left };
     for (const order of [...decision.returns, ...decision.drains]) {
       if (stop?.aborted) break;
       if (this.#isOff) return { ...outcome, trouble: `${this.#settings.killSwitch} is there: nothing is done` };
-      const trouble = await this.#act(order, situation);
+      const trouble = await this.#act(order, situation, stop);
       if (trouble !== undefined) return { ...outcome, ...trouble };
     }
     return { ...outcome, trouble: this.#isOff ? `${this.#settings.killSwitch} is there: nothing is done` : undefined };
@@ -189,10 +219,13 @@ export class Bridge {
     const { ledger } = this.#journal;
     const notPrimary = await slurm.notPrimary();
     if (notPrimary !== undefined) throw new NoAnswer(notPrimary);
-    const found = observe(ledger, await slurm.nodes(), this.#world.nowMs());
+    const listed = await slurm.nodes();
+    const found = observe(ledger, listed, this.#world.nowMs());
     this.#journal.write(found);
     for (const entry of found) this.#tell(entry);
     for (const claim of [...ledger.claims.values()]) {
+      // One that Slurm does not know any more, or does not tell of, keeps none of the others.
+      if (!listed.has(claim.node)) continue;
       const before = await slurm.node(claim.node);
       if (before === undefined || !carries(before, claim)) continue;
       await this.#give({ ...claim, act: 'undrain', why: 'by command' }, before, {});
@@ -277,10 +310,8 @@ export class Bridge {
   #brake(counts: readonly Count[]): void {
     const { brakes } = this.#journal.ledger;
     const { requests } = this.#settings;
-    if (requests !== undefined && isThere(join(requests, RELEASE))) {
+    if (requests !== undefined && wasThere(join(requests, RELEASE)))
       this.#change(released(counts, brakes), 'released by an administrator');
-      unlinkSync(join(requests, RELEASE));
-    }
     this.#change(brakeChanges(counts, brakes));
   }
 
@@ -320,7 +351,11 @@ export class Bridge {
   }
 
   /** Looks again at both, and gives the order. Gives what ends this tick. */
-  async #act(order: Order, situation: Situation): Promise<{ trouble: string; isSlurmSilent: boolean } | undefined> {
+  async #act(
+    order: Order,
+    situation: Situation,
+    stop?: AbortSignal,
+  ): Promise<{ trouble: string; isSlurmSilent: boolean } | undefined> {
     const { slurm } = this.#world;
     const { node, act } = order;
     if (this.#world.monoMs() < (this.#again.get(`${act} ${node}`) ?? 0)) return undefined;
@@ -337,10 +372,12 @@ export class Bridge {
     const claim = situation.ledger.claims.get(node);
     if (before !== undefined && this.#settings.isRehearsal && claim !== undefined)
       before = rehearsed(before, claim.reason);
+    if (stop?.aborted) return { trouble: 'it is told to end', isSlurmSilent: false };
     this.#lookAtSwitch();
     if (this.#isOff) return { trouble: `${this.#settings.killSwitch} is there: nothing is done`, isSlurmSilent: false };
     if (!this.#world.isOnly())
       return { trouble: 'the lock beside the journal is gone: restart the bridge', isSlurmSilent: false };
+    if (!this.#journal.isThere()) return { trouble: JOURNAL_GONE, isSlurmSilent: false };
     const board = this.#world.lookAtOne(order.board);
     const seen = board.nodes.get(order.board);
     const objection = this.#objection(order, situation, before, board);
