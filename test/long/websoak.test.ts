@@ -1,0 +1,68 @@
+// Ten minutes with one page and 19 plain clients: neither the page's heap nor what the server has for itself grows.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CDPSession } from 'playwright-core';
+import t from 'tap';
+import { BoardReader } from '../../src/shm/reader.js';
+import { browse, holds, look, NO_BROWSER, startLoad, startWall } from '../browsing.js';
+import { ROOT, until } from '../lib.js';
+
+const skip = NO_BROWSER ?? false;
+const SIZE = 9984;
+const CLIENTS = 19;
+const MINUTE_MS = 60_000;
+/** It may have grown by so much from the second minute to the tenth. */
+const GROWN = 1.05;
+
+/** Heap in use, bytes, after everything that can go has gone. */
+async function heap(session: CDPSession): Promise<number> {
+  for (let i = 0; i < 3; i++) await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+/** Proportional set size of a process, KiB. */
+const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+
+t.test('ten minutes', { skip }, async t => {
+  const wall = await startWall(t, [], 16_384);
+  startLoad(t, wall, ['--nodes', 'r[001-208]n[01-48]']);
+  const reader = new BoardReader(wall.board);
+  await until('all report', () => reader.snapshot().overview.states.filter(state => state === 1).length === SIZE, 500);
+  reader.close();
+  const { page, context, complaints } = await look(await browse(t), wall.url);
+  await holds(page, `document.querySelector('#line').textContent.includes('${SIZE} live')`);
+  const session = await context.newCDPSession(page);
+  const clients: ChildProcess = fork(join(ROOT, 'bench/pages.mjs'), [new URL(wall.url).port, String(CLIENTS)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  t.teardown(() => {
+    clients.kill('SIGKILL');
+  });
+  const received = async () => {
+    clients.send('bytes');
+    for (;;) {
+      const [{ bytes }] = (await once(clients, 'message')) as [{ bytes?: number }];
+      if (bytes !== undefined) return bytes;
+    }
+  };
+  const began = performance.now();
+  const server = wall.web.child.pid as number;
+  const seen: { minute: number; heap: number; pss: number }[] = [];
+  for (const minute of [2, 4, 6, 8, 10]) {
+    await new Promise(resolve => setTimeout(resolve, began + minute * MINUTE_MS - performance.now()));
+    seen.push({ minute, heap: await heap(session), pss: pss(server) });
+  }
+  const told = (of: (at: (typeof seen)[number]) => string) => seen.map(at => of(at)).join(', ');
+  t.comment(`minutes ${told(({ minute }) => String(minute))}`);
+  t.comment(`the page's heap, MiB: ${told(at => (at.heap / 2 ** 20).toFixed(2))}`);
+  t.comment(`the server's PSS, MiB: ${told(at => (at.pss / 1024).toFixed(1))}`);
+  const [first, last] = [seen[0], seen.at(-1)] as [(typeof seen)[number], (typeof seen)[number]];
+  t.ok(last.heap <= GROWN * first.heap, 'the heap of the page');
+  t.ok(last.pss <= GROWN * first.pss, 'the memory of the server');
+  // All were told all along: 20 KB a look at least.
+  t.ok((await received()) > (CLIENTS * SIZE * 2 * 600) / 2, 'the clients have heard of it');
+  t.same(complaints, []);
+});
