@@ -5,7 +5,7 @@ import { fold } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import { countStates, STATES } from '../shm/liveness.js';
 import { BoardReader, linkName, NoBoard, type Snapshot } from '../shm/reader.js';
-import { linkNews } from '../shm/sentences.js';
+import { linkNews, mirrorText } from '../shm/sentences.js';
 import { Gathering } from '../telling/digest.js';
 import { type Oddity, oddities } from '../telling/oddities.js';
 import { headlineOf } from '../telling/summary.js';
@@ -88,7 +88,9 @@ export class Heads implements Asker {
       this.#notBefore = end + (end - now) / SHARE;
     }
     const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
-    return { ...base, line, counts: Object.fromEntries(present), ailing, ...this.#sentences };
+    const mirror = mirrorText(digest);
+    const told = { line, ...(mirror !== '' && { mirror }), counts: Object.fromEntries(present), ailing };
+    return { ...base, ...told, ...this.#sentences };
   }
 
   #tell(digest: Snapshot): Sentences {

@@ -100,6 +100,8 @@ export interface Head {
   readonly state: BoardTold;
   /** The line of `beoboard status`. */
   readonly line: string;
+  /** Of a mirror alone: whose it is, and how far behind, as the line has it. */
+  readonly mirror?: string;
   /** How many nodes there are of each state that there is. */
   readonly counts: { readonly [S in State]?: number };
   readonly ailing: number;

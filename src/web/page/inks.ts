@@ -9,6 +9,7 @@ export interface Inks {
   readonly page: Rgb;
   readonly text: Rgb;
   readonly muted: Rgb;
+  readonly accent: Rgb;
   readonly unmeasured: Rgb;
   readonly ailing: Rgb;
   readonly states: Readonly<Record<State, Rgb>>;
@@ -24,6 +25,7 @@ export function readInks(theme: Theme): Inks {
     page: ink('page'),
     text: ink('text'),
     muted: ink('muted'),
+    accent: ink('accent'),
     unmeasured: ink('unmeasured'),
     ailing: ink('ailing'),
     states: Object.fromEntries(STATES.map(state => [state, ink(state)])) as Record<State, Rgb>,

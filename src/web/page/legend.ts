@@ -1,11 +1,19 @@
 // What colours and forms mean: each state that there is with its number, and the scale of the reading. A state selects its nodes.
 
 import { type Head, NOT_MEASURED, numberOf, type ReadingInfo, STATES, type State, VALUE_MOST } from '../wire.js';
-import { byId, make, set, write } from './dom.js';
+import { byId, make, set, surface, write } from './dom.js';
 import { count, quantity } from './formats.js';
 import { bitsOf, swatch } from './forms.js';
 import type { Inks } from './inks.js';
 import { css, mixed } from './palette.js';
+
+/** Nodes behind links by which nothing is heard. */
+export interface Behind {
+  /** Of the link, or of how many. */
+  readonly name: string;
+  readonly nodes: string;
+  readonly count: number;
+}
 
 /** From the best to the worst, as the eye goes. */
 const ORDER: readonly (State | 'ailing')[] = ['live', 'ailing', 'uncertain', 'silent', 'unknown', 'never', 'left'];
@@ -14,17 +22,25 @@ export class Legend {
   readonly #states = byId('states');
   readonly #scale = byId('scale');
   readonly #select: (state: string) => void;
+  readonly #selectNodes: (nodes: string) => void;
   #shape = '';
 
-  constructor(select: (state: string) => void) {
+  /** `selectNodes`: those of a host list. */
+  constructor(select: (state: string) => void, selectNodes: (nodes: string) => void) {
     this.#select = select;
+    this.#selectNodes = selectNodes;
   }
 
   /** `pressed`: the state that is selected. */
-  show({ counts, ailing }: Pick<Head, 'counts' | 'ailing'>, inks: Inks, pressed: string | undefined): void {
+  show(
+    { counts, ailing }: Pick<Head, 'counts' | 'ailing'>,
+    behind: Behind | undefined,
+    inks: Inks,
+    pressed: string | undefined,
+  ): void {
     const numbers = ORDER.map(state => [state, state === 'ailing' ? ailing : (counts[state] ?? 0)] as const);
     const there = numbers.filter(([, number]) => number > 0);
-    const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${there.map(([state]) => state)}`;
+    const shape = `${inks.theme} ${pressed} ${window.devicePixelRatio} ${there.map(([state]) => state)} ${behind?.name} ${behind?.nodes}`;
     if (shape !== this.#shape) {
       this.#shape = shape;
       const hadFocus =
@@ -40,12 +56,20 @@ export class Legend {
           button.addEventListener('click', () => this.#select(state));
           return button;
         }),
+        ...(behind === undefined ? [] : [this.#darkButton(behind, inks)]),
       );
       if (hadFocus !== undefined)
         this.#states.querySelector<HTMLElement>(`[data-state="${hadFocus.dataset.state}"]`)?.focus();
     }
     for (const [i, [, number]] of there.entries())
       write(this.#states.children[i]?.querySelector('b') as Element, count(number));
+  }
+
+  #darkButton({ name, nodes, count: number }: Behind, inks: Inks): HTMLButtonElement {
+    const button = make('button', { type: 'button', 'data-state': 'dark' });
+    button.append(outlined(inks), make('b', {}, count(number)), ` behind ${name}`);
+    button.addEventListener('click', () => this.#selectNodes(nodes));
+    return button;
   }
 
   scale(reading: ReadingInfo, inks: Inks): void {
@@ -81,6 +105,17 @@ function stateSwatch(inks: Inks, state: State | 'ailing'): HTMLCanvasElement {
   const isFaded = state === 'silent' || state === 'uncertain';
   const fill = state === 'live' ? middle : isFaded ? mixed(middle, inks.page, 0.68) : inks.page;
   return swatch(inks, window.devicePixelRatio, bitsOf(state), css(fill));
+}
+
+/** A small picture of a cell with the line around it that those behind a dark link have. */
+function outlined(inks: Inks): HTMLCanvasElement {
+  const canvas = swatch(inks, window.devicePixelRatio, bitsOf('live'), css(mixed(inks.text, inks.page, 0.75)));
+  const context = surface(canvas);
+  const line = Math.max(1, Math.round(2 * window.devicePixelRatio));
+  context.strokeStyle = css(inks.text);
+  context.lineWidth = line;
+  context.strokeRect(line / 2, line / 2, canvas.width - line, canvas.height - line);
+  return canvas;
 }
 
 export const isState = (text: string): text is State | 'ailing' =>

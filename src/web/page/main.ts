@@ -10,7 +10,7 @@ import type { Frame } from './framereader.js';
 import { type Direction, type Member, next } from './geometry.js';
 import { type Inks, readInks } from './inks.js';
 import { type Colouring, JobView } from './jobview.js';
-import { isState, Legend } from './legend.js';
+import { type Behind, isState, Legend } from './legend.js';
 import { Live } from './live.js';
 import { MapView } from './mapview.js';
 import { River } from './riverrows.js';
@@ -62,8 +62,9 @@ const flow = new RiverView({
   frame: byId('river'),
 });
 const headline = new Headline(nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }));
-const legend = new Legend(state =>
-  go({ state: view.state === state ? undefined : state, select: undefined, page: undefined }),
+const legend = new Legend(
+  state => go({ state: view.state === state ? undefined : state, select: undefined, page: undefined }),
+  nodes => go({ select: nodes, state: undefined, group: undefined, page: undefined }),
 );
 const table = new TableView(byId<HTMLTableElement>('table'), (kind, index) => {
   if (kind === 'nodes') openNode(index);
@@ -242,9 +243,44 @@ function setLife(life: string, why?: string): void {
   show(banner, life !== 'ok');
 }
 
+/** Which links nothing is heard by, as the head has last said it: all of them for the legend, and each node's for a line about it. */
+let dark: { readonly key: string; readonly behind: Behind | undefined; readonly linkOf: ReadonlyMap<string, string> } =
+  {
+    key: '[]',
+    behind: undefined,
+    linkOf: new Map(),
+  };
+
+/** Takes note of dark links; true: they are others than before, or have other nodes. */
+function takeDark(links: Head['dark']): boolean {
+  const key = JSON.stringify(links.map(({ name, nodes }) => [name, nodes]));
+  if (key === dark.key) return false;
+  const linkOf = new Map(links.flatMap(({ name, nodes }) => (expand(nodes) ?? []).map(node => [node, name] as const)));
+  const name = links.length === 1 ? (links[0]?.name ?? '') : `${links.length} links`;
+  const nodes = links.map(link => link.nodes).join();
+  dark = { key, behind: linkOf.size > 0 ? { name, nodes, count: linkOf.size } : undefined, linkOf };
+  return true;
+}
+
+/** Lines around the nodes that are behind a dark link, and around those that are selected. */
+function outline(chosen: Uint32Array | undefined): void {
+  const around = (cellsOf: Iterable<number>) => {
+    const mask = new Uint8Array(cells.layout.count);
+    for (const cell of cellsOf) mask[cell] = 1;
+    return mask;
+  };
+  const behind = [...dark.linkOf.keys()].map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
+  map.outlines = [
+    ...(behind.length > 0 ? [{ cells: around(behind), ink: 'text' as const }] : []),
+    ...(chosen !== undefined ? [{ cells: around(chosen), ink: 'accent' as const }] : []),
+  ];
+}
+
 function tellHead(said: Head): void {
   headline.show(said);
-  legend.show(said, inks, view.state);
+  const isOther = takeDark(said.dark);
+  legend.show(said, dark.behind, inks, view.state);
+  if (isOther) outline(selection());
   setLife(said.state);
   const silent = said.counts.silent ?? 0;
   const name = hello?.cluster ?? 'beoboard';
@@ -306,12 +342,13 @@ function arrange(): void {
     for (const cell of chosen) mask[cell] = 1;
   }
   map.select(mask);
+  outline(chosen);
   colourOwn();
   byId<HTMLSelectElement>('reading').value = hello?.jobs && isColouring(view.colour) ? `:${view.colour}` : reading.name;
   map.show(cells, members(), reading, view.zoom);
   map.cursor = view.at === undefined ? undefined : cells.indexOf(view.at);
   legend.scale(reading, inks);
-  if (head !== undefined) legend.show(head, inks, view.state);
+  if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
   table.show(cells, reading, rowsOf(chosen), view.page ?? 1);
   tellPages();
   tellChoice(chosen?.length);
@@ -419,7 +456,10 @@ function nodeText(cell: number): string {
     reading === undefined || !isMeasured(bits)
       ? `${reading?.title ?? 'reading'} not measured`
       : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' at last'}`;
-  return [cells.names[cell] ?? '?', state, ...(isAiling(bits) ? ['ailing'] : []), value].join(' · ');
+  const name = cells.names[cell] ?? '?';
+  const link = dark.linkOf.get(name);
+  const behind = link === undefined ? [] : [`behind ${link}, by which nothing is heard`];
+  return [name, state, ...(isAiling(bits) ? ['ailing'] : []), value, ...behind].join(' · ');
 }
 
 function tellHere(): void {
@@ -644,7 +684,7 @@ function setTheme(): void {
   flow.setInks(inks);
   const reading = readingNow();
   if (reading !== undefined) legend.scale(reading, inks);
-  if (head !== undefined) legend.show(head, inks, view.state);
+  if (head !== undefined) legend.show(head, dark.behind, inks, view.state);
 }
 darkness.addEventListener('change', setTheme);
 

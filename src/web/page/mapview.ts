@@ -4,6 +4,7 @@
 import type { ReadingInfo } from '../wire.js';
 import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
 import { type Cells, type Changed, formOf, isMeasured, LIVE, stateOf, valueIn } from './cells.js';
+import { contour } from './contours.js';
 import { oncePerFrame, surface } from './dom.js';
 import { quantity } from './formats.js';
 import { Forms } from './forms.js';
@@ -31,6 +32,12 @@ const NOTHING = (NOT_MEASURED << 4) | LIVE;
 /** The block of a cell that is not on the map. */
 const NOWHERE = 0xffffffff;
 const FONT = 'system-ui, sans-serif';
+
+/** Cells with a line around them: 1 for each of these. */
+export interface Outline {
+  readonly cells: Uint8Array;
+  readonly ink: 'text' | 'accent';
+}
 
 export interface Elements {
   /** What scrolls. */
@@ -62,6 +69,7 @@ export class MapView {
   #selected: Uint8Array | undefined;
   /** Colours of live cells in place of a reading's; 0: none. */
   #own: Uint32Array | undefined;
+  #outlines: readonly Outline[] = [];
   #inks: Inks | undefined;
   #cellInks: CellInks | undefined;
   #painter: Forms | undefined;
@@ -113,6 +121,14 @@ export class MapView {
     if (this.#own === undefined && own === undefined) return;
     this.#own = own;
     this.#redrawAll();
+  }
+
+  /** Lines around cells, those that come later above the others. */
+  set outlines(outlines: readonly Outline[]) {
+    if (this.#outlines.length === 0 && outlines.length === 0) return;
+    this.#outlines = outlines;
+    this.#areMarksOld = true;
+    this.#request();
   }
 
   /** How high letters of labels are on a wall, px; undefined: this is a desk. */
@@ -304,6 +320,7 @@ export class MapView {
       }
       if (gap > 0) this.#drawGaps(context, block, plan, gap, inks.page);
       if (side >= VALUES_FROM * unit) this.#drawTiles(context, plan, block, gap);
+      for (const outline of this.#outlines) this.#drawOutline(context, plan, block, gap, outline);
       if (this.#label > 0) this.#drawLabel(context, block, x, y, columns * wide - gap);
       else if (plan.blocks.length > 1) this.#drawTag(context, block, columns * wide - gap, block.rows * side - gap);
     }
@@ -330,6 +347,38 @@ export class MapView {
       context.roundRect(left, top, wide - gap, side - gap, round);
     }
     context.fill('evenodd');
+  }
+
+  /** A line around some cells, on a broader one in the colour of the page, so that it is seen on any. */
+  #drawOutline(
+    context: CanvasRenderingContext2D,
+    plan: Plan,
+    block: Block,
+    gap: number,
+    { cells, ink }: Outline,
+  ): void {
+    const inks = this.#inks as Inks;
+    const line = Math.max(1, Math.round((plan.side >= FORMS_FROM * this.#unit ? 2 : 1) * this.#unit));
+    // At the edge of the map there is no room beside a cell.
+    const right = this.#elements.marks.width - line / 2;
+    const bottom = Math.max(this.#elements.marks.height, plan.height) - line / 2;
+    const at = (x: number, y: number) =>
+      [Math.min(right, Math.max(line / 2, x)), Math.min(bottom, Math.max(line / 2, y))] as const;
+    const pen = {
+      moveTo: (x: number, y: number) => context.moveTo(...at(x, y)),
+      lineTo: (x: number, y: number) => context.lineTo(...at(x, y)),
+    };
+    context.beginPath();
+    contour(pen, block, plan, cells, gap, line);
+    context.lineCap = 'square';
+    for (const [colour, width] of [
+      [inks.page, line + 2 * this.#unit],
+      [inks[ink], line],
+    ] as const) {
+      context.strokeStyle = css(colour);
+      context.lineWidth = width;
+      context.stroke();
+    }
   }
 
   /** Values, and names where there is room, on tiles. */

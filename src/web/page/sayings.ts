@@ -6,10 +6,10 @@ import { byId, make, show, write } from './dom.js';
 /** A number and the word of a state, as the line has them. */
 const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'ailing'].join('|')})\\b`, 'g');
 
-/** The part of the line that stands in large letters, and the rest. */
-export function partsOf(line: string): [large: string, rest: string] {
-  const at = line.indexOf('; ');
-  return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 2)];
+/** The part of the line that stands in large letters, and the rest but what it says of a mirror, which stands by itself. */
+export function partsOf(line: string, mirror = ''): [large: string, rest: string] {
+  const [large = '', ...rest] = line.split('; ');
+  return [large, rest.filter(part => part !== mirror).join('; ')];
 }
 
 /** The text with the numbers of states in their colours. */
@@ -28,6 +28,7 @@ function coloured(text: string): (Node | string)[] {
 export class Headline {
   readonly #line = byId('line');
   readonly #rest = byId('rest');
+  readonly #mirror = byId('mirror');
   readonly #sentences = byId('sentences');
   readonly #select: (nodes: string) => void;
   #text = '';
@@ -38,15 +39,16 @@ export class Headline {
     this.#select = select;
   }
 
-  /** `isWell`: the board tells how it is now. */
-  show({ line, sentences }: Pick<Head, 'line' | 'sentences'>): void {
-    const [large, rest] = partsOf(line);
+  show({ line, mirror = '', sentences }: Pick<Head, 'line' | 'mirror' | 'sentences'>): void {
+    const [large, rest] = partsOf(line, mirror);
     if (this.#text !== large) {
       this.#text = large;
       this.#line.replaceChildren(...coloured(large));
     }
     write(this.#rest, rest);
     show(this.#rest, rest !== '');
+    write(this.#mirror, mirror.slice(0, 1).toUpperCase() + mirror.slice(1));
+    show(this.#mirror, mirror !== '');
     const told = JSON.stringify(sentences);
     if (this.#told === told) return;
     this.#told = told;

@@ -1,0 +1,37 @@
+// The line around some of the cells of the map: where one of them has a neighbour that is none of them, or the end of its block. Pure.
+
+import type { Block, Plan } from './geometry.js';
+
+/** Takes lines from one point to another. */
+export interface Pen {
+  moveTo(x: number, y: number): void;
+  lineTo(x: number, y: number): void;
+}
+
+/** Draws around the cells of a block for which `has` is 1; between cells there are `gap` pixels, and the line is `line` wide. */
+export function contour(
+  pen: Pen,
+  { x, y, first, count, columns }: Block,
+  { side, wide }: Pick<Plan, 'side' | 'wide'>,
+  has: Uint8Array,
+  gap: number,
+  line: number,
+): void {
+  const isIn = (k: number) => k >= 0 && k < count && has[first + k] === 1;
+  // In the gap between two cells, or beside the cell: so that lines of neighbours meet.
+  const out = Math.max(gap, line) / 2;
+  for (let k = 0; k < count; k++) {
+    if (!isIn(k)) continue;
+    const column = k % columns;
+    const [left, top] = [x + column * wide - out, y + Math.floor(k / columns) * side - out];
+    const [right, bottom] = [left + wide - gap + 2 * out, top + side - gap + 2 * out];
+    const draw = (...[fromX, fromY, toX, toY]: [number, number, number, number]) => {
+      pen.moveTo(fromX, fromY);
+      pen.lineTo(toX, toY);
+    };
+    if (!isIn(k - columns)) draw(left, top, right, top);
+    if (!isIn(k + columns)) draw(left, bottom, right, bottom);
+    if (column === 0 || !isIn(k - 1)) draw(left, top, left, bottom);
+    if (column === columns - 1 || !isIn(k + 1)) draw(right, top, right, bottom);
+  }
+}

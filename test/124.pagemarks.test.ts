@@ -1,0 +1,304 @@
+// What the map is marked with besides its readings: nodes behind links by which nothing is heard, in a network of their own with links that go
+// down and fall dark; a mirror, which says whose it is and how late; a constant load, whose colours are those of `beoboard status --json`; and
+// a single node that dies.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { bits } from '../src/layout/layout.gen.js';
+import { BoardReader } from '../src/shm/reader.js';
+import { contour } from '../src/web/page/contours.js';
+import type { Block } from '../src/web/page/geometry.js';
+import { palette, stepOf } from '../src/web/page/palette.js';
+import { VALUE_MOST } from '../src/web/wire.js';
+import {
+  browse,
+  colours,
+  holds,
+  lastSeq,
+  look,
+  middles,
+  NO_BROWSER,
+  shown,
+  startLoad,
+  startWall,
+  tickOf,
+} from './browsing.js';
+import { folder, makeReport, PROGRAM, run, start, startReceiver, type Teardown, until } from './lib.js';
+import { Namespace, noNamespaces } from './netns.js';
+import { startWeb } from './webclient.js';
+
+const skip = NO_BROWSER ?? false;
+const noNats = !process.env.CI && spawnSync('nats-server', ['--version']).status !== 0 && 'there is no nats-server';
+const SHORT = ['--uncertain-after', '2s', '--silent-after', '4s'];
+
+t.test('a line goes around cells where they have no neighbour of their kind', async t => {
+  const block: Block = { group: 0, first: 2, count: 7, columns: 3, rows: 3, x: 10, y: 20, column: 0, row: 0 };
+  /** Each line as `x,y-x,y`, sorted. */
+  const around = (...cells: number[]) => {
+    const has = new Uint8Array(10);
+    for (const cell of cells) has[cell] = 1;
+    const found: string[] = [];
+    let from = '';
+    const pen = {
+      moveTo: (x: number, y: number) => {
+        from = `${x},${y}`;
+      },
+      lineTo: (x: number, y: number) => found.push(`${from}-${x},${y}`),
+    };
+    contour(pen, block, { side: 10, wide: 10 }, has, 2, 2);
+    return found.sort();
+  };
+  t.strictSame(around(), []);
+  t.strictSame(around(0, 1, 9), [], 'cells of other blocks');
+  // The first cell, alone: 8 pixels and half a gap around them.
+  t.strictSame(around(2), ['19,19-19,29', '9,19-19,19', '9,19-9,29', '9,29-19,29']);
+  t.equal(around(2, 3).length, 6, 'none between two neighbours in a row');
+  t.equal(around(2, 5).length, 6, 'nor in a column');
+  t.equal(around(4, 5).length, 8, 'the end of a row and the beginning of the next are no neighbours');
+  t.equal(around(2, 3, 4, 5, 6, 7, 8).length, 12, 'all, the last row of which is short');
+});
+
+/** The colours of the marks from the middle of a node's cell to beyond its left edge. As wide as the ring all cells are. */
+const marksLeftOf = ({ x, y }: { x: number; y: number }) => `(() => {
+  const reach = Math.min(${x}, Math.ceil(document.querySelector('#ring').offsetWidth / 2 * devicePixelRatio) + 4);
+  const { data } = document.querySelector('#marks').getContext('2d').getImageData(${x} - reach, ${y}, reach, 1);
+  return Array.from({ length: data.length / 4 }, (_, i) => String(data.slice(4 * i, 4 * i + 4)));
+})()`;
+const TEXT = '238,242,245,255';
+
+/** One of us in a namespace. */
+function startIn(t: Teardown, { prefix }: Namespace, argv: string[]) {
+  const [command = '', ...args] = [...prefix, process.execPath, PROGRAM, ...argv];
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'ignore'] });
+  t.teardown(() => {
+    child.kill('SIGKILL');
+  });
+  return child;
+}
+
+t.test('links by which nothing is heard', { skip: skip || noNamespaces() }, async t => {
+  const [master, ...fars] = await Promise.all([Namespace.make(t), Namespace.make(t), Namespace.make(t)]);
+  for (const [i, far] of fars.entries()) {
+    const v = `v${i + 1}`;
+    master.ip(
+      `link add ${v} type veth peer name ${v} netns ${far.pid}`,
+      `addr add 10.87.${i}.1/24 dev ${v}`,
+      `link set ${v} up`,
+    );
+    far.ip(`addr add 10.87.${i}.2/24 dev ${v}`, `link set ${v} up`);
+  }
+  const board = join(folder(t), 'board');
+  startIn(t, master, ['receive', '--board', board, '--listen', '0.0.0.0:8677', '--capacity', '64', ...SHORT]);
+  await until('there is a board', () => existsSync(board));
+  const loads = fars.map((far, i) =>
+    startIn(t, far, ['load', '--to', `10.87.${i}.1:8677`, '--nodes', `rack${i + 1}n[01-12]`, '--interval', '300ms']),
+  );
+  const web = await startWeb(t, board);
+  const { page, complaints } = await look(await browse(t), `${web.url}?theme=dark`);
+  await holds(page, `document.querySelector('#line').textContent.includes('24 live')`);
+  const [up, down] = (await middles(page, ['rack2n01', 'rack1n01'])) as [
+    { x: number; y: number },
+    { x: number; y: number },
+  ];
+  const isMarked = async (place: { x: number; y: number }) =>
+    (await page.evaluate<string[]>(marksLeftOf(place))).includes(TEXT);
+  t.notOk(await isMarked(down), 'no line around a cell');
+  const button = `document.querySelector('#states [data-state="dark"]')`;
+  t.equal(await page.evaluate(`${button} === null`), true);
+
+  master.ip('link set v1 down');
+  await holds(page, `${button}?.textContent === '12 behind v1'`);
+  await holds(
+    page,
+    `[...document.querySelectorAll('#sentences li.kind-link')].some(({ textContent }) => /^v1 is down since .*its 12 nodes/.test(textContent))`,
+  );
+  await until('there is a line around its nodes', () => isMarked(down));
+  t.notOk(await isMarked(up), 'and none around the others');
+  await holds(page, `document.querySelector('#here').textContent.endsWith('behind v1, by which nothing is heard')`);
+  // It selects them.
+  await page.click('#states [data-state="dark"]');
+  await holds(page, `document.querySelectorAll('#table tbody tr').length === 12`);
+  await page.keyboard.press('Escape');
+  await holds(page, `document.querySelector('#choice').hidden`);
+
+  // The other one is up, and all behind it fall at once: a switch, more likely than twelve nodes.
+  loads[1]?.kill('SIGKILL');
+  await holds(page, `${button}?.textContent === '24 behind 2 links'`);
+  await until('they have a line, too', () => isMarked(up));
+  master.ip('link set v1 up');
+  await holds(
+    page,
+    `${button}?.textContent === '12 behind v2' && document.querySelector('#line').textContent.includes('12 live')`,
+  );
+  await until('the first is as before', async () => !(await isMarked(down)));
+  t.same(complaints, []);
+});
+
+t.test('a mirror says whose it is, and how late', { skip: skip || noNats }, async t => {
+  const at = folder(t);
+  const key = join(at, 'relay.key');
+  t.match(await run(['keygen', '--relay', key]), { code: 0 });
+  const nats = spawn('nats-server', ['--addr', '127.0.0.1', '--port', '-1', '--ports_file_dir', at], {
+    stdio: 'ignore',
+  });
+  t.teardown(() => {
+    nats.kill('SIGKILL');
+  });
+  const url = await until('the server of NATS is ready', () => {
+    const file = readdirSync(at).find(name => name.endsWith('.ports'));
+    const text = file === undefined ? '' : readFileSync(join(at, file), 'utf8');
+    return /nats:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0];
+  });
+  const [source, board] = [join(at, 'board'), join(at, 'mirror', 'board')];
+  const receiver = await startReceiver(t, source, ['--cluster', 'alpha', ...SHORT]);
+  startLoad(t, { receiver }, ['--nodes', 'rack1n[01-12]', '--cluster', 'alpha', '--interval', '300ms']);
+  const rack = startLoad(t, { receiver }, ['--nodes', 'rack2n[01-12]', '--cluster', 'alpha', '--interval', '300ms']);
+  const common = ['--nats', url, '--site', 'home'];
+  const relay = start(t, ['relay', '--board', source, '--master', 'm1', '--key-file', key, ...common]);
+  await relay.ready;
+  start(t, [
+    'mirror',
+    '--board',
+    board,
+    '--cluster',
+    'alpha',
+    '--trust',
+    `m1=${key}.pub`,
+    '--name',
+    'login1',
+    ...common,
+  ]);
+  await until('the mirror has a board', () => existsSync(board));
+  const web = await startWeb(t, board);
+  const { page, complaints } = await look(await browse(t), `${web.url}?theme=dark`);
+  await holds(page, `document.querySelector('#line').textContent === 'alpha: 24 nodes: 24 live'`);
+  const mirror = `document.querySelector('#mirror')`;
+  await holds(page, `/^Mirror of alpha by m1, \\d+ ms behind$/.test(${mirror}.textContent) && !${mirror}.hidden`);
+  t.notMatch(await page.textContent('#rest'), /mirror/, 'and it is said once');
+  // Nodes look as they are judged: here as there.
+  rack.child.kill('SIGKILL');
+  await holds(page, `document.querySelector('#line').textContent.includes('12 silent')`);
+  const { seq } = await shown(page);
+  const { nodes } = await tickOf(web.url, seq);
+  const { stdout } = await run(['nodes', '--board', source, '--state', 'silent', '--expand']);
+  t.strictSame(
+    nodes
+      .filter(({ state }) => state === 'silent')
+      .map(({ name }) => name)
+      .sort(),
+    stdout.trim().split('\n').sort(),
+    'the same nodes are silent on the board of the master',
+  );
+  // Nothing comes any more: nothing is known, and whose it was stays.
+  relay.child.kill('SIGKILL');
+  await holds(
+    page,
+    `document.documentElement.dataset.life === 'stalled' && ${mirror}.textContent === 'Mirror of alpha by m1'`,
+  );
+  t.same(complaints, []);
+  const { page: plain } = await look(await browse(t), (await startWeb(t, source)).url);
+  t.ok(await plain.locator('#mirror').isHidden(), 'the board of a receiver is none');
+});
+
+/** Ten nodes that report the same all the time, of which each has another share of its memory in use. */
+async function startConstant(t: Teardown, port: number): Promise<string[]> {
+  const names = Array.from({ length: 10 }, (_, i) => `c${i}`);
+  const socket = createSocket('udp4');
+  let seq = 0;
+  const report = () => {
+    seq++;
+    for (const [i, hostname] of names.entries())
+      socket.send(
+        makeReport({
+          hostname,
+          seq,
+          valid: 1n << BigInt(bits.valid.memory),
+          t_boot_ns: 100_000_000_000n + BigInt(seq) * 500_000_000n,
+          mem_total_mib: 1000,
+          mem_avail_mib: 1000 - 37 * (i + 1) - i * i,
+        }),
+        port,
+        '127.0.0.1',
+      );
+  };
+  report();
+  await once(socket, 'listening');
+  const timer = setInterval(report, 500);
+  t.teardown(() => {
+    clearInterval(timer);
+    socket.close();
+  });
+  return names;
+}
+
+t.test('a constant load has the colours of status --json', { skip }, async t => {
+  const wall = await startWall(t);
+  const names = await startConstant(t, wall.receiver.port);
+  const { page, complaints } = await look(await browse(t), `${wall.url}?theme=dark&reading=mem`);
+  await holds(page, `document.querySelector('#line').textContent.includes('10 live')`);
+  const places = await middles(page, names);
+  const { rgb, seq } = await colours(page, places);
+  const scale = palette('dark');
+  const entryOf = (percent: number) => [
+    ...(scale[stepOf(Math.round((percent * VALUE_MOST) / 100), VALUE_MOST)] as readonly number[]),
+  ];
+  const status = JSON.parse((await run(['status', '--board', wall.board, '--json'])).stdout) as {
+    nodes: { name: string; report: { mem_total_mib: number; mem_avail_mib: number } }[];
+  };
+  const byStatus = names.map(name => {
+    const { mem_total_mib: total, mem_avail_mib: free } = status.nodes.find(node => node.name === name)?.report ?? {
+      mem_total_mib: 0,
+      mem_avail_mib: 0,
+    };
+    return entryOf((100 * (total - free)) / total);
+  });
+  t.same(rgb, byStatus);
+  t.equal(new Set(rgb.map(String)).size, 10, 'ten colours');
+  const { nodes } = await tickOf(wall.url, seq, 'mem');
+  t.same(
+    rgb,
+    names.map(name => entryOf(nodes.find(node => node.name === name)?.mem as number)),
+    'and of the API',
+  );
+  t.same(complaints, []);
+});
+
+/** Waits until the board calls a node silent; then, until the map shows it so, and how many ticks the page is behind the server at that. */
+async function silentOnMap(page: Page, url: string, board: string, name: string, expression: string): Promise<number> {
+  const reader = new BoardReader(board);
+  try {
+    await until('it is silent on the board', () => [...reader.snapshotOf(name).nodes()][0]?.state === 'silent');
+    const since = await lastSeq(url);
+    await holds(page, expression);
+    return (await shown(page)).seq - since;
+  } finally {
+    reader.close();
+  }
+}
+
+t.test('a single node that is killed is on the map within two ticks of the board', { skip }, async t => {
+  const wall = await startWall(t, SHORT);
+  startLoad(t, wall, ['--nodes', 'rack[1-4]n[01-12]', '--interval', '300ms']);
+  const one = startLoad(t, wall, ['--nodes', 'rack2n13', '--interval', '300ms']);
+  const { page, complaints } = await look(await browse(t), `${wall.url}?theme=dark&reading=age`);
+  await holds(page, `document.querySelector('#line').textContent.includes('49 live')`);
+  const [place] = (await middles(page, ['rack2n13'])) as [{ x: number; y: number }];
+  one.child.kill('SIGKILL');
+  // Its outline, and the word below the map.
+  const late = await silentOnMap(
+    page,
+    wall.url,
+    wall.board,
+    'rack2n13',
+    `/^rack2n13 · silent/.test(document.querySelector('#here').textContent)
+      && document.querySelector('[data-state="silent"] b')?.textContent === '1'
+      && ${marksLeftOf(place)}.includes('255,95,79,255')`,
+  );
+  t.ok(late <= 2, `${late} ticks after the board`);
+  t.same(complaints, []);
+});
