@@ -4,27 +4,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
 import { mirrorText } from '../src/shm/sentences.js';
-import { folder, ROOT, run, start, startReceiver, until } from './lib.js';
+import { folder, freePorts, ROOT, run, start, startReceiver, until } from './lib.js';
 
 t.setTimeout(400_000);
 const NATS = spawnSync('nats-server', ['--version']).status === 0;
 const skip = NATS || process.env.CI ? false : 'there is no nats-server';
 const NODES = 20;
-
-/** Ports that nobody has now. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map(server => once(server, 'listening')));
-  const ports = servers.map(server => (server.address() as { port: number }).port);
-  await Promise.all(servers.map(server => once(server.close(), 'close')));
-  return ports;
-}
 
 /** An example of ours with what is between <> put in, in the order in which it stands there. */
 function filled(name: string, values: readonly (readonly [RegExp, string])[]): string {

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -126,6 +127,15 @@ export function start(t: Teardown, argv: string[]): Running {
     await exit;
   });
   return { child, ready, output: () => ({ stdout, stderr }), exit };
+}
+
+/** Ports of 127.0.0.1 that nobody has now, for programs of others that cannot choose one themselves. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map(server => once(server, 'listening')));
+  const ports = servers.map(server => (server.address() as { port: number }).port);
+  await Promise.all(servers.map(server => once(server.close(), 'close')));
+  return ports;
 }
 
 /** Starts a receiver on a free port of 127.0.0.1, and gives the port. */

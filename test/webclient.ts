@@ -1,6 +1,6 @@
 // A plain client of the wall, as a page is one: takes the stream apart, and has of the map what a page has. No test of its own.
 
-import { get } from 'node:http';
+import { get, type IncomingHttpHeaders } from 'node:http';
 import { expand } from '../src/common/hostlists.js';
 import type { Sink } from '../src/common/http.js';
 import {
@@ -32,6 +32,7 @@ export class WallClient {
   /** How many frames of each kind. */
   readonly frames: Record<string, number> = {};
   status = 0;
+  headers: IncomingHttpHeaders = {};
   /** What is wrong with the frames, in sentences. */
   readonly wrong: string[] = [];
   /** The stream has ended. */
@@ -40,10 +41,11 @@ export class WallClient {
   #close: () => void = () => undefined;
 
   /** Opens a stream; it is closed with the test. */
-  static open(t: Teardown, url: string, query = ''): WallClient {
+  static open(t: Teardown, url: string, query = '', headers: Record<string, string> = {}): WallClient {
     const client = new WallClient();
-    const request = get(`${url}api/v1/stream${query}`, { agent: false }, response => {
+    const request = get(`${url}api/v1/stream${query}`, { agent: false, headers }, response => {
       client.status = response.statusCode ?? 0;
+      client.headers = response.headers;
       response.on('data', (data: Buffer) => {
         if (client.status === 200) client.push(data);
       });
