@@ -15,6 +15,8 @@ import type { Head, SentenceTold } from './wire.js';
 
 /** Of the time, the share that may go into sentences. */
 const SHARE = 0.03;
+/** But none is older than this, ms: what was slow once, on a machine that was busy, would else be told for long after it is over. */
+const OLDEST_MS = 5000;
 
 type Sentences = Pick<Head, 'sentences' | 'dark'>;
 const NONE: Sentences = { sentences: [], dark: [] };
@@ -85,7 +87,7 @@ export class Heads implements Asker {
       this.#sentences = this.#tell(digest);
       this.#state = key;
       const end = performance.now();
-      this.#notBefore = end + (end - now) / SHARE;
+      this.#notBefore = end + Math.min(OLDEST_MS, (end - now) / SHARE);
     }
     const present = STATES.filter(name => counts[name] > 0).map(name => [name, counts[name]] as const);
     const mirror = mirrorText(digest);

@@ -237,7 +237,8 @@ interface Path {
 
 const WHERE =
   'a condition of at most 256 bytes, as --where of beoboard status has it: mem_avail < 1GiB && state == live';
-const BY = 'a field, or a part of the name between slashes, as --by of beoboard status has it: /^rack[0-9]+/';
+const BY =
+  'a field, or a part of the name between slashes, as --by of beoboard status has it: /^rack[0-9]+/; auto: what most names have before their second number, where they have two';
 const READING: Parameter = {
   name: 'reading',
   about: 'what fills the cells',

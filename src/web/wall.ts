@@ -13,7 +13,7 @@ import { Jobs } from './joblook.js';
 import { Questions } from './questions.js';
 import { type News, Streams, type View } from './streams.js';
 import { TICK_MS, type Tick, Watcher } from './watcher.js';
-import type { Head, Hello, ReadingInfo } from './wire.js';
+import { AUTO, type Head, type Hello, type ReadingInfo } from './wire.js';
 
 /** What there is to say of a reading to a page. */
 export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }) => info);
@@ -50,6 +50,7 @@ export class Wall {
   #isClosed = false;
   #news: News | undefined;
   #headTold = '';
+  #own: { readonly key: string; readonly rule: string | null } = { key: '', rule: null };
   /** The wall clock of the first look, ms, and the seconds for which this machine has slept since. */
   #beganMs = 0;
   #slept = 0;
@@ -151,13 +152,25 @@ export class Wall {
       throw new InputError(
         `reading: ${quote(reading)} is none; ${didYouMean(nearest(reading, names), `there are ${names.join(', ')}`)}`,
       );
-    const by = query.get('by');
+    const asked = query.get('by');
+    const by = asked === AUTO.by ? this.#ownRule() : asked;
     const where = query.get('where');
     return {
       scale,
       by: by === null ? undefined : await this.questions.grouped(by, groupingValue.parse(by)),
       chosen: where === null ? undefined : await this.questions.chosen(where),
     };
+  }
+
+  /** The rule that names suggest; null: none. */
+  #ownRule(): string | null {
+    const { names, roster } = this.watcher;
+    const key = `${roster} ${names.length}`;
+    if (this.#own.key !== key) {
+      const some = names.filter(name => AUTO.ofNames.test(name)).length;
+      this.#own = { key, rule: some > names.length / 2 ? AUTO.rule : null };
+    }
+    return this.#own.rule;
   }
 
   /** Shows it to somebody, from now on. */

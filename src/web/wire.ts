@@ -68,6 +68,11 @@ export interface Hello {
   readonly jobs: boolean;
 }
 
+/**
+ * Nodes grouped by `auto`: where most names have two numbers, by what is before the second one, as rack11 of rack11n01; else not at all.
+ */
+export const AUTO = { by: 'auto', rule: '/^[^0-9]*[0-9]+/', ofNames: /^[^0-9]*[0-9]+[^0-9]+[0-9]/ } as const;
+
 export interface GroupTold {
   /** Null: those that are in no group. */
   readonly name: string | null;

@@ -14,17 +14,25 @@ const skip = NO_BROWSER ?? false;
 const SIZE = 9984;
 const CLIENTS = 19;
 const MINUTE_MS = 60_000;
+const BREATH_MS = 2 * MINUTE_MS;
+const SAMPLE_MS = 2000;
 /** It may have grown by so much from the second minute to the tenth. */
 const GROWN = 1.05;
 
-/** Heap in use, bytes, after everything that can go has gone. */
+/**
+ * Heap in use, bytes, after everything that can go has gone: of scripts, of the document, and the buffers of arrays. The first alone is 1.5 MB,
+ * of which 0.1 are machine code that V8 makes as late as in the tenth minute.
+ */
 async function heap(session: CDPSession): Promise<number> {
   for (let i = 0; i < 3; i++) await session.send('HeapProfiler.collectGarbage');
-  return (await session.send('Runtime.getHeapUsage')).usedSize;
+  const { usedSize, ...others } = await session.send('Runtime.getHeapUsage');
+  const { embedderHeapUsedSize = 0, backingStorageSize = 0 } = others as Record<string, number>;
+  return usedSize + embedderHeapUsedSize + backingStorageSize;
 }
 
 /** Proportional set size of a process, KiB. */
-const pss = (pid: number) => Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
+const pssOf = (pid: number) =>
+  Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
 
 t.test('ten minutes', { skip }, async t => {
   const wall = await startWall(t, [], 16_384);
@@ -50,18 +58,26 @@ t.test('ten minutes', { skip }, async t => {
   };
   const began = performance.now();
   const server = wall.web.child.pid as number;
-  const seen: { minute: number; heap: number; pss: number }[] = [];
-  for (const minute of [2, 4, 6, 8, 10]) {
-    await new Promise(resolve => setTimeout(resolve, began + minute * MINUTE_MS - performance.now()));
-    seen.push({ minute, heap: await heap(session), pss: pss(server) });
+  const seen: { minute: number; heap: number; least: number; most: number }[] = [];
+  for (let minute = 2; minute <= 10; minute += 2) {
+    // V8's room for what is young breathes by 20 MiB, a breath of 100 s: of the two minutes around it the least and the most.
+    const pss: number[] = [];
+    while (performance.now() < began + minute * MINUTE_MS + BREATH_MS / 2) {
+      await new Promise(resolve => setTimeout(resolve, SAMPLE_MS));
+      if (performance.now() > began + minute * MINUTE_MS - BREATH_MS / 2) pss.push(pssOf(server));
+    }
+    seen.push({ minute, heap: await heap(session), least: Math.min(...pss), most: Math.max(...pss) });
   }
   const told = (of: (at: (typeof seen)[number]) => string) => seen.map(at => of(at)).join(', ');
   t.comment(`minutes ${told(({ minute }) => String(minute))}`);
   t.comment(`the page's heap, MiB: ${told(at => (at.heap / 2 ** 20).toFixed(2))}`);
-  t.comment(`the server's PSS, MiB: ${told(at => (at.pss / 1024).toFixed(1))}`);
+  t.comment(
+    `the server's PSS, MiB: ${told(({ least, most }) => `${(least / 1024).toFixed(1)} to ${(most / 1024).toFixed(1)}`)}`,
+  );
   const [first, last] = [seen[0], seen.at(-1)] as [(typeof seen)[number], (typeof seen)[number]];
   t.ok(last.heap <= GROWN * first.heap, 'the heap of the page');
-  t.ok(last.pss <= GROWN * first.pss, 'the memory of the server');
+  t.ok(last.least <= GROWN * first.least, 'what the server has at least');
+  t.ok(last.most <= GROWN * first.most, 'and at most');
   // All were told all along: 20 KB a look at least.
   t.ok((await received()) > (CLIENTS * SIZE * 2 * 600) / 2, 'the clients have heard of it');
   t.same(complaints, []);

@@ -1,7 +1,7 @@
 // The page of the wall: takes what the server tells, keeps what is shown in the URL, and hands both to the parts that draw. Judges nothing: how
 // a node is, how old, and what is odd is the server's word.
 
-import { FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
+import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
 import { byId, make, show, write } from './dom.js';
 import { expand, foldRuns, isCondition } from './expansion.js';
@@ -123,22 +123,20 @@ function takeFrame({ kind, payload }: Frame): void {
   // Events are shown by what they change; the sheet and the river have the rest.
 }
 
-/** By what precedes the second number of a name, as in rack11n01. */
-const BY_FIRST_NUMBER = '/^[^0-9]*[0-9]+/';
 let ownRule: string | undefined;
 
-/** Where nobody says how to group, and most names have two numbers, the first is that of a rack: asks for these. */
+/** Groups of names with two numbers, where there were none yet when the server was asked for them. */
 function groupByThemselves({ groups, count }: LayoutTold): boolean {
   if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
   const names = expand(groups[0]?.nodes ?? '') ?? [];
-  if (names.filter(name => /^[^0-9]*[0-9]+[^0-9]+[0-9]+/.test(name)).length <= count / 2) return false;
-  ownRule = BY_FIRST_NUMBER;
+  if (names.filter(name => AUTO.ofNames.test(name)).length <= count / 2) return false;
+  ownRule = AUTO.rule;
   ask();
   return true;
 }
 
 function ask(): void {
-  live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule })}`);
+  live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule ?? AUTO.by })}`);
 }
 
 /** Nothing has changed since what is drawn. */
@@ -712,6 +710,7 @@ new IntersectionObserver(entries => {
   if (isTableInSight) table.update();
 }).observe(byId('tablepart'));
 
+// While the answer is on its way.
+ask();
 setTheme();
 measure();
-ask();
