@@ -9,7 +9,7 @@ import t from 'tap';
 import { bits } from '../src/layout/layout.gen.js';
 import { monotonicMs } from '../src/slurm/statefile.js';
 import { colourOf } from '../src/web/page/palette.js';
-import { browse, colours, holds, look, middles, NO_BROWSER, startLoad, startWall } from './browsing.js';
+import { browse, colours, holds, look, marksLeftOf, middles, NO_BROWSER, startLoad, startWall } from './browsing.js';
 import { folder, makeReport, start, until } from './lib.js';
 
 const skip = NO_BROWSER ?? false;
@@ -24,6 +24,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await holds(page, `document.querySelector('#line').textContent.includes('36 live')`);
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 3`);
 
+  t.equal(await page.locator('[aria-live]').count(), 1, 'one thing speaks, at most every ten seconds by itself');
   // To the map, and over it.
   await page.keyboard.press('/');
   t.equal(await page.evaluate('document.activeElement.id'), 'asked');
@@ -206,6 +207,8 @@ t.test('jobs are colours, and rows that select their nodes', { skip }, async t =
   t.notSame(colour('17'), colour('18'));
   await page.locator('#jobs button', { hasText: '18' }).click();
   await holds(page, `document.querySelector('#chosen').textContent === '4 nodes selected: node[03-06]'`);
+  const marks = marksLeftOf(places[2] as { x: number; y: number });
+  await holds(page, `${marks}.includes('124,196,255,255')`);
   t.equal(await page.locator('#jobs img, #jobs b').count(), 0, 'names are text');
   t.same(complaints, []);
   const { page: plain } = await look(await browse(t), wall.url);

@@ -21,6 +21,7 @@ import {
   holds,
   lastSeq,
   look,
+  marksLeftOf,
   middles,
   NO_BROWSER,
   shown,
@@ -63,12 +64,6 @@ t.test('a line goes around cells where they have no neighbour of their kind', as
   t.equal(around(2, 3, 4, 5, 6, 7, 8).length, 12, 'all, the last row of which is short');
 });
 
-/** The colours of the marks from the middle of a node's cell to beyond its left edge. As wide as the ring all cells are. */
-const marksLeftOf = ({ x, y }: { x: number; y: number }) => `(() => {
-  const reach = Math.min(${x}, Math.ceil(document.querySelector('#ring').offsetWidth / 2 * devicePixelRatio) + 4);
-  const { data } = document.querySelector('#marks').getContext('2d').getImageData(${x} - reach, ${y}, reach, 1);
-  return Array.from({ length: data.length / 4 }, (_, i) => String(data.slice(4 * i, 4 * i + 4)));
-})()`;
 const TEXT = '238,242,245,255';
 
 /** One of us in a namespace. */

@@ -168,3 +168,10 @@ export function colours(
     };
   })()`);
 }
+
+/** The colours of the marks from the middle of a node's cell to beyond its left edge. As wide as the ring all cells are. */
+export const marksLeftOf = ({ x, y }: { x: number; y: number }) => `(() => {
+  const reach = Math.min(${x}, Math.ceil(document.querySelector('#ring').offsetWidth / 2 * devicePixelRatio) + 12);
+  const { data } = document.querySelector('#marks').getContext('2d').getImageData(${x} - reach, ${y}, reach, 1);
+  return Array.from({ length: data.length / 4 }, (_, i) => String(data.slice(4 * i, 4 * i + 4)));
+})()`;

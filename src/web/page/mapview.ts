@@ -362,8 +362,10 @@ export class MapView {
     // At the edge of the map there is no room beside a cell.
     const right = this.#elements.marks.width - line / 2;
     const bottom = Math.max(this.#elements.marks.height, plan.height) - line / 2;
+    // On whole pixels, or it is blurred.
+    const snap = (length: number) => (line % 2 === 0 ? Math.round(length) : Math.floor(length) + 0.5);
     const at = (x: number, y: number) =>
-      [Math.min(right, Math.max(line / 2, x)), Math.min(bottom, Math.max(line / 2, y))] as const;
+      [Math.min(right, Math.max(line / 2, snap(x))), Math.min(bottom, Math.max(line / 2, snap(y)))] as const;
     const pen = {
       moveTo: (x: number, y: number) => context.moveTo(...at(x, y)),
       lineTo: (x: number, y: number) => context.lineTo(...at(x, y)),
