@@ -40,7 +40,11 @@ const cells = new Cells();
 let river = new River(0);
 let riverRows: readonly Member[] = [];
 let riverKey = '';
-let changed: Changed | undefined;
+/** Nothing has changed since what is drawn. */
+const NOTHING = new Uint32Array(0);
+let changed: Changed = NOTHING;
+/** Whether what is drawn is of the layout that came last. */
+let isLaidOut = false;
 let isTableInSight = false;
 let tableAt = 0;
 let spokenAt = Number.NEGATIVE_INFINITY;
@@ -103,10 +107,12 @@ function takeFrame({ kind, payload }: Frame): void {
     const layout = json(payload) as LayoutTold;
     if (groupByThemselves(layout)) return;
     cells.arrange(layout);
-    changed = undefined;
+    isLaidOut = false;
   } else if (kind === FRAME.picture) {
     if (cells.picture(payload) === 'all') {
-      if (changed === undefined) arrange();
+      // The layout may have come in another piece of the stream than its picture.
+      if (!isLaidOut) arrange();
+      isLaidOut = true;
       changed = 'all';
       flowOn();
     }
@@ -114,7 +120,7 @@ function takeFrame({ kind, payload }: Frame): void {
     const some = cells.changes(payload);
     if (some === 'none') return;
     // Two ticks at once: what both have changed is drawn once.
-    changed = changed === undefined || changed === NOTHING ? some : 'all';
+    changed = changed === NOTHING ? some : 'all';
     flowOn();
   } else if (kind === FRAME.head) {
     head = json(payload) as Head;
@@ -138,9 +144,6 @@ function groupByThemselves({ groups, count }: LayoutTold): boolean {
 function ask(): void {
   live.ask(`api/v1/stream?${streamQuery({ ...view, by: view.by ?? ownRule ?? AUTO.by })}`);
 }
-
-/** Nothing has changed since what is drawn. */
-const NOTHING = new Uint32Array(0);
 
 function greet(said: Hello): void {
   if (build !== undefined && build !== said.build) {
@@ -192,7 +195,7 @@ function nowOf(): number {
 
 /** All frames that came at once have been taken. */
 function settled(): void {
-  if (changed !== undefined && changed.length > 0) {
+  if (isLaidOut && changed.length > 0) {
     map.update(changed);
     // Out of sight it is read all the same, by who listens to it.
     if (isTableInSight || performance.now() - tableAt > SPOKEN_MS) {
