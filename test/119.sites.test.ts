@@ -1,83 +1,19 @@
 // Three real servers of NATS and a leaf, with the permissions of packaging/nats/, a real receiver, relay and mirror: a mirror that was started
 // before everything becomes whole, and servers that are killed or frozen, and a relay that is, cost it a while in which nothing is known, and no verdict.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
 import { mirrorText } from '../src/shm/sentences.js';
-import { folder, freePorts, ROOT, run, start, startReceiver, until } from './lib.js';
+import { folder, run, start, startReceiver, until } from './lib.js';
+import { noServers, type Server, startServers } from './natsservers.js';
 
 t.setTimeout(400_000);
-const NATS = spawnSync('nats-server', ['--version']).status === 0;
-const skip = NATS || process.env.CI ? false : 'there is no nats-server';
+const skip = noServers();
 const NODES = 20;
-
-/** An example of ours with what is between <> put in, in the order in which it stands there. */
-function filled(name: string, values: readonly (readonly [RegExp, string])[]): string {
-  let text = readFileSync(join(ROOT, 'packaging/nats', name), 'utf8').replace(/^#.*\n/gm, '');
-  for (const [what, value] of values) text = text.replace(what, value);
-  return text.replaceAll(/<(\w+ PASSWORD)>/g, (_, what: string) => what.toLowerCase().replace(' ', '-'));
-}
-
-interface Server {
-  readonly name: string;
-  readonly port: number;
-  child: ChildProcess;
-  restart(): void;
-}
-
-async function startServers(t: Parameters<typeof start>[0], at: string): Promise<{ hubs: Server[]; leaf: Server }> {
-  const ports = await freePorts(10);
-  const hubs = [0, 1, 2].map(i => ({
-    name: `m${i + 1}`,
-    client: ports[3 * i],
-    route: ports[3 * i + 1],
-    leaf: ports[3 * i + 2],
-  }));
-  const serve = (name: string, port: number, config: string): Server => {
-    const path = join(at, `${name}.conf`);
-    writeFileSync(path, config);
-    const spawned = () => {
-      const child = spawn('nats-server', ['--config', path], { stdio: ['ignore', 'ignore', 'ignore'] });
-      t.teardown(() => {
-        child.kill('SIGKILL');
-      });
-      return child;
-    };
-    const server: Server = {
-      name,
-      port,
-      child: spawned(),
-      restart: () => {
-        server.child = spawned();
-      },
-    };
-    return server;
-  };
-  const started = hubs.map(({ name, client, route, leaf }) => {
-    const [other, another] = hubs.filter(hub => hub.name !== name);
-    const config = filled('server.conf', [
-      [/<m1>/, name],
-      [/<0\.0\.0\.0:4222>/, `127.0.0.1:${client}`],
-      [/<0\.0\.0\.0:6222>/, `127.0.0.1:${route}`],
-      [/<nats-route:[^>]*>/, `nats-route://127.0.0.1:${other?.route}`],
-      [/<nats-route:[^>]*>/, `nats-route://127.0.0.1:${another?.route}`],
-      [/<0\.0\.0\.0:7422>/, `127.0.0.1:${leaf}`],
-    ]);
-    return serve(name, client as number, config);
-  });
-  const config = filled('leaf.conf', [
-    [/<away>/, 'away'],
-    [/<127\.0\.0\.1:4222>/, `127.0.0.1:${ports[9]}`],
-    [/<"nats-leaf:[^>]*>/, `"nats-leaf://leaf-away:leaf-password@127.0.0.1:${hubs[0]?.leaf}"`],
-    [/<"nats-leaf:[^>]*>/, `"nats-leaf://leaf-away:leaf-password@127.0.0.1:${hubs[1]?.leaf}"`],
-  ]);
-  return { hubs: started, leaf: serve('away', ports[9] as number, config) };
-}
 
 t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
   const at = folder(t);
@@ -182,6 +118,8 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
   t.match(mirror.output().stderr, /ended in good order; the board stays/);
   t.notMatch(mirror.output().stderr, /not believed|permission/i);
   t.notMatch(relay.output().stderr, /permission/i);
+  // Those of our examples are well: with them nobody waits long for who has fallen silent.
+  t.notMatch(mirror.output().stderr + relay.output().stderr, /does not notice/);
   await until('it is stalled', () => reader.snapshot().stalled);
   t.ok(reader.snapshot().closed);
 });

@@ -1,10 +1,13 @@
 // The way to the servers of NATS: connects and stays connected, with what secrets it needs. Knows no message of ours.
 
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import type { Authenticator, ConnectionOptions, NodeConnectionOptions } from '@nats-io/transport-node';
 import { readSecret } from '../common/keys.js';
 import type { Log } from '../common/log.js';
 import { InputError, oneLine } from '../common/text.js';
+import { endsTheSilent } from './patience.js';
 
 /** A message as it came. */
 export interface Message {
@@ -45,7 +48,8 @@ const STAYING: ConnectionOptions = {
   maxReconnectAttempts: -1,
   reconnectTimeWait: 250,
   reconnectJitter: 100,
-  waitOnFirstConnect: true,
+  // Until it is connected for the first time we try again ourselves: it would keep to itself why it is not.
+  waitOnFirstConnect: false,
   noEcho: true,
 };
 
@@ -65,13 +69,30 @@ async function authenticatorOf(options: BusOptions): Promise<Authenticator | und
   const { natsCreds, natsNkey, natsLogin } = options;
   if ([natsCreds, natsNkey, natsLogin].filter(path => path !== undefined).length > 1)
     throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
-  const encoded = (text: string) => new TextEncoder().encode(text.trim());
-  if (natsCreds !== undefined) return credsAuthenticator(encoded(readSecret(natsCreds)));
-  if (natsNkey !== undefined) return nkeyAuthenticator(encoded(readSecret(natsNkey)));
+  const encoded = (text: string) => new TextEncoder().encode(text);
+  // Its last line has to have an end.
+  if (natsCreds !== undefined) return credsAuthenticator(encoded(`${readSecret(natsCreds)}\n`));
+  if (natsNkey !== undefined) return nkeyAuthenticator(encoded(readSecret(natsNkey).trim()));
   if (natsLogin === undefined) return undefined;
   const [user = '', password] = readSecret(natsLogin).trim().split(/:(.*)/s);
   if (password === undefined) throw new InputError(`${oneLine(natsLogin)}: is not one line USER:PASSWORD`);
   return usernamePasswordAuthenticator(user, password);
+}
+
+/**
+ * Whether a certificate is of a server that was asked for. Of one that is given by its address the library tells TLS no name, and Node takes
+ * "localhost" then: any of the addresses given will do, each is one of ours.
+ */
+function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
+  const hosts = servers.map(url => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
+  const addresses = hosts.filter(host => isIP(host) !== 0);
+  return (host, certificate) => {
+    const [address] = addresses;
+    if (host !== 'localhost' || hosts.includes(host) || address === undefined)
+      return checkServerIdentity(host, certificate);
+    if (addresses.some(other => checkServerIdentity(other, certificate) === undefined)) return undefined;
+    return checkServerIdentity(address, certificate);
+  };
 }
 
 /** A bus that is connected sooner or later. */
@@ -98,28 +119,40 @@ export async function connectBus(
   const { natsCa, natsCert, natsCertKey } = options;
   if ((natsCert === undefined) !== (natsCertKey === undefined))
     throw new InputError('--nats-cert and --nats-cert-key belong together; give both');
-  const tls =
-    natsCa === undefined && natsCert === undefined
-      ? {}
-      : {
-          tls: {
-            ...(natsCa !== undefined && { ca: textOf(natsCa) }),
-            ...(natsCert !== undefined && { cert: textOf(natsCert) }),
-            ...(natsCertKey !== undefined && { key: readSecret(natsCertKey) }),
-          },
-        };
+  const tls = {
+    checkServerIdentity: identityCheck(options.nats),
+    ...(natsCa !== undefined && { ca: textOf(natsCa) }),
+    ...(natsCert !== undefined && { cert: textOf(natsCert) }),
+    ...(natsCertKey !== undefined && { key: readSecret(natsCertKey) }),
+  };
+  // Who asks for it gets no other connection: a server, or who speaks for it, would get the password in the clear.
+  const wantsTls = natsCa !== undefined || natsCert !== undefined || options.nats.some(url => url.startsWith('tls:'));
   const how: NodeConnectionOptions = {
     ...STAYING,
     name,
     servers: [...options.nats],
     ...(authenticator !== undefined && { authenticator }),
-    ...tls,
+    ...(wantsTls && { tls }),
   };
   type Nats = Awaited<ReturnType<typeof connect>>;
   let nats: Nats | undefined;
   let connected = false;
   let closed = false;
   const subscriptions = new Map<symbol, { subject: string; act: (message: Message) => void; end?: () => void }>();
+
+  /** Servers that were looked at: whether they notice who has fallen silent. */
+  const lookedAt = new Set<string>();
+  const ending = new AbortController();
+  const lookAt = async (server: string) => {
+    if (lookedAt.has(server)) return;
+    lookedAt.add(server);
+    const ends = await endsTheSilent({ server, tls, authenticator }, ending.signal);
+    if (ends === undefined) lookedAt.delete(server);
+    if (ends === false)
+      log.warn(
+        `the server ${server} does not notice within seconds who has fallen silent: while one like it is frozen nothing is known at mirrors; give servers ping_interval: "1s" and ping_max: 2`,
+      );
+  };
 
   const begin = (to: Nats, wanted: { subject: string; act: (message: Message) => void; end?: () => void }) => {
     const subscription = to.subscribe(wanted.subject, {
@@ -139,6 +172,7 @@ export async function connectBus(
       } else if (status.type === 'reconnect') {
         connected = true;
         log.info(`connected to ${status.server}`);
+        void lookAt(to.getServer());
       } else if (status.type === 'slowConsumer') lost('did not keep up with what came', true);
       else if (status.type === 'error') {
         log.seldom('server', `the server says: ${status.error.message}`);
@@ -159,6 +193,7 @@ export async function connectBus(
         nats = to;
         connected = true;
         log.info(`connected to ${to.getServer()}`);
+        void lookAt(to.getServer());
         for (const wanted of subscriptions.values()) begin(to, wanted);
         void watch(to);
         // Refused twice for who we are, it gives up; that may be put right at the server, or in a file of ours.
@@ -209,6 +244,7 @@ export async function connectBus(
     async close() {
       closed = true;
       connected = false;
+      ending.abort();
       await nats?.close();
     },
   };

@@ -1,0 +1,279 @@
+// Who may do what at a real server of NATS: TLS, users, nkeys and creds by our options, each refused where it is wrong, and told; the permissions of
+// packaging/nats; and a server that would not notice who has fallen silent.
+
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect, nkeys, usernamePasswordAuthenticator } from '@nats-io/transport-node';
+import t from 'tap';
+import type { Log } from '../src/common/log.js';
+import { type BusOptions, type Connection, connectBus } from '../src/relay/bus.js';
+import { folder, freePorts, type Teardown, until } from './lib.js';
+import { filled, isServing, noServers, type Server, serve } from './natsservers.js';
+
+t.setTimeout(120_000);
+t.jobs = 3;
+const skip = noServers();
+const SUBJECT = 'beoboard.v1.home.alpha.m1.batch';
+const BRISK = 'ping_interval: "1s"\nping_max: 2\n';
+
+async function serverOf(t: Teardown, at: string, config: string): Promise<Server> {
+  const [port] = await freePorts(1);
+  const server = serve(t, at, 'nats', port as number, `listen: "127.0.0.1:${port}"\n${config}`);
+  await isServing(server);
+  return server;
+}
+
+/** A connection by our options, and what it tells. */
+async function entry(t: Teardown, server: Server, options: Omit<BusOptions, 'nats'>, scheme = 'nats') {
+  const lines: string[] = [];
+  const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
+  const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
+  const lost: string[] = [];
+  const bus = await connectBus('test', { nats: [`${scheme}://127.0.0.1:${server.port}`], ...options }, log, why =>
+    lost.push(why),
+  );
+  t.teardown(() => bus.close());
+  return { bus, lines, lost };
+}
+
+type Joined = Awaited<ReturnType<typeof entry>>;
+
+/** Whether what the one publishes comes to the other. */
+async function carries(from: Connection, to: Connection, subject = SUBJECT): Promise<void> {
+  let came = 0;
+  const end = to.subscribe(subject, () => {
+    came++;
+  });
+  await until(`a message of ${subject} comes`, () => {
+    from.publish(subject, new Uint8Array(8));
+    return came > 0;
+  });
+  end();
+}
+
+const isIn = ({ bus, lines }: Joined) =>
+  until('it is connected', () => bus.connected).catch(error => {
+    throw new Error(`${error.message}: ${lines.join('; ')}`);
+  });
+const isOut = async (joined: Joined, why: RegExp) => {
+  await until(`it is told that ${why}`, () => joined.lines.some(line => why.test(line)));
+  return !joined.bus.connected;
+};
+
+function secret(at: string, name: string, text: string, mode = 0o600): string {
+  writeFileSync(join(at, name), text, { mode });
+  return join(at, name);
+}
+
+/** A certificate for 127.0.0.1 or a client, signed by one of our own. */
+function certificates(at: string): void {
+  const openssl = (...argv: string[]) => {
+    const { status, stderr } = spawnSync('openssl', argv, { cwd: at, encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+  };
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  for (const ca of ['ca', 'other'])
+    openssl('req', '-x509', ...key, '-keyout', `${ca}.key`, '-out', `${ca}.pem`, '-subj', `/CN=${ca}`, '-days', '2');
+  writeFileSync(join(at, 'names'), 'subjectAltName=IP:127.0.0.1\n');
+  for (const who of ['server', 'client']) {
+    openssl('req', ...key, '-keyout', `${who}.key`, '-out', `${who}.csr`, '-subj', `/CN=${who}`);
+    const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2', '-extfile', 'names'];
+    openssl('x509', '-req', '-in', `${who}.csr`, ...by, '-out', `${who}.pem`);
+    spawnSync('chmod', ['600', join(at, `${who}.key`)]);
+  }
+}
+
+t.test('TLS on both sides, with a user and a password', { skip }, async t => {
+  const at = folder(t);
+  certificates(at);
+  const tls = `tls { cert_file: "${at}/server.pem", key_file: "${at}/server.key", ca_file: "${at}/ca.pem", verify: true }`;
+  const server = await serverOf(t, at, `${BRISK}${tls}\nauthorization { user: "u", password: "p:w" }\n`);
+  const right = {
+    natsCa: join(at, 'ca.pem'),
+    natsCert: join(at, 'client.pem'),
+    natsCertKey: join(at, 'client.key'),
+    natsLogin: secret(at, 'login', 'u:p:w\n'),
+  };
+  const [one, other] = [await entry(t, server, right, 'tls'), await entry(t, server, right)];
+  await Promise.all([isIn(one), isIn(other)]);
+  await carries(one.bus, other.bus);
+  const wrong: [what: string, Partial<BusOptions>, why: RegExp][] = [
+    ['of another authority', { ...right, natsCa: join(at, 'other.pem') }, /cannot connect.*certificate/i],
+    ['without a certificate of its own', { natsCa: right.natsCa, natsLogin: right.natsLogin }, /cannot connect|ended/],
+    ['with another password', { ...right, natsLogin: secret(at, 'wrong', 'u:q\n') }, /cannot connect.*Authorization/i],
+  ];
+  for (const [what, options, why] of wrong) t.ok(await isOut(await entry(t, server, options), why), what);
+  // What others could read is no secret.
+  for (const options of [
+    { ...right, natsLogin: secret(at, 'shown', 'u:p:w\n', 0o644) },
+    { ...right, natsCertKey: secret(at, 'shown.key', 'x', 0o640) },
+  ])
+    await t.rejects(entry(t, server, options), /others/);
+  await t.rejects(entry(t, server, { natsCert: right.natsCert }), /belong together/);
+  await t.rejects(entry(t, server, { ...right, natsNkey: right.natsLogin }), /exclude each other/);
+});
+
+t.test('an nkey', { skip }, async t => {
+  const at = folder(t);
+  const pair = nkeys.createUser();
+  const server = await serverOf(t, at, `${BRISK}authorization { users: [ { nkey: ${pair.getPublicKey()} } ] }\n`);
+  const natsNkey = secret(at, 'nkey', `${new TextDecoder().decode(pair.getSeed())}\n`);
+  const [one, other] = [await entry(t, server, { natsNkey }), await entry(t, server, { natsNkey })];
+  await Promise.all([isIn(one), isIn(other)]);
+  await carries(one.bus, other.bus);
+  const stranger = secret(at, 'stranger', new TextDecoder().decode(nkeys.createUser().getSeed()));
+  t.ok(await isOut(await entry(t, server, { natsNkey: stranger }), /cannot connect.*Authorization/i), 'a stranger');
+});
+
+/** A claim of NATS, signed by whoever issues it: what `nsc` makes. */
+function claim(issuer: nkeys.KeyPair, subject: string, name: string, nats: object): string {
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const head = encoded({ typ: 'JWT', alg: 'ed25519-nkey' });
+  const iat = Math.floor(Date.now() / 1000);
+  const jti = randomBytes(16).toString('hex');
+  const body = encoded({ jti, iat, iss: issuer.getPublicKey(), sub: subject, name, nats: { ...nats, version: 2 } });
+  const signature = issuer.sign(new TextEncoder().encode(`${head}.${body}`));
+  return `${head}.${body}.${Buffer.from(signature).toString('base64url')}`;
+}
+
+t.test('creds', { skip }, async t => {
+  const at = folder(t);
+  const [operator, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createUser()];
+  const most = { subs: -1, data: -1, payload: -1, conn: -1, leaf: -1, imports: -1, exports: -1, wildcards: true };
+  const ofOperator = claim(operator, operator.getPublicKey(), 'site', { type: 'operator' });
+  const ofAccount = claim(operator, account.getPublicKey(), 'board', { type: 'account', limits: most });
+  const ofUser = claim(account, user.getPublicKey(), 'relay', { type: 'user', subs: -1, data: -1, payload: -1 });
+  const server = await serverOf(
+    t,
+    at,
+    `${BRISK}operator: ${ofOperator}\nresolver: MEMORY\nresolver_preload: { ${account.getPublicKey()}: ${ofAccount} }\n`,
+  );
+  const credsOf = (jwt: string, pair: nkeys.KeyPair) => `-----BEGIN NATS USER JWT-----
+${jwt}
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+${new TextDecoder().decode(pair.getSeed())}
+------END USER NKEY SEED------`;
+  const natsCreds = secret(at, 'relay.creds', credsOf(ofUser, user));
+  const [one, other] = [await entry(t, server, { natsCreds }), await entry(t, server, { natsCreds })];
+  await Promise.all([isIn(one), isIn(other)]);
+  await carries(one.bus, other.bus);
+  const foreign = claim(nkeys.createAccount(), user.getPublicKey(), 'relay', { type: 'user' });
+  const wrong = secret(at, 'wrong.creds', credsOf(foreign, user));
+  t.ok(await isOut(await entry(t, server, { natsCreds: wrong }), /cannot connect.*Authorization/i), 'of no account');
+});
+
+t.test('the permissions of packaging/nats', { skip }, async t => {
+  const at = folder(t);
+  const [port, route, leaf, nowhere] = await freePorts(4);
+  const another =
+    '{ user: mirror-login2, password: "p", permissions: { publish: ["beoboard.v1.home.*.*.ping"], subscribe: ["_INBOX_login2.>"] } }\n{ user: all, password: "p" }\n';
+  const config = filled('server.conf', [
+    [/<0\.0\.0\.0:4222>/, `127.0.0.1:${port}`],
+    [/<0\.0\.0\.0:6222>/, `127.0.0.1:${route}`],
+    [/<nats-route:[^>]*>, <nats-route:[^>]*>/, `nats-route://127.0.0.1:${nowhere}`],
+    [/<0\.0\.0\.0:7422>/, `127.0.0.1:${leaf}`],
+    [/users: \[\n/, `users: [\n${another}`],
+    [/<m1>/, 'm1'],
+  ]);
+  const server = serve(t, at, 'm1', port as number, config);
+  await isServing(server);
+  /** A client as anybody may write it, and what it was refused. */
+  const client = async (user: string, password: string) => {
+    const authenticator = usernamePasswordAuthenticator(user, password);
+    const nats = await connect({ servers: `127.0.0.1:${port}`, authenticator, noEcho: true });
+    t.teardown(() => nats.close());
+    const refused: string[] = [];
+    void (async () => {
+      for await (const status of nats.status()) if (status.type === 'error') refused.push(status.error.message);
+    })();
+    const came: string[] = [];
+    const hear = (subject: string) =>
+      nats.subscribe(subject, {
+        callback: (error, message) => {
+          if (error === null) came.push(message.subject);
+        },
+      });
+    return { nats, refused, came, hear };
+  };
+  const everything = await client('all', 'p');
+  everything.hear('>');
+  const relay = await client('relay-m1', 'relay-password');
+  const mirror = await client('mirror-login1', 'mirror-password');
+  const second = await client('mirror-login2', 'p');
+  type Client = typeof relay;
+  await everything.nats.flush();
+  /** Publishes, and tells whether a client that may hear all has heard it. */
+  const published = async ({ nats }: Client, subject: string, reply?: string) => {
+    everything.came.length = 0;
+    nats.publish(subject, 'x', reply === undefined ? {} : { reply });
+    await nats.flush();
+    await everything.nats.flush();
+    return everything.came.includes(subject);
+  };
+  const subscribed = async ({ nats, refused, hear }: Client, subject: string) => {
+    const before = refused.length;
+    hear(subject);
+    await nats.flush();
+    // What the server said before its answer is told by then, one turn later.
+    await new Promise(resolve => setImmediate(resolve));
+    return refused.length === before;
+  };
+  const home = 'beoboard.v1.home.alpha';
+  for (const kind of ['batch', 'index', 'ping', 'wait']) t.ok(await published(relay, `${home}.m1.${kind}`), kind);
+  for (const subject of [`${home}.m2.batch`, 'beoboard.v1.home.beta.m1.batch', 'beoboard.v1.away.alpha.m1.index'])
+    t.notOk(await published(relay, subject), `a relay does not publish ${subject}`);
+  for (const subject of ['_INBOX.x', '_INBOX_login1.x', 'x'])
+    t.notOk(await published(relay, subject), `nor, unasked, ${subject}`);
+  for (const kind of ['ping', 'ask', 'wait']) t.ok(await subscribed(relay, `${home}.m1.${kind}`), `hears ${kind}`);
+  for (const subject of [`${home}.m2.batch`, `${home}.m1.batch`, '_INBOX_login1.>', '>'])
+    t.notOk(await subscribed(relay, subject), `nor hears ${subject}`);
+
+  for (const kind of ['ping', 'ask']) t.ok(await published(mirror, `${home}.m2.${kind}`), `a mirror's ${kind}`);
+  for (const subject of [
+    `${home}.m1.batch`,
+    `${home}.m1.index`,
+    `${home}.m1.wait`,
+    '_INBOX_login2.x',
+    '_INBOX_login1.x',
+  ])
+    t.notOk(await published(mirror, subject), `a mirror does not publish ${subject}`);
+  for (const subject of [`${home}.m1.batch`, `${home}.m2.index`, '_INBOX_login1.>'])
+    t.ok(await subscribed(mirror, subject), `hears ${subject}`);
+  for (const subject of ['_INBOX_login2.>', '_INBOX.>', `${home}.m1.ping`, 'beoboard.>', '>'])
+    t.notOk(await subscribed(mirror, subject), `nor hears ${subject}`);
+
+  // An answer: one to each ping, and not long after it.
+  const answer = async (reply: string) => {
+    const before = relay.came.length;
+    mirror.nats.publish(`${home}.m1.ping`, 'x', { reply });
+    await until('the ping comes', () => relay.came.length > before);
+  };
+  await answer('_INBOX_login1.a');
+  t.ok(await published(relay, '_INBOX_login1.a'), 'an answer');
+  t.notOk(await published(relay, '_INBOX_login1.a'), 'and no second');
+  await until('the mirror has it', () => mirror.came.includes('_INBOX_login1.a'));
+  await answer('_INBOX_login1.b');
+  // Its second is over: by the clock of the server, of which ours is the same.
+  const since = performance.now();
+  await until('a second is over', () => performance.now() - since > 1200);
+  t.notOk(await published(relay, '_INBOX_login1.b'), 'nor one that comes too late');
+  t.same(second.came, [], 'and the other mirror has heard none of it');
+});
+
+t.test('a server that would not notice who has fallen silent', { skip }, async t => {
+  const at = folder(t);
+  const server = await serverOf(t, at, 'ping_max: 2\n');
+  const slow = await entry(t, server, {});
+  await until(
+    'it is told',
+    () => slow.lines.some(line => /does not notice within seconds.*ping_interval: "1s"/.test(line)),
+    50,
+  );
+  t.ok(slow.bus.connected, 'and used all the same');
+  // Whoever stands between could take the password, if what was asked for were left out.
+  t.ok(await isOut(await entry(t, server, {}, 'tls'), /cannot connect.*'tls'/), 'tls:// does not go on without TLS');
+});
