@@ -16,6 +16,8 @@
 #define AHEAD_NS INT64_C(10000000)
 /* A claim of another master counts until its next index but one should be there. */
 #define CLAIM_NS (11 * SECOND)
+/* For so long a new board waits for the indexes of the other masters that are heard. */
+#define WAIT_NS (2 * SECOND)
 /* A heartbeat that is older than this, by its own master's clock, claims nothing. */
 #define HEARD_NS (3 * SECOND)
 
@@ -32,7 +34,19 @@ struct mirrored {
   uint8_t link;      /* by which it came */
   int64_t early_ns;  /* its report is from before this machine was booted, and is laid from then on; 0: it is not */
   bool doubtful, vetoed, missing;
-  int64_t claimed_ns[BB_MASTERS]; /* when another master last called it live; 0: never */
+};
+
+/* Whom other masters call live, by the hash of the name: also nodes that this board does not have yet. */
+struct claimed {
+  uint32_t name;
+  bool used;
+  int64_t ns[BB_MASTERS]; /* when; 0: never, or not any more */
+};
+
+/* An index of another master, as it comes. */
+struct claiming {
+  uint32_t number, next_part;
+  bool taken; /* one has come whole since the board was begun */
 };
 
 /* What is known of a link. */
@@ -50,8 +64,12 @@ struct bb_mirror {
   int64_t uncertain_after_ns, silent_after_ns;
   uint32_t capacity, followed;
   struct mirrored *records;
-  uint32_t *by_name; /* numbers by the hash of their names; half of it is empty */
-  uint32_t names;    /* its size, a power of two */
+  struct claimed *claims; /* half of it is empty at least */
+  uint32_t names;         /* its size, a power of two */
+  uint32_t names_used;
+  struct claiming claiming[BB_MASTERS];
+  uint64_t heard;   /* bit n: master n */
+  int64_t began_ns; /* the board */
   struct listened links[BB_LINKS], header;
   struct bb_mirror_counts counts;
   struct {
@@ -114,15 +132,67 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
   return true;
 }
 
+/* ---- claims ---- */
+
+/* The place of a name: where it stands, or an empty one. */
+static struct claimed *claims_of(struct claimed *claims, uint32_t size, uint32_t name) {
+  uint32_t i = name & (size - 1);
+  while (claims[i].used && claims[i].name != name) i = (i + 1) & (size - 1);
+  return &claims[i];
+}
+
+static bool is_recent(const struct claimed *c, int64_t now_ns) {
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
+  return false;
+}
+
+/* Another table of claims, with those that count still. False: no memory; the one before stands. */
+static bool renew_claims(struct bb_mirror *m, uint32_t size, int64_t now_ns) {
+  struct claimed *claims = (struct claimed *)calloc(size, sizeof *claims);
+  if (claims == NULL) return false;
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < m->names && used < size / 2; i++) {
+    if (!m->claims[i].used || !is_recent(&m->claims[i], now_ns)) continue;
+    *claims_of(claims, size, m->claims[i].name) = m->claims[i];
+    used++;
+  }
+  free(m->claims);
+  m->claims = claims;
+  m->names = size;
+  m->names_used = used;
+  return true;
+}
+
+static void note_claim(struct bb_mirror *m, uint32_t master, uint32_t name, bool claims, int64_t now_ns) {
+  struct claimed *c = claims_of(m->claims, m->names, name);
+  if (!c->used) {
+    if (!claims) return;
+    /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by nobody here. */
+    if (m->names_used >= m->names / 2 && (!renew_claims(m, m->names, now_ns) || m->names_used >= m->names / 2)) return;
+    c = claims_of(m->claims, m->names, name);
+    c->used = true;
+    c->name = name;
+    m->names_used++;
+  }
+  c->ns[master] = claims ? now_ns : 0;
+}
+
+/* Another master that is heard has not yet said whom it calls live. Before it has, nobody may be called silent. */
+static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
+  if (now_ns - m->began_ns > WAIT_NS) return false;
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (k != m->followed && (m->heard >> k & 1) != 0 && !m->claiming[k].taken) return true;
+  return false;
+}
+
 /* What is known of the master begins anew with the board. False: no memory. */
 static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   uint32_t names = 2;
   while (names < 2 * o->capacity) names *= 2;
   struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
-  uint32_t *by_name = (uint32_t *)malloc(names * sizeof *by_name);
-  if (records == NULL || by_name == NULL) {
+  if (records == NULL || !renew_claims(m, names, o->now_ns)) {
     free(records);
-    free(by_name);
     return false;
   }
   for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
@@ -132,12 +202,10 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
     records[i].kept_head = r->head != 0 ? r->head : r->kept_head;
     records[i].kept_ns = r->head != 0 ? r->placed_ns : r->kept_ns;
   }
-  memset(by_name, 0xff, names * sizeof *by_name);
   free(m->records);
-  free(m->by_name);
   m->records = records;
-  m->by_name = by_name;
-  m->names = names;
+  memset(m->claiming, 0, sizeof m->claiming);
+  m->began_ns = o->now_ns;
   m->capacity = o->capacity;
   m->followed = o->followed;
   m->uncertain_after_ns = o->uncertain_after_ns;
@@ -166,7 +234,7 @@ static void dispose(struct bb_mirror *m) {
   bb_file_unmap(&m->before);
   bb_place_release(&m->place);
   free(m->records);
-  free(m->by_name);
+  free(m->claims);
   free(m);
 }
 
@@ -274,9 +342,6 @@ static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
     return false;
   }
   r->name = hash_of(name);
-  uint32_t i = r->name & (m->names - 1);
-  while (m->by_name[i] != NONE) i = (i + 1) & (m->names - 1);
-  m->by_name[i] = number;
   return true;
 }
 
@@ -528,7 +593,7 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
   if (!is_near(c, batch->board.heartbeat_ns) || !is_near(c, batch->board.listening_since_ns)) return;
   hear_since(&m->header, batch->board.listening_since_ns, c);
   bb_store(&h->listening_since_ns, since_of(&m->header));
-  if (!m->counts.whole) return;
+  if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
   const int64_t at = lower(c, batch->board.heartbeat_ns);
   if (at <= (int64_t)h->heartbeat_ns) return;
   bb_add(&h->drains, 1);
@@ -708,6 +773,33 @@ uint32_t bb_mirror_missing(struct bb_mirror *m, uint32_t *numbers, uint32_t most
   return n;
 }
 
+static bool is_claimed(const struct bb_mirror *m, const struct mirrored *r, uint64_t heard, int64_t now_ns) {
+  const struct claimed *c = claims_of(m->claims, m->names, r->name);
+  for (uint32_t k = 0; k < BB_MASTERS; k++)
+    if (k != m->followed && (heard >> k & 1) != 0 && c->ns[k] != 0 && now_ns - c->ns[k] <= CLAIM_NS) return true;
+  return false;
+}
+
+void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
+  struct bb_mapped *b = &m->board;
+  bb_store(&b->header->mirror_heard, heard);
+  if (m->before.map != NULL) bb_store(&m->before.header->mirror_heard, heard);
+  m->heard = heard;
+  if (m->gone) return;
+  for (uint32_t i = 0; i < m->capacity; i++) {
+    struct mirrored *r = &m->records[i];
+    if (r->record == NONE || r->head == 0) continue;
+    const uint64_t word = *column_word(b, r->record);
+    /* Before it could be silent: a veto that comes too late would let it be, for a while. */
+    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word));
+    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
+    if (veto == r->vetoed) continue;
+    set_vetoed(m, r, veto);
+    lay_again(m, r);
+  }
+  bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
+}
+
 enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, const uint8_t *message, size_t length, int64_t now_ns) {
   struct index i;
   if (m->gone) return BB_MIRROR_TAKEN;
@@ -722,35 +814,20 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
                         from_to(by->heartbeat_ns, i.head.taken_ns) <= HEARD_NS &&
                         from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms);
     /* Two names of one hash are both claimed: uncertain at worst. */
-    for (uint32_t k = e.name & (m->names - 1); m->by_name[k] != NONE; k = (k + 1) & (m->names - 1))
-      if (m->records[m->by_name[k]].name == e.name) m->records[m->by_name[k]].claimed_ns[master] = claims ? now_ns : 0;
+    note_claim(m, master, e.name, claims, now_ns);
   }
+  struct claiming *c = &m->claiming[master];
+  if (i.index.part == 0) {
+    c->number = i.index.number;
+    c->next_part = 0;
+  }
+  if (c->number != i.index.number || c->next_part != i.index.part) return BB_MIRROR_TAKEN;
+  c->next_part++;
+  if (c->next_part != i.index.parts || c->taken) return BB_MIRROR_TAKEN;
+  c->taken = true;
+  /* The board may have waited for that alone. */
+  bb_mirror_review(m, m->heard, now_ns);
   return BB_MIRROR_TAKEN;
-}
-
-static bool is_claimed(const struct bb_mirror *m, const struct mirrored *r, uint64_t heard, int64_t now_ns) {
-  for (uint32_t k = 0; k < BB_MASTERS; k++)
-    if (k != m->followed && (heard >> k & 1) != 0 && r->claimed_ns[k] != 0 && now_ns - r->claimed_ns[k] <= CLAIM_NS) return true;
-  return false;
-}
-
-void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
-  struct bb_mapped *b = &m->board;
-  bb_store(&b->header->mirror_heard, heard);
-  if (m->before.map != NULL) bb_store(&m->before.header->mirror_heard, heard);
-  if (m->gone) return;
-  for (uint32_t i = 0; i < m->capacity; i++) {
-    struct mirrored *r = &m->records[i];
-    if (r->record == NONE || r->head == 0) continue;
-    const uint64_t word = *column_word(b, r->record);
-    /* Before it could be silent: a veto that comes too late would let it be, for a while. */
-    const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word));
-    const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
-    if (veto == r->vetoed) continue;
-    set_vetoed(m, r, veto);
-    lay_again(m, r);
-  }
-  bb_store(&b->header->mirror_vetoed, m->counts.vetoed);
 }
 
 void bb_mirror_counts(const struct bb_mirror *m, struct bb_mirror_counts *counts) { *counts = m->counts; }

@@ -321,6 +321,56 @@ t.test('the veto: a cut between one master and a rack condemns nobody', async t 
   t.same(w.wrong.length, heardElsewhere.length, 'and nothing else is wrong');
 });
 
+t.test(
+  'the veto holds from the first moment: a mirror that begins, or changes masters, while a rack is cut off',
+  async t => {
+    const w = new World(folder(t));
+    t.teardown(() => w.end());
+    const [m1, m2] = [w.addMaster('m1'), w.addMaster('m2')];
+    w.addNodes(20);
+    m1.startRelay();
+    m2.startRelay();
+    w.run(15n * S);
+    // m1 hears one half alone, m2 all but one node.
+    for (const node of w.nodes.slice(0, 10)) node.cut.add('m1');
+    for (const node of w.nodes.slice(19)) node.cut.add('m2');
+    w.nodes[0]!.dead = true;
+    w.run(30n * S);
+    const before = w.masters.map(({ relay }) => relay?.counts.indexes ?? 0);
+    w.startMirror([m1]);
+    w.run(4n * S);
+    t.same(w.counts(), { live: 10, silent: 10 }, 'one that trusts m1 alone says what m1 says');
+    w.wrong.length = 0;
+    w.follower?.end();
+    w.network.remove('mirror');
+    // What m2 says of whom it hears comes late: until then nothing may be said.
+    w.network.carrier = (message, from) => [
+      { message, delay: from === 'relay m2' && message.subject.endsWith('.index') ? 1700n * MS : MS },
+    ];
+    w.startMirror();
+    let most = 0;
+    w.run(4n * S, () => {
+      most = Math.max(most, w.counts().silent ?? 0);
+    });
+    t.equal(most, 1, 'never was anybody silent but who is');
+    t.equal(w.follower?.followed, 'm1');
+    t.same(w.counts(), { live: 10, uncertain: 9, silent: 1 });
+    // m1 is gone: on the board of m2 there is one whom only m1 heard, of whom m2 knows nothing good; and no other.
+    m1.killRelay();
+    w.run(8n * S);
+    t.equal(w.follower?.followed, 'm2');
+    t.same(w.counts(), { live: 18, silent: 2 });
+    const [m1Indexes = 0, m2Indexes = 0] = w.masters.map(
+      ({ relay }, i) => (relay?.counts.indexes ?? 0) - (before[i] ?? 0),
+    );
+    t.ok(m2Indexes <= 12, `and m2 was asked for few indexes: ${m1Indexes}, ${m2Indexes} in 16 s`);
+    t.same(
+      w.wrong.filter(({ node }) => node !== 'node20'),
+      [],
+    );
+  },
+);
+
 t.test('a hostile server', async t => {
   const all: { message: Message; to: string }[] = [];
   const w = world(t);

@@ -64,6 +64,8 @@ interface Master {
   pings: Pings;
   /** What its last pong said. */
   said: { nodes: number; listenedNs: bigint; stalled: boolean; board: bigint };
+  /** When its index was last asked for. */
+  indexAskedNs: bigint;
   /** Since when it has had more nodes than the one that is followed; 0n: it has not. */
   betterNs: bigint;
 }
@@ -105,11 +107,12 @@ export class Follower {
   #pingedNs = 0n;
   #askedNs = 0n;
   #lookedNs = 0n;
-  #indexAskedNs = 0n;
   #failedNs = -LOOK_NS;
   #indexAt: bigint | undefined;
   #path = '';
   #taken = false;
+  /** Bit n: master n was heard when it was last looked at. */
+  #heard = 0;
   /** Something of the last index was missing, and asked for. */
   #healing = false;
 
@@ -130,6 +133,7 @@ export class Follower {
       run: undefined,
       pings: new Pings(),
       said: { nodes: 0, listenedNs: 0n, stalled: true, board: 0n },
+      indexAskedNs: -SECOND_NS,
       betterNs: 0n,
     }));
     this.#mirror = new Mirror(this.#boardOptions());
@@ -279,7 +283,8 @@ export class Follower {
     this.#board = undefined;
     this.#next = undefined;
     this.#endFollowing = this.#bus.subscribe(`${master.subject}.batch`, message => this.#onBatch(master, message));
-    this.#askIndex(this.#now());
+    this.#indexAt = undefined;
+    this.#askIndex(master, this.#now());
   }
 
   // ---- the board ----
@@ -317,6 +322,9 @@ export class Follower {
     this.counts.boards++;
     this.#path = '';
     this.#steady = true;
+    // Before the first verdict: who is called silent by this master may be heard by another.
+    this.#heard = 0;
+    this.#review(now);
     return true;
   }
 
@@ -332,7 +340,12 @@ export class Follower {
   /** Which relays are heard; nobody who is claimed by one of them is silent. */
   #review(now: bigint): void {
     let heard = 0;
-    for (const master of this.#masters) if (this.#isHeard(master, now)) heard |= 1 << master.index;
+    for (const master of this.#masters) {
+      if (!this.#isHeard(master, now)) continue;
+      heard |= 1 << master.index;
+      if (master !== this.#followed && (this.#heard & (1 << master.index)) === 0) this.#askIndex(master, now);
+    }
+    this.#heard = heard;
     this.#mirror.review(heard, now);
   }
 
@@ -462,11 +475,9 @@ export class Follower {
     if (part === (parts ?? 0) - 1) this.#healing = this.#mirror.counts().missing > 0;
   }
 
-  #askIndex(now: bigint): void {
-    const master = this.#followed;
-    this.#indexAt = undefined;
-    this.#indexAskedNs = now;
-    if (master?.run !== undefined)
+  #askIndex(master: Master, now: bigint): void {
+    master.indexAskedNs = now;
+    if (master.run !== undefined)
       this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, 0n, new Uint32Array()));
   }
 
@@ -478,9 +489,10 @@ export class Follower {
     if (numbers.length > 0) this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, this.#board, numbers));
     const isDue = this.#indexAt !== undefined && now >= this.#indexAt;
     const isHealed = this.#healing && this.#mirror.counts().missing === 0;
-    if ((isDue || isHealed) && now - this.#indexAskedNs >= SECOND_NS) {
+    if ((isDue || isHealed) && now - master.indexAskedNs >= SECOND_NS) {
       this.#healing = false;
-      this.#askIndex(now);
+      this.#indexAt = undefined;
+      this.#askIndex(master, now);
     }
   }
 }

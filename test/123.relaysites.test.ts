@@ -1,0 +1,117 @@
+// Two masters and two mirrors on real servers: a cut between one master and half of the nodes, a master that dies and comes back, and a site that is cut
+// off. Nobody is called silent who sends, nobody live who does not, and afterwards all is known again. Each server, and faults made at random:
+// test/long/relay.test.ts.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
+import { lookAtAll } from '../src/slurm/bridge/boardlook.js';
+import { INSIDE, inOwnNetwork, run, until } from './lib.js';
+import { noServers } from './natsservers.js';
+import { Sites, type Watched } from './relaysites.js';
+
+t.setTimeout(400_000);
+
+const NODES = Array.from({ length: 20 }, (_, i) => `n${String(i + 1).padStart(2, '0')}`);
+
+/** Until a mirror is as it should be, looking at it all the time. */
+const is = (what: string, watched: Watched, wanted: (found: NonNullable<ReturnType<Watched['look']>>) => boolean) =>
+  until(
+    `${watched.name}: ${what}`,
+    () => {
+      const found = watched.look();
+      return found !== undefined && wanted(found);
+    },
+    20,
+  );
+const count = (found: { states: Map<string, string> }, state: string) =>
+  [...found.states.values()].filter(other => other === state).length;
+const areLive = (sites: Sites, live: number, master = /^m/) =>
+  Promise.all(
+    sites.watched.map(mirror =>
+      is('all live', mirror, of => master.test(of.master ?? '') && count(of, 'live') === live),
+    ),
+  );
+
+if (!INSIDE) inOwnNetwork(t, 'ip link set lo up', import.meta.url);
+else {
+  t.test('two masters', { skip: noServers() }, async t => {
+    const sites = await Sites.make(t, { uncertainMs: 1500, silentMs: 3000 });
+    const [home, away] = sites.watched as [Watched, Watched];
+    sites.fleet.add(NODES, [0, 1]);
+    sites.fleet.add(['x1', 'x2', 'x3'], [0]);
+    await areLive(sites, 23, /m1/);
+    await is('m2 is heard', home, of => of.heard.includes('m2'));
+    const status = await run(['status', '--board', home.board]);
+    t.match(status.stdout, /^alpha: 23 nodes: 23 live; mirror of alpha by m1 \(m2 heard\), \d+ ms behind/);
+
+    // m2 vouches for a node in the first index after it has listened for the second limit.
+    const other = new BoardReader(sites.boards[1] as string);
+    t.teardown(() => other.close());
+    await until('m2 vouches', () => other.snapshot().listenedMs > 3000 + 5500, 100);
+    // Half of the nodes do not reach m1 any more.
+    for (const sender of sites.fleet.senders.slice(0, 10)) sender.to = [1];
+    const source = new BoardReader(sites.boards[0] as string);
+    t.teardown(() => source.close());
+    const seen = new Set<string>();
+    await until('m1 calls them silent', () => {
+      const states = [...source.snapshot().nodes()].map(({ state }) => state);
+      for (const mirror of sites.watched)
+        for (const [name, state] of mirror.look()?.states ?? []) if (Number(name.slice(1)) <= 10) seen.add(state);
+      return states.filter(state => state === 'silent').length === 10;
+    });
+    await sleep(500);
+    for (const mirror of sites.watched) {
+      const found = mirror.look();
+      t.equal(found?.vetoed, 10, `${mirror.name}: m2 hears them`);
+      t.same(mirror.counts(), { live: 13, uncertain: 10 });
+    }
+    t.notOk(seen.has('silent'), 'a cut between one master and a rack condemns nobody');
+    for (const sender of sites.fleet.senders.slice(0, 10)) sender.to = [0, 1];
+    await areLive(sites, 23, /m1/);
+
+    for (const mirror of sites.watched) mirror.longestMs = 0;
+    // The machine of m1 is gone, and with it the nodes that only it hears.
+    sites.receivers[0]?.kill();
+    sites.relays[0]?.kill();
+    await areLive(sites, 20, /m2/);
+    t.comment(
+      `a master is killed: without a heartbeat for ${sites.watched.map(({ longestMs }) => Math.round(longestMs)).join(' and ')} ms`,
+    );
+    t.match(
+      (await run(['events', '--board', home.board, '-n', '20', '--for', '300ms'])).stdout,
+      /m2/,
+      'events tell of it',
+    );
+    t.match(sites.said('mirror home'), /follows m2: m1 is unheard or stalled/, 'and the log');
+    // It is back, and m2's relay is gone.
+    sites.receivers[0]?.mend();
+    sites.relays[0]?.mend();
+    await is('m1 is heard', home, of => of.heard.includes('m1'));
+    sites.relays[1]?.kill();
+    await areLive(sites, 23, /m1/);
+    sites.relays[1]?.mend();
+
+    // The other site is cut off from this one.
+    sites.cut('away');
+    const known = home.looks.unknown;
+    await until(
+      'nothing is known at the other site',
+      () => {
+        home.look();
+        return away.look() === undefined;
+      },
+      20,
+    );
+    t.equal(home.looks.unknown, known, 'the site itself has not noticed');
+    sites.join('away');
+    await areLive(sites, 23, /m1/);
+    t.same(
+      sites.watched.flatMap(({ wrong }) => wrong),
+      [],
+    );
+    for (const { name, running } of sites.written)
+      t.notMatch(running.output().stderr, /not believed|does not notice/i, name);
+    t.match(lookAtAll(home.reader), { trouble: /mirror of another master's/ }, 'the bridge takes none for evidence');
+  });
+}
