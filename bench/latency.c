@@ -1,7 +1,7 @@
 /* How long after it is sent a report can be seen on a board.
  *   latency PORT BOARD SAMPLES          sends reports of a node of its own, one after the other, and looks at the board until each is there
  *   latency PORT FILE SAMPLES bare      the same for bare-receiver.c, whose file shows it in slot 0
- * Sends at random moments, so that it meets no tick in step: with pauses of at most 4 ms, or as many as pause=MS says. Prints one time in ns a line. */
+ * CLUSTER_ID in the environment: it is of that cluster. Sends at random moments, so that it meets no tick in step: with pauses of at most 4 ms, or as many as pause=MS says. Prints one time in ns a line. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -64,6 +64,8 @@ int main(int argc, char **argv) {
   report.boot_id = (uint64_t)clock_ns(CLOCK_BOOTTIME);
   report.start_boot_ns = report.boot_id;
   report.interval_ms = 100;
+  const char *const cluster = getenv("CLUSTER_ID");
+  report.cluster_id = cluster == NULL ? 0 : (uint32_t)strtoul(cluster, NULL, 10);
   snprintf(report.hostname, sizeof report.hostname, "%s", NODE);
   int index = -1;
   srand48(1);

@@ -2,7 +2,7 @@
  * than a receiver takes over receiving. Here a report differs from the one before by its number and its times alone.
  *   storm PORT NODES RATE REPORTS [cluster|node SECRET]
  * sends REPORTS in all to 127.0.0.1, node after node, RATE a second, evenly spread; 0: as fast as it can. With a key (number 1, SECRET in
- * hexadecimal) they are signed, all of them before the first is sent. Prints a line when it begins to send, and at the end how many
+ * hexadecimal) they are signed, all of them before the first is sent. CLUSTER_ID in the environment: they are of that cluster. Prints a line when it begins to send, and at the end how many
  * seconds it took. */
 #include <inttypes.h>
 #include <signal.h>
@@ -36,6 +36,8 @@ static void begin(struct bb_report *r, size_t node, uint32_t interval_ms, int64_
   r->length = sizeof *r;
   r->boot_id = node + 1; /* of all storms: one after the other is a restart of the sender, not another machine of the name */
   r->interval_ms = interval_ms;
+  const char *const cluster = getenv("CLUSTER_ID");
+  r->cluster_id = cluster == NULL ? 0 : (uint32_t)strtoul(cluster, NULL, 10);
   r->start_boot_ns = (uint64_t)boot_ns;
   r->valid = BB_VALID_KNOWN;
   snprintf(r->hostname, sizeof r->hostname, "node%06zu", node + 1);

@@ -75,6 +75,9 @@ struct bb_mirror {
   struct {
     uint32_t number, next_part, records, missing;
     bool under_way;
+    /* All of it has come, and something of it was missing: it heals when that is there, unless there was a gap meanwhile. */
+    bool waits;
+    struct bb_link_evidence said[BB_LINKS];
   } index;
   uint32_t next_missing;
   bool gone; /* nothing may be laid until another board is begun */
@@ -387,17 +390,51 @@ static void set_vetoed(struct bb_mirror *m, struct mirrored *r, bool vetoed) {
   m->counts.vetoed += vetoed ? 1 : UINT64_MAX;
 }
 
+static bool has_entry(const struct bb_mirror *m, uint32_t link) {
+  return link == BB_LINK_OTHERS || (link > 0 && link <= m->board.header->links_used);
+}
+
+static uint64_t since_of(const struct listened *l) {
+  const int64_t since = l->since_ns > l->floor_ns ? l->since_ns : l->floor_ns;
+  return since > 0 ? (uint64_t)since : 0;
+}
+
+/* All of an index is on the board: what the master has heard since then, this board has, too. */
+static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
+  struct bb_board_header *h = m->board.header;
+  bool all = true;
+  for (uint32_t i = 1; i < BB_LINKS; i++) {
+    struct listened *l = &m->links[i];
+    if (!has_entry(m, i) || l->floor_ns == 0) continue;
+    if (said[i].listening_since_ns != l->since) {
+      all = false;
+      continue;
+    }
+    l->floor_ns = 0;
+    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
+  }
+  if (all) {
+    m->header.floor_ns = 0;
+    bb_store(&h->listening_since_ns, since_of(&m->header));
+  }
+  m->counts.whole = true;
+}
+
+/* What was missing of a record has come; perhaps it was the last of all. */
+static void take_missing(struct bb_mirror *m, struct mirrored *r) {
+  if (!r->missing) return;
+  r->missing = false;
+  if (--m->counts.missing > 0 || !m->index.waits) return;
+  m->index.waits = false;
+  heal(m, m->index.said);
+}
+
 static enum bb_event_kind news_of(const struct bb_report *before, const struct bb_report *now) {
   if (before->boot_id != now->boot_id) return BB_EVENT_KIND_REBOOT;
   if (before->start_boot_ns != now->start_boot_ns) return BB_EVENT_KIND_RESTART;
   return (now->flags & BB_FLAGS_GOODBYE) != 0 ? BB_EVENT_KIND_GOODBYE : BB_EVENT_KIND_NONE;
 }
 
-static void take_missing(struct bb_mirror *m, struct mirrored *r) {
-  if (!r->missing) return;
-  r->missing = false;
-  m->counts.missing--;
-}
 
 /* A batch as it was checked. */
 struct batch {
@@ -524,10 +561,6 @@ static void lay_record(struct bb_mirror *m, const struct batch *batch, const str
 
 /* ---- links ---- */
 
-static bool has_entry(const struct bb_mirror *m, uint32_t link) {
-  return link == BB_LINK_OTHERS || (link > 0 && link <= m->board.header->links_used);
-}
-
 static void lay_link(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_link *e) {
   struct bb_mapped *b = &m->board;
   const uint32_t number = e->number;
@@ -570,11 +603,6 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
   l->since = since;
 }
 
-static uint64_t since_of(const struct listened *l) {
-  const int64_t since = l->since_ns > l->floor_ns ? l->since_ns : l->floor_ns;
-  return since > 0 ? (uint64_t)since : 0;
-}
-
 /* The heartbeats of a complete sweep: all that arrived before them has been laid. Each listening-since before its heartbeat, and that with release:
  * who sees it sees every word that was stored before, and the listening-since that belongs to it. */
 static void hear(struct bb_mirror *m, const struct batch *batch) {
@@ -611,6 +639,7 @@ void bb_mirror_gap(struct bb_mirror *m, int64_t now_ns) {
   m->header.floor_ns = now_ns;
   bb_store(&h->listening_since_ns, since_of(&m->header));
   m->index.under_way = false;
+  m->index.waits = false;
 }
 
 /* ---- messages ---- */
@@ -706,32 +735,12 @@ static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, 
 
 static uint32_t interval_at(const struct bb_mirror *m, const struct mirrored *r) { return interval_of(*column_word(&m->board, r->record)); }
 
-/* All of an index is on the board: what the master has heard since then, this board has, too. */
-static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
-  struct bb_board_header *h = m->board.header;
-  bool all = true;
-  for (uint32_t i = 1; i < BB_LINKS; i++) {
-    struct listened *l = &m->links[i];
-    if (!has_entry(m, i) || l->floor_ns == 0) continue;
-    if (said[i].listening_since_ns != l->since) {
-      all = false;
-      continue;
-    }
-    l->floor_ns = 0;
-    bb_store(&h->evidence[i].listening_since_ns, since_of(l));
-  }
-  if (all) {
-    m->header.floor_ns = 0;
-    bb_store(&h->listening_since_ns, since_of(&m->header));
-  }
-  m->counts.whole = true;
-}
-
 enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *message, size_t length, int64_t now_ns) {
   struct index i;
   if (m->gone) return BB_MIRROR_UNPLACED;
   if (!read_index(&i, message, length)) return BB_MIRROR_MALFORMED;
   if (i.index.part == 0) {
+    m->index.waits = false;
     m->index.under_way = true;
     m->index.number = i.index.number;
     m->index.next_part = 0;
@@ -759,7 +768,12 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
   if (m->index.next_part < i.index.parts) return BB_MIRROR_TAKEN;
   m->index.under_way = false;
   m->next_missing = 0;
-  if (m->index.records == i.index.records && m->index.missing == 0) heal(m, i.index.evidence);
+  if (m->index.records != i.index.records) return BB_MIRROR_TAKEN;
+  if (m->index.missing == 0) heal(m, i.index.evidence);
+  else {
+    m->index.waits = true;
+    memcpy(m->index.said, i.index.evidence, sizeof m->index.said);
+  }
   return BB_MIRROR_TAKEN;
 }
 

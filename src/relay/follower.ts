@@ -15,7 +15,6 @@ import {
   MOST_ASKED,
   readBoard,
   readHead,
-  readIndex,
   readPong,
   subjectOf,
   unsigned,
@@ -113,8 +112,6 @@ export class Follower {
   #taken = false;
   /** Bit n: master n was heard when it was last looked at. */
   #heard = 0;
-  /** Something of the last index was missing, and asked for. */
-  #healing = false;
 
   /**
    * Makes the board, which says that nothing is known yet. `inbox`: what the subjects begin with on which answers come. Throws an
@@ -466,13 +463,8 @@ export class Follower {
     }
     // Of before the gap: what was missed may be missing from it.
     if (head.sequence < this.#stretch - 1) return;
-    if (this.#mirror.index(unsigned(message.data), now) !== OUTCOME.taken) {
+    if (this.#mirror.index(unsigned(message.data), now) !== OUTCOME.taken)
       this.#refuse('malformed', `an index of ${master.name} cannot be read`);
-      return;
-    }
-    const { part, parts } = readIndex(message.data);
-    // What is missing is asked for; when it is there, the next index tells.
-    if (part === (parts ?? 0) - 1) this.#healing = this.#mirror.counts().missing > 0;
   }
 
   #askIndex(master: Master, now: bigint): void {
@@ -488,9 +480,7 @@ export class Follower {
     const numbers = this.#mirror.missing(MOST_ASKED);
     if (numbers.length > 0) this.#bus.publish(`${master.subject}.ask`, writeAsk(master.run, this.#board, numbers));
     const isDue = this.#indexAt !== undefined && now >= this.#indexAt;
-    const isHealed = this.#healing && this.#mirror.counts().missing === 0;
-    if ((isDue || isHealed) && now - master.indexAskedNs >= SECOND_NS) {
-      this.#healing = false;
+    if (isDue && now - master.indexAskedNs >= SECOND_NS) {
       this.#indexAt = undefined;
       this.#askIndex(master, now);
     }

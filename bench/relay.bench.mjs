@@ -1,0 +1,215 @@
+// What carrying a board by NATS costs: relay, server and mirror of 10,000 nodes that report once a second, beside a plain relay by TCP that reads the
+// same board in the same run; how soon a report can be seen at the mirror; how long a fresh one takes; and of 100,000 nodes what batches cost that
+// were recorded.
+
+import { fork, spawn, spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { clusterId } from '../dist/src/layout/identity.js';
+import { Harvest, Mirror, OUTCOME } from '../dist/src/native/index.js';
+import { monotonicNs } from '../dist/src/relay/publisher.js';
+import { boardOf, entriesOf, finishBatch, isSigned, scratch, unsigned } from '../dist/src/relay/relaywire.js';
+import { BoardReader, tryBoard } from '../dist/src/shm/reader.js';
+import { latencies, quantile } from './latency.bench.mjs';
+import { cpuOf, end, folder, inOwnNetwork, MAIN, printRows, sleep, until } from './processes.mjs';
+import { compile, fill, openReceiver, openStorm } from './receiving.mjs';
+
+const PLAIN = fileURLToPath(new URL('./plain-relay.mjs', import.meta.url));
+const START = { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] };
+const NODES = 10_000;
+const MANY = 100_000;
+const CLUSTER = 'alpha';
+const SUBJECT = `beoboard.v1.home.${CLUSTER}.m1.batch`;
+
+/** MiB of a process that are its own: the board is mapped, and not among them. */
+const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  return port;
+}
+
+/** Batches of a board of many nodes, as one relay would send them after a second in which all have reported; and what each step takes, us a report. */
+async function recorded(nodes, laps, note) {
+  const receiver = await openReceiver();
+  await fill(receiver.port, nodes, () => 1000);
+  const { board } = tryBoard(receiver.board);
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const into = scratch();
+  const path = join(folder(), 'board');
+  const options = { path, site: 'home', masters: ['m1'], followed: 0, clusterName: '', clusterId: 0, capacity: nodes };
+  const limits = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 1n };
+  const mirror = new Mirror({ ...options, ...limits, nowNs: monotonicNs() });
+  for (let lap = 0; lap < laps; lap++) {
+    const harvest = new Harvest(board);
+    mirror.renew({ ...options, ...limits, nowNs: monotonicNs() });
+    const spent = { 'copying out': 0, signing: 0, verifying: 0, laying: 0 };
+    const timed = (what, act) => {
+      const began = performance.now();
+      const made = act();
+      spent[what] += performance.now() - began;
+      return made;
+    };
+    harvest.begin(false, 0, boardOf(into));
+    for (let sequence = 1; ; sequence++) {
+      const takenNs = monotonicNs();
+      const { state, bytes, entries } = timed('copying out', () => harvest.take(entriesOf(into)));
+      const form = { entries, entryBytes: bytes, complete: state === 1 };
+      const about = { run: 1n, board: 1n, bootId: 1n, sequence, takenNs };
+      const message = timed('signing', () => finishBatch(into, SUBJECT, privateKey, about, form));
+      if (!timed('verifying', () => isSigned(message, SUBJECT, publicKey))) throw new Error('not signed');
+      const now = monotonicNs();
+      const outcome = timed('laying', () => mirror.batch(unsigned(message), now, now, now, now));
+      if (outcome !== OUTCOME.taken) throw new Error(`a batch was not taken: ${outcome}`);
+      if (state !== 0) break;
+    }
+    if (mirror.counts().laid !== nodes) throw new Error(`${mirror.counts().laid} of ${nodes} laid`);
+    for (const [what, ms] of Object.entries(spent)) note(`${nodes} ${what}`, (1000 * ms) / nodes);
+  }
+  mirror.close();
+  board.unmap();
+  await receiver.close();
+}
+
+async function measure({ quick, say }) {
+  if (spawnSync('nats-server', ['--version']).error !== undefined) {
+    say('there is no nats-server: apt-get install nats-server');
+    return [];
+  }
+  const [laps, seconds, probes] = quick ? [3, 5, 500] : [6, 10, 3000];
+  process.env.CLUSTER_ID = String(clusterId(CLUSTER));
+  const samples = {};
+  const note = (figure, sample) => {
+    samples[figure] ??= [];
+    samples[figure].push(sample);
+  };
+  const own = folder();
+  const programs = compile(own);
+  const children = [];
+  const started = child => {
+    children.push(child);
+    return child;
+  };
+  const receiver = await openReceiver('--cluster', CLUSTER);
+  const readers = [];
+  const ends = [];
+  try {
+    const port = await freePort();
+    writeFileSync(join(own, 'nats.conf'), `listen: "127.0.0.1:${port}"\nping_interval: "1s"\nping_max: 2\n`);
+    const server = started(spawn('nats-server', ['--config', join(own, 'nats.conf')], { stdio: 'ignore' }));
+    const key = join(own, 'relay.key');
+    spawnSync(process.execPath, [MAIN, 'keygen', '--relay', key]);
+    const storm = await openStorm(programs.storm, receiver.port, NODES, NODES, NODES * 36_000);
+    ends.push(() => storm.close());
+    await until(() => receiver.header().count >= NODES, 'all nodes');
+    const nats = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
+    const relay = started(
+      fork(MAIN, ['relay', '--board', receiver.board, ...nats, '--master', 'm1', '--key-file', key], START),
+    );
+    await once(relay, 'message');
+    const openMirror = name => {
+      const board = join(own, name, 'board');
+      const argv = ['mirror', '--board', board, ...nats, '--cluster', CLUSTER, '--trust', `m1=${key}.pub`];
+      return { board, child: started(fork(MAIN, [...argv, '--capacity', '16384', '--name', name], START)) };
+    };
+    /** Until a mirror knows all nodes, and has both reports of each; s since it was started. */
+    const become = async name => {
+      const began = performance.now();
+      const mirror = openMirror(name);
+      await once(mirror.child, 'message');
+      const reader = new BoardReader(mirror.board);
+      readers.push(reader);
+      const look = () => {
+        const snapshot = reader.snapshot();
+        if (snapshot.stalled || snapshot.header.count < NODES) return { states: 0, rates: 0 };
+        let [states, rates] = [0, 0];
+        for (const node of snapshot.nodes()) {
+          if (node.state === 'live') states++;
+          if (node.previous !== undefined) rates++;
+        }
+        return { states, rates };
+      };
+      const reached = async what => {
+        while (look()[what] < NODES) await sleep(0.05);
+        return (performance.now() - began) / 1000;
+      };
+      return { ...mirror, states: await reached('states'), rates: await reached('rates') };
+    };
+    const mirror = await become('m');
+    note('states', mirror.states);
+    note('rates', mirror.rates);
+    const sink = started(fork(PLAIN, ['sink'], START));
+    const [{ port: sinkPort }] = await once(sink, 'message');
+    const source = started(fork(PLAIN, ['source', receiver.board, String(sinkPort)], START));
+    say(`${NODES} nodes, ${laps} times ${seconds} s`);
+    await sleep(quick ? 8 : 25);
+    const who = { relay, server, mirror: mirror.child, source, sink };
+    for (let lap = 0; lap < laps; lap++) {
+      const before = Object.entries(who).map(([name, { pid }]) => [name, pid, cpuOf(pid)]);
+      const began = performance.now();
+      await sleep(seconds);
+      const ms = performance.now() - began;
+      for (const [name, pid, cpu] of before) note(name, (cpuOf(pid) - cpu) / ms / 10);
+      note('times', samples.relay.at(-1) / samples.source.at(-1));
+    }
+    for (const child of [source, sink]) await end(child);
+    const direct = await latencies(programs.latency, receiver, probes);
+    // The node of the one is a rival of the other's until that is unheard.
+    await sleep(5);
+    const seen = await latencies(programs.latency, { port: receiver.port, board: mirror.board }, probes);
+    note('receiver p99', quantile(direct, 0.99));
+    note('p50', quantile(seen, 0.5));
+    note('p99', quantile(seen, 0.99));
+    note('memory', ownMiB(mirror.child.pid));
+    note('relay memory', ownMiB(relay.pid));
+    note('board', statSync(mirror.board).size / 2 ** 20);
+    for (let lap = 1; lap < laps; lap++) {
+      const fresh = await become(`m${lap}`);
+      note('states', fresh.states);
+      note('rates', fresh.rates);
+      await end(fresh.child);
+    }
+  } finally {
+    for (const reader of readers) reader.close();
+    for (const child of children) await end(child);
+    for (const act of ends) await act();
+    await receiver.close();
+  }
+  delete process.env.CLUSTER_ID;
+  await recorded(NODES, laps, note);
+  if (!quick) await recorded(MANY, 3, note);
+  const row = (figure, unit, from, bound) =>
+    samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from], bound }];
+  return [
+    ...row(`${NODES} nodes at 1 Hz: relay`, '% of a core', 'relay'),
+    ...row('a plain relay by TCP, its side', '% of a core', 'source'),
+    ...row('the relay, of that', 'times', 'times', 3),
+    ...row('nats-server', '% of a core', 'server'),
+    ...row('mirror, with verifying', '% of a core', 'mirror', 6),
+    ...row("a plain relay's other end", '% of a core', 'sink'),
+    ...row('sent until seen at the mirror, p50', 'ms', 'p50'),
+    ...row('sent until seen at the mirror, p99', 'ms', 'p99', 100),
+    ...row("sent until seen on the master's board, p99", 'ms', 'receiver p99'),
+    ...row('memory of the mirror beside its board', 'MiB', 'memory', 64),
+    ...row('its board', 'MiB', 'board'),
+    ...row('memory of the relay', 'MiB', 'relay memory'),
+    ...row('a fresh mirror has all states after', 's', 'states', 2),
+    ...row('a fresh mirror has both reports of all after', 's', 'rates', 10),
+    ...[NODES, MANY].flatMap(nodes =>
+      ['copying out', 'signing', 'verifying', 'laying'].flatMap(what =>
+        row(`recorded batches of ${nodes} nodes: ${what}`, 'us a report', `${nodes} ${what}`),
+      ),
+    ),
+  ];
+}
+
+export const bench = options => inOwnNetwork(import.meta.url, options);
+
+if (process.argv[2] === 'inside') await printRows('relay', measure);
