@@ -277,3 +277,43 @@ t.test('a server that would not notice who has fallen silent', { skip }, async t
   // Whoever stands between could take the password, if what was asked for were left out.
   t.ok(await isOut(await entry(t, server, {}, 'tls'), /cannot connect.*'tls'/), 'tls:// does not go on without TLS');
 });
+
+t.test('a server that is frozen while much is on its way to it', { skip }, async t => {
+  const at = folder(t);
+  const ports = await freePorts(2);
+  const servers = ports.map((port, i) => serve(t, at, `nats${i}`, port, `listen: "127.0.0.1:${port}"\n${BRISK}`));
+  await Promise.all(servers.map(server => isServing(server)));
+  const lines: string[] = [];
+  const tell = (...words: string[]) => void lines.push(words.at(-1) as string);
+  const log: Log = { info: tell, warn: tell, error: tell, seldom: tell };
+  const nats = ports.map(port => `nats://127.0.0.1:${port}`);
+  const lost: string[] = [];
+  const bus = await connectBus('test', { nats }, log, why => lost.push(why));
+  t.teardown(() => bus.close());
+  const came: string[] = [];
+  bus.subscribe('back', ({ subject }) => came.push(subject));
+  await until('it is connected', () => bus.connected);
+  const first = bus.server;
+  const [frozen, other] = first.endsWith(`:${ports[0]}`) ? servers : servers.toReversed();
+  frozen?.child.kill('SIGSTOP');
+  const batch = new Uint8Array(400_000);
+  // More than the kernel keeps: what is not taken waits in this process.
+  await until(
+    'it has gone to another server',
+    () => {
+      bus.publish(SUBJECT, batch);
+      return bus.connected && bus.server !== first;
+    },
+    20,
+  );
+  t.match(lost, [/does not answer/]);
+  const second = await entry(t, other as Server, {});
+  await isIn(second);
+  await carries(bus, second.bus);
+  await until('what it has asked for comes', () => {
+    second.bus.publish('back', new Uint8Array(1));
+    return came.length > 0;
+  });
+  frozen?.child.kill('SIGCONT');
+  t.pass('and there it goes on');
+});

@@ -16,6 +16,8 @@ import { startIn } from './sampler.js';
 
 const CLUSTER = 'alpha';
 const SECOND = 1_000_000_000n;
+/** From a node's send() to a receiver's socket, on one machine. */
+const UNDER_WAY_NS = 20_000_000n;
 
 const words = new BigUint64Array(3);
 export function nowNs(): bigint {
@@ -66,8 +68,8 @@ export interface Sender {
   /** Numbers of masters. */
   to: readonly number[];
   seq: number;
-  /** When it sent last; 0n: never. */
-  sentNs: bigint;
+  /** When it sent, each time. */
+  readonly sentNs: bigint[];
   dueNs: bigint;
 }
 
@@ -91,7 +93,7 @@ export class Fleet {
     const now = nowNs();
     for (const [i, name] of names.entries()) {
       const dueNs = now + (SECOND * BigInt(i)) / BigInt(names.length);
-      this.senders.push({ name, dead: false, to, seq: 0, sentNs: 0n, dueNs });
+      this.senders.push({ name, dead: false, to, seq: 0, sentNs: [], dueNs });
     }
   }
 
@@ -106,7 +108,7 @@ export class Fleet {
       const times = { t_boot_ns: now, t_real_ns: real, start_boot_ns: 1n };
       const report = makeReport({ hostname: sender.name, seq: sender.seq, boot_id: 77n, ...times }, CLUSTER);
       // Before it can be heard by anybody.
-      if (sender.to.length > 0) sender.sentNs = nowNs();
+      if (sender.to.length > 0) sender.sentNs.push(nowNs());
       for (const master of sender.to) this.#socket.send(report, this.ports[master] as number, '127.0.0.1');
     }
   }
@@ -119,7 +121,7 @@ export interface Wrong {
   readonly mirror: string;
   readonly node: string;
   readonly state: State;
-  /** Since its last report was sent, ms. */
+  /** Since it sent last: before the heartbeat of the board, of whom is silent; by now, of whom is live. */
   readonly ageMs: number;
 }
 
@@ -170,10 +172,15 @@ export class Watched {
       this.states[state] = (this.states[state] ?? 0) + 1;
       const sender = this.fleet.senders.find(other => other.name === name);
       if (sender === undefined) continue;
-      const ageMs = Number(nowNs - sender.sentNs) / 1e6;
-      // Two clocks at most are between: those of one machine, whose stamps are of whole ms.
+      // Whoever is silent was not heard for the limit before that heartbeat; what is under way by then may be missing.
+      const byNs = state === 'silent' ? heartbeatNs - UNDER_WAY_NS : nowNs;
+      const sentNs = sender.sentNs.findLast(ns => ns <= byNs);
+      const ageMs = sentNs === undefined ? Number.POSITIVE_INFINITY : Number(byNs - sentNs) / 1e6;
+      // Stamps are of whole ms.
       const isWrong =
-        state === 'silent' ? ageMs < this.limits.silentMs : state === 'live' && ageMs > this.limits.uncertainMs + 10;
+        state === 'silent'
+          ? ageMs < this.limits.silentMs - Number(UNDER_WAY_NS) / 1e6
+          : state === 'live' && ageMs > this.limits.uncertainMs + 10;
       if (isWrong) this.wrong.push({ mirror: this.name, node: name, state, ageMs });
     }
     const of = mirrorOf(snapshot);

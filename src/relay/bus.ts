@@ -157,6 +157,7 @@ export async function connectBus(
   const begin = (to: Nats, wanted: { subject: string; act: (message: Message) => void; end?: () => void }) => {
     const subscription = to.subscribe(wanted.subject, {
       callback: (error, { subject, data, reply = '' }) => {
+        if (to !== nats) return;
         if (error === null) wanted.act({ subject, data, reply });
         else log.seldom('subscription', `${wanted.subject}: ${error.message}`);
       },
@@ -164,8 +165,27 @@ export async function connectBus(
     wanted.end = () => subscription.unsubscribe();
   };
 
+  /**
+   * A server is frozen, or cut off. The library would first wait until all is written that was sent to it, for a quarter of an hour where nothing is
+   * taken any more; so another connection is made, and that one is left to end when it can.
+   */
+  const abandon = (to: Nats) => {
+    nats = undefined;
+    connected = false;
+    lost(`the server ${to.getServer()} does not answer`, false);
+    void to.close().catch(() => undefined);
+    // What it has not taken is in memory until then, unless its socket can be had.
+    (to as unknown as { protocol?: { transport?: { discard?(): void } } }).protocol?.transport?.discard?.();
+    void first();
+  };
+
   const watch = async (to: Nats) => {
     for await (const status of to.status()) {
+      if (to !== nats) return;
+      if (status.type === 'staleConnection') {
+        abandon(to);
+        return;
+      }
       if (status.type === 'disconnect') {
         connected = false;
         lost(`lost the server ${status.server}`, false);
@@ -198,6 +218,7 @@ export async function connectBus(
         void watch(to);
         // Refused twice for who we are, it gives up; that may be put right at the server, or in a file of ours.
         void to.closed().then(error => {
+          if (to !== nats) return;
           connected = false;
           if (closed) return;
           lost(`the connection was ended: ${error?.message ?? 'no reason given'}`, false);
