@@ -106,6 +106,8 @@ static int64_t upper(const struct bb_mirror_clock *c, uint64_t time_ns) {
   return c->answered_ns - span + drift(span);
 }
 
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
 static int64_t error_of(const struct bb_mirror_clock *c) { return c->answered_ns - c->asked_ns; }
 
 /* For display: of what was before this machine was booted, its boot. */
@@ -615,14 +617,15 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
     if (!has_entry(m, i) || said->heartbeat_ns == 0 || !is_near(c, said->heartbeat_ns) || !is_near(c, said->listening_since_ns)) continue;
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, since_of(l));
-    const int64_t at = lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns;
+    /* An earlier one is true, too; one that is ahead of us no clock of a master's has said. */
+    const int64_t at = earlier(lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
   if (!is_near(c, batch->board.heartbeat_ns) || !is_near(c, batch->board.listening_since_ns)) return;
   hear_since(&m->header, batch->board.listening_since_ns, c);
   bb_store(&h->listening_since_ns, since_of(&m->header));
   if (!m->counts.whole || (h->heartbeat_ns == 0 && waits_for_claims(m, batch->now_ns))) return;
-  const int64_t at = lower(c, batch->board.heartbeat_ns);
+  const int64_t at = earlier(lower(c, batch->board.heartbeat_ns), batch->now_ns);
   if (at <= (int64_t)h->heartbeat_ns) return;
   bb_add(&h->drains, 1);
   bb_store(&h->mirror_behind_ns, batch->now_ns > at ? (uint64_t)(batch->now_ns - at) : 0);

@@ -30,7 +30,7 @@ t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(300_000);
 
 /** Mutations of each corpus: a few seconds. */
-const RUNS = { datagrams: 20_000, boards: 6000, kernel: 60_000, config: 20_000, gatefiles: 20_000 };
+const RUNS = { datagrams: 20_000, boards: 6000, mirrors: 6000, kernel: 60_000, config: 20_000, gatefiles: 20_000 };
 
 const place = folder(t);
 const out = compileTargets(t, TARGETS, 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all');

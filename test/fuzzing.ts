@@ -47,7 +47,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-export const TARGETS = ['datagrams', 'boards', 'kernel', 'config', 'gatefiles'] as const;
+export const TARGETS = ['datagrams', 'boards', 'mirrors', 'kernel', 'config', 'gatefiles'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
