@@ -17,10 +17,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { BoardReader } from '../src/shm/reader.js';
 import { confinedBy, obstacle, readUnit } from './confined.js';
 import { Hearer, startIn as startOther } from './hanging.js';
-import { folder, PROGRAM, ROOT, until } from './lib.js';
+import { folder, PROGRAM, ROOT, run, start, until } from './lib.js';
 import { Manager } from './manager.js';
+import { freePorts, isServing, noServers, serve } from './natsservers.js';
 import { startIn } from './sampler.js';
 import { standIn } from './slurmstandin.js';
 import { compileSender, lacks } from './twosenders.js';
@@ -168,6 +170,41 @@ function folderOf(t: Test, uid: number, within?: string): string {
 }
 
 const sender = compileSender(t, { CC: lacks('', 'musl-gcc') ? 'gcc' : 'musl-gcc' });
+
+t.test('relay and mirror do their work within their units', { skip: noConfinement || noServers() }, async t => {
+  const manager = await Manager.start(t);
+  chmodSync(join(manager.path, '..'), 0o755);
+  const confined = (unit: string) => ({ prefix: confinedBy(unit, NOBODY), env: manager.env(2000) });
+  const [port] = await freePorts(1);
+  const server = serve(t, folder(t), 'nats', port as number, `listen: "127.0.0.1:${port}"`);
+  await isServing(server);
+  const place = shared(t);
+  const source = join(place, 'master', 'board');
+  const board = join(place, 'mirror', 'board');
+  const receiver = startIn(t, confined('beoboard-receive.service'), [
+    ...['receive', '--board', source, '--listen', '127.0.0.1:0', '--cluster', 'alpha'],
+  ]);
+  const to = (await receiver.ready).listening?.[0] as string;
+  const keys = folderOf(t, NOBODY, tmpdir());
+  const key = join(keys, 'relay.key');
+  t.equal((await run(['keygen', '--relay', key])).code, 0);
+  spawnSync('chown', [String(NOBODY), key]);
+  const nats = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
+  startIn(t, confined('beoboard-relay.service'), [
+    ...['relay', '--board', source, ...nats, '--master', 'm1', '--key-file', key],
+  ]);
+  await startIn(t, confined('beoboard-mirror.service'), [
+    ...['mirror', '--board', board, ...nats, '--cluster', 'alpha', '--trust', `m1=${key}.pub`],
+  ]).ready;
+  start(t, ['send', '--to', to, '--cluster', 'alpha', '--name', 'node1']);
+  const reader = new BoardReader(board, NOBODY);
+  t.teardown(() => reader.close());
+  await until('the mirror has the node', () => {
+    const snapshot = reader.snapshot();
+    return !snapshot.stalled && [...snapshot.nodes()].some(({ name, state }) => name === 'node1' && state === 'live');
+  });
+  t.pass('a report has gone all the way');
+});
 
 t.test('all daemons do their work within their units', { skip: noConfinement }, async t => {
   const manager = await Manager.start(t);
