@@ -88,7 +88,7 @@ const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
 
 /** The parts of the C code, likewise; what only tests and benchmarks are made of may include all. */
 const C_PARTS: [part: string, files: RegExp][] = [
-  ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
+  ['tests', /^c\/((lib|gpu|mon|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
   ['reader', /^c\/(board\.[ch]|(ailments|liveness|newest|rates)\.h)$/],
@@ -103,6 +103,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['receive', /^c\/receive\.[ch]$/],
   ['addon', /^c\/addon\.cc$/],
   ['sender', /^c\/sender\//],
+  ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
   ['gate', /^c\/gate\//],
   ['examples', /^c\/examples\//],
@@ -127,6 +128,8 @@ const C_MAY: Record<string, string[]> = {
   addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // What runs on a node has nothing of the board, nor of OpenSSL.
   sender: ['contract', 'hashes', 'kernel'],
+  // Answers by the sender's collectors.
+  mon: ['contract', 'kernel', 'sender'],
   gpu: ['contract'],
   // What a job's start hangs on knows of the board what any scheduler may know.
   gate: ['api'],
