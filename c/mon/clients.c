@@ -16,7 +16,10 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 /* How long one that takes nothing of its answer is borne, and one that goes on talking after its last. */
-#define PATIENCE_NS (10 * NS_PER_S)
+#ifndef PATIENCE_S
+#define PATIENCE_S 10
+#endif
+#define PATIENCE_NS (PATIENCE_S * NS_PER_S)
 /* How much of the time in which nobody asked may be made up for: as long as a wait may come late. */
 #define CATCH_UP_NS (NS_PER_S / 50)
 /* From one line on clients that were cut off to the next. */
