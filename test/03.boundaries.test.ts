@@ -88,7 +88,7 @@ const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
 
 /** The parts of the C code, likewise; what only tests and benchmarks are made of may include all. */
 const C_PARTS: [part: string, files: RegExp][] = [
-  ['tests', /^c\/((lib|gpu|mon|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
+  ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
   ['api', /^c\/beoboard\.h$/],
   ['reader', /^c\/(board\.[ch]|(ailments|liveness|newest|rates)\.h)$/],

@@ -1,6 +1,6 @@
 /* What answers cost at least: reads the same files as beoboard-mon for the same commands, understands nothing of them, and sends as many
  * bytes over TCP. For benchmarks.
- *   bareanswers            listens at 127.0.0.1, prints its port, serves one client after the other */
+ *   bare-mon               listens at 127.0.0.1, prints its port, serves one client after the other */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* Asks a server of Supermon's protocol over one connection, again as soon as it has an answer. For benchmarks.
- *   askfast PORT COMMAND SECONDS     prints how many answers there were in a second */
+ *   ask-fast PORT COMMAND SECONDS [RATE]     prints how many answers there were in a second; RATE: no more often than that */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,7 +30,8 @@ static int ask(int fd, const char *command) {
 }
 
 int main(int argc, char *argv[]) {
-  if (argc != 4) return 2;
+  if (argc < 4) return 2;
+  const double step = argc > 4 ? 1 / atof(argv[4]) : 0;
   struct sockaddr_in address = {
     .sin_family = AF_INET, .sin_port = htons((unsigned short)atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   char command[64];
@@ -38,12 +39,16 @@ int main(int argc, char *argv[]) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
   if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0) return 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  for (int i = 0; i < 100; i++)
+  for (int i = 0; i < 10; i++)
     if (ask(fd, command) != 0) return 1;
   const double from = now(), until = from + atof(argv[3]);
   unsigned long answers = 0;
-  for (; now() < until; answers++)
+  for (double due = from; now() < until; answers++) {
+    const double left = (due += step) - now();
+    const struct timespec rest = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+    if (step > 0 && left > 0) nanosleep(&rest, NULL);
     if (ask(fd, command) != 0) return 1;
+  }
   printf("%.1f\n", (double)answers / (now() - from));
   return 0;
 }
