@@ -23,7 +23,10 @@ const PARTS: [part: string, files: RegExp][] = [
   ['telling', /^src\/telling\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
+  // The expressions that Supermon's servers and clients speak.
+  ['supermon/wire', /^src\/supermon\/expressions\.ts$/],
   ['supermon', /^src\/supermon\//],
+  ['zoom', /^src\/zoom\//],
   // What the wall's server and its page have in common.
   ['web/wire', /^src\/web\/wire\.ts$/],
   ['web/page', /^src\/web\/page\//],
@@ -37,6 +40,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['slurm/bridge', /^src\/slurm\/bridge\//],
   ['slurm', /^src\/slurm\//],
   ['relay', /^src\/relay\//],
+  // A terminal as a screen, and its keys: of nothing that is shown there.
+  ['terminal', /^src\/cli\/(keystrokes|screen)\.ts$/],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],
 ];
@@ -60,7 +65,11 @@ const MAY: Record<string, string[]> = {
   telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
-  supermon: ['common', 'shm/reader', 'readings', 'service'],
+  'supermon/wire': [],
+  supermon: ['common', 'shm/reader', 'readings', 'service', 'supermon/wire'],
+  // Asks one node, and knows no board.
+  zoom: ['common', 'readings', 'telling', 'terminal', 'supermon/wire'],
+  terminal: [],
   'web/wire': [],
   // In the browser: nothing of the server's, nor of Node.
   'web/page': ['web/wire'],
@@ -73,7 +82,7 @@ const MAY: Record<string, string[]> = {
   'slurm/bridge': ['layout', 'native', 'common', 'shm/reader', 'service', 'slurm/words', 'slurm/calls'],
   slurm: ['common', 'shm/reader', 'readings', 'service', 'slurm/state', 'slurm/words', 'slurm/calls'],
   // native, because `dump` has to open files that no reader would believe.
-  cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words'],
+  cli: ['terminal', 'layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words'],
   // Carries boards, and writes mirrors by the addon alone: never the writer of a receiver.
   relay: ['layout', 'native', 'common', 'shm/reader', 'service'],
   demo: ['common'],
