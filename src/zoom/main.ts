@@ -211,7 +211,7 @@ function check(
   given: ReadonlyMap<string, unknown>,
 ): void {
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
-  if (csv && json) throw usage('--csv and --json: choose one');
+  if (csv && json) throw usage('--csv and --json are two forms of the same; leave one out');
   if (play !== undefined && (at !== undefined || record !== undefined || given.has('rate') || given.has('via')))
     throw usage('--play shows what was recorded; leave --at, --via, --rate and --record out');
   if (at !== undefined && given.has('via')) throw usage('--at asks a server that listens; leave --via out');

@@ -84,7 +84,9 @@ export class NodeLink {
   static connect(address: Address): NodeLink {
     const socket = connect(address).setNoDelay();
     const link = new NodeLink(formatAddress(address), socket, socket, () => void socket.destroy(), false);
-    socket.once('error', ({ message }) => link.#break(message));
+    socket.once('error', ({ code, message }: NodeJS.ErrnoException) =>
+      link.#break(code === 'ECONNREFUSED' ? 'nobody listens there' : message),
+    );
     socket.once('close', () => link.#break('it closed the connection'));
     return link;
   }

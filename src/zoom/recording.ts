@@ -115,7 +115,10 @@ export async function openRecording(
     head = await all.next();
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError('zoom', `--play: ${(error as Error).message}`);
+    throw new UsageError(
+      'zoom',
+      `--play: cannot read ${file}: ${(error as NodeJS.ErrnoException).code}; give a file that --record has written`,
+    );
   }
   const { form, node, schema } = head.done ? {} : parse(head.value, 1);
   if (form !== FORM) throw refuse(1, 'no recording');
