@@ -15,6 +15,8 @@ import { Asker, type Element, elementsOf, LiveBoard, now, readByOthers, serve } 
 import { machines, parseHexDump, prepare, textOf } from './tree.js';
 import { lacks, type Make, SANITIZED } from './twosenders.js';
 
+t.setTimeout(300_000);
+
 const noMusl = lacks('musl-tools', 'musl-gcc');
 const MON = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc' });
 /** What differs by its nature: how long ago, clocks, the server itself; and what no fast set has. */

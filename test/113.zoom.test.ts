@@ -12,6 +12,8 @@ import { SampleReader, toldValues } from '../src/zoom/samplevalues.js';
 import { folder, run, start, until } from './lib.js';
 import { compileMon, startMon } from './mon.js';
 
+t.setTimeout(300_000);
+
 const MON = compileMon(t);
 
 const scan = (text: string): Expression => {

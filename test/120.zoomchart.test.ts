@@ -10,6 +10,8 @@ import { folder, PROGRAM } from './lib.js';
 import { compileMon } from './mon.js';
 import { NO_TERMINAL, onTerminal } from './terminal.js';
 
+t.setTimeout(300_000);
+
 const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
 const HEADING: Heading = { node: 'n1', rate: 100, samples: 42, ms: 420, leftOut: 0, cost: 1.25, isPlayed: false };
 

@@ -240,8 +240,10 @@ static bool answer_all(uint64_t now) {
     due_ns += interval_ns;
     idle = 0;
     answer(client, now);
-    /* Others may want to be heard: what one said in advance waits. */
-    if (is_ready(client)) return true;
+    /* Others have their turn, and may want to be heard first: what one said in advance waits. */
+    if (!is_ready(client)) continue;
+    turn++;
+    return true;
   }
   return false;
 }
@@ -260,16 +262,24 @@ static struct client *quietest(void) {
   struct client *found = NULL;
   for (unsigned i = 0; i < MOST_CLIENTS; i++) {
     struct client *client = &clients[i];
-    if (client->in == STDIN_FILENO) continue;
+    if (client->in == -1 || client->in == STDIN_FILENO) continue;
     const bool busy = client->asked || client->rest > 0, found_busy = found != NULL && (found->asked || found->rest > 0);
     if (found == NULL || busy < found_busy || (busy == found_busy && client->moved_ns < found->moved_ns)) found = client;
   }
   return found;
 }
 
+/* The system has no place for one more: whoever asks to be let in would be told of without end. */
+static void make_room(uint64_t now) {
+  struct client *client = quietest();
+  if (client != NULL) drop(client, now);
+  else nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
 static void meet(int listener, uint64_t now) {
   for (unsigned taken = 0; taken < MOST_ACCEPTED; taken++) {
     const int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd == -1 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) make_room(now);
     if (fd == -1) return;
     const int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
