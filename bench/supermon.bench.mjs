@@ -1,10 +1,11 @@
 // What samples of Supermon's protocol cost: S of 10,000 nodes over TCP, the load averages alone, and what a server takes that passes another's
-// on.
+// on; and what beoboard-mon takes on a node.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Scanner } from '../dist/src/supermon/expressions.js';
+import { monRows } from './monrows.mjs';
 import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
@@ -77,6 +78,6 @@ async function measure({ quick, say }) {
   ];
 }
 
-export const bench = options => inOwnNetwork(import.meta.url, options);
+export const bench = async options => [...(await inOwnNetwork(import.meta.url, options)), ...(await monRows(options))];
 
 if (process.argv[2] === 'inside') await printRows('supermon', measure);

@@ -197,6 +197,23 @@ export const PACKAGES = {
       ['c/gate/beoboard-gate.8', `${MAN}/man8/`],
     ],
   },
+  'beoboard-mon': {
+    each: true,
+    summary: "what a node is doing, by Supermon's protocol",
+    description: [
+      'A static program that answers, as often as it is asked, what this node is',
+      'doing. beoboard zoom starts it over ssh; as a service, which is not started',
+      'by the installation, it listens on this machine alone.',
+    ],
+    depends: {},
+    musl: true,
+    units: { 'beoboard-mon.service': {} },
+    files: [
+      ['{built}/beoboard-mon', 'usr/sbin/'],
+      ['c/mon/beoboard-mon.8', `${MAN}/man8/`],
+      ['packaging/systemd/beoboard-mon.service', UNITS],
+    ],
+  },
   'beoboard-gpu': {
     each: true,
     summary: "NVIDIA's GPUs for the senders",

@@ -24,6 +24,7 @@ export const parts: Record<keyof typeof VERBS, () => Promise<Part>> = {
   prometheus: () => import('./prometheus/main.js'),
   metrics: () => import('./prometheus/print.js'),
   supermon: () => import('./supermon/main.js'),
+  zoom: () => import('./zoom/main.js'),
   slurm: () => import('./slurm/main.js'),
   bridge: () => import('./slurm/bridge/main.js'),
   jobs: () => import('./cli/jobs.js'),

@@ -23,7 +23,10 @@ const PARTS: [part: string, files: RegExp][] = [
   ['telling', /^src\/telling\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
+  // The expressions that Supermon's servers and clients speak.
+  ['supermon/wire', /^src\/supermon\/expressions\.ts$/],
   ['supermon', /^src\/supermon\//],
+  ['zoom', /^src\/zoom\//],
   // What the wall's server and its page have in common.
   ['web/wire', /^src\/web\/wire\.ts$/],
   ['web/page', /^src\/web\/page\//],
@@ -37,6 +40,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['slurm/bridge', /^src\/slurm\/bridge\//],
   ['slurm', /^src\/slurm\//],
   ['relay', /^src\/relay\//],
+  // A terminal as a screen, and its keys: of nothing that is shown there.
+  ['terminal', /^src\/cli\/(keystrokes|screen)\.ts$/],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],
 ];
@@ -60,7 +65,11 @@ const MAY: Record<string, string[]> = {
   telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
-  supermon: ['common', 'shm/reader', 'readings', 'service'],
+  'supermon/wire': [],
+  supermon: ['common', 'shm/reader', 'readings', 'service', 'supermon/wire'],
+  // Asks one node, and knows no board.
+  zoom: ['common', 'readings', 'telling', 'terminal', 'supermon/wire'],
+  terminal: [],
   'web/wire': [],
   // In the browser: nothing of the server's, nor of Node.
   'web/page': ['web/wire'],
@@ -73,7 +82,7 @@ const MAY: Record<string, string[]> = {
   'slurm/bridge': ['layout', 'native', 'common', 'shm/reader', 'service', 'slurm/words', 'slurm/calls'],
   slurm: ['common', 'shm/reader', 'readings', 'service', 'slurm/state', 'slurm/words', 'slurm/calls'],
   // native, because `dump` has to open files that no reader would believe.
-  cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words'],
+  cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words', 'terminal'],
   // Carries boards, and writes mirrors by the addon alone: never the writer of a receiver.
   relay: ['layout', 'native', 'common', 'shm/reader', 'service'],
   demo: ['common'],
@@ -103,6 +112,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['receive', /^c\/receive\.[ch]$/],
   ['addon', /^c\/addon\.cc$/],
   ['sender', /^c\/sender\//],
+  ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
   ['gate', /^c\/gate\//],
   ['examples', /^c\/examples\//],
@@ -127,6 +137,8 @@ const C_MAY: Record<string, string[]> = {
   addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // What runs on a node has nothing of the board, nor of OpenSSL.
   sender: ['contract', 'hashes', 'kernel'],
+  // Answers by the sender's collectors.
+  mon: ['contract', 'kernel', 'sender'],
   gpu: ['contract'],
   // What a job's start hangs on knows of the board what any scheduler may know.
   gate: ['api'],
@@ -287,7 +299,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/cli/status.ts',
       "type T = typeof import('../ganglia-xml/render.js');",
-      'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words',
+      'src/cli/status.ts:1: imports ../ganglia-xml/render.js: cli may not import ganglia-xml; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words, terminal',
     ],
     [
       'src/ganglia-xml/main.ts',
@@ -312,7 +324,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/cli/demo.ts',
       "import '../main.js';",
-      'src/cli/demo.ts:1: imports ../main.js: cli may not import main; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words',
+      'src/cli/demo.ts:1: imports ../main.js: cli may not import main; it may import layout, common, shm/reader, readings, telling, native, slurm/state, slurm/words, terminal',
     ],
     [
       'src/load/main.ts',

@@ -10,7 +10,7 @@ import { CATEGORIES, SERVER, STATE } from '../src/supermon/categories.js';
 import { commandOf, WHOLE, Words } from '../src/supermon/conversation.js';
 import { atom } from '../src/supermon/expressions.js';
 import { folder, run, until } from './lib.js';
-import { Asker, type Element, elementsOf, LiveBoard, read, serve } from './supermon.js';
+import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from './supermon.js';
 import { lacks } from './twosenders.js';
 
 t.test('words and commands', async t => {
@@ -112,7 +112,7 @@ t.test('what the board has', async t => {
       t.equal(values.length, (row?.[4].length ?? 0) - 1, `${category}: as many as the schema says`);
     }
   }
-  t.same(byCategory(sample, schema[0]?.[0] ?? '').server?.[4], [['nr', '1'], '3'], 'it names itself');
+  t.same(byCategory(sample, schema[0]?.[0] ?? '').server?.[4].slice(0, 2), [['nr', '1'], '3'], 'it names itself');
 
   await t.test('masks', async t => {
     for (const { name, mask } of CATEGORIES) {
@@ -167,37 +167,6 @@ t.test('several boards, and names that Lisp would misread', async t => {
 
 // ---- other people's parsers ----
 
-/** Prints, of each element, the category and how many members the data has: by the library of Supermon's author. */
-const BY_SFSEXP = `
-#include <sexp.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(void) {
-  size_t room = 1 << 22, length = 0, got;
-  char *text = malloc(room);
-  while ((got = fread(text + length, 1, room - length - 1, stdin)) > 0) length += got;
-  text[length] = 0;
-  sexp_t *all = parse_sexp(text, length);
-  if (all == NULL || all->ty != SEXP_LIST) return 1;
-  for (sexp_t *element = all->list; element != NULL; element = element->next) {
-    sexp_t *last = element->list->next;
-    const char *category = last->val;
-    while (last->next != NULL) last = last->next;
-    int members = 0;
-    if (last->ty != SEXP_LIST) return 2;
-    for (sexp_t *one = last->list; one != NULL; one = one->next) members++;
-    printf("%s %d\\n", category, members);
-  }
-  return 0;
-}
-`;
-
-const BY_PYTHON = `
-import sys, sexpdata
-for element in sexpdata.loads(sys.stdin.read(), true=None, nil=None):
-    print(element[1].value(), len(element[-1]))
-`;
-
 /** What the published client does, which it does for ever: two samples over one connection, asked for by PRINT, and the difference. */
 const BY_LISP = (port: number) => `
 (defun data-of (category sample)
@@ -220,36 +189,9 @@ t.test('read by others', async t => {
   const client = await Asker.open(t, port);
   const schema = elementsOf(await client.ask('#\n'));
   const text = await client.ask('S\n');
-  const wanted = elementsOf(text).map(([, category, , , data]) => `${category} ${data.length}`);
   const own = folder(t);
 
-  await t.test(
-    "by the author's parser",
-    { skip: lacks('gcc libsexp-dev pkg-config', 'gcc', 'pkg-config') },
-    async t => {
-      const flags = spawnSync('pkg-config', ['--cflags', '--libs', 'sfsexp'], { encoding: 'utf8' });
-      if (flags.status !== 0 && !process.env.CI)
-        return void t.pass('sfsexp', { skip: 'missing: apt-get install libsexp-dev' });
-      writeFileSync(join(own, 'read.c'), BY_SFSEXP);
-      const words = ['-o', join(own, 'read'), join(own, 'read.c'), ...flags.stdout.trim().split(/\s+/)];
-      const made = spawnSync('gcc', words, { encoding: 'utf8' });
-      t.equal(made.status, 0, made.stderr);
-      const { status, stdout } = spawnSync(join(own, 'read'), { input: text, encoding: 'utf8' });
-      t.equal(status, 0);
-      t.same(stdout.trim().split('\n'), wanted);
-    },
-  );
-
-  await t.test('by Python', { skip: lacks('python3', '/usr/bin/python3') }, async t => {
-    const { status, stdout, stderr } = spawnSync('/usr/bin/python3', ['-c', BY_PYTHON], {
-      input: text,
-      encoding: 'utf8',
-    });
-    if (/No module named/.test(stderr) && !process.env.CI)
-      return void t.pass('sexpdata', { skip: 'missing: apt-get install python3-sexpdata' });
-    t.equal(status, 0, stderr);
-    t.same(stdout.trim().split('\n'), wanted);
-  });
+  await readByOthers(t, text);
 
   await t.test('by Lisp', { skip: lacks('clisp', 'clisp') }, async t => {
     writeFileSync(join(own, 'client.lisp'), BY_LISP(port));

@@ -22,9 +22,11 @@ import { confinedBy, obstacle, readUnit } from './confined.js';
 import { Hearer, startIn as startOther } from './hanging.js';
 import { folder, freePorts, PROGRAM, ROOT, run, start, until } from './lib.js';
 import { Manager } from './manager.js';
+import { compileMon } from './mon.js';
 import { isServing, noServers, serve } from './natsservers.js';
 import { startIn } from './sampler.js';
 import { standIn } from './slurmstandin.js';
+import { elementsOf } from './supermon.js';
 import { compileSender, lacks } from './twosenders.js';
 
 t.setTimeout(300_000);
@@ -63,7 +65,9 @@ t.test('each names a manual page that we install', async t => {
       /^Documentation=man:([a-z-]+)\((\d)\)$/m.exec(readFileSync(join(UNITS, name), 'utf8')) ?? [];
     const file = `${page}.${section}`;
     t.ok(
-      [join('c', 'lib', 'man'), join('c', 'sender'), join('c', 'gpu')].some(at => existsSync(join(ROOT, at, file))),
+      [join('c', 'lib', 'man'), join('c', 'sender'), join('c', 'mon'), join('c', 'gpu')].some(at =>
+        existsSync(join(ROOT, at, file)),
+      ),
       `${name}: ${file}`,
     );
   }
@@ -346,6 +350,27 @@ t.test('a sender measures within its unit what it measures without', { skip: noC
       'its root is not taken for read-only',
     );
   }
+});
+
+t.test('beoboard-mon tells within its unit what it tells without', { skip: noConfinement }, async t => {
+  const own = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  t.teardown(() => rmSync(own, { recursive: true, force: true }));
+  chmodSync(own, 0o755);
+  spawnSync('cp', [compileMon(t), own]);
+  const categories = (prefix: string[]) => {
+    const [command = '', ...argv] = [...prefix, join(own, 'beoboard-mon'), '--stdio', '--seccomp'];
+    const { status, stdout, stderr } = spawnSync(command, argv, { input: 'S', encoding: 'utf8' });
+    t.equal(status, 0, stderr);
+    return elementsOf(stdout).map(([, category]) => category);
+  };
+  const within = categories(confinedBy('beoboard-mon.service', NOBODY));
+  t.same(within, categories(as(NOBODY)), within.join(' '));
+  const { ExecStart, Environment } = Object.fromEntries(readUnit('beoboard-mon.service'));
+  t.same(
+    [ExecStart, Environment],
+    [['/usr/sbin/beoboard-mon --seccomp $OPTIONS'], ['OPTIONS=']],
+    'it listens on this machine alone',
+  );
 });
 
 // ---- what others put into the way ----

@@ -9,6 +9,7 @@ import t from 'tap';
 import { random } from './brokenboards.js';
 import {
   boardAnswer,
+  commandsDisagree,
   compareBoards,
   compileTargets,
   configDisagrees,
@@ -30,7 +31,17 @@ t.comment(`seed ${SEED}, another one by SEED=n`);
 t.setTimeout(300_000);
 
 /** Mutations of each corpus: a few seconds. */
-const RUNS = { datagrams: 20_000, boards: 6000, mirrors: 6000, kernel: 60_000, config: 20_000, gatefiles: 20_000 };
+const RUNS = {
+  ...{
+    datagrams: 20_000,
+    boards: 6000,
+    mirrors: 6000,
+    kernel: 60_000,
+    config: 20_000,
+    gatefiles: 20_000,
+    commands: 20_000,
+  },
+};
 
 const place = folder(t);
 const out = compileTargets(t, TARGETS, 'CFLAGS=-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all');
@@ -99,6 +110,21 @@ t.test('host lists: C and TypeScript read the same', async t => {
   t.strictSame(differ.slice(0, 3), []);
   const taken = told.filter(line => !line.startsWith('NO ')).length;
   t.ok(taken > all.length / 50 && taken < all.length, `${taken} were taken`);
+});
+
+t.test('commands of Supermon: C and TypeScript take the same', async t => {
+  const inputs = corpus('commands');
+  const next = random(SEED);
+  const all = [...inputs, ...Array.from({ length: 20_000 }, () => mutant(inputs, next, 1))];
+  const told = tellAll(join(out, 'commands'), all);
+  t.equal(told.length, all.length);
+  const differ = all.flatMap((input, i) => {
+    const here = commandsDisagree(input, told[i] ?? '');
+    return here === undefined ? [] : [[input.toString('latin1'), here, told[i]]];
+  });
+  t.strictSame(differ.slice(0, 3), []);
+  const taken = told.filter(line => / [#S]/.test(line)).length;
+  t.ok(taken > all.length / 10 && taken < all.length, `${taken} have a command`);
 });
 
 t.test('boards: the library and TypeScript say the same of them', async t => {

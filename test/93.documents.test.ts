@@ -40,6 +40,7 @@ const INLINE: Record<string, number> = {
   'beoboard-send': 1,
   'beoboard-gpu': 1,
   'beoboard-gate': 1,
+  'beoboard-mon': 1,
   npm: 1,
   node: 1,
   make: 1,
@@ -92,6 +93,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
     'it needs a Slurm, and the folder of its user; 15.bridge runs it',
   ],
   [/^amtool silence /, 'it needs an Alertmanager that runs'],
+  [/^beoboard zoom (node|--play)/, 'it needs a node to log in to; 113.zoom runs it by what stands for ssh'],
   [/^usermod /, 'anna is nobody here'],
   [/^node (FILE|-e 0)$/, 'it is a way to call a program, and no command of ours'],
 ];
@@ -139,7 +141,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/^promtool /, 'prometheus', 'promtool'],
   [/^amtool /, 'prometheus-alertmanager', 'amtool'],
   [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
-  [/^beoboard-send |^make -C c\/sender(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/^beoboard-send |^make -C c\/(sender|mon)(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 
@@ -203,7 +205,7 @@ ip route replace 224.0.0.0/4 dev eth0
 
 /** Runs until it is ended, beside the commands that follow. */
 const DAEMON =
-  /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send))\b(?!.* --(once|help|version|status)\b)/;
+  /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send|mon))\b(?!.* --(once|help|version|status)\b)/;
 /** Reads a board, and needs one with a node that lives. */
 const READER = /\bbeoboard (status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;

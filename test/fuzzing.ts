@@ -36,6 +36,7 @@ import { parseGpuFile } from '../src/sender/slow/gpufile.js';
 import { parsePower, parseTemperature } from '../src/sender/slow/hwmon.js';
 import { parseCount, parseInteger } from '../src/sender/slow/source.js';
 import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
+import { commandOf, Words } from '../src/supermon/conversation.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../src/supermon/expressions.js';
 import { parseCondition } from '../src/telling/where.js';
 import { random, Sheet, spoil } from './brokenboards.js';
@@ -47,7 +48,7 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-export const TARGETS = ['datagrams', 'boards', 'mirrors', 'kernel', 'config', 'gatefiles'] as const;
+export const TARGETS = ['datagrams', 'boards', 'mirrors', 'kernel', 'config', 'gatefiles', 'commands'] as const;
 export type Target = (typeof TARGETS)[number];
 
 export const corpusOf = (target: Target) => join(ROOT, 'test', 'corpus', target);
@@ -277,6 +278,27 @@ export function hostlistDisagrees(input: Buffer, told: string): string | undefin
   // Where names may have upper case, TypeScript speaks of steps.
   const isSame = isPlain && isLower ? here === told : here.startsWith('NO ') ? told.startsWith('NO ') : here === told;
   return isSame ? undefined : here;
+}
+
+/** Whether what C makes of what a client says is what TypeScript makes of it; else what TypeScript makes of it. */
+export function commandsDisagree(input: Buffer, told: string): string | undefined {
+  const step = 1 + ((input[0] ?? 0) % 32);
+  const taker = new Words();
+  let here = '';
+  for (let at = 1; at < input.length; at += step) {
+    const words = taker.take(input.toString('latin1', at, Math.min(at + step, input.length)));
+    // What stands before a word that is too long is answered by C, and not here.
+    if (words === undefined)
+      return told.startsWith(`${here} |`) && told.endsWith(' B LONG') ? undefined : `${here} … LONG`;
+    here += ' |';
+    for (const word of words) {
+      const command = commandOf(word);
+      if (command.kind === 'schema') here += ' #';
+      else if (command.kind === 'sample') here += ` S${command.mask.toString(16)}`;
+      else here += ` B${Buffer.from(word, 'latin1').toString('hex')}`;
+    }
+  }
+  return here === told ? undefined : here;
 }
 
 /** What a target tells of inputs, a line each. */

@@ -1,13 +1,17 @@
 // What the tests of Supermon's protocol share: a board that lives, servers, a client, and expressions as arrays. No test of its own.
 
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import type { Encodable } from '../src/layout/codec.js';
 import { CLOCK, clocks, type Writer } from '../src/native/index.js';
 import { deliver, openWriter } from '../src/shm/writer.js';
 import { FULL, S } from './ganglia.js';
 import { folder, makeReport, type Running, start } from './lib.js';
+import { lacks } from './twosenders.js';
 
 interface Teardown {
   teardown(end: () => void | Promise<void>): void;
@@ -152,4 +156,68 @@ export class LiveBoard {
     const outcome = deliver(this.writer, report, mono, real);
     if (outcome !== 'accepted') throw new Error(outcome);
   }
+}
+
+/** Prints, of each element, the category and how many members the data has: by the library of Supermon's author. */
+const BY_SFSEXP = `
+#include <sexp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  size_t room = 1 << 22, length = 0, got;
+  char *text = malloc(room);
+  while ((got = fread(text + length, 1, room - length - 1, stdin)) > 0) length += got;
+  text[length] = 0;
+  sexp_t *all = parse_sexp(text, length);
+  if (all == NULL || all->ty != SEXP_LIST) return 1;
+  for (sexp_t *element = all->list; element != NULL; element = element->next) {
+    sexp_t *last = element->list->next;
+    const char *category = last->val;
+    while (last->next != NULL) last = last->next;
+    int members = 0;
+    if (last->ty != SEXP_LIST) return 2;
+    for (sexp_t *one = last->list; one != NULL; one = one->next) members++;
+    printf("%s %d\\n", category, members);
+  }
+  return 0;
+}
+`;
+
+const BY_PYTHON = `
+import sys, sexpdata
+for element in sexpdata.loads(sys.stdin.read(), true=None, nil=None):
+    print(element[1].value(), len(element[-1]))
+`;
+
+/** Whether the parser of Supermon's author and Python's find in an answer what is in it. */
+export async function readByOthers(t: Test, text: string): Promise<void> {
+  const wanted = elementsOf(text).map(([, category, , , data]) => `${category} ${data.length}`);
+  const own = folder(t);
+  await t.test(
+    "by the author's parser",
+    { skip: lacks('gcc libsexp-dev pkg-config', 'gcc', 'pkg-config') },
+    async t => {
+      const flags = spawnSync('pkg-config', ['--cflags', '--libs', 'sfsexp'], { encoding: 'utf8' });
+      if (flags.status !== 0 && !process.env.CI)
+        return void t.pass('sfsexp', { skip: 'missing: apt-get install libsexp-dev' });
+      writeFileSync(join(own, 'read.c'), BY_SFSEXP);
+      const words = ['-o', join(own, 'read'), join(own, 'read.c'), ...flags.stdout.trim().split(/\s+/)];
+      const made = spawnSync('gcc', words, { encoding: 'utf8' });
+      t.equal(made.status, 0, made.stderr);
+      const { status, stdout } = spawnSync(join(own, 'read'), { input: text, encoding: 'utf8' });
+      t.equal(status, 0);
+      t.same(stdout.trim().split('\n'), wanted);
+    },
+  );
+
+  await t.test('by Python', { skip: lacks('python3', '/usr/bin/python3') }, async t => {
+    const { status, stdout, stderr } = spawnSync('/usr/bin/python3', ['-c', BY_PYTHON], {
+      input: text,
+      encoding: 'utf8',
+    });
+    if (/No module named/.test(stderr) && !process.env.CI)
+      return void t.pass('sexpdata', { skip: 'missing: apt-get install python3-sexpdata' });
+    t.equal(status, 0, stderr);
+    t.same(stdout.trim().split('\n'), wanted);
+  });
 }

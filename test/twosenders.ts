@@ -46,22 +46,31 @@ export const SANITIZED: Make = {
 };
 
 /**
- * Compiles the sender in C, and gives the path of a copy. What was compiled stays in build/: many test files need the same, and make
- * knows what of it is old. One at a time makes it.
+ * Compiles a program of c/ that nodes have, and gives the path of a copy. What was compiled stays in build/: many test files need the same,
+ * and make knows what of it is old. One at a time makes it.
  */
-export function compileSender(t: Teardown, how: Make = {}): string {
+export function compileFor(t: Teardown, room: 'sender' | 'mon', how: Make = {}): string {
   const words = Object.entries({ CC: 'gcc', ...how }).map(([name, value]) => `${name}=${value}`);
-  const made = join(ROOT, 'build', 'senders', createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 16));
+  const name = { sender: 'beoboard-send', mon: 'beoboard-mon' }[room];
+  const made = join(
+    ROOT,
+    'build',
+    `${room}s`,
+    createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 16),
+  );
   mkdirSync(made, { recursive: true });
-  const make = ['make', '-s', '-j2', '-C', join(ROOT, 'c', 'sender'), `OUT=${made}`, ...words];
+  const make = ['make', '-s', '-j2', '-C', join(ROOT, 'c', room), `OUT=${made}`, ...words];
   const { status, error, stdout, stderr } = spawnSync('flock', [made, ...make], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${make.join(' ')}: ${error ?? ''}\n${stdout}${stderr}`);
   const out = folder(t);
   chmodSync(out, 0o755); // whoever runs it
-  const sender = join(out, 'beoboard-send');
-  copyFileSync(join(made, 'beoboard-send'), sender);
-  return sender;
+  const program = join(out, name);
+  copyFileSync(join(made, name), program);
+  return program;
 }
+
+/** The sender in C. */
+export const compileSender = (t: Teardown, how: Make = {}) => compileFor(t, 'sender', how);
 
 /** What a sender did: its exit code, its report, and its lines on stderr without its own name. */
 export interface Answer {

@@ -5,7 +5,7 @@
 #include "world.h"
 
 /* Ticks after which is read again what changes seldom and costs much. */
-#define SELDOM 10u
+static unsigned seldom_ticks = 10;
 
 static const char *proc, *sys;
 
@@ -67,11 +67,16 @@ void collect_from(const char *new_proc, const char *new_sys) {
   mhz_state = MHZ_UNASKED;
 }
 
+void collect_seldom(unsigned ticks) {
+  seldom_ticks = ticks;
+  links_seldom.left = disks_seldom.left = topology_seldom.left = 0;
+}
+
 /* Whether it is time to read what belongs to these names. */
 static bool is_due(struct seldom *seldom, uint64_t names) {
   const bool due = seldom->left == 0 || seldom->names != names;
   seldom->names = names;
-  if (due) seldom->left = SELDOM;
+  if (due) seldom->left = seldom_ticks;
   seldom->left--;
   return due;
 }
@@ -96,7 +101,7 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
     is_new = topology_seldom.left == 0 || topology_seldom.names != names;
     is_online = file_parsed(&files[ONLINE], !is_new || parse_cpu_list(text, NULL, NULL, &present));
     if (is_online && is_new) {
-      topology_seldom = (struct seldom){names, SELDOM};
+      topology_seldom = (struct seldom){names, seldom_ticks};
       list_cpus(text, &topology);
     }
   }
@@ -141,6 +146,12 @@ static void put_stat(struct bb_report *report) {
     report->valid |= BB_VALID_CPU_SHARE;
   if (has_times) times_before = times;
   if (groups_share(groups_known ? &topology : NULL, report)) report->valid |= BB_VALID_GROUP_SHARE;
+}
+
+/* Without the shares, for which the lines of single CPUs are looked at. */
+static bool parse_sums(struct span text, struct bb_report *report) {
+  struct stat_times times;
+  return parse_stat(text, text, report, &times);
 }
 
 static void put_vmstat(struct bb_report *report) {
@@ -224,23 +235,31 @@ static void put_clock(struct bb_report *report) {
   if (clock.unsynchronised) report->flags |= (uint32_t)BB_FLAGS_CLOCK_UNSYNC;
 }
 
+#define CPU_SETS (BB_VALID_CPUS | BB_VALID_TOPOLOGY | BB_VALID_GROUPS)
+#define SHARES (BB_VALID_CPU_SHARE | BB_VALID_GROUP_SHARE)
+
+void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, const struct details *details) {
+  if ((sets & CPU_SETS) != 0) put_cpus(report, details);
+  if ((sets & BB_VALID_LOAD) != 0) put(report, LOADAVG, parse_loadavg, BB_VALID_LOAD);
+  if ((sets & SHARES) != 0) put_stat(report);
+  else if ((sets & BB_VALID_STAT) != 0) put(report, STAT, parse_sums, BB_VALID_STAT);
+  if ((sets & BB_VALID_MEMORY) != 0) put(report, MEMINFO, parse_meminfo, BB_VALID_MEMORY);
+  if ((sets & BB_VALID_VMSTAT) != 0) put_vmstat(report);
+  if ((sets & BB_VALID_PSI_CPU) != 0) put(report, PSI_CPU, parse_cpu_pressure, BB_VALID_PSI_CPU);
+  if ((sets & BB_VALID_PSI_MEM) != 0) put(report, PSI_MEMORY, parse_memory_pressure, BB_VALID_PSI_MEM);
+  if ((sets & BB_VALID_PSI_IO) != 0) put(report, PSI_IO, parse_io_pressure, BB_VALID_PSI_IO);
+  if ((sets & BB_VALID_PSI_IRQ) != 0) put(report, PSI_IRQ, parse_irq_pressure, BB_VALID_PSI_IRQ);
+  if ((sets & BB_VALID_TCP) != 0) put(report, SNMP, parse_snmp, BB_VALID_TCP);
+  if ((sets & BB_VALID_FILES) != 0) put(report, FILE_NR, parse_file_nr, BB_VALID_FILES);
+  if ((sets & BB_VALID_NET) != 0) put_net(report, details);
+  if ((sets & (BB_VALID_DISK | BB_VALID_DISK_SHARE)) != 0) put_disks(report, now_boot_ns);
+  if ((sets & BB_VALID_SYSTEM) != 0) put_system(report, details);
+  if ((sets & BB_VALID_CPU_MHZ) != 0) put_mhz(report);
+  if ((sets & BB_VALID_CLOCK) != 0) put_clock(report);
+}
+
 void collect(struct bb_report *report, int64_t now_boot_ns, const struct details *details) {
-  put_cpus(report, details);
-  put(report, LOADAVG, parse_loadavg, BB_VALID_LOAD);
-  put_stat(report);
-  put(report, MEMINFO, parse_meminfo, BB_VALID_MEMORY);
-  put_vmstat(report);
-  put(report, PSI_CPU, parse_cpu_pressure, BB_VALID_PSI_CPU);
-  put(report, PSI_MEMORY, parse_memory_pressure, BB_VALID_PSI_MEM);
-  put(report, PSI_IO, parse_io_pressure, BB_VALID_PSI_IO);
-  put(report, PSI_IRQ, parse_irq_pressure, BB_VALID_PSI_IRQ);
-  put(report, SNMP, parse_snmp, BB_VALID_TCP);
-  put(report, FILE_NR, parse_file_nr, BB_VALID_FILES);
-  put_net(report, details);
-  put_disks(report, now_boot_ns);
-  put_system(report, details);
-  put_mhz(report);
-  put_clock(report);
+  collect_sets(report, BB_VALID_KNOWN, now_boot_ns, details);
 }
 
 bool read_boot_id(const char *of_proc, uint64_t *id) {

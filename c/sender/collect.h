@@ -21,6 +21,10 @@ void collect_from(const char *proc, const char *sys);
 /* Writes the fields of all fast sets that could be read, and their bits in `valid`, into a report.
  * `now_boot_ns` is its t_boot_ns: shares of disks are of the time since that of the call before. */
 void collect(struct bb_report *report, int64_t now_boot_ns, const struct details *details);
+/* The same of some sets alone: files of others are not read. No share of a tick (`cpu_share`, `group_share`) without the others of its file. */
+void collect_sets(struct bb_report *report, uint64_t sets, int64_t now_boot_ns, const struct details *details);
+/* What changes seldom (links, disks, the topology) is read again at the next tick, and from then on after so many; usually after ten. */
+void collect_seldom(unsigned ticks);
 /* The boot id; false when it cannot be read. */
 bool read_boot_id(const char *proc, uint64_t *id);
 

@@ -1,7 +1,6 @@
 /* The sender: one report per tick, to every master. Reads this machine and listens to nobody. Memory is taken at the start
  * and never again. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -15,10 +14,8 @@
 #include "privileges.h"
 #include "schedule.h"
 #include "service.h"
+#include "startup.h"
 #include "slow/rounds.h"
-
-/* Exit codes: done, not all have taken the report or what is needed is not to be had now, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
-enum { DONE = 0, NOT_SO = 1, USAGE = 2, WRITE_FAILED = 74 };
 
 static struct options options LARGE; /* of the start */
 static struct course course;
@@ -27,31 +24,9 @@ static char *const *argument;
 static uid_t other_user; /* whom we will become */
 static char fault_text[1024];
 
-/* One line for somebody who called us, whatever the log looks like. */
-static int refuse(struct words *fault, int code) {
-  char line[1200];
-  struct words words = WORDS(line);
-  add_text(&words, PROGRAM ": ");
-  add_span(&words, (struct span){fault->text, fault->len});
-  add_text(&words, "\n");
-  const ssize_t written = write(STDERR_FILENO, words.text, words.len);
-  (void)written;
-  return code;
-}
-
 static int lack_memory(struct words *fault) {
   add_text(fault, "there is not enough memory");
-  return refuse(fault, NOT_SO);
-}
-
-static int show(const char *text) {
-  for (size_t left = strlen(text); left > 0;) {
-    const ssize_t written = write(STDOUT_FILENO, text, left);
-    if (written < 0) return errno == EPIPE ? DONE : WRITE_FAILED;
-    text += written;
-    left -= (size_t)written;
-  }
-  return DONE;
+  return refuse_start(fault, NOT_SO);
 }
 
 /* What of the course follows from the options, and may change while the sender runs. */
@@ -214,16 +189,7 @@ static int once(void) {
 static bool settle(const struct user *user, struct words *fault) {
   if (options.user != NULL && !become(user, fault)) return false;
   no_new_privileges();
-  return !options.seccomp || confine(fault);
-}
-
-/* Whoever starts us with stdin, stdout or stderr closed: what we open must not come to lie in their place, and be written to. */
-static void hold_standard_places(void) {
-  while (true) {
-    const int fd = openat(AT_FDCWD, "/dev/null", O_RDWR);
-    if (fd > STDERR_FILENO) close(fd);
-    if (fd == -1 || fd > STDERR_FILENO) return;
-  }
+  return !options.seccomp || confine(false, fault);
 }
 
 int main(int argc, char *argv[]) {
@@ -238,21 +204,21 @@ int main(int argc, char *argv[]) {
   switch (options_read(argc, argv, &options, &fault)) {
     case OPTIONS_HELP: return show(help_text);
     case OPTIONS_VERSION: return show(version_text) == DONE ? show("\n") : WRITE_FAILED;
-    case OPTIONS_BAD: return refuse(&fault, USAGE);
+    case OPTIONS_BAD: return refuse_start(&fault, USAGE);
     case OPTIONS_GOOD: break;
   }
   keep_paths(&options);
-  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse(&fault, USAGE);
-  if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse(&fault, USAGE);
+  if (options.pretend != NULL && !pretence_read(options.pretend, &fault)) return refuse_start(&fault, USAGE);
+  if (options.user != NULL && !find_user(options.user, &user, &fault)) return refuse_start(&fault, USAGE);
   other_user = options.user != NULL ? user.uid : geteuid();
   if (!read_boot_id(options.proc[1], &course.identity.boot_id))
     tell("cannot read the boot id: reboots of this node will not be seen");
   course.identity.agent_version = pretence.on ? pretence.version : version_number();
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
-  if (!set_course(&options, &course, &fault)) return refuse(&fault, USAGE);
+  if (!set_course(&options, &course, &fault)) return refuse_start(&fault, USAGE);
 
   /* What may pass by itself is no usage: a service manager tries again. */
-  if (!loop_open(options.once, &fault)) return refuse(&fault, NOT_SO);
+  if (!loop_open(options.once, &fault)) return refuse_start(&fault, NOT_SO);
   if (!outlets_open(SIGNAL_ANSWER)) return lack_memory(&fault);
   outlets_change(&options);
   open_collector();
@@ -261,7 +227,7 @@ int main(int argc, char *argv[]) {
     if (!rounds_open(&world, options.interval_ms, !options.once)) return lack_memory(&fault);
     rounds_open_privileged();
   }
-  if (!settle(&user, &fault)) return refuse(&fault, USAGE);
+  if (!settle(&user, &fault)) return refuse_start(&fault, USAGE);
   pace_change(&options);
   loop_change(&course);
   return options.once ? once() : run();

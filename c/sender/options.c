@@ -1,9 +1,9 @@
 #include "options.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "collect/parse.h"
+#include "naming.h"
 #include "toml.h"
 #include "world.h"
 
@@ -76,24 +76,18 @@ uint32_t version_number(void) {
 
 typedef bool reader(struct span text, struct options *options, struct words *why);
 
-static bool wrong(struct words *why, struct span text, const char *what) {
-  add_quoted(why, text);
-  add_text(why, what);
-  return false;
-}
-
 static bool read_to(struct span text, struct options *options, struct words *why) {
   struct address address;
   if (span_is(text, SPAN("-"))) return options->to_stdout = true;
   if (!parse_address(text, &address, why)) return false;
-  if (address.port == 0) return wrong(why, text, " has port 0; write the port that the receiver listens on");
+  if (address.port == 0) return refuse_text(why, text, " has port 0; write the port that the receiver listens on");
   options->to[options->to_count++] = address;
   return true;
 }
 
 static bool read_interface(struct span text, struct options *options, struct words *why) {
   if (!is_interface_name(text) || text.len >= sizeof options->interface)
-    return wrong(why, text, " is no interface; write a name as in /sys/class/net");
+    return refuse_text(why, text, " is no interface; write a name as in /sys/class/net");
   memcpy(options->interface, text.at, text.len);
   return true;
 }
@@ -104,41 +98,19 @@ static bool read_ttl(struct span text, struct options *options, struct words *wh
   uint64_t number;
   if (!eat_digits(&left, 1, 15, &digits) || !text_u64(digits, &number) ||
       (left.len > 0 && !span_is(left, SPAN("k")) && !span_is(left, SPAN("M"))))
-    return wrong(why, text, " is no whole number; write 0 to 255");
-  if (number > 255 || (left.len > 0 && number > 0)) return wrong(why, text, " is out of bounds; write 0 to 255");
+    return refuse_text(why, text, " is no whole number; write 0 to 255");
+  if (number > 255 || (left.len > 0 && number > 0)) return refuse_text(why, text, " is out of bounds; write 0 to 255");
   options->ttl = (uint8_t)number;
   return true;
 }
 
-static bool is_node_name(struct span text, bool upper) {
-  for (size_t i = 0; i < text.len; i++) {
-    const char c = text.at[i];
-    const bool letter = is_digit(c) || (c >= 'a' && c <= 'z') || (upper && c >= 'A' && c <= 'Z');
-    if (!letter && (i == 0 || c == 0 || strchr("._-", c) == NULL)) return false;
-  }
-  return text.len >= 1 && text.len <= 63;
-}
-
 static bool read_name(struct span text, struct options *options, struct words *why) {
-  if (is_node_name(text, false)) {
-    memcpy(options->name, text.at, text.len);
-    return true;
-  }
-  wrong(why, text, " is no node name; write ");
-  if (!is_node_name(text, true)) {
-    add_text(why, "1 to 63 of a-z 0-9 . _ - that begin with a letter or digit");
-    return false;
-  }
-  for (size_t i = 0; i < text.len; i++) {
-    const char c = text.at[i];
-    add_span(why, (struct span){&(char){c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c}, 1});
-  }
-  return false;
+  return take_node_name(text, options->name, why);
 }
 
 static bool read_cluster(struct span text, struct options *options, struct words *why) {
   if (!is_node_name(text, true))
-    return wrong(why, text, " is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
+    return refuse_text(why, text, " is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
   memcpy(options->cluster, text.at, text.len);
   return true;
 }
@@ -150,14 +122,14 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}};
   struct span left = text, whole, part = {"", 0};
   if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
-    return wrong(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
   uint32_t scale = 0;
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
     if (span_is(left, units[i].name)) scale = units[i].ms;
   if (scale == 0 && left.len > 0)
-    return wrong(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
   if (scale == 0) {
-    wrong(why, text, " has no unit; write ");
+    refuse_text(why, text, " has no unit; write ");
     for (unsigned i = 0; i < 2; i++) {
       add_span(why, text);
       add_text(why, i == 0 ? "s or " : "ms");
@@ -166,7 +138,7 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   }
   uint64_t number;
   if (whole.len > 15 || !text_u64(whole, &number) || number > (UINT64_C(1) << 53) / scale)
-    return wrong(why, text, " is too long; write a shorter time");
+    return refuse_text(why, text, " is too long; write a shorter time");
   *ms = number * scale;
   bb_wide over = 0, divisor = 1; /* what the decimals come to; beyond twenty they cannot be seen */
   for (size_t i = 0; i < part.len && i < 20; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
@@ -176,7 +148,7 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   const bool up = left_over * 2 >= divisor;
   *ms += up;
   if ((divisor - left_over) * 1000000 <= divisor) return true;
-  wrong(why, text, " is no whole number of ms; write ");
+  refuse_text(why, text, " is no whole number of ms; write ");
   add_number(why, *ms > 0 ? *ms : 1);
   add_text(why, "ms");
   return false;
@@ -186,7 +158,7 @@ static bool take_interval(struct span text, uint32_t *interval_ms, struct words 
   uint64_t ms = 0;
   /* A bare 0 has no unit that would help. */
   if (!span_is(text, SPAN("0")) && !parse_duration(text, &ms, why)) return false;
-  if (ms < 100 || ms > 600000) return wrong(why, text, " is out of bounds; write 100ms to 600s");
+  if (ms < 100 || ms > 600000) return refuse_text(why, text, " is out of bounds; write 100ms to 600s");
   *interval_ms = (uint32_t)ms;
   return true;
 }
@@ -204,8 +176,8 @@ static bool read_pace_max(struct span text, struct options *options, struct word
 }
 
 static bool is_path(struct span text, struct words *why) {
-  if (text.len == 0) return wrong(why, text, " names no file; write a path");
-  return text.len <= MOST_PATH || wrong(why, text, " is longer than 512 bytes; write a shorter path");
+  if (text.len == 0) return refuse_text(why, text, " names no file; write a path");
+  return text.len <= MOST_PATH || refuse_text(why, text, " is longer than 512 bytes; write a shorter path");
 }
 
 static bool read_key_file(struct span text, struct options *options, struct words *why) {
@@ -244,18 +216,8 @@ static bool read_config(struct span text, struct options *options, struct words 
 }
 
 static bool read_user(struct span text, struct options *options, struct words *why) {
-  struct span left = text;
-  uint64_t id;
   options->user = text.at;
-  if (text_u64(text, &id) && text.len <= 10 && id < UINT32_MAX) return true;
-  const bool first = left.len > 0 && (((left.at[0] | 0x20) >= 'a' && (left.at[0] | 0x20) <= 'z') || left.at[0] == '_');
-  if (ends(left, SPAN("$"))) left.len--;
-  for (size_t i = 0; first && i < left.len; i++) {
-    const char c = left.at[i];
-    if (!is_digit(c) && ((c | 0x20) < 'a' || (c | 0x20) > 'z') && strchr("_.@-", c) == NULL)
-      return wrong(why, text, " is no user; write a user name or a user id");
-  }
-  return first || wrong(why, text, " is no user; write a user name or a user id");
+  return is_user(text, why);
 }
 
 enum {
@@ -497,17 +459,6 @@ static bool read_one(int option, const char *text, const char *where, unsigned l
   add_text(fault, ": ");
   add_span(fault, (struct span){reason, why.len});
   return false;
-}
-
-/* The host name up to its first dot, in lower case. */
-static const char *host_name(void) {
-  static char host[256];
-  size_t length = 0;
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = 0;
-  for (; host[length] != 0 && host[length] != '.'; length++)
-    if (host[length] >= 'A' && host[length] <= 'Z') host[length] = (char)(host[length] | 0x20);
-  host[length] = 0;
-  return host;
 }
 
 static bool read_flag(int option, bool on, struct options *options) {

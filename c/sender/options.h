@@ -5,7 +5,9 @@
 #include "say.h"
 
 #define MOST_TO 32u
+#ifndef DEFAULT_PORT
 #define DEFAULT_PORT 8677u
+#endif
 /* Trees and files are named by paths of which others are made: these must all fit. */
 #define MOST_PATH 512u
 

@@ -158,8 +158,8 @@ static unsigned check(struct instruction *at, uint32_t call, unsigned argument, 
 /* Of flags of open: no file is made or changed. */
 #define CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
-bool confine(struct words *fault) {
-  struct instruction filter[8 + 5 * CHECK + CALLS] = {
+bool confine(bool answers, struct words *fault) {
+  struct instruction filter[10 + 5 * CHECK + CALLS] = {
     {LOAD, 0, 0, OFFSET_OF_ARCH},
     {JUMP_IF_EQUAL, 1, 0, OUR_ARCH},
     {RETURN, 0, 0, KILL_PROCESS},
@@ -180,6 +180,10 @@ bool confine(struct words *fault) {
   filter[at++] = (struct instruction){JUMP_IF_EQUAL, 0, 1, __NR_clone3};
   filter[at++] = (struct instruction){RETURN, 0, 0, GIVE_ERROR | ENOSYS};
 #endif
+  if (answers) {
+    filter[at++] = (struct instruction){JUMP_IF_EQUAL, 0, 1, __NR_accept4};
+    filter[at++] = granted;
+  }
   for (unsigned i = 0; i < CALLS; i++) filter[at++] = (struct instruction){JUMP_IF_EQUAL, (uint8_t)(CALLS - i), 0, allowed[i]};
   filter[at++] = refused;
   filter[at++] = granted;
@@ -189,7 +193,8 @@ bool confine(struct words *fault) {
   return refuse(fault, "--seccomp: the kernel takes no filter; leave it out");
 }
 #else
-bool confine(struct words *fault) {
+bool confine(bool answers, struct words *fault) {
+  (void)answers;
   add_text(fault, "--seccomp: not known for this architecture; leave it out");
   return false;
 }

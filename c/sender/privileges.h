@@ -16,7 +16,7 @@ bool find_user(const char *name, struct user *user, struct words *fault);
 bool become(const struct user *user, struct words *fault);
 /* From now on no program that is run can have more than we have. */
 void no_new_privileges(void);
-/* Lets the kernel refuse all system calls but those of a sender that is ready. */
-bool confine(struct words *fault);
+/* Lets the kernel refuse all system calls but those of a sender that is ready, and of one that answers: at sockets that listen already. */
+bool confine(bool answers, struct words *fault);
 
 #endif

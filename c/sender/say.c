@@ -61,6 +61,12 @@ void add_quoted(struct words *words, struct span span) {
   add_text(words, cut ? "\xe2\x80\xa6'" : "'");
 }
 
+bool refuse_text(struct words *why, struct span text, const char *what) {
+  add_quoted(why, text);
+  add_text(why, what);
+  return false;
+}
+
 static void add_pair(struct words *words, uint64_t large, const char *unit, uint64_t small, const char *small_unit) {
   add_number(words, large);
   add_text(words, unit);

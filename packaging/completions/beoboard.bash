@@ -18,21 +18,21 @@ _beoboard() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia web prometheus metrics supermon slurm bridge jobs dump describe nodeset forget pace keygen relay mirror load --help --version' -- "$cur"))
+    COMPREPLY=($(compgen -W 'demo send receive status show events nodes check xml ganglia web prometheus metrics supermon zoom slurm bridge jobs dump describe nodeset forget pace keygen relay mirror load --help --version' -- "$cur"))
     return
   fi
   case $verb:$prev in
-    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | web:--allow-host | web:--base | prometheus:--allow-host | metrics:--collect | slurm:--interval | bridge:--drain-after | bridge:--resume-after | bridge:--by | bridge:--interval | pace:--interval | pace:--for | keygen:--key-id | relay:--site | relay:--master | mirror:--site | mirror:--cluster | mirror:--capacity | mirror:--name | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
+    demo:--for | demo:--interval | send:--ttl | send:--name | send:--cluster | send:--interval | send:--pace-min | send:--pace-max | receive:--group | receive:--cluster | receive:--capacity | receive:--uncertain-after | receive:--silent-after | receive:--drain | status:--where | status:--by | status:--sort | status:--columns | status:-o | events:--last | events:-n | events:--for | nodes:--where | check:--where | check:--warning | check:-w | check:--critical | check:-c | ganglia:--grid | ganglia:--trusted-hosts | web:--allow-host | web:--base | prometheus:--allow-host | metrics:--collect | zoom:--rate | zoom:--for | slurm:--interval | bridge:--drain-after | bridge:--resume-after | bridge:--by | bridge:--interval | pace:--interval | pace:--for | keygen:--key-id | relay:--site | relay:--master | mirror:--site | mirror:--cluster | mirror:--capacity | mirror:--name | load:--size | load:--prefix | load:--cluster | load:--interval | load:--rate | load:--loss | load:--restart-every | load:--silent-from | load:--silent-for | load:--seed | load:--for)
       return ;;
     send:--to | load:--to)
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
     send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | web:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
-    receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | relay:--nats | mirror:--nats)
+    receive:--listen | ganglia:--listen | ganglia:--gzip-listen | ganglia:--gmetad-listen | web:--listen | prometheus:--listen | supermon:--listen | supermon:--from | zoom:--at | relay:--nats | mirror:--nats)
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
     receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
@@ -40,7 +40,7 @@ _beoboard() {
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
     receive:--clock-window)
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
-    status:--color | show:--color | events:--color | jobs:--color)
+    status:--color | show:--color | events:--color | zoom:--color | jobs:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
     status:--owner | show:--owner | events:--owner | nodes:--owner | check:--owner | xml:--owner | ganglia:--owner | web:--owner | prometheus:--owner | metrics:--owner | supermon:--owner | slurm:--owner | bridge:--owner | jobs:--owner | dump:--owner | relay:--owner)
       COMPREPLY=($(compgen -u -- "$cur")) ;;
@@ -56,10 +56,10 @@ _beoboard() {
       _beoboard_list 'held bad_health root_readonly memory_errors gpu_lost gpu_errors root_full scratch_full health_warning oom hung_tasks throttled ecc' ;;
     xml:--metrics | ganglia:--metrics)
       COMPREPLY=($(compgen -W 'all gmond' -- "$cur")) ;;
+    zoom:--via | pace:--via)
+      COMPREPLY=($(compgen -c -- "$cur")) ;;
     bridge:--witness)
       COMPREPLY=($(compgen -W 'none slurm' -- "$cur")) ;;
-    pace:--via)
-      COMPREPLY=($(compgen -c -- "$cur")) ;;
     *) _beoboard_words ;;
   esac
 }
@@ -82,6 +82,7 @@ _beoboard_words() {
       prometheus) COMPREPLY=($(compgen -W '--board --owner --listen --allow-host --node-metrics --config --help -h' -- "$cur")) ;;
       metrics) COMPREPLY=($(compgen -W '--board --owner --collect --nodes --openmetrics --node-metrics --config --help -h' -- "$cur")) ;;
       supermon) COMPREPLY=($(compgen -W '--board --owner --listen --from --config --help -h' -- "$cur")) ;;
+      zoom) COMPREPLY=($(compgen -W '--rate --for --via --at --csv --json --record --play --color --config --help -h' -- "$cur")) ;;
       slurm) COMPREPLY=($(compgen -W '--slurm-dir --slurm-bin --slurm-names --public-jobs --interval --board --owner --config --help -h' -- "$cur")) ;;
       bridge) COMPREPLY=($(compgen -W '--enforce --dry-run --drain-after --resume-after --drain-ill --ignore --unsigned --witness --by --journal --kill-switch --status --json --release --undrain-own --slurm-bin --slurm-names --interval --board --owner --config --help -h' -- "$cur")) ;;
       jobs) COMPREPLY=($(compgen -W '--nodes -w --long -l --json --slurm-dir --color --board --owner --config --help -h' -- "$cur")) ;;
@@ -100,6 +101,7 @@ _beoboard_words() {
   case $verb in
     status) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     show) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
+    zoom) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     jobs) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     nodeset) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
     forget) COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;

@@ -28,7 +28,7 @@ function holdFloor(file, floor, triplet) {
 }
 
 /**
- * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-gpu, lib, addon. The files come to a folder of
+ * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-mon, beoboard-gpu, lib, addon. The files come to a folder of
  * their processor, those of the library to lib/ there.
  */
 export function compile(processor, parts) {
@@ -43,6 +43,7 @@ export function compile(processor, parts) {
   for (const [name, folder] of [
     ['beoboard-send', 'sender'],
     ['beoboard-gate', 'gate'],
+    ['beoboard-mon', 'mon'],
   ]) {
     if (!parts.has(name)) continue;
     const file = join(on, folder, 'stripped', name);

@@ -21,6 +21,7 @@ export const VERBS = {
   prometheus: 'serve the board to Prometheus',
   metrics: 'print the board once as Prometheus would get it',
   supermon: "serve the board to Supermon's clients, and put such servers together",
+  zoom: 'one node from close by: a chart of what it does, up to a thousand times a second',
   slurm: 'read what Slurm says of nodes and jobs, for those who show it',
   bridge: 'drain in Slurm what the board calls silent, and give back what is live: a dry run unless told',
   jobs: 'jobs of Slurm beside the nodes that they run on',

@@ -1,5 +1,5 @@
 // What is told of a node under which category: its bit, its variables, and how their numbers are had. Supermon's own categories first, then
-// ours.
+// ours. The program in C on a node tells the same by the same names (c/mon/samples.c): a test holds them against each other.
 
 import type { Cursor } from '../readings/cursor.js';
 import { entriesOf, entryReadings, isEntry } from '../readings/entries.js';
@@ -33,7 +33,7 @@ export interface Category {
 
 /** How the node is, which is told of every node; and of servers. */
 export const STATE = { name: 'beostate', mask: 0x100, variables: ['state', 'age_ms', 'reports', 'lost'] } as const;
-export const SERVER = { name: 'server', mask: 0x8000, variables: ['nodes'] } as const;
+export const SERVER = { name: 'server', mask: 0x8000, variables: ['nodes', 'cpu_us'] } as const;
 
 const jiffies = (name: Parameters<typeof field>[0]) => map(field(name), ms => Math.floor(ms / MS_PER_JIFFY));
 const load = (name: Parameters<typeof field>[0]) =>
@@ -142,6 +142,40 @@ export const CATEGORIES: readonly Category[] = [
       ['node_w', field('power_node_w')],
       ['cpu_mj', field('energy_cpu_mj')],
       ['dram_mj', field('energy_dram_mj')],
+    ],
+  },
+  {
+    name: 'memory',
+    mask: 0x1000,
+    one: [
+      ['total_mib', field('mem_total_mib')],
+      ['free_mib', field('mem_free_mib')],
+      ['avail_mib', field('mem_avail_mib')],
+      ['cached_mib', field('mem_cached_mib')],
+      ['dirty_mib', field('mem_dirty_writeback_mib')],
+      ['swap_total_mib', field('swap_total_mib')],
+      ['swap_free_mib', field('swap_free_mib')],
+    ],
+  },
+  {
+    name: 'disk',
+    mask: 0x2000,
+    one: [
+      ['reads', field('disk_reads')],
+      ['writes', field('disk_writes')],
+      ['rdbytes', field('disk_read_bytes')],
+      ['wrbytes', field('disk_write_bytes')],
+      ['busy_ms', field('disk_busy_ms')],
+      ['inflight', field('disk_inflight')],
+    ],
+  },
+  {
+    name: 'procs',
+    mask: 0x4000,
+    one: [
+      ['running', field('runnable')],
+      ['blocked', field('blocked')],
+      ['forks', field('forks')],
     ],
   },
 ];

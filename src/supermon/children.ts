@@ -201,7 +201,7 @@ export class Child {
   /** What stands for its answer while there is none: that it is in trouble, and that nothing is known of its nodes. */
   *unknown(mask: number): Generator<string> {
     if ((mask & SERVER.mask) !== 0)
-      yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size}))\n`;
+      yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size} nil))\n`;
     if ((mask & STATE.mask) === 0) return;
     for (const node of this.#nodes) yield `(${node} ${STATE.name} unknown -1 ((nr 1) unknown nil nil nil))\n`;
   }

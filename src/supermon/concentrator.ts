@@ -18,6 +18,12 @@ function* inner({ bytes, elements }: Expression): Generator<Uint8Array> {
   yield Buffer.from('\n');
 }
 
+/** CPU time of this server since its start, µs. */
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
 export class Concentrator {
@@ -84,7 +90,7 @@ export class Concentrator {
       }
     }
     if ((mask & SERVER.mask) !== 0)
-      yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes}))\n`);
+      yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes} ${cpuUs()}))\n`);
     for (const { child, answer } of asked) {
       const expression = await answer;
       if (expression !== undefined) yield* inner(expression);

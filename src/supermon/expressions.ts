@@ -129,6 +129,22 @@ export class Scanner {
   }
 }
 
+/** An expression taken apart: atoms as texts, lists as arrays. */
+export type Tree = string | readonly Tree[];
+
+/** An element taken apart. */
+export function treeOf(expression: Expression, { start, end }: Element): readonly Tree[] {
+  const text = expression.bytes.toString('latin1', start, end);
+  const stack: Tree[][] = [[]];
+  for (const [token, quoted] of text.matchAll(/[()]|"((?:[^"\\]|\\.)*)"|[^\s()"]+/gs)) {
+    const list = stack.at(-1) as Tree[];
+    if (token === '(') stack.push([]);
+    else if (token === ')') (stack[stack.length - 2] as Tree[]).push(stack.pop() as Tree[]);
+    else list.push(quoted === undefined ? token : quoted.replace(/\\(.)/gs, '$1'));
+  }
+  return (stack[0] as Tree[])[0] as readonly Tree[];
+}
+
 /** The first atoms of an element, as texts; a list among them ends them. */
 export function atomsOf({ bytes }: Expression, { start, end }: Element, most: number): string[] {
   const atoms: string[] = [];

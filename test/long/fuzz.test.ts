@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { random } from '../brokenboards.js';
 import {
+  commandsDisagree,
   compareBoards,
   compileTargets,
   configDisagrees,
@@ -115,6 +116,7 @@ for (const [target, disagrees] of [
   ['kernel', (input: Buffer, told: string) => kernelAnswer(input) !== told],
   ['config', (input: Buffer, told: string) => configDisagrees(input, told) !== undefined],
   ['gatefiles', (input: Buffer, told: string) => hostlistDisagrees(input, told) !== undefined],
+  ['commands', (input: Buffer, told: string) => commandsDisagree(input, told) !== undefined],
 ] as const)
   t.test(`${target}: C and TypeScript read the same`, async t => {
     const inputs = corpus(target);

@@ -107,11 +107,20 @@ t.test('Debian 12: all but beoboard from Debian alone', async t => {
   update(root);
   const { status, stderr } = install(
     root,
-    debs('beoboard-common', 'beoboard-send', 'beoboard-gate', 'beoboard-gpu', 'libbeoboard1', 'libbeoboard-dev'),
+    debs(
+      'beoboard-common',
+      'beoboard-send',
+      'beoboard-gate',
+      'beoboard-mon',
+      'beoboard-gpu',
+      'libbeoboard1',
+      'libbeoboard-dev',
+    ),
   );
   t.equal(status, 0, stderr);
   t.equal(within(root, 'beoboard-send', '--version').stdout, `${version}\n`);
   t.equal(within(root, 'beoboard-gate', '--version').status, 0);
+  t.equal(within(root, 'beoboard-mon', '--version').status, 0);
   t.equal(within(root, 'beoboard-gpu', '--version').status, 0);
   const refused = install(root, debs('beoboard'));
   t.not(refused.status, 0, 'its Node.js is 18');
@@ -224,11 +233,11 @@ t.test('arm64, emulated: sender, gate, and the addon in Node.js', async t => {
     ['libstdc++6', 'libatomic1'],
     ['--variant=extract', '--arch=arm64'],
   );
-  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-gpu', 'libbeoboard1'])
+  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-gpu', 'libbeoboard1'])
     must('dpkg-deb', ['-x', those(new RegExp(`^${name}_.*_arm64\\.deb$`))[0] as string, root]);
   const emulated = (...argv: string[]) =>
     spawnSync('qemu-aarch64', ['-L', root, ...argv], { encoding: 'utf8', timeout: 300_000 });
-  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-gpu'])
+  for (const name of ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-gpu'])
     t.match(emulated(join(root, 'usr', 'sbin', name), '--version').stdout, version, name);
   const report = spawnSync(
     'qemu-aarch64',

@@ -220,6 +220,13 @@ export const options = {
   },
   exceptions: flag('only nodes that are not live; one line when all is well'),
   long: flag('a row for every node, and lists in full'),
+  at: optional(
+    'ADDR[:PORT]',
+    "a server of Supermon's protocol, port 2709, that is asked instead",
+    values.address(SUPERMON_PORT),
+  ),
+  record: optional('FILE', 'write all answers to a new file, for --play', file),
+  play: optional('FILE', 'what --record has written, instead of a node', file),
   csv: flag('comma-separated values: names of columns, then a line for each node'),
   plain: flag('sentences instead of a table'),
   color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
@@ -303,6 +310,17 @@ export const forms = {
       values.address(SUPERMON_PORT),
       standard(`127.0.0.1:${SUPERMON_PORT}`),
     ),
+  },
+  zoom: {
+    rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),
+    via: one(
+      'COMMAND',
+      'what runs a command on the node: words, behind which come its name and the command',
+      values.command,
+      standard('ssh'),
+    ),
+    csv: flag('comma-separated values: names of columns, then a line for each sample'),
+    json: flag('a JSON object for each sample, one a line'),
   },
   web: {
     listen: many(

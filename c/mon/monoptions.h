@@ -1,0 +1,22 @@
+/* The options of the program and how its command line is read. Does nothing with the values and never ends the process. */
+#ifndef BB_MON_MONOPTIONS_H
+#define BB_MON_MONOPTIONS_H
+#include "../sender/options.h"
+#include "clients.h"
+
+struct settings {
+  bool stdio, seccomp;
+  unsigned listen_count;
+  struct address listen[MOST_LISTENERS];
+  unsigned most; /* answers a second */
+  char name[64];
+  const char *proc, *sys;
+  const char *user; /* NULL: none */
+};
+
+/* Reads them; of OPTIONS_BAD the reason is in `fault`. */
+enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault);
+
+extern const char settings_help[], settings_version[];
+
+#endif

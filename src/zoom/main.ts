@@ -1,0 +1,265 @@
+// The verb `zoom`: one node from close by. Asks it again and again, and draws, or tells in lines, what it does between two answers.
+
+import { once } from 'node:events';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { readKeys } from '../cli/keystrokes.js';
+import { Screen } from '../cli/screen.js';
+import { Failure } from '../common/failure.js';
+import { defineVerb, forms, parseVerb, UsageError, type ValuesOf } from '../common/options.js';
+import { json } from '../common/output.js';
+import { onStdoutGone } from '../common/process.js';
+import { VERBS } from '../common/verbs.js';
+import type { Unit } from '../readings/units.js';
+import { painter } from '../telling/style.js';
+import { monCommand, NodeLink } from './nodelink.js';
+import { type Heard, openRecording, Recorder } from './recording.js';
+import { ASKED_MASK, SampleReader, SERVER_MASK, type ToldName, toldValues, type ZoomSample } from './samplevalues.js';
+import { COLUMN_MS, chart, type Heading, History, headingText } from './zoomchart.js';
+
+export const verb = defineVerb({
+  name: 'zoom',
+  summary: VERBS.zoom,
+  options: ['rate', 'for', 'via', 'at', 'csv', 'json', 'record', 'play', 'color', 'config'],
+  forms: forms.zoom,
+  arguments: ['[node]'],
+  examples: [
+    'beoboard zoom node017',
+    'beoboard zoom node017 --rate 500 --for 30s --csv >node017.csv',
+    "beoboard zoom node017 --via 'sudo -u monitor ssh'",
+    'beoboard zoom --at 10.0.0.17 --record jitter.jsonl',
+    'beoboard zoom --play jitter.jsonl',
+  ],
+  notes: `Starts beoboard-mon on the node, which has to be installed there, and asks it until it is ended: ssh NODE beoboard-mon --stdio. Without a node it looks at this
+machine. --at asks a server that listens, a beoboard-mon or a beoboard supermon; of several nodes it tells of NODE.
+CPU time is told in jiffies of 10 ms: shares of it are over the last 100 ms, all else is between two samples. The kernel makes the counters of memory, disks and interfaces as often as it is asked, load averages every 5 s.
+What it costs the node is the CPU time of the server alone; ssh comes on top. q, Ctrl-C and --for end it. Exit codes: 0 done, 1 the node does not answer or the link broke, 2 usage.`,
+});
+
+type Options = ValuesOf<typeof verb>;
+
+/** A second between two looks at what it costs, ms. */
+const COST_EVERY_MS = 1000;
+/** How far behind it may be and still make up for it, ms: timers come late. */
+const CATCH_UP_MS = 20;
+/** For how long who ends the link may be waited for to end us, too, ms: Ctrl-C is for all in the foreground. */
+const SAME_END_MS = 200;
+
+/** Where answers come from. */
+interface Source {
+  reader: SampleReader;
+  heard: AsyncGenerator<Heard>;
+  /** So far; questions that were left out, because the one before was not answered yet, too. */
+  readonly progress: { samples: number; ms: number; leftOut: number };
+  close(): Promise<void>;
+}
+
+const UNITS: ReadonlyMap<ToldName, Unit> = new Map(toldValues.map(({ name, unit }) => [name, unit]));
+
+/** Asks a node, so many times a second. */
+async function live(options: Options, node: string | undefined, stop: AbortSignal, lasts: number): Promise<Source> {
+  const { at, via, rate, record } = options;
+  const recorder = record === undefined ? undefined : await Recorder.create(record);
+  const command = monCommand(rate);
+  const local = () => NodeLink.run('this machine', ['sh', '-c', `exec ${command.join(' ')}`]);
+  const link =
+    at !== undefined
+      ? NodeLink.connect(at)
+      : node === undefined
+        ? local()
+        : NodeLink.run(node, [...via, node, ...command]);
+  const stopped = () => void link.close();
+  stop.addEventListener('abort', stopped, { once: true });
+  const close = async () => {
+    stop.removeEventListener('abort', stopped);
+    await link.close();
+    await recorder?.close();
+  };
+  const progress = { samples: 0, ms: 0, leftOut: 0 };
+  async function* heard(): AsyncGenerator<Heard> {
+    const begin = performance.now();
+    let costMs = Number.NEGATIVE_INFINITY;
+    const step = 1000 / rate;
+    for (let due = 0; due <= lasts && !stop.aborted; due += step) {
+      const left = begin + due - performance.now();
+      if (left >= 1) await sleep(left, undefined, { signal: stop }).catch(() => undefined);
+      const now = performance.now() - begin;
+      if (stop.aborted) return;
+      const behind = Math.floor((now - due - CATCH_UP_MS) / step);
+      if (behind > 0) {
+        progress.leftOut += behind;
+        due += behind * step;
+      }
+      // The last one, too, where that is known.
+      const withCost = now - costMs >= COST_EVERY_MS || due + step > lasts;
+      if (withCost) costMs = now;
+      const answer = await link.ask(`0x${(withCost ? ASKED_MASK | SERVER_MASK : ASKED_MASK).toString(16)}S`);
+      // As a recording has it: what is played is the same.
+      const one = { ms: Math.round((performance.now() - begin) * 1000) / 1000, answer };
+      await recorder?.add(one);
+      yield one;
+    }
+  }
+  try {
+    const schema = await link.ask('#');
+    await recorder?.begin(node, schema);
+    return { reader: new SampleReader(schema, node), heard: heard(), progress, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What was recorded; at its own pace, or all at once. */
+async function played(
+  file: string,
+  node: string | undefined,
+  paced: boolean,
+  stop: AbortSignal,
+  lasts: number,
+): Promise<Source> {
+  const recording = await openRecording(file);
+  async function* heard(): AsyncGenerator<Heard> {
+    const begin = performance.now();
+    for await (const one of recording.heard) {
+      if (one.ms > lasts || stop.aborted) return;
+      const left = begin + one.ms - performance.now();
+      if (paced && left >= 1) await sleep(left, undefined, { signal: stop }).catch(() => undefined);
+      yield one;
+    }
+  }
+  const reader = new SampleReader(recording.schema, node ?? recording.node);
+  const progress = { samples: 0, ms: 0, leftOut: 0 };
+  return { reader, heard: heard(), progress, close: async () => undefined };
+}
+
+/** A sample as a line. */
+function csvLine({ ms, values }: ZoomSample): string {
+  const cell = (value: number | undefined) => (value === undefined ? '' : String(Math.round(value * 1000) / 1000));
+  return `${[ms, ...toldValues.map(({ name }) => values.get(name))].map(cell).join(',')}\n`;
+}
+
+const jsonLine = ({ ms, values }: ZoomSample) =>
+  `${json({ t_ms: ms, ...Object.fromEntries(toldValues.map(({ name }) => [name, values.get(name)])) })}\n`;
+
+/** Takes samples until there are no more. */
+async function each(
+  { reader, heard, progress }: Source,
+  take: (sample: ZoomSample) => Promise<void> | void,
+): Promise<void> {
+  for await (const { ms, answer } of heard) {
+    const sample = reader.take(answer, ms);
+    if (sample === undefined) continue;
+    progress.samples++;
+    progress.ms = ms;
+    await take(sample);
+    // A recording has its samples before anything else has its turn.
+    if (progress.samples % 64 === 0) await turn();
+  }
+}
+
+/** Draws until it ends, or somebody has seen enough. */
+async function draw(source: Source, heading: () => Heading, options: Options, end: () => void): Promise<void> {
+  const input = process.stdin.isTTY ? process.stdin : undefined;
+  const screen = new Screen(process.stdout, input);
+  const history = new History();
+  const paint = painter(options.color);
+  const show = () => screen.draw(chart(history, UNITS, heading(), screen.size, paint));
+  const press = (text: string) => {
+    for (const key of readKeys(text).keys) {
+      if (key === 'q' || key === 'ctrl-c' || key === 'escape') end();
+      if (key === 'ctrl-l') screen.clear();
+    }
+  };
+  const resized = () => {
+    screen.clear();
+    show();
+  };
+  const gone = () => input?.pause();
+  let drawn = Number.NEGATIVE_INFINITY;
+  try {
+    await each(source, sample => {
+      // Not before there is something to be seen: until then ssh may ask for a password.
+      if (source.progress.samples === 1) {
+        screen.enter();
+        input?.setEncoding('utf8').on('data', press).on('error', gone);
+        process.stdout.on('resize', resized);
+      }
+      history.add(sample);
+      if (sample.ms - drawn < COLUMN_MS) return;
+      drawn = sample.ms;
+      show();
+    });
+  } finally {
+    process.stdout.off('resize', resized);
+    input?.off('data', press).off('error', gone).pause();
+    screen.close();
+  }
+}
+
+async function print(source: Source, asCsv: boolean, stop: AbortSignal): Promise<void> {
+  const write = async (line: string) => {
+    if (process.stdout.write(line)) return;
+    await once(process.stdout, 'drain', { signal: stop }).catch(() => undefined);
+  };
+  if (asCsv) await write(`${['t_ms', ...toldValues.map(({ name }) => name)].join(',')}\n`);
+  await each(source, sample => write(asCsv ? csvLine(sample) : jsonLine(sample)));
+}
+
+function check(
+  { at, play, record, csv, json }: Options,
+  node: string | undefined,
+  given: ReadonlyMap<string, unknown>,
+): void {
+  const usage = (wrong: string) => new UsageError(verb.name, wrong);
+  if (csv && json) throw usage('--csv and --json are two forms of the same; leave one out');
+  if (play !== undefined && (at !== undefined || record !== undefined || given.has('rate') || given.has('via')))
+    throw usage('--play shows what was recorded; leave --at, --via, --rate and --record out');
+  if (at !== undefined && given.has('via')) throw usage('--at asks a server that listens; leave --via out');
+  if (node?.startsWith('-')) throw usage(`a node is no option: write its name, not ${node}`);
+  if (!csv && !json && !process.stdout.isTTY) throw usage('stdout is no terminal to draw on; write --csv or --json');
+}
+
+export async function main(argv: string[]): Promise<number> {
+  const { values: options, args, given } = parseVerb(verb, argv);
+  const [node] = args;
+  check(options, node, given);
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
+  let isRead = true;
+  onStdoutGone(() => {
+    isRead = false;
+    end();
+  });
+  const { signal } = stop;
+  const lasts = options.for ?? Number.POSITIVE_INFINITY;
+  const inLines = options.csv || options.json;
+  let source: Source | undefined;
+  try {
+    source =
+      options.play === undefined
+        ? await live(options, node, signal, lasts)
+        : await played(options.play, node, !inLines, signal, lasts);
+    const { reader, progress } = source;
+    const heading = (): Heading => ({
+      node: reader.node ?? node ?? 'this machine',
+      ...{ rate: options.rate, cost: reader.cost, isPlayed: options.play !== undefined, ...progress },
+    });
+    try {
+      if (inLines) await print(source, options.csv, signal);
+      else await draw(source, heading, options, end);
+    } finally {
+      if (progress.samples > 0) process.stderr.write(`beoboard zoom: ${headingText(heading())}\n`);
+    }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    // Ctrl-C is for all in the foreground: what ends the link may be on its way to us.
+    await sleep(SAME_END_MS, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) throw error;
+  } finally {
+    await source?.close();
+    // Nothing can be written any more, which is what the end waits for otherwise.
+    if (!isRead) process.exit(0);
+  }
+  return 0;
+}

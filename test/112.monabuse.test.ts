@@ -1,0 +1,183 @@
+// What clients of beoboard-mon may do to it: ask too often, in too many connections, in words without end, and never read. It stays as
+// small as it is, and the others are served.
+
+import { once } from 'node:events';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { folder, until } from './lib.js';
+import { compileMon, pssOf, say, startMon } from './mon.js';
+import { Asker, elementsOf } from './supermon.js';
+import { lacks, SANITIZED } from './twosenders.js';
+
+t.setTimeout(300_000);
+
+/** With eyes on its memory, and little patience. */
+const EYED = compileMon(t, { ...SANITIZED, CFLAGS: `${SANITIZED.CFLAGS} -DPATIENCE_S=1` });
+const noMusl = lacks('musl-tools', 'musl-gcc');
+const SMALL = compileMon(t, { CC: noMusl ? 'gcc' : 'musl-gcc', CFLAGS: '-Os -g -fno-pie -DPATIENCE_S=1' });
+/** KiB; the kernel counts pages that are shared with nobody else. */
+const MOST_PSS = 320;
+const MOST_CLIENTS = 64;
+
+const open = async (t: Test, port: number): Promise<Socket> => {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+};
+
+/** However it ends. */
+const gone = (socket: Socket) => new Promise<void>(resolve => void socket.once('close', () => resolve()));
+
+t.test('no more often than it may, all together', async t => {
+  const { port } = await startMon(t, EYED, '--most', '50');
+  const clients = [await Asker.open(t, port), await Asker.open(t, port)];
+  const begin = performance.now();
+  /** Who was answered, in that order. */
+  const order: number[] = [];
+  await Promise.all(
+    clients.map(async (client, i) => {
+      // One asks when it is answered, the other all at once.
+      if (i === 1) client.socket.write('0x10S\n'.repeat(20));
+      for (let count = 0; count < 20; count++) {
+        elementsOf(i === 0 ? await client.ask('0x10S\n') : await client.next());
+        order.push(i);
+      }
+    }),
+  );
+  const took = performance.now() - begin;
+  // As many more as 20 ms would have had, which it may make up for.
+  t.ok(took >= ((40 - 2) / 50) * 1000, `40 answers in ${took} ms`);
+  const beside = order.slice(0, order.lastIndexOf(1)).filter(i => i === 0).length;
+  t.ok(beside >= 5, `in turn: ${order.join('')}`);
+  const begun = performance.now();
+  const { stdout } = say(EYED, '# 0x10S x '.repeat(10), '--most', '50');
+  const taken = performance.now() - begun;
+  t.ok(taken >= ((30 - 2) / 50) * 1000, `what is refused counts, too: ${taken} ms`);
+  t.equal(stdout.match(/^\)$|\)\)\)$/gm)?.length, 30);
+});
+
+t.test('a thousand connections', async t => {
+  const { port, pid, child, exit, stderr } = await startMon(t, SMALL, '--most', '100000');
+  let closed = 0;
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 1000; i++) {
+    const socket = await open(t, port);
+    socket.on('close', () => closed++);
+    sockets.push(socket);
+  }
+  await until('there are as many as there is room for', () => closed === 1000 - MOST_CLIENTS);
+  const client = await Asker.open(t, port);
+  t.ok(elementsOf(await client.ask('S\n')).length > 5, 'who comes last is served');
+  let answered = 0;
+  for (const socket of sockets.filter(({ destroyed }) => !destroyed)) {
+    socket.once('data', () => answered++);
+    socket.write('S\n');
+  }
+  await until('all have an answer', () => answered >= MOST_CLIENTS - 1);
+  if (!noMusl) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB`);
+  t.match(stderr(), /clients cut off: 1; they stopped reading, or one more came than there is room for\n/);
+  t.ok(stderr().match(/cut off/g)?.length === 1, 'not a line for each');
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+  t.match(stderr(), new RegExp(`ended in good order: \\d+ answers, ${1001 - MOST_CLIENTS} clients cut off`));
+});
+
+t.test('more connections than the system has places for', async t => {
+  const script = join(folder(t), 'few');
+  writeFileSync(script, `#!/bin/sh\nulimit -n 16\nexec ${SMALL} "$@"\n`);
+  chmodSync(script, 0o755);
+  const { port } = await startMon(t, script);
+  for (let i = 0; i < 40; i++) await open(t, port);
+  const client = await Asker.open(t, port);
+  t.equal(elementsOf(await client.ask('0x10S')).length, 1, 'who comes last is served');
+});
+
+t.test('words without end, bytes, other protocols', async t => {
+  const { port, child } = await startMon(t, EYED, '--most', '100000');
+  const rows: [what: string, said: string][] = [
+    ['a word without end', 'x'.repeat(100_000)],
+    ['lists', '('.repeat(100_000)],
+    ['NULs', '\0'.repeat(1000)],
+    ['HTTP', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['bytes', Array.from({ length: 256 }, (_, i) => String.fromCharCode(i)).join('')],
+    ['a mask that is too long', '0x123456789S\n'],
+  ];
+  for (const [what, said] of rows) {
+    const client = await Asker.open(t, port);
+    const [[, category] = []] = elementsOf(await client.ask(said));
+    t.equal(category, 'error', what);
+  }
+  const half = await open(t, port);
+  half.end('0x4');
+  half.resume();
+  await gone(half);
+  const both = await Asker.open(t, port);
+  both.socket.end('S #');
+  t.ok(
+    elementsOf(await both.next()).length > 5 && elementsOf(await both.next()).length > 5,
+    'who has no more to say still reads',
+  );
+  await gone(both.socket);
+  const endless = await open(t, port);
+  endless.resume();
+  // It is answered, and then waited for; it goes on talking.
+  const talk = setInterval(() => endless.write('x'.repeat(1000)), 5);
+  t.teardown(() => clearInterval(talk));
+  await gone(endless);
+  t.same([child.exitCode, child.signalCode], [null, null]);
+});
+
+t.test('who does not read is dropped, and the others are served', async t => {
+  const { port, pid, child, exit } = await startMon(t, SMALL, '--most', '100000');
+  const idle = await Promise.all(Array.from({ length: 4 }, () => open(t, port)));
+  const client = await Asker.open(t, port);
+  await client.ask('S\n');
+  let lost = 0;
+  for (const socket of idle) {
+    socket.pause();
+    socket.on('close', () => lost++);
+    const more = () => {
+      if (!socket.destroyed && socket.write('# '.repeat(4096))) setImmediate(more);
+      else socket.once('drain', more);
+    };
+    more();
+  }
+  let served = 0;
+  while (lost < idle.length) {
+    elementsOf(await client.ask('0x40S\n'));
+    served++;
+  }
+  t.ok(served > 0, `${served} answers meanwhile`);
+  t.same([child.exitCode, child.signalCode], [null, null]);
+  if (!noMusl) t.ok(pssOf(pid) <= MOST_PSS, `${pssOf(pid)} KiB afterwards`);
+  child.kill('SIGTERM');
+  t.equal(await exit, 0);
+});
+
+t.test('the same with eyes on its memory', async t => {
+  const { port, child, exit, stderr } = await startMon(t, EYED, '--most', '100000');
+  const socket = await open(t, port);
+  socket.pause();
+  const said = '# '.repeat(2048);
+  const more = () => {
+    if (!socket.destroyed) socket.write(said, () => setImmediate(more));
+  };
+  more();
+  await gone(socket);
+  // Some read a little at a time: nothing is lost or mixed up.
+  const slow = await Asker.open(t, port);
+  slow.socket.pause();
+  slow.socket.write('S # '.repeat(3000));
+  const reading = setInterval(() => slow.socket.resume(), 20);
+  t.teardown(() => clearInterval(reading));
+  for (let i = 0; i < 6000; i++) {
+    const length = elementsOf(await slow.next()).length;
+    if (length < 9) t.fail(`${length} elements`);
+  }
+  child.kill('SIGTERM');
+  t.equal(await exit, 0, stderr());
+});

@@ -1,0 +1,280 @@
+// `beoboard zoom` in lines: shares and rates out of made answers, a beoboard-mon that is run or listens, recordings there and back, and every
+// way in which a link may end.
+
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { listenAt } from '../src/common/listening.js';
+import { type Expression, Scanner, treeOf } from '../src/supermon/expressions.js';
+import { SampleReader, toldValues } from '../src/zoom/samplevalues.js';
+import { folder, run, start, until } from './lib.js';
+import { compileMon, startMon } from './mon.js';
+
+t.setTimeout(300_000);
+
+const MON = compileMon(t);
+
+const scan = (text: string): Expression => {
+  const found = new Scanner(1 << 20).push(Buffer.from(text));
+  if (found === undefined) throw new Error('not whole');
+  return found;
+};
+
+// ---- what answers mean ----
+
+const SCHEMA = scan(`(
+(s server 0x8000 0 ((nr 1) nodes cpu_us))
+(s cpuinfo 0x1 0 ((nr 1) user nice system idle iowait irq softirq steal))
+(s netinfo 0x2 0 ((nr n) rxbytes rxpackets txbytes))
+(s avenrun 0x40 0 ((nr 1) avg1 avg5 avg15))
+(s pressure 0x200 0 ((nr 1) cpu_some_us mem_some_us mem_full_us io_some_us io_full_us))
+(s memory 0x1000 0 ((nr 1) total_mib free_mib avail_mib))
+(s disk 0x2000 0 ((nr 1) reads writes rdbytes wrbytes busy_ms inflight))
+(s procs 0x4000 0 ((nr 1) running blocked forks)))`);
+
+const valuesOf = (reader: SampleReader, text: string, ms: number) =>
+  Object.fromEntries(reader.take(scan(text), ms)?.values ?? []);
+
+t.test('expressions taken apart', async t => {
+  const all = scan('((a "b \\"c\\\\" (d (e nil)) ()) (f g (h)))');
+  t.same(
+    all.elements.map(element => treeOf(all, element)),
+    [
+      ['a', 'b "c\\', ['d', ['e', 'nil']], []],
+      ['f', 'g', ['h']],
+    ],
+  );
+});
+
+t.test('shares and rates', async t => {
+  const reader = new SampleReader(SCHEMA, undefined);
+  const first = `((n1 cpuinfo live 0 ((nr 1) 100 0 50 800 10 0 5 0))
+(n1 netinfo live 0 ((nr 2) (eth0 1000 5 2000) (eth1 10 5 20)))
+(n1 pressure live 0 ((nr 1) 1000 0 0 nil nil)) (n1 disk live 0 ((nr 1) 1 1 512 1024 1 0))
+(s server ok 0 ((nr 1) 1 1000)))`;
+  t.equal(reader.take(scan(first), 0), undefined, 'the first has nothing before it');
+  t.equal(reader.cost, undefined);
+  const second = `((n1 cpuinfo live 0 ((nr 1) 130 10 60 840 20 0 5 10))
+(n1 netinfo live 0 ((nr 2) (eth0 3000 5 2500) (eth2 99999 5 20)))
+(n1 avenrun live 0 ((nr 1) 3072 2048 1024)) (n1 pressure live 0 ((nr 1) 101000 0 0 nil nil))
+(n1 memory live 0 ((nr 1) 1000 100 400)) (n1 disk live 0 ((nr 1) 1 1 1536 0 1 3))
+(n1 procs live 0 ((nr 1) 7 2 99)) (s server ok 0 ((nr 1) 1 3000)))`;
+  t.same(valuesOf(reader, second, 200), {
+    ...{ cpu_pct: 100 - (50 / 110) * 100, user_pct: (40 / 110) * 100, system_pct: (10 / 110) * 100 },
+    ...{ iowait_pct: (10 / 110) * 100, steal_pct: (10 / 110) * 100, running: 7, blocked: 2, load1: 1.5 },
+    ...{ mem_used_mib: 600, mem_total_mib: 1000, rx_bytes_s: 10_000, tx_bytes_s: 2500 },
+    // A counter that went back has no rate, and what is nil has none; an interface that came has none yet.
+    ...{ disk_read_bytes_s: 5120, disk_inflight: 3, psi_cpu_pct: 50, psi_mem_pct: 0 },
+  });
+  t.equal(reader.node, 'n1');
+  t.equal(reader.cost, 1, '2 ms of CPU in 200 ms');
+  // No jiffy has passed since the last sample: the share is that of the last 100 ms.
+  const third = '((n1 cpuinfo live 0 ((nr 1) 130 10 60 840 20 0 5 10)))';
+  t.equal(valuesOf(reader, third, 210).user_pct, (40 / 110) * 100);
+  t.same(valuesOf(reader, third, 400), {}, 'then nothing is known');
+});
+
+t.test('of several nodes', async t => {
+  const both =
+    '((n1 procs live 0 ((nr 1) 1 0 0)) (n2 procs live 0 ((nr 1) 2 0 0)) (a server ok 0 ((nr 1) 1 1)) (b server ok 0 ((nr 1) 1 1)))';
+  const reader = new SampleReader(SCHEMA, 'n2');
+  reader.take(scan(both), 0);
+  t.equal(valuesOf(reader, both, 1).running, 2);
+  t.equal(reader.cost, undefined, 'what two servers take tells nothing of one node');
+  for (const [wanted, text, says] of [
+    [undefined, both, 'it tells of 2 nodes; name one of them: n1, n2'],
+    ['n3', both, 'it tells of 2 nodes; name one of them: n1, n2'],
+    ['n3', '()', 'it tells of no node'],
+  ] as const)
+    t.throws(() => new SampleReader(SCHEMA, wanted).take(scan(text), 0), { message: says });
+  const other = new SampleReader(SCHEMA, 'alias');
+  other.take(scan('((n1 procs live 0 ((nr 1) 1 0 0)))'), 0);
+  t.equal(other.node, 'n1', 'the only one');
+  t.throws(() => new SampleReader(scan('((x y z (a)))'), undefined), /no server of nodes/);
+});
+
+// ---- the verb ----
+
+/** In the place of ssh: takes the node's name, and runs what stands behind it here. */
+function fakeSsh(t: Test, mon = MON, before = ''): string {
+  const script = join(folder(t), 'ssh');
+  const words = `node="$1"; shift 3; [ "$1" = beoboard-mon ] || exit 99; shift`;
+  writeFileSync(script, `#!/bin/sh\n${before}\n${words}\nexec ${mon} --name "$node" "$@"\n`);
+  chmodSync(script, 0o755);
+  return script;
+}
+
+const NAMES = ['t_ms', ...toldValues.map(({ name }) => name)];
+const rowsOf = (csv: string) => {
+  const [head = '', ...lines] = csv.trimEnd().split('\n');
+  return {
+    head: head.split(','),
+    rows: lines.map(line => line.split(',').map(cell => (cell === '' ? Number.NaN : Number(cell)))),
+  };
+};
+
+t.test('a node by what stands for ssh', async t => {
+  const via = fakeSsh(t);
+  const { code, stdout, stderr } = await run(['zoom', 'n7', '--via', via, '--rate', '50', '--for', '500ms', '--csv']);
+  t.equal(code, 0, stderr);
+  const { head, rows } = rowsOf(stdout);
+  t.same(head, NAMES);
+  t.ok(rows.length >= 2 && rows.length <= 25, `${rows.length} samples`);
+  for (const [i, row] of rows.entries()) {
+    t.equal(row.length, NAMES.length);
+    if (i > 0) t.ok((row[0] ?? 0) > (rows[i - 1]?.[0] ?? 0), 'time goes on');
+  }
+  const last = rows.at(-1) ?? [];
+  const of = (name: string) => last[NAMES.indexOf(name)] ?? Number.NaN;
+  t.ok(of('cpu_pct') >= 0 && of('cpu_pct') <= 100);
+  const [, kib = ''] = /MemTotal: +(\d+)/.exec(readFileSync('/proc/meminfo', 'utf8')) ?? [];
+  t.equal(of('mem_total_mib'), Math.floor(Number(kib) / 1024));
+  t.match(
+    stderr,
+    /^beoboard zoom: n7: \d+ samples in \d+ms, 50 a second(; \d+ left out, the answers before them came late)?; it costs the node \d+\.\d% of a CPU\n$/,
+  );
+});
+
+t.test('as JSON, recorded and played', async t => {
+  const file = join(folder(t), 'kept.jsonl');
+  const via = fakeSsh(t);
+  const first = await run(['zoom', 'n7', '--via', via, '--for', '300ms', '--json', '--record', file]);
+  t.equal(first.code, 0, first.stderr);
+  const lines = first.stdout.trimEnd().split('\n');
+  for (const line of lines) t.ok(Object.keys(JSON.parse(line)).every(name => NAMES.includes(name)));
+  const again = await run(['zoom', '--play', file, '--json']);
+  t.same([again.code, again.stdout], [0, first.stdout], 'the same, to the byte');
+  t.match(again.stderr, /n7: \d+ samples in \d+ms, recorded; it costs the node/);
+  const half = await run(['zoom', '--play', file, '--json', '--for', '100ms']);
+  t.ok(first.stdout.startsWith(half.stdout) && half.stdout.length < first.stdout.length, 'as long as is asked for');
+  t.equal(JSON.parse(readFileSync(file, 'utf8').split('\n')[0] ?? '').form, 'beoboard zoom 1');
+
+  const kept = readFileSync(file, 'utf8');
+  t.match(await run(['zoom', 'n7', '--via', via, '--json', '--record', file]), {
+    code: 2,
+    stderr: `beoboard zoom: --record: ${file} is there already; name a new file\n`,
+  });
+  t.equal(readFileSync(file, 'utf8'), kept, 'and is as it was');
+
+  const head = kept.split('\n')[0];
+  for (const [text, says] of [
+    ['', ':1: no recording;'],
+    ['x\n', ':1: no object of JSON;'],
+    ['{}\n', ':1: no recording;'],
+    ['{"form":"beoboard zoom 1","schema":"(("}\n', ':1: no answer of a server;'],
+    [`${head}\n{"ms":1,"answer":"hello"}\n`, ':2: no answer of a server;'],
+    [`${head}\n{"answer":"()"}\n`, ':2: no time;'],
+  ] as const) {
+    writeFileSync(file, text);
+    const { code, stderr } = await run(['zoom', '--play', file, '--csv']);
+    t.equal(code, 2, stderr);
+    t.match(stderr, says);
+  }
+  // Whoever wrote it was killed: what is whole counts.
+  writeFileSync(file, kept.slice(0, -20));
+  const cut = await run(['zoom', '--play', file, '--json']);
+  t.same([cut.code, cut.stdout], [0, `${lines.slice(0, -1).join('\n')}\n`]);
+  t.match(await run(['zoom', '--play', '/nowhere', '--csv']), {
+    code: 2,
+    stderr: /--play: cannot read \/nowhere: ENOENT; give a file/,
+  });
+});
+
+t.test('one that listens', async t => {
+  const { port, child } = await startMon(t, MON, '--name', 'n1');
+  const zoom = start(t, ['zoom', '--at', `127.0.0.1:${port}`, '--json']);
+  const lines = () => zoom.output().stdout.split('\n').length - 1;
+  await until('it tells', () => lines() > 3);
+  zoom.child.kill('SIGINT');
+  t.equal(await zoom.exit, 0, 'Ctrl-C is an end like others');
+  t.match(zoom.output().stderr, /^beoboard zoom: n1: \d+ samples in /);
+  // The link breaks.
+  const other = start(t, ['zoom', '--at', `127.0.0.1:${port}`, '--csv']);
+  await until('it tells', () => other.output().stdout.split('\n').length > 4);
+  child.kill('SIGKILL');
+  t.equal(await other.exit, 1);
+  t.match(
+    other.output().stderr,
+    new RegExp(
+      `n1: \\d+ samples in .*\\nbeoboard zoom: 127\\.0\\.0\\.1:${port}: (it closed the connection|.*ECONNRESET)\\n$`,
+    ),
+  );
+  t.ok(other.output().stdout.endsWith('\n'), 'what was told is whole');
+  t.match(await run(['zoom', '--at', `127.0.0.1:${port}`, '--csv']), { code: 1, stderr: /nobody listens there/ });
+});
+
+t.test('a reader that leaves', async t => {
+  const zoom = start(t, ['zoom', 'n1', '--via', fakeSsh(t), '--rate', '1000', '--csv']);
+  await until('it tells', () => zoom.output().stdout.length > 100);
+  const ended = once(zoom.child, 'exit');
+  zoom.child.stdout?.destroy();
+  t.same(await ended, [0, null]);
+});
+
+t.test('links that end, and answers that are none', async t => {
+  for (const [before, says] of [
+    ['echo "ssh: no such host" >&2; exit 255', 'ssh ended with 255: ssh: no such host'],
+    ['exit 127', 'ssh ended with 127'],
+    ['kill -9 $$', 'ssh ended by SIGKILL'],
+    ['echo "Welcome to node n1"; cat >/dev/null', 'what it answers is no list'],
+    ['sleep 0; echo "((a b"; exit 0', 'ssh ended with 0'],
+  ] as const) {
+    const via = fakeSsh(t, MON, before);
+    const { code, stderr } = await run(['zoom', 'n1', '--via', via, '--csv']);
+    t.equal(code, 1);
+    t.equal(stderr.replaceAll(via, 'ssh'), `beoboard zoom: n1: ${says}\n`, before);
+  }
+  t.match(await run(['zoom', 'n1', '--via', '/nowhere/ssh', '--csv']), {
+    code: 1,
+    stderr: /n1: cannot run \/nowhere\/ssh: .*ENOENT/,
+  });
+  /** Says this to every question. */
+  const saying = async (say: (socket: Socket) => void) => {
+    const sockets = new Set<Socket>();
+    const server = createServer(socket => {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('data', () => say(socket));
+    });
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    return (await listenAt(server, { host: '127.0.0.1', port: 0 })).port;
+  };
+  for (const [say, says] of [
+    [(socket: Socket) => socket.end(), /it closed the connection|ECONNRESET/],
+    [(socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /what it answers is no list/],
+    [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /it is no server of nodes/],
+    [(socket: Socket) => socket.write('('.repeat(100)), /what it answers has lists more than 16 deep/],
+  ] as const)
+    t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(say)}`, '--csv']), { code: 1, stderr: says });
+});
+
+t.test('what it leaves behind: nothing', async t => {
+  const pidFile = join(folder(t), 'pid');
+  const via = fakeSsh(t, MON, `echo $$ > ${pidFile}`);
+  const zoom = start(t, ['zoom', 'n1', '--via', via, '--csv']);
+  await until('it tells', () => zoom.output().stdout.split('\n').length > 4);
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  t.ok(existsSync(`/proc/${pid}`));
+  zoom.child.kill('SIGTERM');
+  t.equal(await zoom.exit, 0);
+  t.notOk(existsSync(`/proc/${pid}`), 'what it had run has ended before it');
+});
+
+t.test('wrong uses', async t => {
+  for (const [argv, says] of [
+    [['--csv', '--json'], '--csv and --json are two forms of the same; leave one out'],
+    [['n1'], 'stdout is no terminal to draw on; write --csv or --json'],
+    [
+      ['--play', 'x', '--at', '127.0.0.1', '--csv'],
+      '--play shows what was recorded; leave --at, --via, --rate and --record out',
+    ],
+    [['--at', '127.0.0.1', '--via', 'ssh', '--csv'], '--at asks a server that listens; leave --via out'],
+    [['--rate', '1001', '--csv'], "--rate: '1001' is out of bounds; write 1 to 1000"],
+    [['--csv', '--', '-oProxyCommand=x'], 'a node is no option: write its name, not -oProxyCommand=x'],
+  ] as const)
+    t.match(await run(['zoom', ...argv]), { code: 2, stdout: '', stderr: `beoboard zoom: ${says}\n` });
+});

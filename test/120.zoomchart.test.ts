@@ -1,0 +1,170 @@
+// The chart of `beoboard zoom`: its columns, and the whole of it on a pseudo terminal.
+
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { painter } from '../src/telling/style.js';
+import { type ToldName, toldValues } from '../src/zoom/samplevalues.js';
+import { chart, type Heading, History, plot } from '../src/zoom/zoomchart.js';
+import { folder, PROGRAM } from './lib.js';
+import { compileMon } from './mon.js';
+import { NO_TERMINAL, onTerminal } from './terminal.js';
+
+t.setTimeout(300_000);
+
+const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
+const HEADING: Heading = { node: 'n1', rate: 100, samples: 42, ms: 420, leftOut: 0, cost: 1.25, isPlayed: false };
+
+t.test('columns', async t => {
+  t.same(plot([0, 1, 50, 100, Number.NaN, 200], 100, 1, 8), ['  ▁▁▄█ █']);
+  t.same(plot([0, 25, 50, 75, 100], 100, 2, 5), ['   ▄█', '▁▄███']);
+  t.same(plot([], 1, 2, 3), ['   ', '   ']);
+  t.same(plot([5], 5, 1, 0), ['█'], 'whoever asks for no room has to ask for no values');
+});
+
+t.test('means of columns', async t => {
+  const history = new History();
+  const add = (ms: number, cpu?: number) =>
+    history.add({ ms, values: new Map<ToldName, number>(cpu === undefined ? [] : [['cpu_pct', cpu]]) });
+  for (const [ms, cpu] of [
+    [10, 10],
+    [90, 30],
+    [110, 50],
+    [310, 70],
+    [420, undefined],
+    [500, 90],
+  ] as const)
+    add(ms, cpu);
+  t.same(history.columns('cpu_pct', 80), [20, 50, Number.NaN, 70, Number.NaN]);
+  t.same(history.columns('cpu_pct', 2), [70, Number.NaN]);
+  t.same(history.columns('cpu_pct', 0), []);
+  for (let ms = 600; ms < 600_000; ms += 100) add(ms, 1);
+  add(1e9, 1);
+  t.equal(history.columns('cpu_pct', 1e6).length, 1000, 'no more than a screen has');
+});
+
+t.test('as lines', async t => {
+  const history = new History();
+  for (let i = 0; i <= 20; i++)
+    history.add({
+      ms: i * 100,
+      values: new Map<ToldName, number>([
+        ['cpu_pct', i * 5],
+        ['running', i % 4],
+        ['mem_used_mib', 512],
+        ['mem_total_mib', 1024],
+        ['rx_bytes_s', i * 1e6],
+      ]),
+    });
+  const lines = chart(history, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'));
+  t.same(
+    lines,
+    [
+      'n1: 42 samples in 420ms, 100 a second; it costs the node 1.3% of a CPU',
+      'CPU                100 % ▁▁▁▁▂▂▂▃▃▄▄▄▅▅▆▆▆▇▇█',
+      'run queue              0 ▁▃▅█▁▃▅█▁▃▅█▁▃▅█▁▃▅█',
+      'memory           512 MiB ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄',
+      'network in       20 MB/s ▁▁▁▁▂▂▃▃▃▄▄▅▅▅▆▆▇▇██',
+      'network out            -',
+      'disk read              -',
+      'disk write             -',
+      'wait for CPU           -',
+      'for memory             -',
+      'for disks              -',
+      'q quit   a column is 100 ms',
+    ].map(line => (/-$/.test(line) ? line.padEnd(45) : line)),
+  );
+  t.equal(
+    chart(history, UNITS, HEADING, { columns: 80, rows: 42 }, painter('never')).length,
+    42,
+    'as high as there is room for',
+  );
+  for (const [columns, rows] of [
+    [1, 1],
+    [10, 3],
+    [24, 5],
+    [1000, 1000],
+  ] as const)
+    t.ok(
+      chart(history, UNITS, HEADING, { columns, rows }, painter('never')).length <= Math.max(2, rows),
+      `${columns} × ${rows}`,
+    );
+  const late = { ...HEADING, leftOut: 7, cost: undefined };
+  t.equal(
+    chart(history, UNITS, late, { columns: 80, rows: 24 }, painter('never'))[0],
+    'n1: 42 samples in 420ms, 100 a second; 7 left out, the answers before them came late; what it costs the node is not known',
+  );
+});
+
+t.test('on a terminal', { skip: NO_TERMINAL ?? false }, async t => {
+  const mon = compileMon(t);
+  const via = (t: Test, before = '') => {
+    const script = join(folder(t), 'ssh');
+    writeFileSync(script, `#!/bin/sh\n${before}\nnode="$1"; shift 4\nexec ${mon} --name "$node" "$@"\n`);
+    chmodSync(script, 0o755);
+    return script;
+  };
+  const zoom = (...argv: string[]) => [process.execPath, PROGRAM, 'zoom', ...argv];
+  const ENTERED = '\x1b[?1049h';
+  const LEFT = /\x1b\[\?25h\x1b\[\?1049l/;
+
+  await t.test('live, another size, and the end by a key', async t => {
+    const terminal = await onTerminal(t, zoom('n9', '--via', via(t)), { rows: 24, columns: 100 });
+    await terminal.shows(
+      /^n9: \d+ samples in [\s\S]*\nCPU +[\d.]+ % +.*[▁▂▃▄▅▆▇█][\s\S]*\nmemory +[\d.]+ .iB .*[▁▂▃▄▅▆▇█][\s\S]*\nq quit/,
+    );
+    t.same([terminal.screen.alternate, terminal.screen.cursor], [true, false]);
+    terminal.send({ size: [8, 60] });
+    await terminal.shows(/^n9: (.*\n){7}q quit/);
+    terminal.send({ size: [60, 200] });
+    await terminal.shows(/\nfor disks +[\s\S]*\nq quit/);
+    terminal.send({ keys: 'q' });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.match(terminal.output(), LEFT);
+    t.match(
+      terminal.screen.text(),
+      /beoboard zoom: n9: \d+ samples in .*, 100 a second/,
+      'and says in the end what it was',
+    );
+  });
+
+  for (const [what, end] of [
+    ['Ctrl-C', { keys: '\x03' }],
+    ['SIGINT', { signal: 2 }],
+    ['SIGTERM', { signal: 15 }],
+  ] as const)
+    await t.test(what, async t => {
+      const terminal = await onTerminal(t, zoom('n9', '--via', via(t)));
+      await terminal.shows(/^n9: \d+ samples/);
+      terminal.send(end);
+      t.same(await terminal.exit, { exit: 0, same: true });
+      t.match(terminal.output(), LEFT);
+    });
+
+  await t.test('the link breaks: told on the screen that was there before', async t => {
+    const pid = join(folder(t), 'pid');
+    const terminal = await onTerminal(t, zoom('n9', '--via', via(t, `echo $$ > ${pid}`)), { columns: 200 });
+    await terminal.shows(/^n9: \d+ samples/);
+    process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
+    t.same(await terminal.exit, { exit: 1, same: true });
+    t.match(
+      terminal.screen.text(),
+      /beoboard zoom: n9: \d+ samples in .*\nbeoboard zoom: n9: .*ssh ended by SIGKILL$/m,
+    );
+  });
+
+  await t.test('no answer at all: no screen', async t => {
+    const terminal = await onTerminal(t, zoom('n9', '--via', via(t, 'exit 255')), { columns: 200 });
+    t.same(await terminal.exit, { exit: 1, same: true });
+    t.notMatch(terminal.output(), ENTERED);
+  });
+
+  await t.test('a recording, at its own pace, to its end', async t => {
+    const file = join(folder(t), 'kept.jsonl');
+    const first = await onTerminal(t, zoom('n9', '--via', via(t), '--for', '500ms', '--record', file));
+    t.same(await first.exit, { exit: 0, same: true });
+    const terminal = await onTerminal(t, zoom('--play', file), { columns: 120 });
+    t.same(await terminal.exit, { exit: 0, same: true });
+    t.match(terminal.screen.text(), /beoboard zoom: n9: \d+ samples in \d+ms, recorded; it costs/m);
+  });
+});

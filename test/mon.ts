@@ -1,0 +1,56 @@
+// What the tests of beoboard-mon share: the program, asked once over stdin and stdout, or listening. No test of its own.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { until } from './lib.js';
+import { compileFor, type Make } from './twosenders.js';
+
+interface Teardown {
+  teardown(end: () => void | Promise<void>): void;
+}
+
+export const compileMon = (t: Teardown, how: Make = {}) => compileFor(t, 'mon', how);
+
+/** All that it says to these words, and then ends. */
+export function say(program: string, words: string, ...argv: string[]) {
+  const [command = '', ...before] = program.split(' ');
+  return spawnSync(command, [...before, '--stdio', ...argv], {
+    input: Buffer.from(words, 'latin1'),
+    encoding: 'latin1',
+    timeout: 60_000,
+  });
+}
+
+export interface Mon {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly port: number;
+  readonly exit: Promise<number | string>;
+  stderr(): string;
+}
+
+/** Runs it at a free port of this machine until the test ends. */
+export async function startMon(t: Teardown, program: string, ...argv: string[]): Promise<Mon> {
+  const child = spawn(program, ['--listen', '127.0.0.1:0', ...argv], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  t.teardown(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+    await exit;
+  });
+  const port = await until('it listens', () => {
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it has ended: ${stderr}`);
+    return Number(/ answers at 127\.0\.0\.1:(\d+)/.exec(stderr)?.[1] ?? 0) || undefined;
+  });
+  return { child, pid: child.pid as number, port, exit, stderr: () => stderr };
+}
+
+/** What /proc says of a process: of `status`, and its share of memory in KiB. */
+export const statusOf = (pid: number, key: string) =>
+  new RegExp(`^${key}:[ \\t]*(.*?)[ \\t]*$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+export const pssOf = (pid: number) =>
+  Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]);
