@@ -37,7 +37,7 @@ export async function startMon(t: Teardown, program: string, ...argv: string[]):
   child.stderr.on('data', (data: Buffer) => {
     stderr += data.toString();
   });
-  const exit = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | string);
+  const exit = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   t.teardown(async () => {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
     await exit;
