@@ -26,6 +26,26 @@ function steady(elements: readonly Element[]): string[] {
 
 const serversOf = (text: string) => new Set(elementsOf(text).map(([server]) => server));
 
+t.test('several are answered at once, each node with its own numbers', async t => {
+  const count = 1500;
+  const board = new LiveBoard(t, [], 2048);
+  for (let i = 0; i < count; i++) board.lay(`n${i}`, { majfaults: BigInt(1000 + i) });
+  const { port } = await serve(t, ['--board', board.path]);
+  const clients = await Promise.all(Array.from({ length: 4 }, () => Asker.open(t, port)));
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all(clients.map(client => client.ask('S\n')));
+    for (const text of answers) {
+      const faults = elementsOf(text).filter(([, category]) => category === 'paging');
+      t.equal(faults.length, count);
+      t.same(
+        faults.filter(([name, , , , data]) => Number(data[1]) !== 1000 + Number(name.slice(1))),
+        [],
+        'of a board that is read in pieces',
+      );
+    }
+  }
+});
+
 t.test('a chain of three equals the boards', async t => {
   const [near, far] = [new LiveBoard(t, ['a1', 'a2']), new LiveBoard(t, ['b1', '1e5'])];
   const third = await serve(t, ['--board', far.path]);

@@ -127,6 +127,8 @@ t.test('expressions of all kinds', async t => {
     ['(())', 'has an element without a name, a category and a list of data'],
     ['((a b (c) d))', 'has an element without a name, a category and a list of data'],
     ['((a b c (d)))x', 'goes on behind its end'],
+    ['((a b c d (#.', 'has the byte 35, which is of no expression of this protocol'],
+    ['((a\\', 'has the byte 92, which is of no expression of this protocol'],
     ['((a;', 'has the byte 59, which is of no expression of this protocol'],
     ['((\x01', 'has the byte 1, which is of no expression of this protocol'],
     ['(("\n', 'has a control character in quotes'],

@@ -24,6 +24,8 @@
 #define CATCH_UP_NS (NS_PER_S / 50)
 /* From one line on clients that were cut off to the next. */
 #define TELL_EVERY_NS (60 * NS_PER_S)
+/* What may be said between two commands: white space and quotes take time, too. */
+#define MOST_IDLE 4096u
 /* Connections that are taken between two answers. */
 #define MOST_ACCEPTED 16u
 /* What a pipe takes that can be written at all, so that nobody waits for it. */
@@ -36,6 +38,7 @@ struct client {
   bool asked;  /* there is a command to be answered */
   bool leaving; /* it has had its last answer, and is waited for to go */
   uint32_t at, left; /* of what it said */
+  uint32_t idle; /* bytes that it said since its last command */
   uint32_t begin, rest; /* of its answer that was not taken yet */
   uint64_t moved_ns; /* when bytes last moved */
   struct asking asking;
@@ -114,7 +117,7 @@ static void drop(struct client *client, uint64_t now) {
   char text[40];
   struct words words = WORDS(text);
   add_number(&words, untold);
-  tell("clients cut off: ", text_of(&words), "; they stopped reading, or one more came than there is room for");
+  tell("clients cut off: ", text_of(&words), "; they stopped reading, said nothing at length, or one more came than there is room for");
   told_ns = now;
   untold = 0;
 }
@@ -158,7 +161,11 @@ static void hear(struct client *client, uint64_t now) {
   client->at = 0;
   client->left = (uint32_t)got;
   client->ended = got == 0;
+  client->idle += (uint32_t)got;
   go_on(client);
+  if (client->in == -1) return;
+  if (client->asked) client->idle = 0;
+  else if (client->idle > MOST_IDLE) drop(client, now);
 }
 
 /* ---- What it is told ---- */

@@ -646,9 +646,8 @@ export class BoardReader {
   /** Where the mapping that was asked last writes, and which that is. */
   #into: Uint8Array | undefined;
   #writing: BoardMapping | undefined;
-  /** Room for one node, and for some. */
+  /** Room for one node. */
   #small: Uint8Array | undefined;
-  #piece: Uint8Array | undefined;
   #rolled: Uint8Array | undefined;
   /** Mappings that `pieces` still reads. */
   readonly #held = new Map<BoardMapping, number>();
@@ -696,19 +695,26 @@ export class BoardReader {
 
   /**
    * The whole board in snapshots of so many nodes each, which stay in the cache: every piece is as fresh as when it is
-   * asked for, and is to be used up before this reader is asked for anything else. All of them are of one board, though
-   * another may have taken its place meanwhile; then the later ones are retired. Throws NoBoard.
+   * asked for, and is to be used up before the next of this walk is; other walks may go on meanwhile, each in a buffer of its
+   * own. All of them are of one board, though another may have taken its place meanwhile; then the later ones are
+   * retired. Throws NoBoard.
    */
   *pieces(nodes = 256): Generator<Snapshot> {
+    let into: Uint8Array | undefined;
+    const look = (mapping: BoardMapping, from: number) => {
+      const room = mapping.nodeBytes(nodes);
+      if (into?.length !== room) into = new Uint8Array(room);
+      return this.#look(mapping, into, from);
+    };
     let first = 0;
-    let piece = this.#follow(mapping => this.#lookAtSome(mapping, 0, nodes));
+    let piece = this.#follow(mapping => look(mapping, 0));
     const mapping = this.#mapping as BoardMapping;
     this.#held.set(mapping, (this.#held.get(mapping) ?? 0) + 1);
     try {
       yield piece;
       while (piece.count === nodes) {
         first += nodes;
-        const next = this.#lookAtSome(mapping, first, nodes);
+        const next = look(mapping, first);
         if (next === undefined) throw this.#cut();
         piece = next;
         if (piece.count > 0) yield piece;
@@ -750,12 +756,6 @@ export class BoardReader {
   /** The tables of the board that a snapshot is of, which need not be the one that is there now. */
   #tablesOf(mapping: BoardMapping): Tables {
     return { links: () => this.#whole(mapping.links()), senders: () => this.#whole(mapping.senders()) };
-  }
-
-  #lookAtSome(mapping: BoardMapping, first: number, nodes: number): Snapshot | undefined {
-    const room = mapping.nodeBytes(nodes);
-    if (this.#piece === undefined || this.#piece.length !== room) this.#piece = new Uint8Array(room);
-    return this.#look(mapping, this.#piece, first);
   }
 
   #follow(look: (mapping: BoardMapping) => Snapshot | undefined): Snapshot {

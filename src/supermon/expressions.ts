@@ -8,9 +8,10 @@ const MOST_ATOM = 4096;
 
 const [OPEN, CLOSE, QUOTE, BACKSLASH] = [0x28, 0x29, 0x22, 0x5c];
 const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+/** Lisp's reader runs what stands behind `#.`, and takes `\)` for a letter. */
+const SPECIAL = new Set(Buffer.from("';`,|#\\"));
 /** Of an atom without quotes: no character that some reader takes for more than a letter. */
-const isPlain = (byte: number) =>
-  byte > 0x20 && byte < 0x7f && byte !== 0x27 && byte !== 0x3b && byte !== 0x60 && byte !== 0x2c && byte !== 0x7c;
+const isPlain = (byte: number) => byte > 0x20 && byte < 0x7f && !SPECIAL.has(byte);
 
 /** Names that Lisp reads as they stand: no colon, which would name a package, no number, and not its name for nothing. */
 const SYMBOL = /^(?!nil$)[a-z][a-z0-9_-]*$/i;

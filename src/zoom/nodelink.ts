@@ -21,11 +21,11 @@ const MOST_SAID = 2000;
 /** Where programs of the system lie that a login by ssh need not look at. */
 const SYSTEM_PATHS = '/usr/local/sbin:/usr/sbin:/sbin';
 
-/** What is run on a node for so many samples a second. */
+/** What is run on a node for so many samples a second. As it is quoted, csh takes it, too. */
 export function monCommand(rate: number): string[] {
   // The schema, and what is late and comes at once, count, too.
   const most = Math.max(200, rate + Math.ceil(rate / 5));
-  return ['env', `PATH="$PATH:${SYSTEM_PATHS}"`, 'beoboard-mon', '--stdio', '--most', String(most)];
+  return ['env', `PATH="$PATH":${SYSTEM_PATHS}`, 'beoboard-mon', '--stdio', '--most', String(most)];
 }
 
 export class NodeLink {
@@ -54,6 +54,14 @@ export class NodeLink {
     child.stderr.on('data', (data: Buffer) => {
       said = (said + data.toString()).slice(-MOST_SAID);
     });
+    // What ssh leaves in the background may keep its stderr, and would be waited for.
+    child.once('exit', () => {
+      const late = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, ENDING_MS);
+      child.once('close', () => clearTimeout(late));
+    });
     const over = new Promise<void>(resolve => {
       child.once('close', () => resolve()).once('error', () => resolve());
     });
@@ -63,7 +71,10 @@ export class NodeLink {
       child.stdout,
       async () => {
         child.stdin.end();
-        const late = setTimeout(() => child.kill(), ENDING_MS);
+        let late = setTimeout(() => {
+          child.kill();
+          late = setTimeout(() => child.kill('SIGKILL'), ENDING_MS);
+        }, ENDING_MS);
         await over;
         clearTimeout(late);
       },

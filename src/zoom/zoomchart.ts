@@ -1,6 +1,7 @@
 // The chart of a node as lines: what it does, and did in the seconds before, as columns of so much time each. Pure.
 
 import { formatDuration } from '../common/durations.js';
+import { oneLine } from '../common/text.js';
 import { PERCENT, type Unit, writeValue } from '../readings/units.js';
 import type { Painter } from '../telling/style.js';
 import type { ToldName, ZoomSample } from './samplevalues.js';
@@ -103,7 +104,7 @@ export function costText(cost: number | undefined): string {
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
   const how = isPlayed ? 'recorded' : `${rate} a second`;
   const late = leftOut > 0 ? `; ${leftOut} left out, the answers before them came late` : '';
-  return `${node}: ${samples} samples in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
+  return `${oneLine(node)}: ${samples} samples in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
 }
 
 const shown = (value: number | undefined, unit: Unit) => (value === undefined ? '-' : writeValue(value, unit));
