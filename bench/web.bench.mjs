@@ -34,7 +34,10 @@ async function measure({ quick, say }) {
     samples[figure].push(sample);
   };
   const sizes = quick
-    ? [[10_000, [10, 100]]]
+    ? [
+        [10_000, [10, 100]],
+        [100_000, [10]],
+      ]
     : [
         [10_000, [0, 10, 100]],
         [100_000, [0, 10]],

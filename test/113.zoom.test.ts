@@ -205,6 +205,24 @@ t.test('one that listens', async t => {
   t.match(await run(['zoom', '--at', `127.0.0.1:${port}`, '--csv']), { code: 1, stderr: /nobody listens there/ });
 });
 
+t.test('what ssh leaves behind, and one that will not end', async t => {
+  const left = join(folder(t), 'left');
+  const stays = fakeSsh(t, MON, `sleep 600 >/dev/null </dev/null & echo $! >${left}`);
+  const { code, stderr } = await run(['zoom', 'n1', '--via', stays, '--for', '100ms', '--csv']);
+  const pid = Number(readFileSync(left, 'utf8'));
+  t.teardown(() => process.kill(pid, 'SIGKILL'));
+  t.equal(code, 0, stderr);
+  t.ok(process.kill(pid, 0), 'it has our stderr as long as it lives, and is not waited for');
+  // A shell that ignores SIGTERM, and goes on when the program behind it has ended.
+  const stubborn = join(folder(t), 'stubborn');
+  writeFileSync(
+    stubborn,
+    `#!/bin/sh\ntrap '' TERM\nnode="$1"; shift 4\n${MON} --name "$node" "$@"\nexec sleep 600 >/dev/null 2>&1\n`,
+  );
+  chmodSync(stubborn, 0o755);
+  t.equal((await run(['zoom', 'n1', '--via', stubborn, '--for', '100ms', '--csv'])).code, 0, 'killed after a while');
+});
+
 t.test('a reader that leaves', async t => {
   const zoom = start(t, ['zoom', 'n1', '--via', fakeSsh(t), '--rate', '1000', '--csv']);
   await until('it tells', () => zoom.output().stdout.length > 100);
