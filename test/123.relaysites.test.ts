@@ -2,7 +2,6 @@
 // off. Nobody is called silent who sends, nobody live who does not, and afterwards all is known again. Each server, and faults made at random:
 // test/long/relay.test.ts.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
 import { lookAtAll } from '../src/slurm/bridge/boardlook.js';
@@ -60,9 +59,11 @@ else {
         for (const [name, state] of mirror.look()?.states ?? []) if (Number(name.slice(1)) <= 10) seen.add(state);
       return states.filter(state => state === 'silent').length === 10;
     });
-    await sleep(500);
     for (const mirror of sites.watched) {
-      const found = mirror.look();
+      const found = await until(`${mirror.name} tells of the veto`, () => {
+        const now = mirror.look();
+        return now?.vetoed === 10 && now;
+      });
       t.equal(found?.vetoed, 10, `${mirror.name}: m2 hears them`);
       t.same(mirror.counts(), { live: 13, uncertain: 10 });
     }
