@@ -458,11 +458,46 @@ struct Names {
   std::vector<const char*> pointers;
 };
 
+// What makes a report believed: { keys, required, clockWindowNs }. Forgets the keys.
+struct Trust {
+  explicit Trust(const Napi::Object& from) : required(static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value())) {
+    bool lossless = true;
+    clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
+    auto list = from.Get("keys").As<Napi::Array>();
+    if (list.Length() > BB_MOST_KEYS) throw Napi::RangeError::New(from.Env(), "too many keys");
+    for (; count < list.Length(); count++) {
+      auto key = list.Get(count).As<Napi::Object>();
+      auto secret = key.Get("secret").As<Napi::Uint8Array>();
+      if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(from.Env(), "a key has 32 bytes");
+      keys[count].id = static_cast<uint16_t>(key.Get("id").As<Napi::Number>().Uint32Value());
+      std::copy_n(secret.Data(), BB_SECRET_BYTES, keys[count].secret);
+    }
+  }
+  ~Trust() { explicit_bzero(keys, sizeof keys); }
+  Trust(const Trust&) = delete;
+  Trust& operator=(const Trust&) = delete;
+
+  // For the options of a writer or a mirror, which read them while they are made.
+  template <typename Options>
+  void Into(Options& options) const {
+    options.keys = keys;
+    options.key_count = count;
+    options.required = required;
+    options.clock_window_ns = clock_window_ns;
+  }
+
+  struct bb_key keys[BB_MOST_KEYS] = {};
+  uint32_t count = 0;
+  enum bb_auth_alg required;
+  uint64_t clock_window_ns = 0;
+};
+
 struct WriterOptions {
   explicit WriterOptions(const Napi::Object& from)
       : path(from.Get("path").As<Napi::String>()),
         cluster(from.Get("clusterName").As<Napi::String>()),
-        nodes(from.Get("nodes").As<Napi::Array>()) {
+        nodes(from.Get("nodes").As<Napi::Array>()),
+        trust(from) {
     options.path = path.c_str();
     options.cluster_name = cluster.c_str();
     options.cluster_id = from.Get("clusterId").As<Napi::Number>().Uint32Value();
@@ -471,28 +506,14 @@ struct WriterOptions {
     options.silent_after_ns = Int64(from, "silentAfterNs");
     options.nodes = nodes.pointers.empty() ? nullptr : nodes.pointers.data();
     options.node_count = nodes.pointers.size();
-    bool lossless = true;
-    options.clock_window_ns = from.Get("clockWindowNs").As<Napi::BigInt>().Uint64Value(&lossless);
-    options.required = static_cast<enum bb_auth_alg>(from.Get("required").As<Napi::Number>().Uint32Value());
-    auto list = from.Get("keys").As<Napi::Array>();
-    if (list.Length() > BB_MOST_KEYS) throw Napi::RangeError::New(from.Env(), "too many keys");
-    for (uint32_t i = 0; i < list.Length(); i++) {
-      auto key = list.Get(i).As<Napi::Object>();
-      auto secret = key.Get("secret").As<Napi::Uint8Array>();
-      if (secret.ByteLength() != BB_SECRET_BYTES) throw Napi::TypeError::New(from.Env(), "a key has 32 bytes");
-      keys[i].id = static_cast<uint16_t>(key.Get("id").As<Napi::Number>().Uint32Value());
-      std::copy_n(secret.Data(), BB_SECRET_BYTES, keys[i].secret);
-    }
-    options.keys = keys;
-    options.key_count = list.Length();
+    trust.Into(options);
   }
-  ~WriterOptions() { explicit_bzero(keys, sizeof keys); }
   WriterOptions(const WriterOptions&) = delete;
   WriterOptions& operator=(const WriterOptions&) = delete;
 
   std::string path, cluster;
   Names nodes;
-  struct bb_key keys[BB_MOST_KEYS] = {};
+  Trust trust;
   struct bb_writer_options options = {};
 };
 
@@ -898,7 +919,8 @@ struct MirrorOptions {
       : path(from.Get("path").As<Napi::String>()),
         site(from.Get("site").As<Napi::String>()),
         cluster(from.Get("clusterName").As<Napi::String>()),
-        masters(from.Get("masters").As<Napi::Array>()) {
+        masters(from.Get("masters").As<Napi::Array>()),
+        trust(from) {
     options.path = path.c_str();
     options.site = site.c_str();
     options.masters = masters.pointers.data();
@@ -912,12 +934,14 @@ struct MirrorOptions {
     options.instance = static_cast<uint64_t>(Int64(from, "instance"));
     options.now_ns = Int64(from, "nowNs");
     options.keep_ages = from.Get("keepAges").ToBoolean();
+    trust.Into(options);
   }
   MirrorOptions(const MirrorOptions&) = delete;
   MirrorOptions& operator=(const MirrorOptions&) = delete;
 
   std::string path, site, cluster;
   Names masters;
+  Trust trust;
   struct bb_mirror_options options = {};
 };
 
@@ -1007,6 +1031,7 @@ class Mirror : public Napi::ObjectWrap<Mirror> {
     auto out = Napi::Object::New(env);
     out.Set("laid", Count(env, counts.laid));
     out.Set("unfit", Count(env, counts.unfit));
+    out.Set("unproved", Count(env, counts.unproved));
     out.Set("full", Count(env, counts.full));
     out.Set("doubtful", Count(env, counts.doubtful));
     out.Set("vetoed", Count(env, counts.vetoed));

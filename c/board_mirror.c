@@ -5,6 +5,7 @@
 #include "board.h"
 #include "board_internal.h"
 #include "liveness.h"
+#include "order.h"
 #include "seqlock.h"
 #include "validate.h"
 
@@ -63,6 +64,10 @@ struct bb_mirror {
   struct bb_place place;
   int64_t uncertain_after_ns, silent_after_ns;
   uint32_t capacity, followed;
+  struct bb_keyring *keys; /* NULL: the relay is believed */
+  enum bb_auth_alg required;
+  struct bb_limits limits; /* by which proved reports are judged, by the master's stamps */
+  struct bb_order *orders; /* with keys: of each record of ours */
   struct mirrored *records;
   struct claimed *claims; /* half of it is empty at least */
   uint32_t names;         /* its size, a power of two */
@@ -196,8 +201,12 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   uint32_t names = 2;
   while (names < 2 * o->capacity) names *= 2;
   struct mirrored *records = (struct mirrored *)calloc(o->capacity, sizeof *records);
-  if (records == NULL || !renew_claims(m, names, o->now_ns)) {
+  struct bb_keyring *keys = o->key_count == 0 ? NULL : bb_keyring_new(o->keys, o->key_count, o->capacity);
+  struct bb_order *orders = o->key_count == 0 ? NULL : (struct bb_order *)calloc(o->capacity, sizeof *orders);
+  if (records == NULL || (o->key_count != 0 && (keys == NULL || orders == NULL)) || !renew_claims(m, names, o->now_ns)) {
     free(records);
+    free(orders);
+    bb_keyring_free(keys);
     return false;
   }
   for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
@@ -209,6 +218,13 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   }
   free(m->records);
   m->records = records;
+  free(m->orders);
+  m->orders = orders;
+  bb_keyring_free(m->keys);
+  m->keys = keys;
+  m->required = o->required;
+  m->limits = (struct bb_limits){.uncertain_after_ns = o->uncertain_after_ns, .silent_after_ns = o->silent_after_ns,
+                                 .clock_window_ns = o->clock_window_ns};
   memset(m->claiming, 0, sizeof m->claiming);
   m->began_ns = o->now_ns;
   m->capacity = o->capacity;
@@ -238,6 +254,8 @@ static void dispose(struct bb_mirror *m) {
   bb_file_unmap(&m->board);
   bb_file_unmap(&m->before);
   bb_place_release(&m->place);
+  bb_keyring_free(m->keys);
+  free(m->orders);
   free(m->records);
   free(m->claims);
   free(m);
@@ -455,6 +473,31 @@ static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const
          bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
 }
 
+/* Whether the node itself made that report, after the one that was laid before it. */
+static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_relay_report *e) {
+  struct bb_order *order = &m->orders[record];
+  /* A name that has proved a key is not believed with a lesser one. */
+  const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
+  enum bb_auth_alg proved;
+  if (bb_keyring_prove(m->keys, (const uint8_t *)&e->report, record, least, &proved) != BB_REASON_NONE) return false;
+  const struct bb_stamp stamp = {(int64_t)e->stamp_ns, (int64_t)e->stamp_real_ns};
+  const enum bb_verdict verdict = bb_order_judge(order, &e->report, proved, stamp, &m->limits).verdict;
+  return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
+}
+
+/* The relay says that there is a newer report, and cannot prove it: the one that is held stands, and nobody is silent for want of another until
+ * the relay itself says that none came. */
+static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_relay_report *e) {
+  r->head = e->head;
+  r->stamp_ns = e->stamp_ns;
+  r->link = (uint8_t)(e->link < BB_LINKS ? e->link : BB_LINK_UNKNOWN);
+  r->early_ns = 0;
+  set_doubtful(m, r, true);
+  lay_again(m, r);
+  take_missing(m, r);
+  m->counts.unproved++;
+}
+
 static void lay_report(struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
   struct bb_mapped *b = &m->board;
   if (e->record >= m->capacity) {
@@ -481,6 +524,10 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
     take_missing(m, r);
     if (batch->now_ns <= limit) return;
     stamp_ns = (int64_t)NS_PER_MS;
+  }
+  if (m->keys != NULL && !is_proved(m, r->record, e)) {
+    pass_over(m, r, e);
+    return;
   }
   /* See proto/relay-v1.md, Time: of what is doubtful no silence is told. */
   const bool is_old = (int64_t)(batch->head.taken_ns - e->stamp_ns) > FRESH_NS;
@@ -513,6 +560,7 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
   const struct bb_arrival a = {.stamp_ns = stamp_ns, .stamp_real_ns = (int64_t)e->stamp_real_ns, .link = doubtful ? BB_LINK_UNKNOWN : link};
   bb_store_report(b, r->record, newest, &e->report, &a);
   bb_add(&record->accepted, 1);
+  if (m->keys != NULL) bb_store(&record->auth_proved, m->orders[r->record].proved);
   bb_store((uint64_t *)&record->offset_us, (uint64_t)offset_us(&e->report, &a));
   bb_add(&b->header->accepted, 1);
   store_word(b, r->record, &a, &e->report);
@@ -543,7 +591,8 @@ static void lay_record(struct bb_mirror *m, const struct batch *batch, const str
   bb_store(&to->restarts, e->restarts);
   bb_store(&to->reboots, e->reboots);
   bb_store(&to->resets, e->resets);
-  bb_store(&to->auth_proved, e->auth_proved);
+  /* With keys, what was proved here. */
+  if (m->keys == NULL) bb_store(&to->auth_proved, e->auth_proved);
   bb_store(&to->flags, e->flags & BB_RECORD_FLAGS_KNOWN);
   uint64_t address[2];
   memcpy(address, e->address_before, sizeof address);
@@ -805,8 +854,9 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
   if (m->gone) return;
   for (uint32_t i = 0; i < m->capacity; i++) {
     struct mirrored *r = &m->records[i];
-    if (r->record == NONE || r->head == 0) continue;
+    if (r->record == NONE) continue;
     const uint64_t word = *column_word(b, r->record);
+    if (word == 0) continue;
     /* Before it could be silent: a veto that comes too late would let it be, for a while. */
     const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word));
     const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "keyring.h"
 #include "layout.gen.h"
 
 #ifdef __cplusplus
@@ -28,6 +29,12 @@ struct bb_mirror_options {
   uint64_t instance;
   int64_t now_ns;  /* every link listens since then */
   bool keep_ages;  /* of the same board of the same master, after a clock stood still: no report is younger than it was */
+  /* Without keys the relay's word is enough. With them each report has to be proved and in order as a receiver has it (order.h), by the
+   * master's stamps. */
+  const struct bb_key *keys;
+  size_t key_count;
+  enum bb_auth_alg required; /* at least */
+  uint64_t clock_window_ns;
 };
 
 /* A ping: when it was asked and answered by this machine's CLOCK_MONOTONIC, and the master's between the two, ns. */
@@ -47,6 +54,7 @@ enum bb_mirror_outcome {
 struct bb_mirror_counts {
   uint64_t laid;     /* reports */
   uint64_t unfit;    /* entries that say what cannot be */
+  uint64_t unproved; /* reports that were not laid for want of a proof, or because they were no news */
   uint64_t full;     /* of records for which there is no room */
   uint64_t doubtful; /* records that have link 0 for want of a good bound, now */
   uint64_t vetoed;   /* and because another master calls them live */

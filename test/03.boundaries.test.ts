@@ -17,6 +17,8 @@ const PARTS: [part: string, files: RegExp][] = [
   ['sender', /^src\/sender\//],
   ['load', /^src\/load\//],
   ['receiver', /^src\/receiver\//],
+  // What makes a report believed, by receivers and by mirrors.
+  ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
   ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],
   ['readings', /^src\/readings\//],
@@ -56,8 +58,9 @@ const MAY: Record<string, string[]> = {
   service: ['native'],
   sender: ['layout', 'native', 'common', 'service'],
   load: ['layout', 'native', 'common'],
-  receiver: ['layout', 'native', 'common', 'shm/writer', 'service'],
-  'shm/writer': ['layout', 'native', 'common'],
+  receiver: ['layout', 'native', 'common', 'shm/trust', 'shm/writer', 'service'],
+  'shm/trust': ['layout', 'native', 'common'],
+  'shm/writer': ['layout', 'native', 'common', 'shm/trust'],
   'shm/reader': ['layout', 'native', 'common'],
   // What can be told of a node, once: knows none of those who tell it.
   readings: ['layout', 'common', 'shm/reader'],
@@ -84,7 +87,7 @@ const MAY: Record<string, string[]> = {
   // native, because `dump` has to open files that no reader would believe.
   cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words', 'terminal'],
   // Carries boards, and writes mirrors by the addon alone: never the writer of a receiver.
-  relay: ['layout', 'native', 'common', 'shm/reader', 'service'],
+  relay: ['layout', 'native', 'common', 'shm/trust', 'shm/reader', 'service'],
   demo: ['common'],
 };
 
@@ -284,7 +287,7 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'src/receiver/main.ts',
       "\nexport { Snapshot } from '../shm/reader.js';",
-      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/writer, service',
+      'src/receiver/main.ts:2: imports ../shm/reader.js: receiver may not import shm/reader; it may import layout, native, common, shm/trust, shm/writer, service',
     ],
     [
       'src/shm/reader.ts',

@@ -29,6 +29,7 @@ import {
   writePing,
   writePong,
 } from '../src/relay/relaywire.js';
+import { trustOptions } from '../src/shm/trust.js';
 import { folder, makeReport, run } from './lib.js';
 import { keyPair } from './relaying.js';
 
@@ -206,6 +207,7 @@ t.test(
       silentAfterNs: 10_500_000_000n,
       instance: 1n,
       nowNs: 1_000_000_000_000n,
+      ...trustOptions(undefined),
     };
     const mirror = new Mirror(options);
     t.teardown(() => mirror.close());

@@ -1,11 +1,15 @@
 // Mirrors: a master, its relay and a mirror with clocks and a network of their own. Whatever happens to messages, processes and clocks: nobody
 // is called silent whom a master heard within the limit, nobody live whom none did; and afterwards the mirror says what the master says.
 
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { decode } from '../src/layout/codec.js';
+import { enums, structs } from '../src/layout/layout.gen.js';
 import { Mirror, Writer } from '../src/native/index.js';
 import type { Message } from '../src/relay/bus.js';
 import { Relay } from '../src/relay/publisher.js';
-import { subjectOf } from '../src/relay/relaywire.js';
+import { BOARD_BYTES, HEAD_BYTES, SIGNATURE_BYTES, signMessage, subjectOf } from '../src/relay/relaywire.js';
+import { type Trust, trustOptions } from '../src/shm/trust.js';
 import { writerOptions } from '../src/shm/writer.js';
 import { folder, type Teardown } from './lib.js';
 import { type Carrier, CLUSTER, Clock, type Master, type Node, quiet, S, SITE, SLOW_TICK, World } from './relaying.js';
@@ -520,7 +524,88 @@ t.test("neither side touches the other one's board", async t => {
       silentAfterNs: 2n,
       instance: 0n,
       nowNs: 0n,
+      ...trustOptions(undefined),
     });
   t.throws(mirror, /is the board of a receiver of cluster "alpha"/);
   first.writer = first.open();
 });
+
+/** A relay that has been broken into: reports in its batches are given to `lie`, and what that returns comes in their place, signed. */
+function breakInto(w: World, lie: (entry: Uint8Array, takenNs: bigint) => readonly Uint8Array[]): void {
+  const master = w.masters[0] as Master;
+  const { head, board, entries } = { head: 0, board: structs.relay_head.bytes, entries: HEAD_BYTES + BOARD_BYTES };
+  w.network.carrier = (message, from) => {
+    if (from !== 'relay m1' || !message.subject.endsWith('.batch')) return [{ message, delay: MS }];
+    const view = new DataView(message.data.buffer, message.data.byteOffset, message.data.byteLength);
+    const takenNs = decode('relay_head', view, head).taken_ns;
+    const told: Uint8Array[] = [];
+    for (let at = entries; at < message.data.length - SIGNATURE_BYTES; at += view.getUint16(at + 2, true)) {
+      const entry = message.data.slice(at, at + view.getUint16(at + 2, true));
+      told.push(...(view.getUint16(at, true) === enums.relay_entry.indexOf('report') ? lie(entry, takenNs) : [entry]));
+    }
+    told.push(...lie(new Uint8Array(), takenNs));
+    const data = Buffer.concat([message.data.subarray(0, entries), ...told, new Uint8Array(SIGNATURE_BYTES)]);
+    const out = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    out.setUint32(head + structs.relay_head.fields.length.offset, data.length, true);
+    out.setUint32(board + structs.relay_board.fields.entries.offset, told.length, true);
+    signMessage(data, message.subject, master.keys.secret);
+    return [{ message: { ...message, data }, delay: MS }];
+  };
+}
+
+t.test(
+  'a relay that lies: with the key of the cluster a mirror takes nothing that the nodes have not made, and nothing twice',
+  async t => {
+    const { fields } = structs.relay_report;
+    const REPORT_AT = fields.report.offset;
+    const nameOf = (entry: Uint8Array) => decode('report', new DataView(entry.buffer), REPORT_AT).hostname;
+    for (const verifies of [false, true]) {
+      const w = new World(folder(t));
+      t.teardown(() => w.end());
+      w.key = { id: 3, node: undefined, secret: randomBytes(32) };
+      w.addMaster('m1').startRelay();
+      w.addNodes(20);
+      const trust: Trust = { keys: [w.key], required: 'cluster', clockWindow: 60_000 };
+      const follower = w.startMirror(w.masters, 64, verifies ? trust : undefined);
+      w.run(20n * S);
+      const node = (name: string) => [...w.mirror().nodes()].find(node => node.name === name);
+      t.same(w.counts(), { live: 20 });
+      t.equal(follower.mirror.unproved, 0);
+      t.equal(Number(node('node01')?.record.auth_proved), verifies ? enums.auth_alg.indexOf('cluster') : 0);
+
+      // node03 began at another time than it says; node05 dies, and a report of it comes again and again, as if it were new.
+      let last: Uint8Array = new Uint8Array();
+      let lies = true;
+      breakInto(w, (entry, takenNs) => {
+        if (!lies) return entry.length > 0 ? [entry] : [];
+        if (entry.length > 0) {
+          if (nameOf(entry) === 'node05' && last.length === 0) last = entry.slice();
+          if (nameOf(entry) === 'node03')
+            new DataView(entry.buffer).setBigUint64(REPORT_AT + structs.report.fields.start_boot_ns.offset, 99n, true);
+          return [entry];
+        }
+        if (last.length === 0) return [];
+        const view = new DataView(last.buffer);
+        view.setBigUint64(fields.head.offset, view.getBigUint64(fields.head.offset, true) + 2n, true);
+        view.setBigUint64(fields.stamp_ns.offset, takenNs, true);
+        return [last.slice()];
+      });
+      w.run(2n * S);
+      w.nodes[4]!.dead = true;
+      w.run(30n * S);
+      t.equal(node('node03')?.report?.start_boot_ns === 99n, !verifies, 'what a node did not say');
+      t.equal(node('node05')?.state, verifies ? 'uncertain' : 'live', 'who is dead');
+      t.equal(node('node03')?.state, verifies ? 'uncertain' : 'live', 'who lives, and whose reports are kept back');
+      t.equal(w.wrong.length > 0, !verifies);
+      t.equal(follower.mirror.unproved > 50, verifies);
+      t.equal(w.counts().live, verifies ? 18 : 20, 'and nobody else');
+      if (!verifies) continue;
+      // When it is honest again, all is told as it is.
+      lies = false;
+      last = new Uint8Array();
+      w.run(14n * S);
+      t.same([node('node03')?.state, node('node05')?.state], ['live', 'silent']);
+      t.same(w.wrong, []);
+    }
+  },
+);

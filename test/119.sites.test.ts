@@ -23,17 +23,22 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
     writeFileSync(join(at, `${who}.login`), `${who}-${who === 'relay' ? 'm1' : 'login1'}:${who}-password\n`, {
       mode: 0o600,
     });
+  // Nodes sign, and the mirror verifies that, too.
+  const nodes = join(at, 'cluster.key');
+  t.match(await run(['keygen', nodes]), { code: 0 });
   const { hubs, leaf } = await startServers(t, at);
   const board = join(at, 'mirror', 'board');
   const mirrorArgs = (port: number, name: string) => [
     ...['mirror', '--board', name, '--nats', `nats://127.0.0.1:${port}`, '--site', 'home', '--cluster', 'alpha'],
     ...['--trust', `m1=${key}.pub`, '--name', 'login1', '--nats-login', join(at, 'mirror.login')],
+    ...['--key-file', nodes],
   ];
   const mirror = start(t, mirrorArgs(leaf.port, board));
   await mirror.ready;
   const source = join(at, 'board');
-  const receiver = await startReceiver(t, source, ['--cluster', 'alpha']);
-  const load = start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, '--size', String(NODES), '--cluster', 'alpha']);
+  const receiver = await startReceiver(t, source, ['--cluster', 'alpha', '--key-file', nodes]);
+  const sent = ['--size', String(NODES), '--cluster', 'alpha', '--key-file', nodes];
+  const load = start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, ...sent]);
   const relayArgs = [
     ...['relay', '--board', source, '--site', 'home', '--master', 'm1', '--key-file', key],
     ...hubs.flatMap(({ port }) => ['--nats', `nats://127.0.0.1:${port}`]),
@@ -116,7 +121,8 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
   mirror.child.kill('SIGTERM');
   t.equal(await mirror.exit, 0);
   t.match(mirror.output().stderr, /ended in good order; the board stays/);
-  t.notMatch(mirror.output().stderr, /not believed|permission/i);
+  t.notMatch(mirror.output().stderr, /not believed|permission|did not prove/i);
+  t.match(mirror.output().stderr, /verifies with key 1: a report needs the tag of a cluster key/);
   t.notMatch(relay.output().stderr, /permission/i);
   // Those of our examples are well: with them nobody waits long for who has fallen silent.
   t.notMatch(mirror.output().stderr + relay.output().stderr, /does not notice/);

@@ -262,6 +262,46 @@ t.test('the permissions of packaging/nats', { skip }, async t => {
   await until('a second is over', () => performance.now() - since > 1200);
   t.notOk(await published(relay, '_INBOX_login1.b'), 'nor one that comes too late');
   t.same(second.came, [], 'and the other mirror has heard none of it');
+
+  // Another site's server: whoever may do anything there can do here what our example lets its login do, and no more.
+  const [away] = await freePorts(1);
+  const remote = `leafnodes { remotes: [ { url: "nats-leaf://leaf-away:leaf-password@127.0.0.1:${leaf}" } ] }`;
+  const site = serve(t, at, 'away', away as number, `listen: "127.0.0.1:${away}"\n${BRISK}${remote}\n`);
+  await isServing(site);
+  const there = await connect({ servers: `127.0.0.1:${away}` });
+  t.teardown(() => there.close());
+  const heard: string[] = [];
+  for (const subject of ['>', `${home}.m1.batch`, `${home}.m1.ping`, '_INBOX_login1.>', '_INBOX_login2.>', 'x'])
+    there.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) });
+  everything.came.length = 0;
+  const marker = `${home}.m1.ask`;
+  await until('the leaf is joined', () => {
+    there.publish(marker);
+    return everything.came.includes(marker);
+  });
+  const last = `${home}.m9.ask`;
+  const tried = [`${home}.m1.batch`, `${home}.m1.index`, `${home}.m1.wait`, '_INBOX_login1.x', 'x', last];
+  // A leaf is told of no wish that its login does not cover whole.
+  for (const subject of tried) everything.hear(subject);
+  await everything.nats.flush();
+  await until('the last comes', () => {
+    for (const subject of tried) there.publish(subject);
+    return everything.came.includes(last);
+  });
+  t.same(new Set(everything.came), new Set([marker, last]), 'what comes of the leaf');
+  await until('the leaf hears', () => {
+    for (const subject of [`${home}.m1.ping`, '_INBOX_login2.x', 'x', `${home}.m1.batch`, '_INBOX_login1.x'])
+      everything.nats.publish(subject);
+    return heard.includes('_INBOX_login1.x') && heard.includes(`${home}.m1.batch`);
+  });
+  t.same(
+    new Set(heard.filter(subject => ![marker, last].includes(subject))),
+    new Set([
+      ...[`${home}.m1.batch`, '_INBOX_login1.x'],
+      // What was published there.
+      ...[`${home}.m1.index`, `${home}.m1.wait`, 'x'],
+    ]),
+  );
 });
 
 t.test('a server that would not notice who has fallen silent', { skip }, async t => {

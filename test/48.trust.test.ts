@@ -12,7 +12,8 @@ import { type Encodable, encode, REPORT_BYTES } from '../src/layout/codec.js';
 import { enums } from '../src/layout/layout.gen.js';
 import { sign } from '../src/layout/tag.js';
 import { BoardReader } from '../src/shm/reader.js';
-import { type BoardOptions, deliver, openWriter, type Trust, writerOptions } from '../src/shm/writer.js';
+import type { Trust } from '../src/shm/trust.js';
+import { type BoardOptions, deliver, openWriter, writerOptions } from '../src/shm/writer.js';
 import { agree } from './hmacs.js';
 import { boardPath, folder, makeReport, ROOT, run, start, startReceiver, until } from './lib.js';
 

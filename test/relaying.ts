@@ -4,9 +4,12 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Key } from '../src/common/keys.js';
 import type { Log } from '../src/common/log.js';
 import { decode } from '../src/layout/codec.js';
 import { clusterId } from '../src/layout/identity.js';
+import { enums } from '../src/layout/layout.gen.js';
+import { sign } from '../src/layout/tag.js';
 import { Writer } from '../src/native/index.js';
 import type { Bus, Message } from '../src/relay/bus.js';
 import { Follower, STEP_MS } from '../src/relay/follower.js';
@@ -14,6 +17,7 @@ import { Relay, SWEEP_MS } from '../src/relay/publisher.js';
 import { subjectOf } from '../src/relay/relaywire.js';
 import type { State } from '../src/shm/liveness.js';
 import { Snapshot } from '../src/shm/reader.js';
+import type { Trust } from '../src/shm/trust.js';
 import { writerOptions } from '../src/shm/writer.js';
 import { makeReport } from './lib.js';
 
@@ -261,6 +265,8 @@ export class World {
   follower: Follower | undefined;
   /** The mirror's process stands still. */
   mirrorPaused = false;
+  /** With which nodes sign their reports; undefined: they do not. */
+  key: Key | undefined;
   readonly wrong: Wrong[] = [];
   /** Node-looks, by state. */
   readonly looks: Record<string, number> = {};
@@ -297,9 +303,9 @@ export class World {
     return this.mirrorClock.at(this.now);
   }
 
-  startMirror(trusted: readonly Master[] = this.masters, capacity = 64): Follower {
+  startMirror(trusted: readonly Master[] = this.masters, capacity = 64, trust?: Trust): Follower {
     const masters = trusted.map(({ name, keys }) => ({ name, key: keys.shown }));
-    const settings = { path: this.mirrorPath, site: SITE, cluster: CLUSTER, masters, capacity, log: quiet };
+    const settings = { path: this.mirrorPath, site: SITE, cluster: CLUSTER, masters, capacity, trust, log: quiet };
     this.follower = new Follower(settings, this.network.endpoint('mirror'), '_INBOX_m', () => this.mirrorNow);
     return this.follower;
   }
@@ -317,9 +323,11 @@ export class World {
         t_real_ns: boot,
         start_boot_ns: 1n,
         cluster_id: this.#clusterId,
+        ...(this.key && { auth_alg: enums.auth_alg.indexOf('cluster'), key_id: this.key.id }),
       },
       CLUSTER,
     );
+    if (this.key !== undefined) sign(datagram, this.key);
     for (const master of this.masters) {
       if (master.paused || master.clock.stopped || node.cut.has(master.name)) continue;
       if (master.writer.deliver(datagram, master.now, boot, 'eth0') === 0) node.heard.set(master.name, this.now);

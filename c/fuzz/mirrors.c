@@ -4,6 +4,7 @@
  * What must hold, whatever comes:
  *   - a reader finds a sound board at the path, with no more records than there is room for, and no stamp or heartbeat later than now;
  *   - the newest slot of a record and its word are of one report: stamp, link, interval and goodbye are the same;
+ *   - with a key, the newest slot has a report that is signed with it, newer than the one before it;
  * and while all that came was honest:
  *   - a report on the board is one that the master has heard, and no younger than that;
  *   - nobody is silent by the board whom the master itself, by what it has said so far, does not call silent. */
@@ -12,6 +13,7 @@
 #include "../board.h"
 #include "../board_mirror.h"
 #include "../liveness.h"
+#include "../mac.h"
 #include "../newest.h"
 #include "fuzz.h"
 
@@ -34,6 +36,10 @@ static struct bb_mirror *mirror;
 /* Of the board that was begun last: the one before it stands at the path until it is whole. */
 static uint64_t instance;
 
+/* Nodes sign, but for one; whether that matters is the mirror's choice. */
+static const struct bb_key key = {.id = 1, .secret = {1, 2, 3}};
+static struct bb_mac *mac;
+
 /* What the master has heard, by its own clock. */
 struct master {
   struct bb_report report[NODES];
@@ -52,14 +58,17 @@ struct play {
   uint64_t stamp_of[MOST_REPORTS]; /* of each report by its seq, by the master's clock */
   uint64_t said[LINKS + 1];        /* the latest heartbeat of each link that was sent, by the master's clock */
   bool honest;
+  bool verifies; /* the mirror, with the key */
 };
 
 static uint64_t there(const struct play *p) { return (uint64_t)(p->now_ns - OFFSET); }
 
-static void begin(struct play *p) {
+static void begin(struct play *p, bool verifies) {
   const char *masters[] = {"m1", "m2"};
+  p->verifies = verifies;
   const struct bb_mirror_options o = {.path = path, .site = "home", .masters = masters, .master_count = 2, .cluster_name = "", .capacity = CAPACITY,
-                                      .uncertain_after_ns = UNCERTAIN, .silent_after_ns = SILENT, .instance = ++instance, .now_ns = p->now_ns};
+                                      .uncertain_after_ns = UNCERTAIN, .silent_after_ns = SILENT, .instance = ++instance, .now_ns = p->now_ns,
+                                      .keys = &key, .key_count = verifies, .required = BB_AUTH_ALG_CLUSTER, .clock_window_ns = 60 * SECOND};
   char why[256] = "";
   if (mirror == NULL) mirror = bb_mirror_open(&o, why, sizeof why);
   else MUST(bb_mirror_renew(mirror, &o, why, sizeof why), "%s", why);
@@ -68,6 +77,7 @@ static void begin(struct play *p) {
 
 static void end(void) {
   if (mirror != NULL) bb_mirror_close(mirror);
+  bb_mac_free(mac);
   char command[160];
   snprintf(command, sizeof command, "rm -rf %s", fuzz_path(""));
   if (system(command) != 0) return;
@@ -192,6 +202,15 @@ static void check_record(const struct play *p, const struct bb_board *b, uint32_
   MUST((int64_t)slot.stamp_ns <= p->now_ns && slot.stamp_ns > 0, "a stamp of %" PRIu64 " at %" PRId64, slot.stamp_ns, p->now_ns);
   MUST(word == BB_COLUMN(slot.stamp_ns / 1000000u, slot.link, slot.report.interval_ms, (slot.report.flags & BB_FLAGS_GOODBYE) != 0),
        "word and slot differ");
+  if (p->verifies) {
+    uint8_t tag[BB_MAC_BYTES];
+    struct bb_slot before;
+    bb_mac_make(mac, &slot.report, offsetof(struct bb_report, tag), tag);
+    MUST(memcmp(tag, slot.report.tag, sizeof slot.report.tag) == 0, "a report that its node has not signed");
+    memcpy(&before, b->map + b->header.records_offset + (uint64_t)i * b->header.record_stride + b->header.slots_offset +
+                        (uint64_t)(1 - which) * b->header.slot_stride, sizeof before);
+    MUST(before.head == 0 || before.report.seq <= slot.report.seq, "a report that came before");
+  }
   if (!p->honest) return;
   const uint32_t seq = slot.report.seq;
   MUST(seq > 0 && seq <= p->seq, "a report that nobody sent");
@@ -247,7 +266,14 @@ static void hear(struct play *p) {
     snprintf(r->hostname, sizeof r->hostname, "n%u", n);
   }
   r->seq = ++p->seq;
-  r->t_boot_ns = there(p);
+  r->t_boot_ns = r->t_real_ns = there(p);
+  if (n != 1) {
+    uint8_t tag[BB_MAC_BYTES];
+    r->key_id = key.id;
+    r->auth_alg = BB_AUTH_ALG_CLUSTER;
+    bb_mac_make(mac, r, offsetof(struct bb_report, tag), tag);
+    memcpy(r->tag, tag, sizeof r->tag);
+  }
   m->head[n] += 2;
   m->stamp[n] = p->stamp_of[p->seq] = there(p);
   m->link[n] = 1 + n % LINKS;
@@ -288,7 +314,7 @@ static void step(struct play *p) {
       MUST(bb_mirror_missing(mirror, numbers, with % (CAPACITY + 2)) <= CAPACITY, "more missing than there is room for");
       if (with % 16 == 15) {
         if (with > 128) bb_mirror_distrust(mirror);
-        begin(p);
+        begin(p, (with & 32) != 0);
       }
       break;
     }
@@ -325,9 +351,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     strcpy(folder, fuzz_path("mirror"));
     MUST(mkdir(folder, 0755) == 0, "cannot make %s", folder);
     snprintf(path, sizeof path, "%.100s/board", folder);
+    mac = bb_mac_new(key.secret);
     atexit(end);
   }
-  begin(&p);
+  begin(&p, false);
   for (unsigned n = 0; in.left > 0 && n < MOST_STEPS; n++) step(&p);
   check(&p);
   return 0;

@@ -28,7 +28,7 @@ _beoboard() {
       COMPREPLY=($(compgen -A hostname -W '-' -- "$cur")) ;;
     send:--interface | receive:--interface)
       COMPREPLY=($(compgen -W "$(cd /sys/class/net 2>/dev/null && echo *)" -- "$cur")) ;;
-    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
+    send:--key-file | send:--pace-file | send:--pretend | send:--config | receive:--board | receive:--key-file | receive:--config | status:--board | status:--config | show:--board | show:--config | events:--board | events:--config | nodes:--board | nodes:--config | check:--board | check:--config | xml:--board | xml:--config | ganglia:--board | ganglia:--config | web:--board | web:--config | prometheus:--board | prometheus:--config | metrics:--board | metrics:--config | supermon:--board | supermon:--config | zoom:--record | zoom:--play | zoom:--config | slurm:--slurm-names | slurm:--board | slurm:--config | bridge:--kill-switch | bridge:--slurm-names | bridge:--board | bridge:--config | jobs:--board | jobs:--config | dump:--board | dump:--config | forget:--board | forget:--config | pace:--pace-file | keygen:--key-file | relay:--board | relay:--key-file | relay:--nats-creds | relay:--nats-nkey | relay:--nats-login | relay:--nats-ca | relay:--nats-cert | relay:--nats-cert-key | relay:--config | mirror:--board | mirror:--trust | mirror:--key-file | mirror:--nats-creds | mirror:--nats-nkey | mirror:--nats-login | mirror:--nats-ca | mirror:--nats-cert | mirror:--nats-cert-key | mirror:--config | load:--key-file | load:--config)
       COMPREPLY=($(compgen -f -- "$cur")) ;;
     send:--proc | send:--sys | send:--scratch | status:--slurm-dir | show:--slurm-dir | nodes:--slurm-dir | web:--slurm-dir | slurm:--slurm-dir | slurm:--slurm-bin | bridge:--journal | bridge:--slurm-bin | jobs:--slurm-dir)
       COMPREPLY=($(compgen -d -- "$cur")) ;;
@@ -36,9 +36,9 @@ _beoboard() {
       COMPREPLY=($(compgen -A hostname -- "$cur")) ;;
     receive:--nodes | status:--nodes | status:-w | show:--nodes | show:-w | events:--nodes | events:-w | nodes:--nodes | nodes:-w | check:--nodes | metrics:--nodes | jobs:--nodes | jobs:-w | nodeset:--exclude | nodeset:-x | nodeset:--intersection | nodeset:-i | pace:--nodes | pace:-w | keygen:--nodes | load:--nodes | load:--silent)
       COMPREPLY=($(compgen -W "$(_beoboard_nodes "${COMP_WORDS[@]}")" -- "$cur")) ;;
-    receive:--require)
+    receive:--require | mirror:--require)
       COMPREPLY=($(compgen -W 'none cluster node' -- "$cur")) ;;
-    receive:--clock-window)
+    receive:--clock-window | mirror:--clock-window)
       COMPREPLY=($(compgen -W 'off' -- "$cur")) ;;
     status:--color | show:--color | events:--color | zoom:--color | jobs:--color)
       COMPREPLY=($(compgen -W 'auto always never' -- "$cur")) ;;
@@ -93,7 +93,7 @@ _beoboard_words() {
       pace) COMPREPLY=($(compgen -W '--nodes -w --interval --for --off --via --pace-file --dry-run --help -h' -- "$cur")) ;;
       keygen) COMPREPLY=($(compgen -W '--key-id --key-file --nodes --relay --help -h' -- "$cur")) ;;
       relay) COMPREPLY=($(compgen -W '--board --owner --nats --site --master --key-file --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
-      mirror) COMPREPLY=($(compgen -W '--board --nats --site --cluster --trust --capacity --name --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
+      mirror) COMPREPLY=($(compgen -W '--board --nats --site --cluster --trust --key-file --require --clock-window --capacity --name --nats-creds --nats-nkey --nats-login --nats-ca --nats-cert --nats-cert-key --config --help -h' -- "$cur")) ;;
       load) COMPREPLY=($(compgen -W '--to --size --prefix --nodes --cluster --key-file --interval --rate --loss --restart-every --silent --silent-from --silent-for --seed --for --json --config --help -h' -- "$cur")) ;;
     esac
     return

@@ -128,8 +128,18 @@ export interface BoardMapping {
   unmap(): void;
 }
 
+/** What makes a report believed. */
+export interface TrustOptions {
+  /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
+  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
+  /** With keys: the `auth_alg` that a report must at least have proved. */
+  required: number;
+  /** How far the wall clock of a proved report may be from the master's where it decides; `NO_WINDOW`: any distance. */
+  clockWindowNs: bigint;
+}
+
 /** How a board is to be made or taken over. Times in ns, names valid and without doubles. */
-export interface WriterOptions {
+export interface WriterOptions extends TrustOptions {
   path: string;
   clusterName: string;
   clusterId: number;
@@ -138,12 +148,6 @@ export interface WriterOptions {
   silentAfterNs: bigint;
   /** The node list; empty: first come, first served. */
   nodes: readonly string[];
-  /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
-  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** With keys: the `auth_alg` that a report must at least have proved. */
-  required: number;
-  /** How far the wall clock of a proved report may be from ours where it decides; `NO_WINDOW`: any distance. */
-  clockWindowNs: bigint;
 }
 
 /** A clock window that takes any wall clock. */
@@ -264,7 +268,7 @@ export interface Harvest {
 }
 
 /** How a mirror's board is to be made. Times in ns. */
-export interface MirrorOptions {
+export interface MirrorOptions extends TrustOptions {
   path: string;
   site: string;
   /** Names, at most six; and which of them is followed: their number for none yet. */
@@ -288,6 +292,8 @@ export const OUTCOME = { taken: 0, malformed: 1, unplaced: 2, ahead: 3 } as cons
 export interface MirrorCounts {
   laid: number;
   unfit: number;
+  /** Reports that no key of ours proves, or that are no news. */
+  unproved: number;
   full: number;
   doubtful: number;
   vetoed: number;

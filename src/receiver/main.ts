@@ -12,11 +12,11 @@ import { onStop, tellParent } from '../common/process.js';
 import { VERBS } from '../common/verbs.js';
 import { Receiver, type ReceiverStatus } from '../native/index.js';
 import { passedSockets, Service } from '../service/service.js';
+import { readTrust, tellTrust } from '../shm/trust.js';
 import { type BoardOptions, openWriter, writerOptions } from '../shm/writer.js';
 import { hasNeighbour } from './beside.js';
 import { Control, controlPath } from './control.js';
 import { type Named, tellBuffer, tellChanges } from './housekeeping.js';
-import { readTrust, tellTrust } from './trust.js';
 
 export const verb = defineVerb({
   name: 'receive',

@@ -5,6 +5,7 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '../common/log.js';
 import { clusterId } from '../layout/identity.js';
 import { Mirror, type MirrorCounts, type MirrorOptions, OUTCOME } from '../native/index.js';
+import { type Trust, trustOptions } from '../shm/trust.js';
 import type { Bus, Message } from './bus.js';
 import { Pings } from './pings.js';
 import { monotonicNs } from './publisher.js';
@@ -49,6 +50,8 @@ export interface MirrorSettings {
   /** By the names of their subjects, and the keys by which they are believed. */
   readonly masters: readonly MasterKey[];
   readonly capacity: number;
+  /** Undefined: the relays are believed, and tags are not looked at. */
+  readonly trust?: Trust | undefined;
   readonly log: Log;
 }
 
@@ -297,6 +300,7 @@ export class Follower {
       clusterId: clusterId(cluster),
       capacity,
       ...this.#limits,
+      ...trustOptions(this.#settings.trust),
       nowNs: this.#now(),
     };
   }

@@ -9,20 +9,34 @@ import { onStop, tellParent } from '../common/process.js';
 import { InputError } from '../common/text.js';
 import { VERBS } from '../common/verbs.js';
 import { Service } from '../service/service.js';
+import { readTrust, tellTrust } from '../shm/trust.js';
 import { type Connection, connectBus, NATS_OPTIONS } from './bus.js';
 import { Follower, STEP_MS } from './follower.js';
 
 export const verb = defineVerb({
   name: 'mirror',
   summary: VERBS.mirror,
-  options: ['board', 'nats', 'site', 'cluster', 'trust', 'capacity', 'name', ...NATS_OPTIONS, 'config'],
+  options: [
+    'board',
+    'nats',
+    'site',
+    'cluster',
+    'trust',
+    'key-file',
+    'require',
+    'clock-window',
+    'capacity',
+    'name',
+    ...NATS_OPTIONS,
+    'config',
+  ],
   forms: forms.mirror,
   examples: [
     'beoboard mirror --nats nats://10.0.0.1:4222 --site home --cluster alpha --trust m1=/etc/beoboard/m1.pub --trust m2=/etc/beoboard/m2.pub',
     'beoboard status',
   ],
   notes:
-    'Every command that reads a board reads this one. It follows one master at a time, of those that --trust names, and makes no verdicts of its own: silent is what that master calls silent, and a node that another master hears is uncertain. It changes masters when the one that it follows is unheard for 3 s or stalled, or another has had a tenth more nodes for 10 s; then the board is a new one. It is no board for beoboard receive or forget. --name is what its answers are sent to: _INBOX_NAME. SIGTERM and SIGINT end it; the board stays, and says that nothing is known.',
+    'Every command that reads a board reads this one. It follows one master at a time, of those that --trust names, and makes no verdicts of its own: silent is what that master calls silent, and a node that another master hears is uncertain. It changes masters when the one that it follows is unheard for 3 s or stalled, or another has had a tenth more nodes for 10 s; then the board is a new one. It is no board for beoboard receive or forget. --name is what its answers are sent to: _INBOX_NAME. With --key-file, the key of the cluster, each report must prove that its node made it, after the one before; who has this file can speak for every node. SIGTERM and SIGINT end it; the board stays, and says that nothing is known.',
 });
 
 /** As many as the marks of a board have room for. */
@@ -53,6 +67,7 @@ export async function main(argv: string[]): Promise<number> {
   const twice = trust.find(({ name }, i) => trust.findIndex(other => other.name === name) < i);
   if (twice !== undefined) throw wrong(`--trust names ${twice.name} twice; leave one out`);
   const masters = trust.map(({ name, path }) => ({ name, key: usable(verb.name, () => readRelayPublicKey(path)) }));
+  const nodes = readTrust(verb.name, options);
   const log = createLog(verb.name);
   const service = new Service();
   const stop = onStop();
@@ -70,7 +85,7 @@ export async function main(argv: string[]): Promise<number> {
   }
   const inbox = `_INBOX_${options.name.replaceAll('.', '_')}`;
   try {
-    follower = new Follower({ path: options.board, site, cluster, masters, capacity, log }, bus, inbox);
+    follower = new Follower({ path: options.board, site, cluster, masters, capacity, trust: nodes, log }, bus, inbox);
   } catch (error) {
     await bus.close();
     throw new Failure((error as Error).message, 1);
@@ -78,9 +93,11 @@ export async function main(argv: string[]): Promise<number> {
   const following = follower;
   service.ready(statusLine(following, bus, cluster));
   service.watch(() => true);
+  tellTrust(nodes, undefined, log);
   log.info(`ready: board ${options.board}, a mirror of ${cluster}`);
   tellParent({ board: options.board });
   let full = 0;
+  let unproved = 0;
   let displace = () => {};
   const displaced = new Promise<void>(resolve => {
     displace = resolve;
@@ -96,6 +113,13 @@ export async function main(argv: string[]): Promise<number> {
     if (mirror.full > full)
       log.seldom('full', 'the master has more nodes than there is room for; give a higher --capacity');
     full = mirror.full;
+    // Those of a board that was begun anew are counted from 0.
+    if (mirror.unproved > unproved)
+      log.seldom(
+        'unproved',
+        `${mirror.unproved - unproved} reports did not prove a key of --key-file, or had come before: not taken, their nodes are uncertain`,
+      );
+    unproved = mirror.unproved;
   }, 1000);
   await Promise.race([stopped, displaced]);
   clearInterval(step);

@@ -2,7 +2,8 @@
 
 import { clusterId } from '../layout/identity.js';
 import { enums } from '../layout/layout.gen.js';
-import { NO_WINDOW, Writer, type WriterOptions } from '../native/index.js';
+import { Writer, type WriterOptions } from '../native/index.js';
+import { type Trust, trustOptions } from './trust.js';
 
 export interface BoardOptions {
   path: string;
@@ -17,16 +18,6 @@ export interface BoardOptions {
   nodes: readonly string[];
   /** Without it nothing is verified, and a tag is as good as none. */
   trust?: Trust | undefined;
-}
-
-/** What makes a report believed. */
-export interface Trust {
-  /** Cluster keys, at most two, with different ids. */
-  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** What a report must at least have proved. */
-  required: (typeof enums.auth_alg)[number];
-  /** How far a node's wall clock may be from ours where it decides, ms; `off`: any distance. */
-  clockWindow: number | 'off';
 }
 
 /** What became of a datagram: `accepted`, `duplicate`, or the reason of its refusal. */
@@ -44,7 +35,6 @@ export function editBoard(path: string): Writer {
 
 /** The same in the addon's units. */
 export function writerOptions(options: BoardOptions): WriterOptions {
-  const window = options.trust?.clockWindow;
   return {
     path: options.path,
     clusterName: options.cluster,
@@ -53,9 +43,7 @@ export function writerOptions(options: BoardOptions): WriterOptions {
     uncertainAfterNs: nanoseconds(options.uncertainAfter),
     silentAfterNs: nanoseconds(options.silentAfter),
     nodes: [...new Set(options.nodes)],
-    keys: options.trust?.keys ?? [],
-    required: enums.auth_alg.indexOf(options.trust?.required ?? 'none'),
-    clockWindowNs: window === undefined || window === 'off' ? NO_WINDOW : nanoseconds(window),
+    ...trustOptions(options.trust),
   };
 }
 

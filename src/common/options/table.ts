@@ -364,6 +364,11 @@ export const forms = {
   },
   mirror: {
     cluster: optional('NAME', 'the cluster, as subjects have it: of a-z 0-9 _ -', values.relayName),
+    'key-file': optional(
+      'FILE',
+      'verify the tag of each report, too: the key of the cluster, in a file that only its owner can read',
+      file,
+    ),
   },
   keygen: {
     nodes: optional('LIST', 'the nodes whose own keys are to be derived, as a host list or @FILE', values.nodes),

@@ -1,11 +1,32 @@
-// What the receiver believes: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
+// What a writer of boards believes: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
 // that is done in c/.
 
 import { usable } from '../common/failure.js';
 import { readClusterKeys } from '../common/keys.js';
 import type { Log } from '../common/log.js';
 import { UsageError, type Values } from '../common/options.js';
-import type { Trust } from '../shm/writer.js';
+import { enums } from '../layout/layout.gen.js';
+import { NO_WINDOW, type TrustOptions } from '../native/index.js';
+
+/** What makes a report believed. */
+export interface Trust {
+  /** Cluster keys, at most two, with different ids. */
+  keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
+  /** What a report must at least have proved. */
+  required: (typeof enums.auth_alg)[number];
+  /** How far a node's wall clock may be from ours where it decides, ms; `off`: any distance. */
+  clockWindow: number | 'off';
+}
+
+/** The same in the addon's units; without trust nothing is verified, and a tag is as good as none. */
+export function trustOptions(trust: Trust | undefined): TrustOptions {
+  const window = trust?.clockWindow;
+  return {
+    keys: trust?.keys ?? [],
+    required: enums.auth_alg.indexOf(trust?.required ?? 'none'),
+    clockWindowNs: window === undefined || window === 'off' ? NO_WINDOW : BigInt(Math.round(window * 1e6)),
+  };
+}
 
 type Options = Values<'key-file' | 'require' | 'clock-window'>;
 
