@@ -2,11 +2,14 @@
 // faults made at random, with two masters and two mirrors, against the truth, which is when each node has sent. Not part of `npm test`.
 //   npm run test:long -- relay          MINUTES=n (10), SEED=n
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { random } from '../../src/load/simulatednode.js';
-import { INSIDE, inOwnNetwork, until } from '../lib.js';
-import { noServers } from '../natsservers.js';
+import { BoardReader } from '../../src/shm/reader.js';
+import { folder, freePorts, INSIDE, inOwnNetwork, run, start, startReceiver, until } from '../lib.js';
+import { isServing, noServers, serve } from '../natsservers.js';
 import { noNamespaces } from '../netns.js';
 import { type Part, Sites, type Watched } from '../relaysites.js';
 
@@ -152,8 +155,53 @@ async function atRandom(t: Test): Promise<void> {
   }
 }
 
+/** A server that waits for nobody for longer than half a second, and a mirror that stands still while much comes. */
+async function slowConsumer(t: Test): Promise<void> {
+  const NODES = 2000;
+  const at = folder(t);
+  const [port = 0] = await freePorts(1);
+  const log = join(at, 'server.log');
+  const config = `listen: "127.0.0.1:${port}"\nping_interval: "1s"\nping_max: 2\nwrite_deadline: "500ms"\nlogfile: "${log}"\n`;
+  await isServing(serve(t, at, 'hub', port, config));
+  const key = join(at, 'relay.key');
+  t.match(await run(['keygen', '--relay', key]), { code: 0 });
+  const where = ['--nats', `nats://127.0.0.1:${port}`, '--site', 'home'];
+  const source = join(at, 'board');
+  const receiver = await startReceiver(t, source, ['--cluster', 'alpha']);
+  start(t, ['load', '--to', `127.0.0.1:${receiver.port}`, '--size', String(NODES), '--cluster', 'alpha']);
+  start(t, ['relay', '--board', source, ...where, '--master', 'm1', '--key-file', key]);
+  const board = join(at, 'mirror', 'board');
+  const mirror = start(t, ['mirror', '--board', board, ...where, '--cluster', 'alpha', '--trust', `m1=${key}.pub`]);
+  await mirror.ready;
+  const reader = new BoardReader(board);
+  t.teardown(() => reader.close());
+  const counts: Record<string, number> = {};
+  const live = () => {
+    const snapshot = reader.snapshot();
+    if (snapshot.stalled) return 0;
+    const states = Array.from(snapshot.nodes(), ({ state }) => state);
+    for (const state of states) counts[state] = (counts[state] ?? 0) + 1;
+    return states.filter(state => state === 'live').length;
+  };
+  await until('all are live', () => live() === NODES, LOOK_MS);
+  mirror.child.kill('SIGSTOP');
+  const began = performance.now();
+  await until('the server cuts it off', () => /slow consumer/i.test(readFileSync(log, 'utf8')), LOOK_MS);
+  t.comment(`a mirror that stands still is cut off after ${seconds(performance.now() - began)} s`);
+  t.equal(live(), 0, 'nothing is known by it');
+  mirror.child.kill('SIGCONT');
+  const on = performance.now();
+  await until('all are live again', () => live() === NODES, LOOK_MS);
+  t.comment(
+    `all are live again ${seconds(performance.now() - on)} s after it goes on; looks ${JSON.stringify(counts)}`,
+  );
+  t.equal(counts.silent, undefined, 'nobody was called silent');
+  t.match(mirror.output().stderr, /: a gap\n/, 'and it tells of the gap');
+}
+
 if (!INSIDE) inOwnNetwork(t, 'ip link set lo up', import.meta.url);
 else {
   t.test('each server is killed, frozen and cut off', { skip }, async t => eachServer(t));
+  t.test('a mirror that does not keep up', { skip }, async t => slowConsumer(t));
   t.test('faults made at random', { skip }, async t => atRandom(t));
 }
