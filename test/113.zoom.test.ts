@@ -1,13 +1,15 @@
 // `beoboard zoom` in lines: shares and rates out of made answers, a beoboard-mon that is run or listens, recordings there and back, and every
 // way in which a link may end.
 
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { listenAt } from '../src/common/listening.js';
 import { type Expression, Scanner, treeOf } from '../src/supermon/expressions.js';
+import { RecordingParser } from '../src/zoom/recording.js';
 import { SampleReader, toldValues } from '../src/zoom/samplevalues.js';
 import { folder, run, start, until } from './lib.js';
 import { compileMon, startMon } from './mon.js';
@@ -76,6 +78,31 @@ t.test('shares and rates', async t => {
   t.same(valuesOf(reader, third, 400), {}, 'then nothing is known');
 });
 
+t.test('numbers that are none', async t => {
+  const answer = (number: string, us: string) => `((n1 cpuinfo live 0 ((nr 1) ${`${number} `.repeat(8)}))
+(n1 netinfo live 0 ((nr 1) (eth0 ${number} ${number} ${number}))) (n1 avenrun live 0 ((nr 1) ${number} 1 1))
+(n1 memory live 0 ((nr 1) ${number} ${number} ${number})) (n1 procs live 0 ((nr 1) ${number} ${number} 1))
+(n1 disk live 0 ((nr 1) 1 1 ${number} ${number} 1 ${number})) (s server ok 0 ((nr 1) 1 ${us})))`;
+  for (const number of ['1e400', 'Infinity', '-Infinity', 'NaN', '9'.repeat(400), '9007199254740992', '0x10', 'nil']) {
+    const reader = new SampleReader(SCHEMA, undefined);
+    reader.take(scan(answer('0', '0')), 0);
+    t.same(valuesOf(reader, answer(number, number), 100), {}, number);
+    t.equal(reader.cost, undefined);
+  }
+  // In no time, and in a time that is too short for any.
+  for (const ms of [0, 5e-324]) {
+    const reader = new SampleReader(SCHEMA, undefined);
+    reader.take(scan(answer('0', '0')), 0);
+    for (const value of Object.values(valuesOf(reader, answer('9007199254740991', '9007199254740991'), ms)))
+      t.ok(Number.isFinite(value));
+    t.equal(reader.cost, undefined);
+  }
+  const back = new SampleReader(SCHEMA, undefined);
+  back.take(scan(answer('0', '9')), 0);
+  back.take(scan(answer('0', '1')), 100);
+  t.equal(back.cost, undefined, 'a counter that went back');
+});
+
 t.test('of several nodes', async t => {
   const both =
     '((n1 procs live 0 ((nr 1) 1 0 0)) (n2 procs live 0 ((nr 1) 2 0 0)) (a server ok 0 ((nr 1) 1 1)) (b server ok 0 ((nr 1) 1 1)))';
@@ -104,6 +131,20 @@ function fakeSsh(t: Test, mon = MON, before = ''): string {
   writeFileSync(script, `#!/bin/sh\n${before}\n${words}\nexec ${mon} --name "$node" "$@"\n`);
   chmodSync(script, 0o755);
   return script;
+}
+
+/** A server that says this to every question; its port. */
+async function saying(t: Test, say: (socket: Socket) => void): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('data', () => say(socket));
+  });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (await listenAt(server, { host: '127.0.0.1', port: 0 })).port;
 }
 
 const NAMES = ['t_ms', ...toldValues.map(({ name }) => name)];
@@ -158,20 +199,13 @@ t.test('as JSON, recorded and played', async t => {
   });
   t.equal(readFileSync(file, 'utf8'), kept, 'and is as it was');
 
-  const head = kept.split('\n')[0];
-  for (const [text, says] of [
-    ['', ':1: no recording;'],
-    ['x\n', ':1: no object of JSON;'],
-    ['{}\n', ':1: no recording;'],
-    ['{"form":"beoboard zoom 1","schema":"(("}\n', ':1: no answer of a server;'],
-    [`${head}\n{"ms":1,"answer":"hello"}\n`, ':2: no answer of a server;'],
-    [`${head}\n{"answer":"()"}\n`, ':2: no time;'],
-  ] as const) {
-    writeFileSync(file, text);
-    const { code, stderr } = await run(['zoom', '--play', file, '--csv']);
-    t.equal(code, 2, stderr);
-    t.match(stderr, says);
-  }
+  writeFileSync(file, `${kept}{"ms":299,"answer":"()"}\n{"ms":298,"answer":"()"}\n`);
+  const back = await run(['zoom', '--play', file, '--csv']);
+  t.equal(back.code, 1);
+  t.match(
+    back.stderr,
+    /:\d+: the time 29[89] ms is before that of the line above, [\d.]+ ms; give a file that --record has written\n$/,
+  );
   // Whoever wrote it was killed: what is whole counts.
   writeFileSync(file, kept.slice(0, -20));
   const cut = await run(['zoom', '--play', file, '--json']);
@@ -179,6 +213,92 @@ t.test('as JSON, recorded and played', async t => {
   t.match(await run(['zoom', '--play', '/nowhere', '--csv']), {
     code: 2,
     stderr: /--play: cannot read \/nowhere: ENOENT; give a file/,
+  });
+});
+
+t.test('recordings that are none', async t => {
+  const head = '{"form":"beoboard zoom 1","schema":"((x y z (a)))"}';
+  const rows: [lines: string[], says: string][] = [
+    [['x'], '1: no object of JSON'],
+    [['{}'], '1: no recording'],
+    [['{"form":"beoboard zoom 1","schema":"(("}'], '1: no answer of a server, since it is not whole'],
+    [[head, '{"ms":1,"answer":"hello"}'], '2: no answer of a server, since it is no list'],
+    [[head, '{"ms":1,"answer":"()"}', '{"ms":2,"answer":7}'], '3: no answer of a server'],
+    [[head, `{"ms":1,"answer":[${'[],'.repeat(200)}[]]}`], '2: no object of JSON'],
+    [[head, '{"answer":"()"}'], '2: no time'],
+    [[head, '{"ms":1e400,"answer":"()"}'], '2: no time'],
+    [[head, '{"ms":-1,"answer":"()"}'], '2: the time -1 ms is before that of the line above, 0 ms'],
+    [[head, '{"ms":1e300,"answer":"()"}'], '2: the time 1e+300 ms is more than a day after 0 ms'],
+    [
+      [head, '{"ms":5,"answer":"()"}', '{"ms":4.9,"answer":"()"}'],
+      '3: the time 4.9 ms is before that of the line above, 5 ms',
+    ],
+  ];
+  for (const [[first, ...more], says] of rows) {
+    const parser = new RecordingParser('FILE');
+    const read = () => {
+      parser.head(first);
+      for (const line of more) parser.next(line);
+    };
+    t.throws(read, { message: `FILE:${says}; give a file that --record has written`, exitCode: 1 }, says);
+  }
+  t.throws(() => new RecordingParser('FILE').head(undefined), /^FILE:1: no recording;/);
+  const parser = new RecordingParser('FILE');
+  t.match(parser.head(head), { node: undefined });
+  for (const ms of [0, 0, 0.5, 86_400_000, 172_800_000]) t.equal(parser.next(`{"ms":${ms},"answer":"()"}`).ms, ms);
+});
+
+t.test('a recording that is no plain file', async t => {
+  const fifo = join(folder(t), 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  // Nobody writes into it: to open it as others are opened would wait for ever.
+  for (const file of [fifo, '/dev/zero', folder(t)])
+    t.match(await run(['zoom', '--play', file, '--csv']), {
+      code: 2,
+      stderr: `beoboard zoom: --play: cannot read ${file}: it is no plain file; give a file that --record has written\n`,
+    });
+});
+
+t.test('answers that would take much memory', async t => {
+  const file = join(folder(t), 'hostile.jsonl');
+  const head = JSON.stringify({ form: 'beoboard zoom 1', schema: '((s cpuinfo 0x1 0 ((nr 1) user)))' });
+  // What was made of 15 MiB of it once was 1.3 GB.
+  for (const [answer, says] of [
+    [`((a b c(${'()'.repeat(7_500_000)})))`, 'has an element of more than 4096 atoms and lists'],
+    [`(${'(a b())'.repeat(2_100_000)})`, 'has more than 262144 elements'],
+  ] as const) {
+    writeFileSync(file, `${head}\n${JSON.stringify({ ms: 1, answer })}\n`);
+    const { code, stderr } = await run(['zoom', '--play', file, '--csv'], {
+      NODE_OPTIONS: '--max-old-space-size=160',
+    });
+    t.same([code, stderr.match(/:2: no answer of a server, since it (.*); give/)?.[1]], [1, says], stderr.slice(-500));
+  }
+});
+
+t.test('--record leaves nothing behind where nothing was heard', async t => {
+  const file = join(folder(t), 'kept.jsonl');
+  const { port } = await startMon(t, MON);
+  for (const argv of [
+    ['n1', '--via', fakeSsh(t, MON, 'exit 255')],
+    ['n1', '--via', '/nowhere/ssh'],
+    ['--at', `127.0.0.1:${await saying(t, socket => socket.write('((x y z (a)))\n'))}`],
+  ]) {
+    t.equal((await run(['zoom', ...argv, '--csv', '--record', file])).code, 1);
+    t.notOk(existsSync(file), argv.join(' '));
+  }
+  // Ended while it waits for the first sample.
+  const quiet = fakeSsh(t, MON, 'echo "((x cpuinfo 0x1 0 ((nr 1) user)))"; cat >/dev/null');
+  const zoom = start(t, ['zoom', 'n1', '--via', quiet, '--csv', '--record', file]);
+  await until('it has heard the schema', () => zoom.output().stdout.includes('t_ms'));
+  zoom.child.kill('SIGTERM');
+  t.equal(await zoom.exit, 0);
+  t.notOk(existsSync(file));
+  const { code, stderr } = await run(['zoom', '--at', `127.0.0.1:${port}`, '--for', '50ms', '--csv', '--record', file]);
+  t.equal(code, 0, stderr);
+  t.ok(existsSync(file), 'and the same name can be used again');
+  t.match(await run(['zoom', '--at', `127.0.0.1:${port}`, '--csv', '--record', '/nowhere/x']), {
+    code: 2,
+    stderr: /^beoboard zoom: --record: ENOENT: .*\n$/,
   });
 });
 
@@ -221,6 +341,15 @@ t.test('what ssh leaves behind, and one that will not end', async t => {
   );
   chmodSync(stubborn, 0o755);
   t.equal((await run(['zoom', 'n1', '--via', stubborn, '--for', '100ms', '--csv'])).code, 0, 'killed after a while');
+  // Who asks again does not wait for that.
+  const zoom = start(t, ['zoom', 'n1', '--via', stubborn, '--csv']);
+  await until('it tells', () => zoom.output().stdout.split('\n').length > 4);
+  let ended: number | string | undefined;
+  void zoom.exit.then(code => {
+    ended = code;
+  });
+  await until('it ends', () => ended !== undefined || (zoom.child.kill('SIGINT') && false));
+  t.equal(ended, 1);
 });
 
 t.test('a reader that leaves', async t => {
@@ -231,12 +360,24 @@ t.test('a reader that leaves', async t => {
   t.same(await ended, [0, null]);
 });
 
+const INSTALL = 'install it (docs/supermon.md)';
+const NOISE = 'a shell on the way there may print nothing of its own on stdout; look into its .bashrc and the like';
+
 t.test('links that end, and answers that are none', async t => {
   for (const [before, says] of [
     ['echo "ssh: no such host" >&2; exit 255', 'ssh ended with 255: ssh: no such host'],
-    ['exit 127', 'ssh ended with 127'],
+    [
+      'echo "bash: beoboard-mon: command not found" >&2; exit 127',
+      `ssh ended with 127: bash: beoboard-mon: command not found; if beoboard-mon is not installed there, ${INSTALL}`,
+    ],
+    ['exit 126', `ssh ended with 126; if beoboard-mon may not be run there, ${INSTALL}`],
     ['kill -9 $$', 'ssh ended by SIGKILL'],
-    ['echo "Welcome to node n1"; cat >/dev/null', 'what it answers is no list'],
+    ['echo "Welcome to node n1"; cat >/dev/null', `what it answers is no list: 'Welcome to node n1'; ${NOISE}`],
+    [
+      "printf '\\033[31m(base) \\007\\302\\233%0300d' 1; cat >/dev/null",
+      `what it answers has the byte 27, which is of no expression of this protocol: '\\u{1b}[31m(base) \\u{7}\\u{9b}${'0'.repeat(45)}…'; ${NOISE}`,
+    ],
+    [`printf '\\033[2J%0900d' 1 >&2; exit 1`, `ssh ended with 1: \\u{1b}[2J${'0'.repeat(195)}…`],
     ['sleep 0; echo "((a b"; exit 0', 'ssh ended with 0'],
   ] as const) {
     const via = fakeSsh(t, MON, before);
@@ -246,28 +387,28 @@ t.test('links that end, and answers that are none', async t => {
   }
   t.match(await run(['zoom', 'n1', '--via', '/nowhere/ssh', '--csv']), {
     code: 1,
-    stderr: /n1: cannot run \/nowhere\/ssh: .*ENOENT/,
+    stderr:
+      'beoboard zoom: n1: cannot run /nowhere/ssh: there is no such program here; install it, or name another one with --via\n',
   });
-  /** Says this to every question. */
-  const saying = async (say: (socket: Socket) => void) => {
-    const sockets = new Set<Socket>();
-    const server = createServer(socket => {
-      sockets.add(socket);
-      socket.on('error', () => undefined).on('data', () => say(socket));
+  // This machine, on which it is not installed where it is looked for.
+  const nothing = folder(t);
+  for (const program of ['sh', 'env']) symlinkSync(`/bin/${program}`, join(nothing, program));
+  const local = await run(['zoom', '--csv', '--for', '1ms'], { PATH: nothing });
+  if (!['/usr/local/sbin', '/usr/sbin', '/sbin'].some(path => existsSync(join(path, 'beoboard-mon'))))
+    t.match(local, {
+      code: 1,
+      stderr: /^beoboard zoom: this machine: sh ended with 127: .*beoboard-mon.*; if .* install it/,
     });
-    t.teardown(() => {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    });
-    return (await listenAt(server, { host: '127.0.0.1', port: 0 })).port;
-  };
   for (const [say, says] of [
     [(socket: Socket) => socket.end(), /it closed the connection|ECONNRESET/],
-    [(socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'), /what it answers is no list/],
+    [
+      (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
+      /what it answers is no list: 'HTTP\/1\.1 400 Bad Request'; give the address of a beoboard-mon/,
+    ],
     [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /it is no server of nodes/],
     [(socket: Socket) => socket.write('('.repeat(100)), /what it answers has lists more than 16 deep/],
   ] as const)
-    t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(say)}`, '--csv']), { code: 1, stderr: says });
+    t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(t, say)}`, '--csv']), { code: 1, stderr: says });
 });
 
 t.test('what it leaves behind: nothing', async t => {

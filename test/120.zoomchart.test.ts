@@ -89,6 +89,24 @@ t.test('as lines', async t => {
       chart(history, UNITS, HEADING, { columns, rows }, painter('never')).length <= Math.max(2, rows),
       `${columns} × ${rows}`,
     );
+  const none = new History();
+  none.add({
+    ms: 0,
+    values: new Map<ToldName, number>([
+      ['mem_used_mib', 0],
+      ['mem_total_mib', 0],
+    ]),
+  });
+  const memory = chart(none, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'))[3];
+  t.equal(memory?.length, 45, 'a machine that has no memory has a column all the same');
+  const long = chart(
+    none,
+    UNITS,
+    { ...HEADING, node: '\x9b'.repeat(300) },
+    { columns: 45, rows: 12 },
+    painter('never'),
+  );
+  t.ok(long[0]?.startsWith(`${'\\u{9b}'.repeat(79)}…: `), 'a name is no order to the terminal');
   const late = { ...HEADING, leftOut: 7, cost: undefined };
   t.equal(
     chart(history, UNITS, late, { columns: 80, rows: 24 }, painter('never'))[0],

@@ -18,9 +18,14 @@ export function oneLine(text: string): string {
   return text.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
+/** The beginning of a text, in one line: so many characters of it. */
+export function brief(text: string, most: number): string {
+  return oneLine(text.length > most ? `${text.slice(0, most - 1)}…` : text);
+}
+
 /** What somebody wrote, to be repeated in a message: quoted, in one line, at most 60 characters of it. */
 export function quote(text: string): string {
-  return `'${oneLine(text.length > 60 ? `${text.slice(0, 59)}…` : text)}'`;
+  return `'${brief(text, 60)}'`;
 }
 
 /** How many letters must be changed, dropped, added or swapped with their neighbour to get from one word to the other. */

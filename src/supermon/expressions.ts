@@ -5,6 +5,10 @@
 const MOST_DEEP = 16;
 /** How long an atom may be, bytes. */
 const MOST_ATOM = 4096;
+/** How many atoms and lists one element may have, however deep they lie: whoever takes it apart makes an object of each. */
+const MOST_PARTS = 4096;
+/** How many elements an answer may have, where its reader does not say. */
+const MOST_ELEMENTS = 1 << 20;
 
 const [OPEN, CLOSE, QUOTE, BACKSLASH] = [0x28, 0x29, 0x22, 0x5c];
 const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
@@ -40,7 +44,7 @@ export interface Expression {
 
 /** Takes the bytes of one answer as they come. What is wrong with it is found at its first byte that is. */
 export class Scanner {
-  readonly #chunks: Buffer[] = [];
+  #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   readonly #elements: Element[] = [];
   #depth = 0;
@@ -49,26 +53,46 @@ export class Scanner {
   #isEscaped = false;
   #atom = 0;
   #start = 0;
-  /** Members of the element so far, and whether the last one is a list. */
+  /** Members of the element so far, whether the last one is a list, and how many atoms and lists are in all of them. */
   #members = 0;
   #endsInList = false;
+  #parts = 0;
 
-  /** `most`: how long an answer may be, bytes. */
-  constructor(readonly most: number) {}
+  /** `most`: how long an answer may be, bytes; `mostElements`: how many it may have. */
+  constructor(
+    readonly most: number,
+    readonly mostElements = MOST_ELEMENTS,
+  ) {}
 
   /** The whole answer, once its last byte has come. Throws BadExpression. */
   push(chunk: Buffer): Expression | undefined {
     const from = this.#length;
     if (from + chunk.length > this.most) throw new BadExpression(`is longer than ${this.most} bytes`);
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
+    this.#keep(chunk);
     for (let i = 0; i < chunk.length; i++) {
       if (!this.#take(chunk[i] as number, from + i)) continue;
       for (let rest = i + 1; rest < chunk.length; rest++)
         if (!isSpace(chunk[rest] as number)) throw new BadExpression('goes on behind its end');
-      return { bytes: Buffer.concat(this.#chunks, this.#length), elements: this.#elements };
+      return { bytes: this.#bytes.subarray(0, this.#length), elements: this.#elements };
     }
     return undefined;
+  }
+
+  /** An answer that comes at once is not copied; one in many pieces takes no more room than one in few. */
+  #keep(chunk: Buffer): void {
+    const from = this.#length;
+    this.#length += chunk.length;
+    if (from === 0) {
+      this.#bytes = chunk;
+      return;
+    }
+    if (this.#length > this.#bytes.length) {
+      const room = Math.max(this.#length, Math.min(this.most, 2 * this.#bytes.length));
+      const larger = Buffer.allocUnsafe(room);
+      this.#bytes.copy(larger, 0, 0, from);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, from);
   }
 
   /** Whether this byte, the one at that place, is the last one. */
@@ -87,6 +111,7 @@ export class Scanner {
 
   #begin(what: 'quotes' | 'atom'): void {
     if (this.#depth < 2) throw new BadExpression(this.#depth === 0 ? 'is no list' : 'has an element that is no list');
+    this.#part();
     if (this.#depth === 2) this.#member(false);
     this.#within = what;
     this.#atom = 1;
@@ -95,6 +120,11 @@ export class Scanner {
   #member(isList: boolean): void {
     this.#members++;
     this.#endsInList = isList;
+  }
+
+  #part(): void {
+    if (++this.#parts > MOST_PARTS)
+      throw new BadExpression(`has an element of more than ${MOST_PARTS} atoms and lists`);
   }
 
   #grow(): void {
@@ -112,9 +142,16 @@ export class Scanner {
   #open(at: number): void {
     this.#within = undefined;
     if (this.#depth >= MOST_DEEP) throw new BadExpression(`has lists more than ${MOST_DEEP} deep`);
+    if (this.#depth >= 2) this.#part();
     if (this.#depth === 2) this.#member(true);
-    if (this.#depth === 1) [this.#start, this.#members, this.#endsInList] = [at, 0, false];
+    if (this.#depth === 1) this.#begun(at);
     this.#depth++;
+  }
+
+  #begun(at: number): void {
+    if (this.#elements.length >= this.mostElements)
+      throw new BadExpression(`has more than ${this.mostElements} elements`);
+    [this.#start, this.#members, this.#endsInList, this.#parts] = [at, 0, false, 0];
   }
 
   #close(at: number): boolean {
@@ -133,7 +170,7 @@ export class Scanner {
 /** An expression taken apart: atoms as texts, lists as arrays. */
 export type Tree = string | readonly Tree[];
 
-/** An element taken apart. */
+/** An element taken apart: as many objects as it has atoms and lists. */
 export function treeOf(expression: Expression, { start, end }: Element): readonly Tree[] {
   const text = expression.bytes.toString('latin1', start, end);
   const stack: Tree[][] = [[]];

@@ -29,10 +29,11 @@ export const verb = defineVerb({
     'beoboard zoom --at 10.0.0.17 --record jitter.jsonl',
     'beoboard zoom --play jitter.jsonl',
   ],
-  notes: `Starts beoboard-mon on the node, which has to be installed there, and asks it until it is ended: ssh NODE beoboard-mon --stdio. Without a node it looks at this
-machine. --at asks a server that listens, a beoboard-mon or a beoboard supermon; of several nodes it tells of NODE.
-CPU time is told in jiffies of 10 ms: shares of it are over the last 100 ms, all else is between two samples. The kernel makes the counters of memory, disks and interfaces as often as it is asked, load averages every 5 s.
-What it costs the node is the CPU time of the server alone; ssh comes on top. q, Ctrl-C and --for end it. Exit codes: 0 done, 1 the node does not answer or the link broke, 2 usage.`,
+  notes: `It runs ssh NODE beoboard-mon --stdio and asks again and again until it is stopped. beoboard-mon must be installed on the node.
+Without a node it watches this machine. --at asks a server that listens, without ssh; if that server has several nodes, name one of them.
+The kernel counts CPU time in jiffies of 10 ms, so CPU shares are over the last 100 ms. All other values are between two samples.
+At the end, and in the title, it says what it costs the node: the CPU time of beoboard-mon. What sshd uses comes on top.
+q, Ctrl-C and --for stop it; a second Ctrl-C stops it at once. Exit codes: 0 done, 1 no answer, a broken link or a bad recording, 2 usage.`,
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -41,13 +42,15 @@ type Options = ValuesOf<typeof verb>;
 const COST_EVERY_MS = 1000;
 /** How far behind it may be and still make up for it, ms: timers come late. */
 const CATCH_UP_MS = 20;
-/** For how long who ends the link may be waited for to end us, too, ms: Ctrl-C is for all in the foreground. */
+/** For how long who ends the link may be waited for to end us, too, ms: Ctrl-C is for all in the foreground. Signals within it are one. */
 const SAME_END_MS = 200;
 
 /** Where answers come from. */
 interface Source {
   reader: SampleReader;
   heard: AsyncGenerator<Heard>;
+  /** Takes an answer that made a sample into the recording. */
+  keep(one: Heard): Promise<void>;
   /** So far; questions that were left out, because the one before was not answered yet, too. */
   readonly progress: { samples: number; ms: number; leftOut: number };
   close(): Promise<void>;
@@ -58,7 +61,7 @@ const UNITS: ReadonlyMap<ToldName, Unit> = new Map(toldValues.map(({ name, unit 
 /** Asks a node, so many times a second. */
 async function live(options: Options, node: string | undefined, stop: AbortSignal, lasts: number): Promise<Source> {
   const { at, via, rate, record } = options;
-  const recorder = record === undefined ? undefined : await Recorder.create(record);
+  const recorder = record === undefined ? undefined : await Recorder.prepare(record);
   const command = monCommand(rate);
   const local = () => NodeLink.run('this machine', ['sh', '-c', `exec ${command.join(' ')}`]);
   const link =
@@ -94,15 +97,14 @@ async function live(options: Options, node: string | undefined, stop: AbortSigna
       if (withCost) costMs = now;
       const answer = await link.ask(`0x${(withCost ? ASKED_MASK | SERVER_MASK : ASKED_MASK).toString(16)}S`);
       // As a recording has it: what is played is the same.
-      const one = { ms: Math.round((performance.now() - begin) * 1000) / 1000, answer };
-      await recorder?.add(one);
-      yield one;
+      yield { ms: Math.round((performance.now() - begin) * 1000) / 1000, answer };
     }
   }
   try {
     const schema = await link.ask('#');
-    await recorder?.begin(node, schema);
-    return { reader: new SampleReader(schema, node), heard: heard(), progress, close };
+    const reader = new SampleReader(schema, node);
+    recorder?.begin({ node, schema });
+    return { reader, heard: heard(), keep: async one => recorder?.add(one), progress, close };
   } catch (error) {
     await close();
     throw error;
@@ -127,9 +129,14 @@ async function played(
       yield one;
     }
   }
-  const reader = new SampleReader(recording.schema, node ?? recording.node);
-  const progress = { samples: 0, ms: 0, leftOut: 0 };
-  return { reader, heard: heard(), progress, close: async () => undefined };
+  try {
+    const reader = new SampleReader(recording.schema, node ?? recording.node);
+    const progress = { samples: 0, ms: 0, leftOut: 0 };
+    return { reader, heard: heard(), keep: async () => undefined, progress, close: recording.close };
+  } catch (error) {
+    await recording.close();
+    throw error;
+  }
 }
 
 /** A sample as a line. */
@@ -143,11 +150,13 @@ const jsonLine = ({ ms, values }: ZoomSample) =>
 
 /** Takes samples until there are no more. */
 async function each(
-  { reader, heard, progress }: Source,
+  { reader, heard, keep, progress }: Source,
   take: (sample: ZoomSample) => Promise<void> | void,
 ): Promise<void> {
-  for await (const { ms, answer } of heard) {
+  for await (const one of heard) {
+    const { ms, answer } = one;
     const sample = reader.take(answer, ms);
+    await keep(one);
     if (sample === undefined) continue;
     progress.samples++;
     progress.ms = ms;
@@ -224,12 +233,18 @@ export async function main(argv: string[]): Promise<number> {
   const [node] = args;
   check(options, node, given);
   const stop = new AbortController();
-  const end = () => stop.abort();
+  let ending = Number.POSITIVE_INFINITY;
+  const end = () => {
+    // Who asks again has waited enough.
+    if (performance.now() - ending > SAME_END_MS) process.exit(1);
+    ending = Math.min(ending, performance.now());
+    stop.abort();
+  };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   let isRead = true;
   onStdoutGone(() => {
     isRead = false;
-    end();
+    stop.abort();
   });
   const { signal } = stop;
   const lasts = options.for ?? Number.POSITIVE_INFINITY;

@@ -6,17 +6,30 @@ import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type Address, formatAddress } from '../common/addresses.js';
 import { Failure } from '../common/failure.js';
-import { oneLine } from '../common/text.js';
+import { brief, quote } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
 
-/** How long an answer may be, bytes: that of a server of many nodes. */
-const MOST_BYTES = 16 << 20;
+/** How long an answer may be, bytes, and how many elements it may have: that of a server of 30,000 nodes. */
+export const MOST_ANSWER = 16 << 20;
+export const MOST_ELEMENTS = 1 << 18;
 /** How long an answer may take, ms; the first over a program as long as it likes: it may ask for a password. */
 const PATIENCE_MS = 10_000;
 /** How long a program may take to end whose stdin is closed, ms. */
 const ENDING_MS = 1000;
-/** What is kept of what the program says, characters. */
+/** What is kept of what the program says on stderr, and what is told of it, characters. */
 const MOST_SAID = 2000;
+const MOST_TOLD = 200;
+/** What is kept of an answer that is none, to be told, bytes. */
+const MOST_HEAD = 240;
+/** By which a shell says that there is no such program, and that it may not be run. */
+const NOT_FOUND = 127;
+const NOT_RUN = 126;
+
+/** Why a program cannot be run, for people. */
+const CANNOT_RUN: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such program here; install it, or name another one with --via',
+  EACCES: 'it may not be run; make it executable, or name another one with --via',
+};
 
 /** Where programs of the system lie that a login by ssh need not look at. */
 const SYSTEM_PATHS = '/usr/local/sbin:/usr/sbin:/sbin';
@@ -30,6 +43,10 @@ export function monCommand(rate: number): string[] {
 
 export class NodeLink {
   #asked: { scanner: Scanner; resolve(answer: Expression): void; reject(error: unknown): void } | undefined;
+  /** How what answers now begins. */
+  #head = Buffer.alloc(0);
+  /** Whether there was an answer. */
+  #isMet = false;
   /** Why there is no link any more. */
   #broken: Failure | undefined;
 
@@ -39,6 +56,8 @@ export class NodeLink {
     readonly to: Writable,
     from: Readable,
     readonly end: () => Promise<void> | void,
+    /** What to do when what it says first is no answer. */
+    readonly advice: string,
     /** Whether somebody may have to type something before the first answer. */
     public isPatient: boolean,
   ) {
@@ -50,6 +69,10 @@ export class NodeLink {
   /** Runs a program that answers on its stdout. */
   static run(name: string, [program = '', ...argv]: readonly string[], env = process.env): NodeLink {
     const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
+    // Also when we do not end in good order.
+    const kill = () => void child.kill('SIGKILL');
+    process.once('exit', kill);
+    child.once('close', () => process.off('exit', kill)).once('error', () => process.off('exit', kill));
     let said = '';
     child.stderr.on('data', (data: Buffer) => {
       said = (said + data.toString()).slice(-MOST_SAID);
@@ -78,15 +101,23 @@ export class NodeLink {
         await over;
         clearTimeout(late);
       },
+      'a shell on the way there may print nothing of its own on stdout; look into its .bashrc and the like',
       true,
     );
     const because = () => {
-      const last = oneLine(said.trim().split('\n').at(-1) ?? '');
+      const last = brief(said.trim().split('\n').at(-1) ?? '', MOST_TOLD);
       return last === '' ? '' : `: ${last}`;
     };
-    child.once('error', ({ message }) => link.#break(`cannot run ${program}: ${message}`));
+    const advice = (code: number | null) => {
+      if (!link.isPatient || (code !== NOT_FOUND && code !== NOT_RUN)) return '';
+      const wrong = code === NOT_FOUND ? 'is not installed' : 'may not be run';
+      return `; if beoboard-mon ${wrong} there, install it (docs/supermon.md)`;
+    };
+    child.once('error', ({ code = '', message }: NodeJS.ErrnoException) =>
+      link.#break(`cannot run ${program}: ${CANNOT_RUN[code] ?? message}`),
+    );
     child.once('close', (code, signal) =>
-      link.#break(`${program} ended ${code === null ? `by ${signal}` : `with ${code}`}${because()}`),
+      link.#break(`${program} ended ${code === null ? `by ${signal}` : `with ${code}`}${because()}${advice(code)}`),
     );
     return link;
   }
@@ -94,7 +125,9 @@ export class NodeLink {
   /** Asks a server. */
   static connect(address: Address): NodeLink {
     const socket = connect(address).setNoDelay();
-    const link = new NodeLink(formatAddress(address), socket, socket, () => void socket.destroy(), false);
+    const end = () => void socket.destroy();
+    const advice = 'give the address of a beoboard-mon or a beoboard supermon';
+    const link = new NodeLink(formatAddress(address), socket, socket, end, advice, false);
     socket.once('error', ({ code, message }: NodeJS.ErrnoException) =>
       link.#break(code === 'ECONNREFUSED' ? 'nobody listens there' : message),
     );
@@ -111,15 +144,18 @@ export class NodeLink {
   #hear(chunk: Buffer): void {
     // What nobody has asked for: a program on the way says something before ours does.
     if (this.#asked === undefined) return;
+    if (this.#head.length < MOST_HEAD) this.#head = Buffer.concat([this.#head, chunk]).subarray(0, MOST_HEAD);
     try {
       const answer = this.#asked.scanner.push(chunk);
       if (answer === undefined) return;
       const { resolve } = this.#asked;
       this.#asked = undefined;
+      this.#isMet = true;
       resolve(answer);
     } catch (error) {
       if (!(error instanceof BadExpression)) throw error;
-      this.#break(`what it answers ${error.message}`);
+      const head = quote(this.#head.toString().trim());
+      this.#break(`what it answers ${error.message}: ${head}${this.#isMet ? '' : `; ${this.advice}`}`);
     }
   }
 
@@ -128,8 +164,9 @@ export class NodeLink {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken);
       const late = this.isPatient ? undefined : setTimeout(() => this.#break('it does not answer'), PATIENCE_MS);
+      this.#head = Buffer.alloc(0);
       this.#asked = {
-        scanner: new Scanner(MOST_BYTES),
+        scanner: new Scanner(MOST_ANSWER, MOST_ELEMENTS),
         resolve: answer => {
           clearTimeout(late);
           this.isPatient = false;

@@ -1,15 +1,20 @@
 // Answers of a node in a file, and back: a line of JSON each, so that what was recorded can be read without us. Knows nothing of what they mean.
 
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, type FileHandle, lstat, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Failure, UsageError } from '../common/failure.js';
-import { type Expression, Scanner } from '../supermon/expressions.js';
+import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
+import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 
 const FORM = 'beoboard zoom 1';
-/** How long a line may be, characters. */
-const MOST_LINE = 32 << 20;
-const MOST_ANSWER = 16 << 20;
-/** What is gathered before it is written, characters. */
+/** How long a line may be, characters: JSON needs two for some characters of an answer. */
+const MOST_LINE = 2 * MOST_ANSWER;
+/** How much of a line may stand outside of its texts, characters: what is nested would take many times as much memory as it is long. */
+const MOST_OUTSIDE = 256;
+/** How long nothing may have been heard, ms: a day. Whoever plays it waits for as long. */
+const MOST_GAP_MS = 86_400_000;
+/** What is gathered before it is written, characters; and what is read at a time. */
 const PIECE = 1 << 16;
 
 /** An answer, and when it came: ms since the schema did. */
@@ -18,46 +23,61 @@ export interface Heard {
   readonly answer: Expression;
 }
 
-/** Writes a recording. */
+/** What stands before the answers. */
+export interface Head {
+  /** The node that was asked for; undefined: none by name. */
+  readonly node: string | undefined;
+  readonly schema: Expression;
+}
+
+/** Writes a recording, into a file that is made with its first answer. */
 export class Recorder {
   #text = '';
+  #handle: FileHandle | undefined;
 
-  private constructor(
-    readonly file: string,
-    readonly handle: FileHandle,
-  ) {}
+  private constructor(readonly file: string) {}
 
   /** Throws a UsageError when the file cannot be made: one that is there is not written over. */
-  static async create(file: string): Promise<Recorder> {
-    try {
-      return new Recorder(file, await open(file, 'wx'));
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      throw new UsageError(
-        'zoom',
-        code === 'EEXIST' ? `--record: ${file} is there already; name a new file` : `--record: ${message}`,
-      );
-    }
+  static async prepare(file: string): Promise<Recorder> {
+    const isThere = await lstat(file).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) throw Recorder.#refusal(file, Object.assign(new Error('EEXIST'), { code: 'EEXIST' }));
+    await access(dirname(file), constants.W_OK | constants.X_OK).catch(error => {
+      throw Recorder.#refusal(file, error as NodeJS.ErrnoException);
+    });
+    return new Recorder(file);
   }
 
-  begin(node: string | undefined, schema: Expression): Promise<void> {
-    return this.#add({ form: FORM, node, schema: schema.bytes.toString('latin1') });
+  static #refusal(file: string, { code, message }: NodeJS.ErrnoException): UsageError {
+    return new UsageError(
+      'zoom',
+      code === 'EEXIST' ? `--record: ${file} is there already; name a new file` : `--record: ${message}`,
+    );
   }
 
-  add({ ms, answer }: Heard): Promise<void> {
-    return this.#add({ ms, answer: answer.bytes.toString('latin1') });
+  begin({ node, schema }: Head): void {
+    this.#gather({ form: FORM, node, schema: schema.bytes.toString('latin1') });
   }
 
-  async #add(line: object): Promise<void> {
+  async add({ ms, answer }: Heard): Promise<void> {
+    this.#gather({ ms, answer: answer.bytes.toString('latin1') });
+    if (this.#handle === undefined || this.#text.length >= PIECE) await this.#write();
+  }
+
+  #gather(line: object): void {
     this.#text += `${JSON.stringify(line)}\n`;
-    if (this.#text.length >= PIECE) await this.#write();
   }
 
   async #write(): Promise<void> {
     const text = this.#text;
     this.#text = '';
+    this.#handle ??= await open(this.file, 'wx').catch(error => {
+      throw Recorder.#refusal(this.file, error as NodeJS.ErrnoException);
+    });
     try {
-      await this.handle.writeFile(text);
+      await this.#handle.writeFile(text);
     } catch (error) {
       throw new Failure(`--record: ${(error as Error).message}`, 1);
     }
@@ -65,70 +85,144 @@ export class Recorder {
 
   async close(): Promise<void> {
     try {
-      await this.#write();
+      if (this.#handle !== undefined) await this.#write();
     } finally {
-      await this.handle.close();
+      await this.#handle?.close();
     }
   }
 }
 
-/** Lines that are whole; what a writer that was killed has left of the last one is not. */
-async function* lines(file: string, refuse: (line: number, why: string) => Error): AsyncGenerator<string> {
-  let text = '';
-  let line = 1;
-  for await (const chunk of createReadStream(file, { encoding: 'latin1', highWaterMark: PIECE })) {
-    const parts = (text + (chunk as string)).split('\n');
-    text = parts.pop() ?? '';
-    yield* parts;
-    line += parts.length;
-    if (text.length > MOST_LINE) throw refuse(line, 'a line that is too long');
+/** Whether a line of JSON has little but texts in it. */
+function isFlat(line: string): boolean {
+  let outside = 0;
+  for (let at = 0; at < line.length; at++) {
+    if (line[at] === '"') at = endOfText(line, at);
+    else if (++outside > MOST_OUTSIDE) return false;
   }
+  return true;
 }
 
-/** A recording: its schema, the node that was asked for, and its answers as they are in the file. Throws a UsageError. */
-export async function openRecording(
-  file: string,
-): Promise<{ schema: Expression; node: string | undefined; heard: AsyncGenerator<Heard> }> {
-  const refuse = (line: number, why: string) =>
-    new UsageError('zoom', `--play: ${file}:${line}: ${why}; give a file that --record has written`);
-  const all = lines(file, refuse);
-  const parse = (line: string, number: number): Record<string, unknown> => {
+/** Where the text ends that begins there. */
+function endOfText(line: string, from: number): number {
+  let at = from + 1;
+  for (; at < line.length && line[at] !== '"'; at++) if (line[at] === '\\') at++;
+  return at;
+}
+
+/** Makes answers of lines, whose bytes are given as Latin-1. Throws a Failure that names the line. Pure. */
+export class RecordingParser {
+  #number = 0;
+  #ms = 0;
+
+  constructor(readonly file: string) {}
+
+  #refuse(why: string): Failure {
+    return new Failure(`${this.file}:${this.#number}: ${why}; give a file that --record has written`, 1);
+  }
+
+  #parse(line: string): Record<string, unknown> {
     try {
-      const value: unknown = JSON.parse(Buffer.from(line, 'latin1').toString());
+      const value: unknown = isFlat(line) ? JSON.parse(Buffer.from(line, 'latin1').toString()) : undefined;
       if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
     } catch {
       // Told below.
     }
-    throw refuse(number, 'no object of JSON');
-  };
-  const expression = (text: unknown, number: number): Expression => {
+    throw this.#refuse('no object of JSON');
+  }
+
+  #expression(text: unknown): Expression {
+    if (typeof text !== 'string') throw this.#refuse('no answer of a server');
+    let why = 'is not whole';
     try {
-      const found = typeof text === 'string' ? new Scanner(MOST_ANSWER).push(Buffer.from(text, 'latin1')) : undefined;
+      const found = new Scanner(MOST_ANSWER, MOST_ELEMENTS).push(Buffer.from(text, 'latin1'));
       if (found !== undefined) return found;
-    } catch {
-      // Told below.
+    } catch (error) {
+      if (!(error instanceof BadExpression)) throw error;
+      why = error.message;
     }
-    throw refuse(number, 'no answer of a server');
-  };
-  let head: IteratorResult<string>;
+    throw this.#refuse(`no answer of a server, since it ${why}`);
+  }
+
+  /** The first line. */
+  head(line: string | undefined): Head {
+    this.#number = 1;
+    const { form, node, schema } = line === undefined ? {} : this.#parse(line);
+    if (form !== FORM) throw this.#refuse('no recording');
+    return { node: typeof node === 'string' ? node : undefined, schema: this.#expression(schema) };
+  }
+
+  /** Each line behind it. */
+  next(line: string): Heard {
+    this.#number++;
+    const { ms, answer } = this.#parse(line);
+    if (typeof ms !== 'number' || !Number.isFinite(ms)) throw this.#refuse('no time');
+    if (ms < this.#ms) throw this.#refuse(`the time ${ms} ms is before that of the line above, ${this.#ms} ms`);
+    if (ms - this.#ms > MOST_GAP_MS) throw this.#refuse(`the time ${ms} ms is more than a day after ${this.#ms} ms`);
+    this.#ms = ms;
+    return { ms, answer: this.#expression(answer) };
+  }
+
+  /** What to say of the line behind the last one that was taken, when it does not end. */
+  tooLong(): Failure {
+    this.#number++;
+    return this.#refuse('a line that is too long');
+  }
+}
+
+/** Lines that are whole; what a writer that was killed has left of the last one is not. */
+async function* lines(handle: FileHandle, parser: RecordingParser): AsyncGenerator<string> {
+  let parts: string[] = [];
+  let length = 0;
+  const pieces = handle.createReadStream({ encoding: 'latin1', highWaterMark: PIECE });
   try {
-    head = await all.next();
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(
-      'zoom',
-      `--play: cannot read ${file}: ${(error as NodeJS.ErrnoException).code}; give a file that --record has written`,
-    );
-  }
-  const { form, node, schema } = head.done ? {} : parse(head.value, 1);
-  if (form !== FORM) throw refuse(1, 'no recording');
-  async function* answers(): AsyncGenerator<Heard> {
-    let number = 1;
-    for await (const line of all) {
-      const { ms, answer } = parse(line, ++number);
-      if (typeof ms !== 'number') throw refuse(number, 'no time');
-      yield { ms, answer: expression(answer, number) };
+    for await (const piece of pieces as AsyncIterable<string>) {
+      const [first = '', ...more] = piece.split('\n');
+      parts.push(first);
+      length += first.length;
+      for (const part of more) {
+        yield parts.join('');
+        [parts, length] = [[part], part.length];
+      }
+      if (length > MOST_LINE) throw parser.tooLong();
     }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw code === undefined ? error : new Failure(`cannot read ${parser.file}: ${code}`, 1);
   }
-  return { schema: expression(schema, 1), node: typeof node === 'string' ? node : undefined, heard: answers() };
+}
+
+/** The file, open; one that can be read without waiting for somebody who writes into it. Throws a UsageError. */
+async function openFile(file: string): Promise<FileHandle> {
+  const refuse = (why: string) =>
+    new UsageError('zoom', `--play: cannot read ${file}: ${why}; give a file that --record has written`);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK).catch(error => {
+    throw refuse((error as NodeJS.ErrnoException).code ?? 'it cannot be opened');
+  });
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw refuse('it is no plain file');
+}
+
+export interface Recording extends Head {
+  /** Answers as they are in the file; their times never go back. Throws a Failure. */
+  readonly heard: AsyncGenerator<Heard>;
+  close(): Promise<void>;
+}
+
+/** Throws a UsageError for what cannot be read, and a Failure for what is no recording. */
+export async function openRecording(file: string): Promise<Recording> {
+  const handle = await openFile(file);
+  const close = () => handle.close();
+  const parser = new RecordingParser(file);
+  const all = lines(handle, parser);
+  async function* heard(): AsyncGenerator<Heard> {
+    for await (const line of all) yield parser.next(line);
+  }
+  try {
+    const first = await all.next();
+    return { ...parser.head(first.done ? undefined : first.value), heard: heard(), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

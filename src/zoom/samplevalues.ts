@@ -1,8 +1,9 @@
 // What a node does, out of two samples: shares and rates, under names of their own. Pure.
 
 import { Failure } from '../common/failure.js';
+import { brief } from '../common/text.js';
 import { BYTES_PER_SECOND, NUMBER, PERCENT, type Unit, unit } from '../readings/units.js';
-import { type Expression, type Tree, treeOf } from '../supermon/expressions.js';
+import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../supermon/expressions.js';
 
 const MIB = unit('size', 2 ** 20, 'MiB');
 
@@ -41,6 +42,8 @@ export const toldValues: readonly { readonly name: ToldName; readonly unit: Unit
 /** What of the protocol is asked for: cpuinfo, netinfo, avenrun, pressure, memory, disk, procs; and now and then the server. */
 export const ASKED_MASK = 0x1 | 0x2 | 0x40 | 0x200 | 0x1000 | 0x2000 | 0x4000;
 export const SERVER_MASK = 0x8000;
+/** The categories that these are; of others nothing is kept. */
+const ASKED = new Set(['cpuinfo', 'netinfo', 'avenrun', 'pressure', 'memory', 'disk', 'procs', 'server']);
 
 export interface ZoomSample {
   /** Since the first one, ms. */
@@ -49,8 +52,16 @@ export interface ZoomSample {
   readonly values: ReadonlyMap<ToldName, number>;
 }
 
+/** What is told of servers, and not of nodes. */
+const NO_NODES = new Set(['server', 'error']);
+/** Names of nodes that are told when one has to be chosen, and how much of each, characters. */
+const MOST_NAMES = 8;
+const MOST_NAME = 80;
+
 /** CPU time is told in jiffies of 10 ms: a share of less time than some of them would be none, ms. */
 const CPU_WINDOW_MS = 100;
+/** Samples that are kept for that: more than are taken in that time. */
+const MOST_WINDOW = 200;
 /** What load averages are told in. */
 const LOAD_ONE = 2048;
 
@@ -65,14 +76,25 @@ interface Raw {
   readonly net: ReadonlyMap<string, Numbers>;
 }
 
+/** CPU time so far, and when that was. */
+interface CpuTime {
+  readonly ms: number;
+  readonly cpu: Numbers | undefined;
+}
+
 const text = (tree: Tree | undefined) => (typeof tree === 'string' ? tree : '');
 const list = (tree: Tree | undefined) => (typeof tree === 'object' ? tree : []);
+const dataOf = (expression: Expression, element: Element) => list(treeOf(expression, element)[4]);
+
+/** Numbers of this protocol: what is none, `nil` and what no double has as it stands (2^53 and beyond, 1e400) is not known. */
+const NUMBER_FORM = /^-?\d{1,16}(?:\.\d{1,9})?$/;
 
 function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
   const found = new Map<string, number>();
   for (const [i, name] of names.entries()) {
-    const number = Number(text(values[i]) || Number.NaN);
-    if (!Number.isNaN(number)) found.set(name, number);
+    const told = text(values[i]);
+    const number = NUMBER_FORM.test(told) ? Number(told) : Number.NaN;
+    if (Math.abs(number) < 2 ** 53) found.set(name, number);
   }
   return found;
 }
@@ -92,8 +114,8 @@ export class SampleReader {
   /** The node that is told of, once it is known. */
   node: string | undefined;
   #before: Raw | undefined;
-  /** Some of the last samples, for the shares of CPU time. */
-  readonly #window: Raw[] = [];
+  /** Of some of the last samples, for the shares of CPU time. */
+  readonly #window: CpuTime[] = [];
   /** CPU time of the only server there is, µs, and when it was asked first and last, ms. */
   #cpu: { first: number; firstMs: number; last: number; lastMs: number } | undefined;
 
@@ -103,8 +125,9 @@ export class SampleReader {
     readonly wanted: string | undefined,
   ) {
     for (const element of schema.elements) {
-      const [, category, , , data] = treeOf(schema, element);
-      if (!this.#names.has(text(category))) this.#names.set(text(category), list(data).slice(1).map(text));
+      const [, category = ''] = atomsOf(schema, element, 2);
+      if (ASKED.has(category) && !this.#names.has(category))
+        this.#names.set(category, dataOf(schema, element).slice(1).map(text));
     }
     if (!this.#names.has('cpuinfo'))
       throw new Failure('what answers there tells of no CPU time: it is no server of nodes', 1);
@@ -114,42 +137,48 @@ export class SampleReader {
   get cost(): number | undefined {
     if (this.#cpu === undefined) return undefined;
     const { first, firstMs, last, lastMs } = this.#cpu;
-    return lastMs > firstMs ? (last - first) / (lastMs - firstMs) / 10 : undefined;
+    const share = (last - first) / (lastMs - firstMs) / 10;
+    return Number.isFinite(share) && share >= 0 ? share : undefined;
   }
 
-  #choose(elements: readonly (readonly Tree[])[]): string {
-    const names = [...new Set(elements.map(([node]) => text(node)))];
-    if (this.wanted !== undefined && names.includes(this.wanted)) return this.wanted;
+  #choose(names: ReadonlySet<string>): string {
+    if (this.wanted !== undefined && names.has(this.wanted)) return this.wanted;
+    const [first, ...more] = names;
+    if (first === undefined) throw new Failure('it tells of no node', 1);
     // Over a link of its own a node may go by another name than the one that leads to it.
-    if (names.length === 1) return names[0] as string;
-    const some = names.length > 8 ? `${names.slice(0, 8).join(', ')} …` : names.join(', ');
-    if (names.length === 0) throw new Failure('it tells of no node', 1);
-    throw new Failure(`it tells of ${names.length} nodes; name one of them: ${some}`, 1);
+    if (more.length === 0) return first;
+    const some = [first, ...more.slice(0, MOST_NAMES - 1)].map(name => brief(name, MOST_NAME)).join(', ');
+    const rest = names.size > MOST_NAMES ? ' …' : '';
+    throw new Failure(`it tells of ${names.size} nodes; name one of them: ${some}${rest}`, 1);
   }
 
   #raw(answer: Expression, ms: number): Raw {
-    const all = answer.elements.map(element => treeOf(answer, element));
-    const servers = all.filter(([, category]) => category === 'server');
-    const told = all.filter(([, category]) => category !== 'server' && category !== 'error');
-    this.node ??= this.#choose(told);
-    this.#note(servers, ms);
+    const heads = answer.elements.map(element => atomsOf(answer, element, 2));
+    this.node ??= this.#choose(
+      new Set(heads.filter(([, category = '']) => !NO_NODES.has(category)).map(([node = '']) => node)),
+    );
+    const servers: Element[] = [];
     const one = new Map<string, Numbers>();
     const net = new Map<string, Numbers>();
-    for (const [node, category, , , data] of told) {
-      if (node !== this.node) continue;
-      const [, ...values] = list(data);
-      const names = this.#names.get(text(category)) ?? [];
-      if (category !== 'netinfo') one.set(text(category), numbers(names, values));
+    const seen = new Set<string>();
+    for (const [i, element] of answer.elements.entries()) {
+      const [node, category = ''] = heads[i] as string[];
+      if (category === 'server') servers.push(element);
+      // Where two nodes have one name, the first is told of.
+      if (node !== this.node || !ASKED.has(category) || seen.has(category) || NO_NODES.has(category)) continue;
+      seen.add(category);
+      const [, ...values] = dataOf(answer, element);
+      const names = this.#names.get(category) ?? [];
+      if (category !== 'netinfo') one.set(category, numbers(names, values));
       else for (const entry of values) net.set(text(list(entry)[0]), numbers(names, list(entry).slice(1)));
     }
+    // What several servers take does not tell what this node's takes.
+    if (servers.length === 1) this.#note(dataOf(answer, servers[0] as Element), ms);
     return { ms, one, net };
   }
 
-  /** What several servers take does not tell what this node's takes. */
-  #note(servers: readonly (readonly Tree[])[], ms: number): void {
-    if (servers.length !== 1) return;
-    const [, , , , data] = servers[0] as readonly Tree[];
-    const us = numbers(this.#names.get('server') ?? [], list(data).slice(1)).get('cpu_us');
+  #note(data: readonly Tree[], ms: number): void {
+    const us = numbers(this.#names.get('server') ?? [], data.slice(1)).get('cpu_us');
     if (us === undefined) return;
     this.#cpu ??= { first: us, firstMs: ms, last: us, lastMs: ms };
     this.#cpu = { ...this.#cpu, last: us, lastMs: ms };
@@ -160,8 +189,9 @@ export class SampleReader {
     const now = this.#raw(answer, ms);
     const before = this.#before;
     this.#before = now;
-    this.#window.push(now);
-    while (this.#window.length > 2 && ms - (this.#window[1] as Raw).ms >= CPU_WINDOW_MS) this.#window.shift();
+    this.#window.push({ ms, cpu: now.one.get('cpuinfo') });
+    const isFull = () => ms - (this.#window[1] as CpuTime).ms >= CPU_WINDOW_MS || this.#window.length > MOST_WINDOW;
+    while (this.#window.length > 2 && isFull()) this.#window.shift();
     if (before === undefined) return undefined;
     const values = new Map<ToldName, number>();
     const put = (name: ToldName, value: number | undefined) => {
@@ -194,7 +224,7 @@ export class SampleReader {
   }
 
   #putCpu(put: (name: ToldName, value: number) => void, now: Raw): void {
-    const from = (this.#window[0] as Raw).one.get('cpuinfo');
+    const { cpu: from } = this.#window[0] as CpuTime;
     const to = now.one.get('cpuinfo');
     // The kernel lets idle and iowait go back a little: that is no time.
     const by = (name: string) => {

@@ -1,7 +1,7 @@
 // The chart of a node as lines: what it does, and did in the seconds before, as columns of so much time each. Pure.
 
 import { formatDuration } from '../common/durations.js';
-import { oneLine } from '../common/text.js';
+import { brief } from '../common/text.js';
 import { PERCENT, type Unit, writeValue } from '../readings/units.js';
 import type { Painter } from '../telling/style.js';
 import type { ToldName, ZoomSample } from './samplevalues.js';
@@ -12,6 +12,8 @@ export const COLUMN_MS = 100;
 const MOST_COLUMNS = 1000;
 
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
+/** Of the node's name, characters. */
+const MOST_NAME = 80;
 const LABEL_WIDTH = 13;
 const VALUE_WIDTH = 11;
 
@@ -104,7 +106,7 @@ export function costText(cost: number | undefined): string {
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
   const how = isPlayed ? 'recorded' : `${rate} a second`;
   const late = leftOut > 0 ? `; ${leftOut} left out, the answers before them came late` : '';
-  return `${oneLine(node)}: ${samples} samples in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
+  return `${brief(node, MOST_NAME)}: ${samples} samples in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
 }
 
 const shown = (value: number | undefined, unit: Unit) => (value === undefined ? '-' : writeValue(value, unit));
@@ -124,7 +126,8 @@ export function chart(
     const values = history.columns(name, width);
     const most = Math.max(...values.filter(value => !Number.isNaN(value)), Number.MIN_VALUE);
     // Of memory all that there is; of others what is in sight.
-    const full = top ?? (name === 'mem_used_mib' ? history.last?.values.get('mem_total_mib') : undefined) ?? most;
+    const total = name === 'mem_used_mib' ? (history.last?.values.get('mem_total_mib') ?? 0) : 0;
+    const full = top ?? (total > 0 ? total : most);
     const drawn = plot(values, full, height, width);
     const value = shown(history.last?.values.get(name), unit);
     for (const [i, line] of drawn.entries()) {
