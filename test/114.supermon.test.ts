@@ -2,14 +2,14 @@
 // author, by Python and by Lisp.
 
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';
 import { CATEGORIES, SERVER, STATE } from '../src/supermon/categories.js';
 import { commandOf, WHOLE, Words } from '../src/supermon/conversation.js';
 import { atom } from '../src/supermon/expressions.js';
-import { folder, run, until } from './lib.js';
+import { folder, ROOT, run, until } from './lib.js';
 import { Asker, type Element, elementsOf, LiveBoard, read, readByOthers, serve } from './supermon.js';
 import { lacks } from './twosenders.js';
 
@@ -153,6 +153,24 @@ t.test('what the board has', async t => {
   });
   child.kill('SIGTERM');
   t.equal(await exit, 0);
+});
+
+t.test('open to others: said so', async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const { output } = await serve(t, ['--board', board.path, '--listen', '0.0.0.0:0', '--listen', '[::1]:0']);
+  await until('it is said', () => output().stderr.includes('ready'));
+  t.match(
+    output().stderr,
+    /0\.0\.0\.0:\d+: there are no passwords: whoever reaches it can ask for the names and numbers of all nodes/,
+  );
+  t.notMatch(output().stderr, /127\.0\.0\.1:\d+[^\n]*no passwords|::1[^\n]*no passwords/, 'not of loopback');
+});
+
+t.test('a server and a beoboard-mon of one machine have ports of their own', async t => {
+  const portOf = (text: string) => /port (\d+)/.exec(text)?.[1];
+  const [own, zoom] = await Promise.all([run(['supermon', '--help']), run(['zoom', '--help'])]);
+  const mon = readFileSync(join(ROOT, 'c', 'mon', 'beoboard-mon.8'), 'utf8');
+  t.same([portOf(own.stdout), portOf(mon), portOf(zoom.stdout)], ['2709', '2710', '2710']);
 });
 
 t.test('several boards, and names that Lisp would misread', async t => {

@@ -1,7 +1,7 @@
 // Servers of Supermon's protocol put together: a chain of three equals its boards; who is silent, loops or says what cannot be taken is told
 // of, and harms no other.
 
-import { createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { listenAt } from '../src/common/listening.js';
 import { BoardSamples } from '../src/supermon/boardsamples.js';
@@ -87,6 +87,16 @@ t.test('a chain of three equals the boards', async t => {
       ([name, category, state]) => name === `127.0.0.1:${third.port}` && category === 'server' && state === 'silent',
     ),
   );
+  // Whatever is asked for: numbers that are missing have a reason.
+  const loads = elementsOf(await top.ask('0x40S\n'));
+  t.same(
+    loads.filter(([, category]) => category !== 'avenrun').map(([name, category, state]) => [name, category, state]),
+    [
+      [`127.0.0.1:${third.port}`, 'server', 'silent'],
+      ['b1', STATE.name, 'unknown'],
+      ['1e5', STATE.name, 'unknown'],
+    ],
+  );
   await until('the others are as ever', async () => stateOf(elementsOf(await top.ask('S\n')), 'a1') === 'live');
   third.child.kill('SIGCONT');
   await until('it is back', async () => stateOf(elementsOf(await top.ask('S\n')), 'b1') === 'live');
@@ -101,10 +111,10 @@ t.test('a chain of three equals the boards', async t => {
 });
 
 /** A server in this process, to which others can be added. */
-async function here(t: Test, name: string, boards: BoardSamples[] = []) {
+async function here(t: Test, name: string, boards: BoardSamples[] = [], mostHeld?: number) {
   const children: Child[] = [];
-  const concentrator = new Concentrator(name, boards, children);
-  const server = new Conversations(concentrator.answer);
+  const concentrator = new Concentrator(name, boards, children, () => server.makeRoom(), mostHeld);
+  const server: Conversations = new Conversations(concentrator.answer);
   const { port } = await server.listen(LOCAL);
   t.teardown(() => {
     for (const child of children) child.close();
@@ -115,7 +125,7 @@ async function here(t: Test, name: string, boards: BoardSamples[] = []) {
     children.push(child);
     return child;
   };
-  return { port, add };
+  return { port, add, counts: server.counts, held: () => concentrator.held };
 }
 
 t.test('servers that ask each other', async t => {
@@ -147,6 +157,61 @@ async function saying(t: Test, say: (socket: Socket, question: string) => void):
   return (await listenAt(server, LOCAL)).port;
 }
 
+t.test('a child that was asked for one category alone', async t => {
+  const board = new LiveBoard(t, ['c1', 'c2']);
+  const child = await serve(t, ['--board', board.path]);
+  const { port } = await serve(t, ['--from', `127.0.0.1:${child.port}`]);
+  const client = await Asker.open(t, port);
+  await until('it is asked', async () => elementsOf(await client.ask('0x40S\n')).length === 2);
+  child.child.kill('SIGKILL');
+  const told = await until('it is missed', async () => {
+    const elements = elementsOf(await client.ask('0x40S\n'));
+    return elements.some(([, category]) => category === 'server') && elements;
+  });
+  t.same(
+    told.map(([name, category, state]) => [name, category, state]),
+    [
+      [`127.0.0.1:${child.port}`, 'server', 'silent'],
+      ['c1', STATE.name, 'unknown'],
+      ['c2', STATE.name, 'unknown'],
+    ],
+  );
+});
+
+t.test("what is kept of other servers' answers", async t => {
+  const schema = '((x server 0x8000 0 ((nr 1) nodes)))\n';
+  const large = `(${`(n1 long live 0 ("${'x'.repeat(4000)}"))\n`.repeat(1000)})\n`;
+  const from = await saying(t, (socket, question) => socket.write(question.startsWith('#') ? schema : large));
+  // Room for one answer of 4 MB, and not for two.
+  const server = await here(t, 'us', [], 6 << 20);
+  await server.add(from).meet();
+  const idle = connect(server.port, '127.0.0.1').pause();
+  t.teardown(() => void idle.destroy());
+  idle.on('error', () => undefined);
+  idle.write('S\n');
+  await until('it has an answer under way', () => server.held() > 0);
+  const client = await Asker.open(t, server.port);
+  t.equal(elementsOf(await client.ask('0x1S\n')).length, 1000, 'who comes later is served');
+  t.equal(server.counts.stuck, 1, 'and who did not read has gone for it');
+  await until('nothing is kept', () => server.held() === 0);
+  t.equal(elementsOf(await client.ask('0x1S\n')).length, 1000);
+  // Who is alone may have more.
+  const small = await here(t, 'us', [], 1);
+  await small.add(from).meet();
+  t.equal(elementsOf(await (await Asker.open(t, small.port)).ask('0x1S\n')).length, 1000);
+});
+
+t.test("names that are kept of other servers' nodes", async t => {
+  const schema = '((x server 0x8000 0 ((nr 1) nodes)))\n';
+  const many = `(${Array.from({ length: 200_000 }, (_, i) => `(n${i} b live 0 ())`).join('')}(${'x'.repeat(4000)} b live 0 ()))`;
+  const from = await saying(t, (socket, question) => socket.write(question.startsWith('#') ? schema : many));
+  const child = new Child({ host: '127.0.0.1', port: from }, 'us', () => undefined);
+  t.teardown(() => child.close());
+  await child.meet();
+  t.equal((await child.sample(0x100))?.elements.length, 200_001, 'it is passed on');
+  t.equal(child.nodes, 1 << 17, 'and not all of it is kept');
+});
+
 t.test('children that cannot be taken', async t => {
   const row = (level: number) => `((x server 0x8000 ${level} ((nr 1) nodes)))\n`;
   /** A good schema, and then this. */
@@ -165,6 +230,8 @@ t.test('children that cannot be taken', async t => {
     ['lists without end', socket => socket.write('('.repeat(100_000)), 'bad'],
     ['an atom without end', socket => socket.write(`((${'x'.repeat(100_000)}`), 'bad'],
     ['a text without end', socket => socket.write(`(("${'x'.repeat(100_000)}`), 'bad'],
+    ['elements without end', socket => socket.write(`(${'(a b())'.repeat(300_000)})`), 'bad'],
+    ['lists in an element without end', socket => socket.write(`((a b c (${'()'.repeat(5000)})))`), 'bad'],
     ['bytes', socket => socket.write(Buffer.from([0x28, 0x28, 0, 1, 0xff])), 'bad'],
     ['quotes of Lisp', socket => socket.write("(('a b c (d)))\n"), 'bad'],
     ['too many levels', socket => socket.write(row(MOST_LEVELS)), 'deep'],

@@ -85,6 +85,42 @@ t.test('who does not read is dropped, and the others are served', async t => {
   t.equal(told, then, 'and nothing more is');
 });
 
+t.test('who takes his answer too slowly is dropped', async t => {
+  async function* answer() {
+    const bytes = Buffer.alloc(1 << 20, 0x20);
+    for (;;) yield bytes;
+  }
+  const server = new Conversations(answer, 100);
+  t.teardown(() => server.close());
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const client = connect(port, '127.0.0.1').pause();
+  client.on('error', () => undefined).on('data', () => client.pause());
+  t.teardown(() => void client.destroy());
+  client.write('S\n');
+  // It takes something again and again, and never for long nothing: but the answer has no end.
+  const taking = setInterval(() => client.resume(), 1);
+  t.teardown(() => clearInterval(taking));
+  await until('it is dropped', () => server.counts.stuck === 1);
+});
+
+t.test('who talks and never asks is dropped', async t => {
+  const board = new LiveBoard(t, ['n1']);
+  const { port, child } = await serve(t, ['--board', board.path]);
+  for (const said of [' ', '"', '\n']) {
+    const blank = connect(port, '127.0.0.1').resume();
+    blank.on('error', () => undefined);
+    t.teardown(() => void blank.destroy());
+    const breath = setInterval(() => blank.write(said.repeat(1000)), 5);
+    t.teardown(() => clearInterval(breath));
+    await new Promise<void>(resolve => void blank.once('close', () => resolve()));
+    clearInterval(breath);
+  }
+  // White space that ends in a command is what published clients send.
+  const client = await Asker.open(t, port);
+  for (let i = 0; i < 10; i++) t.equal(elementsOf(await client.ask(`${' '.repeat(1000)}0x8S`)).length, 1);
+  t.equal(child.exitCode, null);
+});
+
 // ---- the parser ----
 
 /** All of it at once, or in pieces. */
@@ -100,6 +136,14 @@ function scan(bytes: Buffer, pieces: number): Expression | string {
   }
   return found ?? 'more';
 }
+
+t.test('elements are counted', async t => {
+  const some = (count: number) => Buffer.from(`(${'(a b (c))'.repeat(count)})`);
+  t.equal(new Scanner(1 << 20, 3).push(some(3))?.elements.length, 3);
+  t.throws(() => new Scanner(1 << 20, 3).push(some(4)), { message: 'has more than 3 elements' });
+  const most = `((a b c (${'d '.repeat(4096 - 4)})))`;
+  t.equal(new Scanner(1 << 20).push(Buffer.from(most))?.elements.length, 1, 'as many as there may be in one');
+});
 
 t.test('expressions of all kinds', async t => {
   const whole = '((a b c (d)) ("e f" g h ((nr 1) 2)))';
@@ -134,7 +178,8 @@ t.test('expressions of all kinds', async t => {
     ['(("\n', 'has a control character in quotes'],
     ['('.repeat(17), 'has lists more than 16 deep'],
     [`((${'x'.repeat(4097)}`, 'has an atom of more than 4096 bytes'],
-    [`((a ${'(b) '.repeat(300_000)}`, 'is longer than 1048576 bytes'],
+    [`((a b${'(c) '.repeat(2048)}`, 'has an element of more than 4096 atoms and lists'],
+    [`(${'(a b (c)) '.repeat(300_000)}`, 'is longer than 1048576 bytes'],
   ] as const)
     for (const pieces of [1 << 20, 1 << 16])
       t.equal(

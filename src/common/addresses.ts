@@ -56,6 +56,9 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
   return { host: checkHost(host, text), port: port === undefined ? defaultPort : parsePort(port, text) };
 }
 
+/** Whether who has this address, as a socket gives it, is on this machine alone. */
+export const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(host);
+
 /** The address as parseAddress reads it, always with its port, IPv6 in brackets. */
 export function formatAddress({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

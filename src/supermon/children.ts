@@ -12,10 +12,23 @@ const PATIENCE_MS = 1000;
 const MOST_PATIENCE = 10;
 /** From one try to the next while one is silent, ms. */
 const AGAIN_MS = 1000;
-/** How long an answer may be, bytes: some times what 10,000 nodes are. */
-const MOST_BYTES = 64 << 20;
+/** How long an answer may be. */
+interface Bounds {
+  readonly bytes: number;
+  readonly elements: number;
+}
+/** Some times what 10,000 nodes are: of each a dozen elements, 1.2 KB in all. */
+const OF_SAMPLES: Bounds = { bytes: 64 << 20, elements: 1 << 20 };
+/** It is kept. Some times what 1,000 servers are: of each a dozen elements, 1 KB in all. */
+const OF_SCHEMAS: Bounds = { bytes: 16 << 20, elements: 1 << 18 };
+/** How many names of its nodes are kept, and how long each may be, bytes: what another server takes of our memory. */
+const MOST_NODES = 1 << 17;
+const MOST_NAME = 256;
 /** How many levels of servers there may be below one. */
 export const MOST_LEVELS = 8;
+
+/** What is told of servers, and not of nodes. */
+const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
 
 /** Why it cannot be reached, for people. */
 const NOT_REACHED: Readonly<Record<string, string>> = {
@@ -44,29 +57,29 @@ class Line {
   constructor(readonly address: Address) {}
 
   /** The answer. Throws what is wrong with it or with the line, which is closed then. */
-  ask(question: string, patience: number): Promise<Expression> {
-    const asked = this.#last.then(() => this.#ask(question, patience));
+  ask(question: string, patience: number, bounds: Bounds): Promise<Expression> {
+    const asked = this.#last.then(() => this.#ask(question, patience, bounds));
     this.#last = asked.catch(() => undefined);
     return asked;
   }
 
-  async #ask(question: string, patience: number): Promise<Expression> {
+  async #ask(question: string, patience: number, bounds: Bounds): Promise<Expression> {
     try {
-      return await this.#exchange(question, patience);
+      return await this.#exchange(question, patience, bounds);
     } catch (error) {
       this.close();
       throw error;
     }
   }
 
-  #exchange(question: string, patience: number): Promise<Expression> {
+  #exchange(question: string, patience: number, { bytes, elements }: Bounds): Promise<Expression> {
     return new Promise((resolve, reject) => {
       if (this.#socket === undefined || this.#socket.destroyed) {
         this.#socket = connect(this.address).setNoDelay();
         this.#socket.on('error', () => undefined);
       }
       const socket = this.#socket;
-      const scanner = new Scanner(MOST_BYTES);
+      const scanner = new Scanner(bytes, elements);
       const done = (act: () => void) => {
         clearTimeout(late);
         socket.off('data', hear).off('error', lost).off('close', closed);
@@ -145,7 +158,7 @@ export class Child {
     if (this.#isTrying) return this.trouble === undefined;
     this.#isTrying = true;
     try {
-      const expression = await this.#line.ask('#', PATIENCE_MS);
+      const expression = await this.#line.ask('#', PATIENCE_MS, OF_SCHEMAS);
       let levels = 0;
       for (const element of expression.elements) {
         const [server = '', , , level = '0'] = atomsOf(expression, element, 4);
@@ -180,8 +193,9 @@ export class Child {
   async #sample(mask: number): Promise<Expression | undefined> {
     if (this.trouble !== undefined || !(await this.meet())) return undefined;
     try {
-      const expression = await this.#line.ask(`0x${mask.toString(16)}S`, PATIENCE_MS * (1 + this.levels));
-      if ((mask & STATE.mask) !== 0) this.#remember(expression);
+      const question = `0x${mask.toString(16)}S`;
+      const expression = await this.#line.ask(question, PATIENCE_MS * (1 + this.levels), OF_SAMPLES);
+      this.#remember(expression, (mask & STATE.mask) !== 0);
       return expression;
     } catch (error) {
       this.#is(error instanceof BadExpression ? 'bad' : 'silent', (error as Error).message);
@@ -189,20 +203,22 @@ export class Child {
     }
   }
 
-  #remember(expression: Expression): void {
-    const nodes = new Set<string>();
+  /** `all`: it tells of each of its nodes; else only of those of which it has what was asked for. */
+  #remember(expression: Expression, all: boolean): void {
+    const nodes = all ? new Set<string>() : this.#nodes;
+    let last: string | undefined;
     for (const element of expression.elements) {
-      const [node = '', category] = atomsOf(expression, element, 2);
-      if (category === STATE.name) nodes.add(atom(node));
+      const [node = '', category = ''] = atomsOf(expression, element, 2);
+      if (node === last || NO_NODES.has(category) || node.length > MOST_NAME) continue;
+      last = node;
+      if (nodes.size < MOST_NODES) nodes.add(atom(node));
     }
     this.#nodes = nodes;
   }
 
-  /** What stands for its answer while there is none: that it is in trouble, and that nothing is known of its nodes. */
-  *unknown(mask: number): Generator<string> {
-    if ((mask & SERVER.mask) !== 0)
-      yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size} nil))\n`;
-    if ((mask & STATE.mask) === 0) return;
+  /** What stands for its answer while there is none, whatever was asked for: that it is in trouble, and that nothing is known of its nodes. */
+  *unknown(): Generator<string> {
+    yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size} nil))\n`;
     for (const node of this.#nodes) yield `(${node} ${STATE.name} unknown -1 ((nr 1) unknown nil nil nil))\n`;
   }
 

@@ -8,6 +8,10 @@ import type { Command, Reply } from './conversation.js';
 import { atom, type Expression } from './expressions.js';
 
 const PIECE_BYTES = 1 << 16;
+/** What is kept of other servers' answers, all clients together, bytes: some times what 10,000 nodes are. */
+const MOST_HELD = 256 << 20;
+/** What an element takes beside its bytes: where it begins and ends. */
+const ELEMENT_BYTES = 40;
 
 /** Bytes of another answer without its outer parentheses, some at a time. */
 function* inner({ bytes, elements }: Expression): Generator<Uint8Array> {
@@ -18,6 +22,18 @@ function* inner({ bytes, elements }: Expression): Generator<Uint8Array> {
   yield Buffer.from('\n');
 }
 
+/** Lines as pieces. */
+function* pieces(lines: Iterable<string>): Generator<Uint8Array> {
+  let piece = '';
+  for (const line of lines) {
+    piece += line;
+    if (piece.length < PIECE_BYTES) continue;
+    yield Buffer.from(piece);
+    piece = '';
+  }
+  if (piece !== '') yield Buffer.from(piece);
+}
+
 /** CPU time of this server since its start, µs. */
 function cpuUs(): number {
   const { user, system } = process.cpuUsage();
@@ -26,13 +42,50 @@ function cpuUs(): number {
 
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
+/** Another server, and what it will answer; undefined: it is in trouble. */
+interface Asked {
+  readonly child: Child;
+  readonly answer: Promise<Expression | undefined>;
+}
+
+/** Answers of other servers for as long as some client has not taken them; several may be given the same one. */
+class Held {
+  readonly #holders = new Map<Expression, number>();
+  bytes = 0;
+
+  add(expression: Expression): void {
+    const holders = this.#holders.get(expression) ?? 0;
+    if (holders === 0) this.bytes += sizeOf(expression);
+    this.#holders.set(expression, holders + 1);
+  }
+
+  remove(expression: Expression): void {
+    const holders = this.#holders.get(expression) ?? 0;
+    if (holders > 1) return void this.#holders.set(expression, holders - 1);
+    this.#holders.delete(expression);
+    this.bytes -= sizeOf(expression);
+  }
+}
+
+const sizeOf = ({ bytes, elements }: Expression) => bytes.length + ELEMENT_BYTES * elements.length;
+
 export class Concentrator {
+  readonly #held = new Held();
+
   constructor(
     /** Our name, which no other server has. */
     readonly name: string,
     readonly boards: readonly BoardSamples[],
     readonly children: readonly Child[],
+    /** Called when more is kept for clients than may be: one of them has to go. */
+    readonly makeRoom: () => void = () => undefined,
+    readonly mostHeld = MOST_HELD,
   ) {}
+
+  /** What is kept of other servers' answers that clients have not taken yet, bytes. */
+  get held(): number {
+    return this.#held.bytes;
+  }
 
   readonly answer = (command: Command): Reply => {
     if (command.kind === 'schema') return this.#schema();
@@ -73,6 +126,24 @@ export class Concentrator {
   async *#sample(mask: number): AsyncGenerator<Uint8Array> {
     // Others are at work while our own boards are read.
     const asked = this.children.map(child => ({ child, answer: child.sample(mask) }));
+    const held: Expression[] = [];
+    let isOver = false;
+    for (const { answer } of asked)
+      void answer.then(expression => {
+        if (expression === undefined || isOver) return;
+        held.push(expression);
+        this.#held.add(expression);
+        if (this.#held.bytes > this.mostHeld) this.makeRoom();
+      });
+    try {
+      yield* this.#elements(mask, asked);
+    } finally {
+      isOver = true;
+      for (const expression of held) this.#held.remove(expression);
+    }
+  }
+
+  async *#elements(mask: number, asked: readonly Asked[]): AsyncGenerator<Uint8Array> {
     yield Buffer.from('(');
     let [nodes, trouble] = [0, 'ok'];
     for (const board of this.boards) {
@@ -94,7 +165,7 @@ export class Concentrator {
     for (const { child, answer } of asked) {
       const expression = await answer;
       if (expression !== undefined) yield* inner(expression);
-      else for (const element of child.unknown(mask)) yield Buffer.from(element);
+      else yield* pieces(child.unknown());
     }
     yield Buffer.from(')\n');
   }

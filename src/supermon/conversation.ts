@@ -8,8 +8,12 @@ import { listenAt } from '../common/listening.js';
 
 /** Clients at once. One more, and the one that has been quiet for the longest goes. */
 const MOST_CLIENTS = 256;
-/** How long one that takes nothing of its answer is borne, ms. */
+/** For how long a client may take nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
+/** In how many times as long it has to have taken all of an answer: what it takes slowly is kept for it. */
+const MOST_PATIENCE = 10;
+/** How much may be said between two commands, bytes: white space and quotes take time, too. */
+const MOST_IDLE = 4096;
 /** How long a word may be, bytes. */
 const MOST_WORD = 64;
 
@@ -68,7 +72,7 @@ export type Reply = AsyncIterable<Uint8Array>;
 export interface Counts {
   /** Answers sent to their end. */
   served: number;
-  /** Cut off because they stopped reading, or had to make room. */
+  /** Cut off because they stopped reading, said nothing at length, or had to make room. */
   stuck: number;
   /** Asked for what there is not, or in words that are none. */
   bad: number;
@@ -78,7 +82,11 @@ export interface Counts {
 class Client {
   /** When bytes last moved, ms of performance.now(). */
   lastMoved = performance.now();
-  isAnswering = false;
+  /** Since when an answer has been under way; undefined: none is. */
+  answeringSince: number | undefined;
+  /** For how long it has been waited for so far to take its answer, ms; and since when it is being waited for. */
+  #waited = 0;
+  #waiting: number | undefined;
   readonly #words = new Words();
 
   constructor(
@@ -87,39 +95,58 @@ class Client {
     readonly answer: (command: Command) => Reply,
   ) {}
 
-  /** Answers until the client has no more to say. While it has an answer to read, nothing more is taken of it. */
-  async serve(): Promise<void> {
-    for await (const chunk of this.socket.iterator({ destroyOnReturn: false })) {
+  /**
+   * Answers until the client has no more to say. While it has an answer to read, nothing more is taken of it. False: it talks without
+   * ever asking.
+   */
+  async serve(): Promise<boolean> {
+    let idle = 0;
+    for await (const chunk of this.socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       this.lastMoved = performance.now();
-      const words = this.#words.take((chunk as Buffer).toString('latin1'));
+      const words = this.#words.take(chunk.toString('latin1'));
+      idle = words?.length === 0 ? idle + chunk.length : 0;
+      if (idle > MOST_IDLE) return false;
       for (const word of words ?? []) await this.#reply(commandOf(word));
       if (words !== undefined) continue;
       this.counts.bad++;
       await this.#reply({ kind: 'bad', word: '' });
-      return;
+      return true;
     }
+    return true;
   }
 
   async #reply(command: Command): Promise<void> {
-    this.isAnswering = true;
+    this.answeringSince = performance.now();
+    this.#waited = 0;
     if (command.kind === 'bad') this.counts.bad++;
     for await (const bytes of this.answer(command)) {
       await this.#send(bytes);
       // Others have their turn, also when this one takes all at once.
       await turn();
     }
-    this.isAnswering = false;
+    this.answeringSince = undefined;
     if (command.kind !== 'bad') this.counts.served++;
   }
 
   #send(bytes: Uint8Array): Promise<void> {
+    const begun = performance.now();
+    this.#waiting = begun;
     return new Promise((resolve, reject) => {
       this.socket.write(bytes, error => {
         this.lastMoved = performance.now();
+        this.#waited += this.lastMoved - begun;
+        this.#waiting = undefined;
         if (error) reject(error);
         else resolve();
       });
     });
+  }
+
+  /** Whether it takes its answer too slowly, or not at all. */
+  isStuck(now: number, patience: number): boolean {
+    if (this.#waiting === undefined) return false;
+    const waiting = now - this.#waiting;
+    return waiting > patience || this.#waited + waiting > MOST_PATIENCE * patience;
   }
 }
 
@@ -156,7 +183,7 @@ export class Conversations {
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
     try {
-      await client.serve();
+      if (!(await client.serve())) return this.#drop(client);
       socket.end();
       socket.setTimeout(this.patience, () => socket.destroy());
     } catch {
@@ -167,14 +194,20 @@ export class Conversations {
 
   /** Who has an answer under way comes last. */
   #quietest(): Client {
-    const rank = ({ isAnswering, lastMoved }: Client) => (isAnswering ? 1e15 : 0) + lastMoved;
+    const rank = ({ answeringSince, lastMoved }: Client) => (answeringSince === undefined ? 0 : 1e15) + lastMoved;
     return [...this.#clients].reduce((a, b) => (rank(b) < rank(a) ? b : a));
   }
 
   #dropStuck(): void {
-    const late = performance.now() - this.patience;
-    for (const client of this.#clients)
-      if (client.isAnswering && client.lastMoved < late && client.socket.writableLength > 0) this.#drop(client);
+    const now = performance.now();
+    for (const client of this.#clients) if (client.isStuck(now, this.patience)) this.#drop(client);
+  }
+
+  /** Cuts off whose answer has been under way for the longest; one that is alone may have all the room. */
+  makeRoom(): void {
+    const since = ({ answeringSince }: Client) => answeringSince ?? Number.POSITIVE_INFINITY;
+    const answering = [...this.#clients].filter(({ answeringSince }) => answeringSince !== undefined);
+    if (answering.length > 1) this.#drop(answering.reduce((a, b) => (since(b) < since(a) ? b : a)));
   }
 
   #drop(client: Client): void {
@@ -187,8 +220,8 @@ export class Conversations {
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();
-    for (const { socket, isAnswering } of this.#clients)
-      if (isAnswering) socket.resetAndDestroy();
-      else socket.destroy();
+    for (const { socket, answeringSince } of this.#clients)
+      if (answeringSince === undefined) socket.destroy();
+      else socket.resetAndDestroy();
   }
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
-import { type Address, formatAddress } from '../common/addresses.js';
+import { type Address, formatAddress, isLoopback } from '../common/addresses.js';
 import { distinct } from '../common/boardnames.js';
 import { tellCounts } from '../common/clientcounts.js';
 import { createLog, type Log } from '../common/log.js';
@@ -27,8 +27,9 @@ export const verb = defineVerb({
     'beoboard supermon --from rack1:2709 --from rack2:2709',
     'beoboard supermon --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
   ],
-  notes: `# asks what there is, S for all of it, 0x40S for the load averages alone: docs/supermon.md has the format.
-With --from and without --board it has no board of its own. It listens on this machine alone.
+  notes: `Clients send # for the schema, S for a sample of everything, or 0x40S for the load averages only. The answer is an s-expression;
+docs/supermon.md describes it. Try it: echo S | nc -N 127.0.0.1 2709
+With --from and without --board, it serves the other servers only. By default it listens on this machine only. There are no passwords.
 SIGTERM, SIGINT and SIGHUP end it.`,
 });
 
@@ -51,11 +52,12 @@ export async function main(argv: string[]): Promise<number> {
   // Of this run: a server of the same host and port in another network is another one.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
-  const server = new Conversations(new Concentrator(name, boards, children).answer);
+  const concentrator = new Concentrator(name, boards, children, () => server.makeRoom());
+  const server = new Conversations(concentrator.answer);
   const watch = tellCounts(
     server.counts,
     {
-      stuck: 'cut off: stopped reading, or one more came than there is room for',
+      stuck: 'cut off: stopped reading, said nothing at length, or one more came than there is room for',
       bad: 'asked for what there is not',
     },
     log,
@@ -63,6 +65,11 @@ export async function main(argv: string[]): Promise<number> {
   try {
     const bound: Address[] = [];
     for (const address of options.listen) bound.push(await server.listen(address));
+    const open = bound.filter(({ host }) => !isLoopback(host)).map(formatAddress);
+    if (open.length > 0)
+      log.warn(
+        `${open.join(', ')}: there are no passwords: whoever reaches it can ask for the names and numbers of all nodes`,
+      );
     const listening = bound.map(formatAddress);
     for (const child of children) void child.meet();
     tellParent({ listening });

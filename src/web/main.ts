@@ -1,7 +1,7 @@
 // The verb `web`: serves a page that shows all nodes of a board at a glance, and what it is made of to programs.
 
 import { once } from 'node:events';
-import { type Address, formatAddress } from '../common/addresses.js';
+import { type Address, formatAddress, isLoopback } from '../common/addresses.js';
 import { HttpServer } from '../common/http.js';
 import { createLog } from '../common/log.js';
 import { defineVerb, forms, parseVerb } from '../common/options.js';
@@ -29,8 +29,6 @@ api/v1/openapi.json describes. What it has seen it keeps in memory, for 15 minut
 
 /** Clients at once. */
 const MOST_CLIENTS = 256;
-
-const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(host);
 
 export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
