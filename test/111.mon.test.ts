@@ -225,7 +225,7 @@ t.test('its command line', async t => {
     [['--most', '1', '--most', '2'], '--most is given more than once; give it once'],
     [
       ['--listen', 'node1'],
-      "--listen: 'node1' is a name; write an address of this machine, as in 127.0.0.1 or [::]:2709",
+      "--listen: 'node1' is a name; write an address of this machine, as in 127.0.0.1 or [::]:2710",
     ],
     [['--listen', '127.0.0.1:70000'], "--listen: port '70000' of '127.0.0.1:70000' is no port; write 0 to 65535"],
     [

@@ -1,10 +1,12 @@
 // What clients of beoboard-mon may do to it: ask too often, in too many connections, in words without end, and never read. It stays as
 // small as it is, and the others are served.
 
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { folder, until } from './lib.js';
 import { compileMon, pssOf, say, startMon } from './mon.js';
@@ -138,6 +140,55 @@ t.test('words without end, bytes, other protocols', async t => {
   t.teardown(() => clearInterval(breath));
   await gone(blank);
   t.same([child.exitCode, child.signalCode], [null, null]);
+});
+
+t.test('who goes on talking after his last answer', async t => {
+  // With all of its patience: what ends it is how much was said.
+  const { port } = await startMon(t, compileMon(t), '--most', '100000');
+  const socket = await open(t, port);
+  socket.resume();
+  let taken = 0;
+  const chunk = Buffer.alloc(1 << 16, 'x');
+  const more = () =>
+    void socket.write(chunk, error => {
+      if (error) return;
+      taken += chunk.length;
+      setImmediate(more);
+    });
+  more();
+  await gone(socket);
+  t.ok(taken < 64 << 20, `${taken} bytes were taken, those that the kernel holds too`);
+});
+
+t.test('stdout that nobody reads: half of an answer is no good end', async t => {
+  const fifo = join(folder(t), 'stdout');
+  execFileSync('mkfifo', [fifo]);
+  const stdout = openSync(fifo, 'r+');
+  t.teardown(() => closeSync(stdout));
+  const child = spawn(compileMon(t), ['--stdio', '--most', '100000'], { stdio: ['pipe', stdout, 'pipe'] });
+  const { stdin, stderr: told } = child as ChildProcessByStdio<Writable, null, Readable>;
+  t.teardown(() => void child.kill('SIGKILL'));
+  let stderr = '';
+  told.on('data', (data: Buffer) => {
+    stderr += data.toString();
+  });
+  stdin.on('error', () => undefined);
+  stdin.write('# '.repeat(100_000));
+  const file = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, 'latin1');
+  // Asleep twice, and nothing written between: it waits for whoever reads.
+  let last = '';
+  await until('stdout is full', () => {
+    const [, state = ''] = /\) (\w) /.exec(file('stat')) ?? [];
+    const [, wrote = ''] = /^wchar: (\d+)$/m.exec(file('io')) ?? [];
+    const now = `${state} ${wrote}`;
+    const isSame = now === last && state === 'S' && Number(wrote) > 30_000;
+    last = now;
+    return isSame;
+  });
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  t.equal(code, 1);
+  t.match(stderr, /^beoboard-mon: clients cut off: 1; they stopped reading/);
 });
 
 t.test('who does not read is dropped, and the others are served', async t => {

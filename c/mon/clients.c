@@ -15,7 +15,7 @@
 #include "samples.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* How long one that takes nothing of its answer is borne, and one that goes on talking after its last. */
+/* For how long a client may take nothing of its answer, and go on talking after its last. */
 #ifndef PATIENCE_S
 #define PATIENCE_S 10
 #endif
@@ -26,6 +26,8 @@
 #define TELL_EVERY_NS (60 * NS_PER_S)
 /* What may be said between two commands: white space and quotes take time, too. */
 #define MOST_IDLE 4096u
+/* What may be said behind the last one: it is read and thrown away, so that the answer is not. */
+#define MOST_LEFT (1u << 20)
 /* Connections that are taken between two answers. */
 #define MOST_ACCEPTED 16u
 /* What a pipe takes that can be written at all, so that nobody waits for it. */
@@ -38,7 +40,7 @@ struct client {
   bool asked;  /* there is a command to be answered */
   bool leaving; /* it has had its last answer, and is waited for to go */
   uint32_t at, left; /* of what it said */
-  uint32_t idle; /* bytes that it said since its last command */
+  uint32_t idle; /* bytes that it said since its last command, and since it is leaving */
   uint32_t begin, rest; /* of its answer that was not taken yet */
   uint64_t moved_ns; /* when bytes last moved */
   struct asking asking;
@@ -110,6 +112,7 @@ static void take_leave(struct client *client) {
 static void drop(struct client *client, uint64_t now) {
   const struct linger now_or_never = {.l_onoff = 1, .l_linger = 0};
   setsockopt(client->in, SOL_SOCKET, SO_LINGER, &now_or_never, sizeof now_or_never);
+  served.stdio_cut_off |= client->in == STDIN_FILENO;
   take_leave(client);
   served.cut_off++;
   untold++;
@@ -144,6 +147,7 @@ static void go_on(struct client *client) {
     return;
   }
   client->leaving = true;
+  client->idle = 0;
 }
 
 static void hear(struct client *client, uint64_t now) {
@@ -151,6 +155,7 @@ static void hear(struct client *client, uint64_t now) {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (client->leaving) {
     if (got <= 0) take_leave(client);
+    else if ((client->idle += (uint32_t)got) > MOST_LEFT) drop(client, now);
     return;
   }
   if (got < 0) {
@@ -346,8 +351,8 @@ struct served clients_serve(const struct service *of) {
     for (unsigned i = 0; i < service->listeners; i++)
       if (polled[i].revents != 0) meet(polled[i].fd, now);
   }
-  /* Half of an answer stopping in a reset, as always. */
+  /* Half of an answer ends in a reset, as always, and on stdout in an exit code. */
   for (unsigned i = 0; i < used; i++)
-    if (clients[i].in > STDERR_FILENO && clients[i].rest > 0) drop(&clients[i], now);
+    if (clients[i].in != -1 && clients[i].rest > 0) drop(&clients[i], now);
   return served;
 }

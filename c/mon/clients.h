@@ -22,6 +22,7 @@ struct service {
 struct served {
   uint64_t answers, cut_off;
   int error; /* of stdout; 0: none */
+  bool stdio_cut_off; /* half of an answer may stand on stdout */
 };
 
 /* stdin and stdout are a client; when that has no more to say, clients_serve() ends. */

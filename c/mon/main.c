@@ -159,6 +159,7 @@ static int run(const struct service *service) {
     say(SAY_ERROR, "cannot write to stdout: ", error_name(served.error), (char *)NULL);
     return WRITE_FAILED;
   }
+  if (served.stdio_cut_off) return NOT_SO; /* which was told */
   char text[100];
   struct words words = WORDS(text);
   add_number(&words, served.answers);

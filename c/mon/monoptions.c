@@ -13,28 +13,30 @@ const char settings_version[] = BEOBOARD_VERSION "\n";
 const char settings_help[] =
   "Usage: " PROGRAM " [options]\n"
   "\n"
-  "answer what this machine is doing, as often as it is asked, by Supermon's protocol\n"
+  "tell what this machine is doing, as often as it is asked, by Supermon's protocol\n"
   "\n"
   "Options:\n"
-  "  --listen ADDR[:PORT]  an address of this machine, port 2709; may be repeated\n"
+  "  --listen ADDR[:PORT]  an address of this machine, default port 2710; may be repeated\n"
   "                        (default: 127.0.0.1)\n"
-  "  --stdio               answer on stdout what is asked on stdin, and listen nowhere\n"
-  "  --most N              answers a second, to all who ask together, 1 to 100000\n"
-  "                        (default: 200)\n"
+  "  --stdio               read commands from stdin and answer on stdout; do not listen\n"
+  "  --most N              at most so many answers a second, for all clients together,\n"
+  "                        1 to 100000 (default: 200)\n"
   "  --name NAME           the node's name (default: the host name up to its first\n"
   "                        dot, in lower case)\n"
   "  --proc DIR            another /proc (default: /proc)\n"
   "  --sys DIR             another /sys (default: /sys)\n"
-  "  --user USER           become this user, by name or id, when it listens\n"
+  "  --user USER           become this user, by name or id, after opening the port\n"
   "  --seccomp             let the kernel refuse every system call that is not needed\n"
   "  -h, --help            show this help\n"
   "  -V, --version         show the version\n"
   "\n"
-  "# asks what there is, S for all of it, 0x40S for the load averages alone; only what is asked for is read. Whoever asks more often than "
-  "--most waits. It runs at nice 19. SIGTERM, SIGINT and SIGHUP end it, and with --stdio the end of stdin.\n"
+  "Clients send # for the schema, S for a sample of everything, or 0x40S for the load averages only. It reads only the files that are "
+  "needed for the answer. Clients that ask more often than --most wait. It runs at nice 19. There are no passwords. SIGTERM, SIGINT and "
+  "SIGHUP stop it; with --stdio, the end of stdin does too.\n"
   "\n"
   "Examples:\n"
   "  " PROGRAM "\n"
+  "  echo 0x40S | " PROGRAM " --stdio\n"
   "  " PROGRAM " --listen 10.0.0.7 --user nobody --seccomp\n"
   "  ssh node1 " PROGRAM " --stdio --most 1000\n";
 
@@ -43,7 +45,7 @@ typedef bool reader(struct span text, struct settings *settings, struct words *w
 static bool read_listen(struct span text, struct settings *settings, struct words *why) {
   struct address *address = &settings->listen[settings->listen_count++];
   if (!parse_address(text, address, why)) return false;
-  return address->family != AF_UNSPEC || refuse_text(why, text, " is a name; write an address of this machine, as in 127.0.0.1 or [::]:2709");
+  return address->family != AF_UNSPEC || refuse_text(why, text, " is a name; write an address of this machine, as in 127.0.0.1 or [::]:2710");
 }
 
 static bool read_most(struct span text, struct settings *settings, struct words *why) {

@@ -12,8 +12,9 @@ const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
 /** Where Prometheus finds the exporter. */
 const EXPORTER_PORT = 9678;
-/** That of Supermon, registered. */
+/** That of Supermon, registered; and that of beoboard-mon, so that both can run on one machine. */
 const SUPERMON_PORT = 2709;
+const MON_PORT = 2710;
 /** Where browsers find the wall. */
 const WEB_PORT = 8678;
 
@@ -36,7 +37,7 @@ export const options = {
   ),
   from: many(
     'ADDR[:PORT]',
-    'another server of this protocol, port 2709, whose nodes are served, too',
+    'another server of this protocol (default port 2709), whose nodes are served as well',
     values.address(SUPERMON_PORT),
   ),
   'gzip-listen': many(
@@ -222,11 +223,11 @@ export const options = {
   long: flag('a row for every node, and lists in full'),
   at: optional(
     'ADDR[:PORT]',
-    "a server of Supermon's protocol, port 2709, that is asked instead",
-    values.address(SUPERMON_PORT),
+    "ask a beoboard-mon that listens (default port 2710), or another server of Supermon's protocol, instead of running a program",
+    values.address(MON_PORT),
   ),
-  record: optional('FILE', 'write all answers to a new file, for --play', file),
-  play: optional('FILE', 'what --record has written, instead of a node', file),
+  record: optional('FILE', 'write every answer to a new file, for --play', file),
+  play: optional('FILE', 'show what --record wrote, instead of a node', file),
   csv: flag('comma-separated values: names of columns, then a line for each node'),
   plain: flag('sentences instead of a table'),
   color: one('WHEN', 'colours: auto, always or never', oneOf('auto', 'always', 'never'), standard('auto')),
@@ -315,12 +316,12 @@ export const forms = {
     rate: one('N', 'samples a second, 1 to 1000', count(1, 1000), standard('100')),
     via: one(
       'COMMAND',
-      'what runs a command on the node: words, behind which come its name and the command',
+      'the command that runs a program on the node; the node name and the program are added to it',
       values.command,
       standard('ssh'),
     ),
-    csv: flag('comma-separated values: names of columns, then a line for each sample'),
-    json: flag('a JSON object for each sample, one a line'),
+    csv: flag('comma-separated values: a line with the names of the columns, then a line for each sample'),
+    json: flag('a JSON object for each sample, one per line'),
   },
   web: {
     listen: many(
