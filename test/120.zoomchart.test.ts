@@ -98,7 +98,7 @@ t.test('as lines', async t => {
     ]),
   });
   const memory = chart(none, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'))[3];
-  t.equal(memory?.length, 45, 'a machine that has no memory has a column all the same');
+  t.ok(memory?.endsWith('▁'), 'of a machine without memory there is something to be seen, too');
   const long = chart(
     none,
     UNITS,

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readConfig, type Shape } from '../src/common/config.js';
+import { Failure } from '../src/common/failure.js';
 import { expand, fold, NodesetError } from '../src/common/hostlists.js';
 import { nodeKey, parseKeys } from '../src/common/keys.js';
 import { InputError } from '../src/common/text.js';
@@ -38,7 +39,11 @@ import { parseCount, parseInteger } from '../src/sender/slow/source.js';
 import { BoardReader, NoBoard, type Snapshot } from '../src/shm/reader.js';
 import { commandOf, Words } from '../src/supermon/conversation.js';
 import { atomsOf, BadExpression, type Expression, Scanner } from '../src/supermon/expressions.js';
+import { painter } from '../src/telling/style.js';
 import { parseCondition } from '../src/telling/where.js';
+import { RecordingParser } from '../src/zoom/recording.js';
+import { SampleReader, toldValues } from '../src/zoom/samplevalues.js';
+import { chart, History } from '../src/zoom/zoomchart.js';
 import { random, Sheet, spoil } from './brokenboards.js';
 import { folder, ROOT } from './lib.js';
 import { busy, madeBoard } from './madeboard.js';
@@ -436,6 +441,49 @@ export function checkRefusal(error: unknown): asserts error is InputError {
   must(error.message.includes('; '), `no hint: ${error.message}`);
 }
 
+/** An end that is told in one line. */
+function checkFailure(error: unknown): asserts error is Failure {
+  if (!(error instanceof Failure)) throw error;
+  must(!/[\0-\x1f\x7f-\x9f\u2028\u2029]/.test(error.message), `not one line: ${JSON.stringify(error.message)}`);
+  must(error.message.length < 1000, `a line of ${error.message.length} characters`);
+}
+
+const UNITS = new Map(toldValues.map(({ name, unit }) => [name, unit]));
+
+/** What is made of a schema and of answers to it, all the way to the screen. Whether there was a sample. */
+function checkSamples(schema: Expression, answers: Iterable<{ ms: number; answer: Expression }>): boolean {
+  const reader = new SampleReader(schema, undefined);
+  const history = new History();
+  let samples = 0;
+  let last = 0;
+  for (const { ms, answer } of answers) {
+    const sample = reader.take(answer, ms);
+    last = ms;
+    if (sample === undefined) continue;
+    samples++;
+    for (const [name, value] of sample.values) {
+      must(Number.isFinite(value), `${name} is ${value}`);
+      must(!name.endsWith('_pct') || (value >= -1e-9 && value <= 100 + 1e-9), `${name} is ${value}`);
+      must(!name.endsWith('_s') || value >= 0, `${name} is ${value}`);
+    }
+    history.add(sample);
+  }
+  const { node = '', cost } = reader;
+  must(cost === undefined || (Number.isFinite(cost) && cost >= 0), `a cost of ${cost}`);
+  const heading = { node, rate: 100, samples, ms: last, leftOut: 0, cost, isPlayed: false };
+  const lines = chart(history, UNITS, heading, { columns: 60, rows: 30 }, painter('never'));
+  must(
+    lines.every(line => !/[\0-\x1f\x7f-\x9f]/.test(line)),
+    'a control character on the screen',
+  );
+  must(!/NaN|Infinity|undefined/.test(lines.slice(1).join('')), `${lines.join('\n')}`);
+  must(
+    lines.slice(1, -1).every(line => line.length === 60),
+    `lines of other widths: ${lines.join('\n')}`,
+  );
+  return samples > 0;
+}
+
 /** What the scanner makes of it in pieces of so many bytes: an answer, why it is none, or nothing yet. */
 function scanned(bytes: Buffer, pieces: number): Expression | string {
   const scanner = new Scanner(1 << 20);
@@ -450,6 +498,21 @@ function scanned(bytes: Buffer, pieces: number): Expression | string {
     return error.message;
   }
 }
+
+/** A schema, and answers to it. */
+const ZOOMED = [
+  `((s server 0x8000 0 ((nr 1) nodes cpu_us)) (s cpuinfo 0x1 0 ((nr 1) user nice system idle iowait irq softirq steal))
+(s netinfo 0x2 0 ((nr n) rxbytes rxpackets txbytes)) (s avenrun 0x40 0 ((nr 1) avg1 avg5 avg15))
+(s pressure 0x200 0 ((nr 1) cpu_some_us mem_some_us mem_full_us io_some_us io_full_us))
+(s memory 0x1000 0 ((nr 1) total_mib free_mib avail_mib)) (s procs 0x4000 0 ((nr 1) running blocked forks))
+(s disk 0x2000 0 ((nr 1) reads writes rdbytes wrbytes busy_ms inflight)))`,
+  ...[0, 1, 2].map(
+    i => `((n1 cpuinfo live 0 ((nr 1) ${100 + 3 * i} 0 50 ${800 + i} 10 0 5 0))
+(n1 netinfo live 0 ((nr 2) (eth0 ${1000 * i} 5 2000) ("eth0:1" 10 5 ${20 * i}))) (n1 avenrun live 0 ((nr 1) 3072 2048 1024))
+(n1 pressure live 0 ((nr 1) ${1000 * i} 0 0 nil nil)) (n1 memory live 0 ((nr 1) 1000 100 400))
+(n1 disk live 0 ((nr 1) 1 1 ${512 * i} 1024 1 ${i})) (n1 procs live 0 ((nr 1) 2 1 9)) (s server ok 0 ((nr 1) 1 ${1000 * i})))`,
+  ),
+] as const;
 
 const CONFIG: Record<string, Shape> = { to: 'many', name: 'one', interval: 'one', once: 'flag', nodes: 'many' };
 
@@ -588,6 +651,64 @@ export function textTargets(place: string): TextTarget[] {
           );
         }
         return true;
+      },
+    },
+    {
+      name: "zoom's samples",
+      seeds: [
+        ZOOMED.join('\n\n'),
+        ZOOMED.toSpliced(2, 1, '((n1 procs live 0 ((nr 1) 2 1 9)) (n2 procs live 0 ((nr 1) 3 1 9)))').join('\n\n'),
+        '((s cpuinfo 0x1 0 ((nr 1) idle user)))\n\n((a cpuinfo live 0 ((nr 1) 1 2)))\n\n((a cpuinfo live 0 ((nr 1) 1 nil)))',
+      ],
+      check(text) {
+        const [schema, ...answers] = text.split('\n\n').map(part => scanned(Buffer.from(part, 'latin1'), 1 << 20));
+        if (schema === undefined || typeof schema === 'string') return false;
+        const whole = answers.filter(answer => typeof answer !== 'string');
+        try {
+          return checkSamples(
+            schema,
+            // Now and then in no time, or after a long one.
+            whole
+              .map((answer, i) => ({ ms: [0, 0, 5e-324, 7, 110, 1e5, 8e7][i % 7] ?? 0, answer }))
+              .sort((a, b) => a.ms - b.ms),
+          );
+        } catch (error) {
+          checkFailure(error);
+          return false;
+        }
+      },
+    },
+    {
+      name: "zoom's recordings",
+      seeds: [
+        [
+          JSON.stringify({ form: 'beoboard zoom 1', node: 'n1', schema: ZOOMED[0] }),
+          ...ZOOMED.slice(1).map((answer, i) => JSON.stringify({ ms: i * 10.5, answer })),
+        ].join('\n'),
+        '{"form":"beoboard zoom 1","schema":"((s cpuinfo 0x1 0 ((nr 1) \\"a\\" b)))"}\n{"ms":1e2,"answer":"()"}\n{"answer":"((a b c ()))","ms":100.001}',
+      ],
+      check(text) {
+        const [first, ...lines] = text.split('\n').map(line => Buffer.from(line).toString('latin1'));
+        const parser = new RecordingParser('FILE');
+        let number = 1;
+        let last = 0;
+        const heard = [];
+        try {
+          const { schema } = parser.head(first);
+          for (const line of lines) {
+            number++;
+            const one = parser.next(line);
+            must(Number.isFinite(one.ms) && one.ms >= last && one.ms - last <= 86_400_000, `${one.ms} after ${last}`);
+            last = one.ms;
+            heard.push(one);
+          }
+          number = 0;
+          return checkSamples(schema, heard) || heard.length > 0;
+        } catch (error) {
+          checkFailure(error);
+          must(number === 0 || error.message.startsWith(`FILE:${number}: `), `no line: ${error.message}`);
+          return false;
+        }
       },
     },
     {

@@ -87,14 +87,14 @@ const list = (tree: Tree | undefined) => (typeof tree === 'object' ? tree : []);
 const dataOf = (expression: Expression, element: Element) => list(treeOf(expression, element)[4]);
 
 /** Numbers of this protocol: what is none, `nil` and what no double has as it stands (2^53 and beyond, 1e400) is not known. */
-const NUMBER_FORM = /^-?\d{1,16}(?:\.\d{1,9})?$/;
+const NUMBER_FORM = /^\d{1,16}(?:\.\d{1,9})?$/;
 
 function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
   const found = new Map<string, number>();
   for (const [i, name] of names.entries()) {
     const told = text(values[i]);
     const number = NUMBER_FORM.test(told) ? Number(told) : Number.NaN;
-    if (Math.abs(number) < 2 ** 53) found.set(name, number);
+    if (number < 2 ** 53) found.set(name, number);
   }
   return found;
 }
