@@ -1,0 +1,52 @@
+# How a static program for nodes and masters is made and installed. A Makefile that includes it says before: NAME of the program, SOURCES (relative to its folder), HEADERS,
+# OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and LDFLAGS, where they are others.
+ifeq ($(origin CC),default)
+CC := $(shell command -v musl-gcc >/dev/null 2>&1 && echo musl-gcc || echo cc)
+endif
+# Who links, when the compiler does not know the C library.
+LINK ?= $(CC)
+# By name the large tables (LARGE, in text.h) come behind all that is small, which then shares a few pages.
+LDFLAGS ?= -static -Wl,-z,noseparate-code,--sort-section=name
+# Code that is made for a fixed place has to be linked for one, whatever the compiler takes for usual.
+PLACE = $(filter -no-pie,$(patsubst -fno-pie,-no-pie,$(CFLAGS)))
+WARN = -Wall -Wextra -Wpedantic -Werror
+VERSION := $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' ../../package.json)
+OBJECTS := $(patsubst %.c,$(OUT)/%.o,$(subst ../,up/,$(SOURCES)))
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE -DBEOBOARD_VERSION='"$(VERSION)"' -ffunction-sections -fdata-sections $(OURS) $(CFLAGS) $(WARN)
+
+# What another compiler or other flags have made in OUT is of no use: then all is made again.
+SETTINGS := $(strip $(LINK) $(COMPILE) $(LDFLAGS))
+ifneq ($(file <$(OUT)/settings),$(SETTINGS))
+$(shell mkdir -p $(OUT))
+$(file >$(OUT)/settings,$(SETTINGS))
+endif
+
+$(OUT)/$(NAME): $(OBJECTS)
+	$(LINK) $(CFLAGS) $(PLACE) -Wl,--gc-sections -o $@.tmp $(OBJECTS) $(LDFLAGS) $(LIBS)
+	mv $@.tmp $@
+
+# Without symbols, by whoever links for this processor.
+$(OUT)/stripped/$(NAME): $(OBJECTS)
+	@mkdir -p $(@D)
+	$(LINK) $(CFLAGS) $(PLACE) -Wl,--gc-sections -s -o $@.tmp $(OBJECTS) $(LDFLAGS) $(LIBS)
+	mv $@.tmp $@
+
+$(OUT)/up/%.o: ../%.c $(HEADERS) Makefile ../static.mk $(OUT)/settings
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
+
+$(OUT)/%.o: %.c $(HEADERS) Makefile ../static.mk $(OUT)/settings
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
+
+PREFIX ?= /usr/local
+INSTALL ?= install
+
+install: $(OUT)/stripped/$(NAME)
+	$(INSTALL) -D -m 755 $< $(DESTDIR)$(PREFIX)/sbin/$(NAME)
+	$(INSTALL) -D -m 644 $(NAME).8 $(DESTDIR)$(PREFIX)/share/man/man8/$(NAME).8
+
+clean:
+	rm -rf $(OUT)
+
+.PHONY: clean install
