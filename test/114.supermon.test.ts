@@ -150,6 +150,11 @@ t.test('what the board has', async t => {
     await until('it is gone', async () =>
       elementsOf(await client.ask('S\n')).some(([, , state]) => state === 'no-board'),
     );
+    t.match(
+      elementsOf(await client.ask('0x40S\n')),
+      [[schema[0]?.[0], SERVER.name, 'no-board']],
+      'whatever is asked for',
+    );
   });
   child.kill('SIGTERM');
   t.equal(await exit, 0);

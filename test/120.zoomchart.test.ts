@@ -90,13 +90,11 @@ t.test('as lines', async t => {
       `${columns} × ${rows}`,
     );
   const none = new History();
-  none.add({
-    ms: 0,
-    values: new Map<ToldName, number>([
-      ['mem_used_mib', 0],
-      ['mem_total_mib', 0],
-    ]),
-  });
+  const zero = new Map<ToldName, number>([
+    ['mem_used_mib', 0],
+    ['mem_total_mib', 0],
+  ]);
+  for (const ms of [0, 100]) none.add({ ms, values: zero });
   const memory = chart(none, UNITS, HEADING, { columns: 45, rows: 12 }, painter('never'))[3];
   t.ok(memory?.endsWith('▁'), 'of a machine without memory there is something to be seen, too');
   const long = chart(

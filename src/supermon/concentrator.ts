@@ -160,7 +160,8 @@ export class Concentrator {
         trouble = 'no-board';
       }
     }
-    if ((mask & SERVER.mask) !== 0)
+    // What is wrong is told whatever was asked for.
+    if ((mask & SERVER.mask) !== 0 || trouble !== 'ok')
       yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes} ${cpuUs()}))\n`);
     for (const { child, answer } of asked) {
       const expression = await answer;
