@@ -3,6 +3,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { type Address, formatAddress } from '../common/addresses.js';
+import { whyNotReached } from '../common/connecting.js';
 import { SERVER, STATE } from './categories.js';
 import { atom, atomsOf, BadExpression, type Expression, Scanner } from './expressions.js';
 
@@ -29,15 +30,6 @@ export const MOST_LEVELS = 8;
 
 /** What is told of servers, and not of nodes. */
 const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
-
-/** Why it cannot be reached, for people. */
-const NOT_REACHED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
-  ENOTFOUND: 'the name is not known',
-  EAI_AGAIN: 'the name cannot be looked up now',
-  EHOSTUNREACH: 'there is no way there',
-  ENETUNREACH: 'there is no way there',
-};
 
 /** Why nothing of it is served; undefined: it is. */
 export type Trouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
@@ -85,8 +77,7 @@ class Line {
         socket.off('data', hear).off('error', lost).off('close', closed);
         act();
       };
-      const lost = ({ code = '', message }: NodeJS.ErrnoException) =>
-        done(() => reject(new Error(NOT_REACHED[code] ?? message)));
+      const lost = (error: Error) => done(() => reject(new Error(whyNotReached(error))));
       const closed = () => done(() => reject(new Error('it closed the connection')));
       const giveUp = () => done(() => reject(new Error('it does not answer')));
       const late = setTimeout(giveUp, patience);

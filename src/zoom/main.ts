@@ -126,6 +126,7 @@ async function played(
       if (one.ms > lasts || stop.aborted) return;
       const left = begin + one.ms - performance.now();
       if (paced && left >= 1) await sleep(left, undefined, { signal: stop }).catch(() => undefined);
+      if (stop.aborted) return;
       yield one;
     }
   }

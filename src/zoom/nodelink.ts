@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { type Address, formatAddress } from '../common/addresses.js';
+import { whyNotReached } from '../common/connecting.js';
 import { Failure } from '../common/failure.js';
 import { brief, quote } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
@@ -128,9 +129,7 @@ export class NodeLink {
     const end = () => void socket.destroy();
     const advice = 'give the address of a beoboard-mon or a beoboard supermon';
     const link = new NodeLink(formatAddress(address), socket, socket, end, advice, false);
-    socket.once('error', ({ code, message }: NodeJS.ErrnoException) =>
-      link.#break(code === 'ECONNREFUSED' ? 'nobody listens there' : message),
-    );
+    socket.once('error', error => link.#break(whyNotReached(error)));
     socket.once('close', () => link.#break('it closed the connection'));
     return link;
   }

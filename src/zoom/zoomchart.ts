@@ -106,7 +106,7 @@ export function costText(cost: number | undefined): string {
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
   const how = isPlayed ? 'recorded' : `${rate} a second`;
   const late = leftOut > 0 ? `; ${leftOut} left out, the answers before them came late` : '';
-  return `${brief(node, MOST_NAME)}: ${samples} samples in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
+  return `${brief(node, MOST_NAME)}: ${samples} ${samples === 1 ? 'sample' : 'samples'} in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
 }
 
 const shown = (value: number | undefined, unit: Unit) => (value === undefined ? '-' : writeValue(value, unit));
