@@ -53,7 +53,7 @@ for (const compiler of ['gcc', 'clang']) {
 
 const builds: [what: string, flags: string[], most: number, every: number, kills: number][] = [
   ['optimised', ['-O2'], 12, 199, 1000],
-  ['sanitized', SANITIZED, 6, 1999, 100],
+  ['sanitized', SANITIZED, 5, 3999, 60],
 ];
 for (const [what, flags, most, every, kills] of builds) {
   t.test(`what C11 allows, ${what}`, async t => {
