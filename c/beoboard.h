@@ -85,7 +85,7 @@ void beoboard_close(beoboard *b);
 /* ---- The receiver ---- */
 
 #define BEOBOARD_F_STALLED   0x1u      /* heartbeat too old: no state below is evidence */
-#define BEOBOARD_F_CLOSED    0x2u      /* the receiver left in good order */
+#define BEOBOARD_F_CLOSED    0x2u      /* the receiver shut down cleanly */
 #define BEOBOARD_F_FILTERING 0x4u      /* a flood of junk is being dropped by the kernel, and counted in unfit_drops */
 #define BEOBOARD_F_RETIRED   0x8u      /* another board has taken its place: call beoboard_refresh() */
 
@@ -182,7 +182,7 @@ enum beoboard_state {
     BEOBOARD_LIVE      = 1,            /* heard within uncertain_after */
     BEOBOARD_UNCERTAIN = 2,            /* neither place work nor drain */
     BEOBOARD_SILENT    = 3,            /* not heard for silent_after, while the receiver listened */
-    BEOBOARD_LEFT      = 4,            /* said goodbye: stopped in good order */
+    BEOBOARD_LEFT      = 4,            /* said goodbye: shut down cleanly */
     BEOBOARD_UNKNOWN   = 5             /* the receiver is stalled: nothing is known about nodes */
 };
 #define BEOBOARD_NSTATES 6
@@ -411,7 +411,7 @@ uint32_t beoboard_version(void);
 #define BEOBOARD_VALID_SW_HASH         (UINT64_C(1) << 39) /* slow */
 
 #define BEOBOARD_FLAGS_FIRST           (UINT64_C(1) << 0)  /* the first report since the sender started */
-#define BEOBOARD_FLAGS_GOODBYE         (UINT64_C(1) << 1)  /* the last one: the sender was stopped in good order */
+#define BEOBOARD_FLAGS_GOODBYE         (UINT64_C(1) << 1)  /* the last one: the sender was shut down cleanly */
 #define BEOBOARD_FLAGS_CLOCK_UNSYNC    (UINT64_C(1) << 2)  /* the kernel calls its clock unsynchronised */
 #define BEOBOARD_FLAGS_LATE            (UINT64_C(1) << 3)  /* the timer fired more than half an interval late */
 #define BEOBOARD_FLAGS_SKIPPED         (UINT64_C(1) << 4)  /* at least one tick before this one brought no report */
@@ -504,7 +504,7 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_RESTART = 1,   /* of a record: its sender was started anew */
     BEOBOARD_EVENT_KIND_REBOOT = 2,    /* of a record: the node was booted */
     BEOBOARD_EVENT_KIND_RESET = 3,     /* of a record: accepted only because nothing else was heard for the reset limit */
-    BEOBOARD_EVENT_KIND_GOODBYE = 4,   /* of a record: it was stopped in good order */
+    BEOBOARD_EVENT_KIND_GOODBYE = 4,   /* of a record: it was shut down cleanly */
     BEOBOARD_EVENT_KIND_REFUSAL = 5,   /* of a record, or of none: refused; detail: the reason */
     BEOBOARD_EVENT_KIND_LINK_UP = 6,   /* of a link */
     BEOBOARD_EVENT_KIND_LINK_DOWN = 7, /* of a link; it may be up again by now */

@@ -77,7 +77,7 @@ void bb_mirror_distrust(struct bb_mirror *mirror);
 /* Whether the board still lies at its path: 0; 1: it does not, and has to be begun anew; -1 or BB_PATH_TAKEN as in board_writer.h. */
 int bb_mirror_check_path(struct bb_mirror *mirror, char *why, size_t why_size);
 
-/* Leaves in good order: the board stays readable, flagged closed. */
+/* Shuts down cleanly: the board stays readable, flagged closed. */
 void bb_mirror_close(struct bb_mirror *mirror);
 
 /* Lays what a batch holds, from its head on to before its signature. If its sweep is complete, its heartbeats count. */

@@ -64,7 +64,7 @@ bool bb_writer_change(struct bb_writer *writer, const struct bb_writer_options *
 bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t count, bool *found, char *why,
                       size_t why_size);
 
-/* Leaves in good order: the board stays readable, flagged closed (but one that was only edited: that stays as it was). */
+/* Shuts down cleanly: the board stays readable, flagged closed (but one that was only edited: that stays as it was). */
 void bb_writer_close(struct bb_writer *writer);
 
 /* Steps ahead of the delivery of several datagrams, each to be done for some of them before the next: what a delivery will need of the

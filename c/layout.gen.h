@@ -249,7 +249,7 @@ static const char *const bb_node_state_meanings[] __attribute__((unused)) = {
   "heard within uncertain_after",
   "neither place work nor drain",
   "not heard for silent_after, while the receiver listened",
-  "said goodbye: stopped in good order",
+  "said goodbye: shut down cleanly",
   "the receiver is stalled: nothing is known about nodes",
 };
 

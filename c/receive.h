@@ -65,7 +65,7 @@ void bb_receiver_run(struct bb_receiver *receiver, void (*job)(struct bb_writer 
 
 void bb_receiver_status(struct bb_receiver *receiver, struct bb_receiver_status *out);
 
-/* Ends the thread after a last drain, closes the board (if there is one) in good order, and frees everything. */
+/* Ends the thread after a last drain, closes the board (if there is one) cleanly, and frees everything. */
 void bb_receiver_stop(struct bb_receiver *receiver);
 
 #ifdef __cplusplus

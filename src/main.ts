@@ -61,7 +61,7 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
 watchStdout();
 refuseDebugger();
 
-// Started by fork(): when the parent is gone, even by kill -9, end in good order.
+// Started by fork(): when the parent is gone, even by kill -9, end cleanly.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
 /** Without our addon, or the Node.js that we need: EX_OSFILE of sysexits.h. Monitoring systems know 0 to 3 only, and take any other code for "unknown". */

@@ -104,6 +104,6 @@ t.test('a board and what becomes of it', async t => {
     web.child.kill('SIGTERM');
     t.equal(await web.exit, 0);
     await until('its streams have ended', () => client.hasEnded);
-    t.match(web.output().stderr, /ended in good order/);
+    t.match(web.output().stderr, /clean shutdown/);
   });
 });

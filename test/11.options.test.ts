@@ -343,7 +343,7 @@ Takes a few options and arguments.
 
 Options:
   --board PATH     the board's file (default: /dev/shm/beoboard/board)
-  --once           send one report, flagged as the last, and end
+  --once           send one report, flagged as the last, and exit
   --interval TIME  from one report to the next, 100ms to 600s (default: 1s)
   -h, --help       show this help
 

@@ -154,7 +154,7 @@ t.test('this machine', async t => {
   if (!noMusl) t.ok(pssOf(pid) <= 320, `${pssOf(pid)} KiB`);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
-  t.match(stderr(), /ended in good order: \d+ answers, 0 clients cut off\n$/);
+  t.match(stderr(), /clean shutdown: \d+ answers, 0 clients cut off\n$/);
 });
 
 t.test('it reads what is asked for, and nothing else', async t => {

@@ -88,7 +88,7 @@ t.test('a thousand connections', async t => {
   t.ok(stderr().match(/cut off/g)?.length === 1, 'not a line for each');
   child.kill('SIGTERM');
   t.equal(await exit, 0);
-  t.match(stderr(), new RegExp(`ended in good order: \\d+ answers, ${1001 - MOST_CLIENTS} clients cut off`));
+  t.match(stderr(), new RegExp(`clean shutdown: \\d+ answers, ${1001 - MOST_CLIENTS} clients cut off`));
 });
 
 t.test('more connections than the system has places for', async t => {

@@ -322,7 +322,7 @@ t.test('one that listens', async t => {
     ),
   );
   t.ok(other.output().stdout.endsWith('\n'), 'what was told is whole');
-  t.match(await run(['zoom', '--at', `127.0.0.1:${port}`, '--csv']), { code: 1, stderr: /nobody listens there/ });
+  t.match(await run(['zoom', '--at', `127.0.0.1:${port}`, '--csv']), { code: 1, stderr: /connection refused/ });
   const unknown = await run(['zoom', '--at', 'no-such-host.invalid', '--csv']);
   t.match(unknown, {
     code: 1,

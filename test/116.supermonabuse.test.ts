@@ -36,7 +36,7 @@ t.test('a thousand connections', async t => {
   await until('all have an answer', () => answered >= 255);
   child.kill('SIGTERM');
   t.equal(await exit, 0);
-  t.match(output().stderr, /ended in good order/);
+  t.match(output().stderr, /clean shutdown/);
 });
 
 t.test('words without end, bytes, other protocols', async t => {

@@ -831,7 +831,7 @@ function outside(): void {
     // Of the first nobody tells that it was not taken, before the second goes.
     t.equal(sender.outlets.failed, sender.sent() - 1, 'each report is counted, and once');
     const label = `127.0.0.1:${away.address.port}`;
-    t.same(sender.lines, [`${label} is there, but nobody listens; reports to it are lost until it answers`]);
+    t.same(sender.lines, [`${label} cannot be reached: connection refused; reports to it are lost until it answers`]);
 
     const back = await listener(away.address.port);
     await machine.pass(12n * SECOND);
@@ -840,7 +840,7 @@ function outside(): void {
     t.match(sender.lines.slice(1), [new RegExp(`^${label} takes reports again, \\d+ were missed$`)]);
     await new Promise<void>(resolve => back.socket.close(resolve));
     await machine.pass(100n * SECOND);
-    t.match(sender.lines.slice(2), [/nobody listens/], 'another outage is another line');
+    t.match(sender.lines.slice(2), [/connection refused/], 'another outage is another line');
     await sender.stop();
     here.socket.close();
   });

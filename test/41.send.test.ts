@@ -145,7 +145,7 @@ t.test('every destination gets the same bytes; numbers and flags; goodbye at SIG
 });
 
 t.test(
-  'a master that is not there is told of once, counted and tried for ever; it takes nothing from the others',
+  'a master that is not there is logged once, counted and retried indefinitely; it takes nothing from the others',
   async t => {
     const there = await Master.open(t);
     // A port that was free a moment ago, and that nobody listens on now.
@@ -167,7 +167,7 @@ t.test(
       sender
         .output()
         .stderr.split('\n')
-        .filter(line => /nobody listens/.test(line));
+        .filter(line => /connection refused/.test(line));
     t.equal(told().length, 1);
     t.match(
       sender.output().stderr,

@@ -392,5 +392,5 @@ t.test('what a receiver cannot take, each in one line', async t => {
   ] as const)
     t.match(await run(['receive', '--clock-window', window]), { code: 2, stderr: what });
   const wrong = await run(['receive', '--board', join(at, 'board'), '--require', 'all']);
-  t.match(wrong, { code: 2, stderr: /--require: 'all' is none of its words; write none, cluster or node/ });
+  t.match(wrong, { code: 2, stderr: /--require: 'all' is not a valid value; use none, cluster or node/ });
 });

@@ -1,4 +1,4 @@
-// The server of Ganglia's documents, over real sockets: whole documents or none, ends in good order, and clients that
+// The server of Ganglia's documents, over real sockets: whole documents or none, ends cleanly, and clients that
 // stop reading, say too much, come in crowds or are not to be trusted. Runs again in a network of its own, where a client
 // can come from elsewhere.
 
@@ -148,7 +148,7 @@ t.test('every port gives its document, whole', async t => {
   await stuck(t, query);
   child.kill('SIGTERM');
   t.equal(await exit, 0, 'who has not asked yet keeps nobody');
-  t.match(output().stderr, /ganglia: ready: serving on 127[^\n]+\n.*ended in good order/s);
+  t.match(output().stderr, /ganglia: ready: serving on 127[^\n]+\n.*clean shutdown/s);
 });
 
 t.test('many ask at once', async t => {
@@ -279,7 +279,7 @@ t.test('half of a document is none, whatever signal ends it', async t => {
     while ((await clients()) < 2);
     child.kill(signal);
     t.equal(await exit, 0, signal);
-    t.match(output().stderr, /ended in good order/);
+    t.match(output().stderr, /clean shutdown/);
     t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
   }
 });

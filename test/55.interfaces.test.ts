@@ -115,7 +115,7 @@ async function watch(t: Test): Promise<Program> {
 
 /** Ends it; it has left nothing open, and the sanitizers have found nothing. */
 async function end(t: Test, ended: Program): Promise<void> {
-  t.equal(await ended.end(), '', 'it ends in good order');
+  t.equal(await ended.end(), '', 'it ends cleanly');
 }
 
 // ---- in a namespace ----

@@ -731,7 +731,7 @@ t.test('whatever signal ends it', async t => {
     const idle = await stuck(t, port, '');
     child.kill(signal);
     t.equal(await exit, 0, signal);
-    t.match(output().stderr, /prometheus: ended in good order; \d+ served, \d+ cut off\n$/);
+    t.match(output().stderr, /prometheus: clean shutdown; \d+ served, \d+ cut off\n$/);
     t.equal(await read(), 'ConnectionResetError', `${signal}: a reset, not an end`);
     idle.destroy();
   }

@@ -490,7 +490,7 @@ async function startPiped(t: Parameters<typeof folder>[0], argv: string[] = []) 
   return { hearer, child, said: () => said };
 }
 
-t.test('whoever reads stdout leaves: goodbye to the others, and an end in good order', { buffered: true }, async t => {
+t.test('whoever reads stdout leaves: goodbye to the others, and an end cleanly', { buffered: true }, async t => {
   const { hearer, child, said } = await startPiped(t);
   const [first] = (await once(child.stdout, 'data')) as [Buffer];
   t.equal(first.length % 1216, 0);

@@ -543,10 +543,7 @@ t.test('the command: forms, choices, errors', async t => {
   await sixty(t, board);
   const status = (...argv: string[]) => run(['status', '--board', board, ...argv]);
   const lines = (text: string) => text.trimEnd().split('\n');
-  t.match(
-    (await status()).stdout,
-    /^60 nodes: 60 live; heard everything for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/,
-  );
+  t.match((await status()).stdout, /^60 nodes: 60 live; no gaps for .*\nCPUs .* used\nlive +60 {2}node\[01-60\]\n/);
   t.equal(lines((await status('-x')).stdout.split('\n\n')[0] ?? '').length, 1);
   t.equal(lines((await status('-w', 'node[01-07]')).stdout.split('\n\n')[0] ?? '').length, 10);
   t.equal(lines((await status('--long')).stdout.split('\n\n')[0] ?? '').length, 63);
@@ -620,7 +617,7 @@ t.test('the command: forms, choices, errors', async t => {
     [['--by', '/(/'], /--by: '\(' is no regular expression; write /],
     [['--by', 'load', '--csv'], /--by and --csv do not go together/],
     [['--watch', '--json', '-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
-    [['--color', 'blue'], /write auto, always or never/],
+    [['--color', 'blue'], /use auto, always or never/],
     [['-w', 'n[3-1]'], /--nodes: host list, column 3/],
     [['-q'], /unknown option '-q'/],
   ];

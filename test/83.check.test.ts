@@ -157,7 +157,7 @@ t.test('check', async t => {
     [['--nodes', 'n[1-5],gone1'], 0, /^BEOBOARD OK: 6 nodes, 5 live \| live=5;;;0;6 /],
     [['--nodes', 'n[1-6]'], 2, /^BEOBOARD CRITICAL: of 6 nodes 1 not on the board \(n6\)/],
     [['--nodes', 'n[3-1]'], 3, /^BEOBOARD UNKNOWN: beoboard check: --nodes: host list, column 3: /],
-    [['--fail', 'safe'], 3, /^BEOBOARD UNKNOWN: .*'safe' is none of its words; write open or closed\n$/],
+    [['--fail', 'safe'], 3, /^BEOBOARD UNKNOWN: .*'safe' is not a valid value; use open or closed\n$/],
     [['--warning', 'many'], 3, /^BEOBOARD UNKNOWN: .*write it as 5 or 2%\n$/],
     [['--critical', '200%'], 3, /^BEOBOARD UNKNOWN: .*'200%' is more than all nodes; write 0% to 100%\n$/],
     [['--critical', '100%', '--warning', '100%'], 0, /^BEOBOARD OK: /],

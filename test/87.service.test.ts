@@ -20,7 +20,7 @@ const ENDED = [{ STOPPING: '1' }];
 /** Long enough that a busy machine is not taken for a hung one. */
 const WATCHDOG_MS = 1000;
 
-/** Ends it in good order; the last thing that it has told is that. */
+/** Ends it cleanly; the last thing that it has told is that. */
 async function end(t: Test, manager: Manager, { child, exit }: Pick<Running, 'child' | 'exit'>): Promise<void> {
   child.kill('SIGTERM');
   t.equal(await exit, 0);

@@ -267,7 +267,7 @@ class Daemons {
       this.#running.delete(name);
       child.kill('SIGTERM');
       const [code] = await exit;
-      t.equal(code, 0, `${name} ends in good order: ${told().slice(-500)}`);
+      t.equal(code, 0, `${name} ends cleanly: ${told().slice(-500)}`);
     }
   }
 }

@@ -422,7 +422,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['good', 'two nodes, a receiver that lives', () => {}],
       [
         'good-ended',
-        'its receiver was ended a minute ago, in good order',
+        'its receiver was ended a minute ago, cleanly',
         b => b.header({ state: 1n, heartbeat_ns: b.ago(60), listening_since_ns: 1n }),
         { beats: false },
       ],

@@ -45,7 +45,7 @@ static inline uint64_t take(struct input *in, size_t bytes) {
   return value;
 }
 
-/* A path in a folder of this process' own, in shared memory, that is removed when it ends in good order. */
+/* A path in a folder of this process' own, in shared memory, that is removed when it ends cleanly. */
 static inline const char *fuzz_path(const char *name) {
   static char folder[64], path[128];
   if (folder[0] == 0) {

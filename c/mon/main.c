@@ -166,7 +166,7 @@ static int run(const struct service *service) {
   add_text(&words, " answers, ");
   add_number(&words, served.cut_off);
   add_text(&words, " clients cut off");
-  if (!settings.stdio) say(SAY_INFO, "ended in good order: ", text_of(&words), (char *)NULL);
+  if (!settings.stdio) say(SAY_INFO, "clean shutdown: ", text_of(&words), (char *)NULL);
   return DONE;
 }
 

@@ -63,7 +63,7 @@ static void say_of(enum level level, const struct destination *destination, cons
 
 static const char *reason_of(int error) {
   switch (error) {
-    case ECONNREFUSED: return "is there, but nobody listens";
+    case ECONNREFUSED: return "cannot be reached: connection refused";
     case ENETUNREACH: return "cannot be reached: no route";
     case EHOSTUNREACH: return "cannot be reached: no such host on the network";
     case ENETDOWN: return "cannot be reached: the network is down";

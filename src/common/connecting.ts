@@ -1,7 +1,7 @@
 // Why a server cannot be reached, in words for people.
 
 const NOT_REACHED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'connection refused',
   ETIMEDOUT: 'nobody answers there',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name cannot be looked up now',

@@ -57,7 +57,7 @@ export function readAlone<K extends OptionName, N extends K>(
       if (word === `--${wanted}`) return [`${word}=${argv[i + 1] ?? ''}`];
       return word.startsWith(`--${wanted}=`) ? [word] : [];
     });
-  // A file that cannot be read says nothing, and the command line goes before it.
+  // A file that cannot be read says nothing, and the command line takes precedence.
   for (const line of [words(name), words('config')])
     try {
       const taken = takeApart(verb, line);

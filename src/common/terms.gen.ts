@@ -19,7 +19,7 @@ export const meanings = {
     unknown: "the receiver is stalled: nothing is known about nodes",
     uncertain: "neither place work nor drain",
     never: "in the node list, no report yet",
-    left: "said goodbye: stopped in good order",
+    left: "said goodbye: shut down cleanly",
     live: "heard within uncertain_after",
   },
   ailment: {

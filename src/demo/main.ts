@@ -21,7 +21,7 @@ export const verb = defineVerb({
 /** This program. */
 const PROGRAM = process.argv[1] as string;
 const SHM = '/dev/shm';
-/** How long a child may take to end in good order. */
+/** How long a child may take to end cleanly. */
 const PATIENCE_MS = 5000;
 /** Of what the daemons said while the status had the screen, so many characters are told afterwards. */
 const KEPT_MOST = 4000;
@@ -70,7 +70,7 @@ class Family {
     const [receiver] = this.#children;
     for (const child of [...this.#children].reverse()) {
       let last = '';
-      // When it ends in good order it says where its board stays, and this one does not.
+      // When it ends cleanly it says where its board stays, and this one does not.
       if (child === receiver)
         child.stderr?.off('data', this.#tell).on('data', (text: string) => {
           last += text;

@@ -224,7 +224,7 @@ export async function main(argv: string[]): Promise<number> {
     service.watch(() => true);
     if (!stop.aborted) await stopped;
     const { served, stuck, left } = ports.counts;
-    log.info(`ended in good order; ${served} served, ${stuck} cut off, ${left} gone before their end`);
+    log.info(`clean shutdown; ${served} served, ${stuck} cut off, ${left} gone before their end`);
     return 0;
   } finally {
     clearInterval(watch);

@@ -166,7 +166,7 @@ export class Ports {
     this.counts.served++;
   }
 
-  /** Ends in good order, with FIN: what the client still says is taken and thrown away, because a reset follows from it else. */
+  /** Ends cleanly, with FIN: what the client still says is taken and thrown away, because a reset follows from it else. */
   #end(client: Client): void {
     const { socket } = client;
     client.answered = true;

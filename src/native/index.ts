@@ -178,7 +178,7 @@ export interface Writer extends Changes {
   listeningSince(sinceNs: bigint): void;
   resumed(resumedNs: bigint): void;
   heartbeat(beganNs: bigint): void;
-  /** Leaves in good order: the board stays, flagged closed. */
+  /** Shuts down cleanly: the board stays, flagged closed. */
   close(): void;
 }
 
@@ -232,7 +232,7 @@ export interface Receiver extends Changes {
    */
   start(writer: Writer, displaced: () => void): void;
   status(): ReceiverStatus;
-  /** Ends the thread after a last drain and closes the board in good order. */
+  /** Ends the thread after a last drain and closes the board cleanly. */
   stop(): void;
 }
 

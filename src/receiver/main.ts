@@ -210,6 +210,6 @@ export async function main(argv: string[]): Promise<number> {
   const { displaced: isDisplaced, trouble } = receiver.status();
   receiver.stop();
   if (isDisplaced) throw new Failure(`${trouble}; it took the board when the lock was gone, and so this one ended`, 1);
-  log.info(`ended in good order; the board stays at ${options.board}`);
+  log.info(`clean shutdown; the board stays at ${options.board}`);
   return 0;
 }

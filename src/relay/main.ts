@@ -110,6 +110,6 @@ export async function main(argv: string[]): Promise<number> {
   clearInterval(watch);
   relay.end();
   await bus.close();
-  log.info(`ended in good order; ${relay.counts.batches} batches, ${relay.counts.bytes} bytes`);
+  log.info(`clean shutdown; ${relay.counts.batches} batches, ${relay.counts.bytes} bytes`);
   return 0;
 }

@@ -129,6 +129,6 @@ export async function main(argv: string[]): Promise<number> {
   await bus.close();
   if (taken && !stop.aborted)
     throw new Failure(`${why}; it took the board when the lock was gone, and so this one ended`, 1);
-  log.info(`ended in good order; the board stays at ${options.board}`);
+  log.info(`clean shutdown; the board stays at ${options.board}`);
   return 0;
 }

@@ -289,7 +289,7 @@ function transmit({ socket }: SocketAsPromised, report: Uint8Array, done: (error
 }
 
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'is there, but nobody listens',
+  ECONNREFUSED: 'cannot be reached: connection refused',
   ENETUNREACH: 'cannot be reached: no route',
   EHOSTUNREACH: 'cannot be reached: no such host on the network',
   ENETDOWN: 'cannot be reached: the network is down',

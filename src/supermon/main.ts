@@ -83,7 +83,7 @@ export async function main(argv: string[]): Promise<number> {
     service.watch(() => true);
     if (!stop.aborted) await stopped;
     const { served, stuck } = server.counts;
-    log.info(`ended in good order; ${served} served, ${stuck} cut off`);
+    log.info(`clean shutdown; ${served} served, ${stuck} cut off`);
     return 0;
   } finally {
     clearInterval(watch);

@@ -40,7 +40,7 @@ export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['co
   return [
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
     ...(mirror === '' ? [] : [mirror]),
-    `heard everything${isDeaf(snapshot) ? ' that reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
+    `no gaps${isDeaf(snapshot) ? ' in what reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
     ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
     ...droppedText(snapshot),
   ].join('; ');

@@ -68,7 +68,7 @@ export async function main(argv: string[]): Promise<number> {
     service.ready(status);
     service.watch(() => wall.isAlive);
     if (!stop.aborted) await stopped;
-    log.info(`ended in good order; ${server.counts.served} served, ${server.counts.stuck} cut off`);
+    log.info(`clean shutdown; ${server.counts.served} served, ${server.counts.stuck} cut off`);
     return 0;
   } finally {
     server.close();

@@ -89,7 +89,7 @@ export interface LayoutTold {
   readonly groups: readonly GroupTold[];
 }
 
-/** How the board is: `closed`: its receiver was ended in good order, `retired`: another board takes its place. */
+/** How the board is: `closed`: its receiver was shut down cleanly, `retired`: another board takes its place. */
 export type BoardTold = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 
 export interface SentenceTold {

@@ -70,7 +70,7 @@ export class NodeLink {
   /** Runs a program that answers on its stdout. */
   static run(name: string, [program = '', ...argv]: readonly string[], env = process.env): NodeLink {
     const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
-    // Also when we do not end in good order.
+    // Also when we do not end cleanly.
     const kill = () => void child.kill('SIGKILL');
     process.once('exit', kill);
     child.once('close', () => process.off('exit', kill)).once('error', () => process.off('exit', kill));
@@ -180,7 +180,7 @@ export class NodeLink {
     });
   }
 
-  /** Ends it in good order; whoever waits for an answer is told. */
+  /** Ends it cleanly; whoever waits for an answer is told. */
   async close(): Promise<void> {
     this.#break('the link was closed');
     await this.end();

@@ -292,7 +292,7 @@ const processes: Fault[] = [
     },
   },
   {
-    name: 'the receiver ended in good order, and started again',
+    name: 'the receiver was shut down cleanly and started again',
     promise: 'what nobody heard is unheard, not lost',
     async inflict(scene, chance) {
       await scene.endReceiver('SIGTERM');
@@ -331,7 +331,7 @@ const processes: Fault[] = [
     },
   },
   {
-    name: 'a sender ended in good order, and started again',
+    name: 'a sender was shut down cleanly and started again',
     promise: 'it has left meanwhile',
     async inflict(scene) {
       scene.sender.child.kill('SIGTERM');

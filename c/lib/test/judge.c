@@ -82,7 +82,7 @@ static int compare_scans(uint64_t rounds) {
     e.heartbeat = e.now - next_random() % 100000000;
     e.uncertain_after = limits[next_random() % (sizeof limits / sizeof limits[0])];
     e.silent_after = e.uncertain_after * 2;
-    /* Of every link something else: some have just begun, some stand, some have heard everything for long. */
+    /* Of every link something else: some have just begun, some stand, some have no gaps for long. */
     struct bb_link_evidence links[BB_LINKS] = {{0, 0}};
     for (unsigned i = 1; i < BB_LINKS; i++) {
       links[i].heartbeat_ns = e.now - next_random() % (next_random() % 2 == 0 ? 100000000 : 30000000000);

@@ -136,7 +136,7 @@ function alternatives(words: readonly string[]): string {
 export function oneOf<const T extends string>(...words: readonly T[]): Value<T> {
   const parse = (text: string) => {
     const found = words.find(word => word === text);
-    if (found === undefined) throw new InputError(`${quote(text)} is none of its words; write ${alternatives(words)}`);
+    if (found === undefined) throw new InputError(`${quote(text)} is not a valid value; use ${alternatives(words)}`);
     return found;
   };
   return { kind: 'word', words, parse };
