@@ -122,22 +122,38 @@ export function writePlots() {
 const MANY = 'beoboard receive, 10000 nodes: CPU on the master';
 const LARGEST = '100000 nodes for 600 s';
 
-/** What the README says: in which words, of which benchmark, which figure in which unit. */
+/** What the README says, ten figures at most: in which words, of which benchmark, which figure in which unit. */
 const HEADLINES = [
-  ['a node reports once a second, `beoboard-send`: CPU', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
-  ['gmond takes of the node', 'peers', 'gmond, every second / beoboard-send: CPU on the node', 'ratio'],
-  ['collectd', 'peers', 'collectd / beoboard-send: CPU on the node', 'ratio'],
-  ['node_exporter, asked once a second', 'peers', 'node_exporter / beoboard-send: CPU on the node', 'ratio'],
-  ['PCP, asked once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
-  ['a master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
-  ['gmond takes of the master for a report', 'peers', `gmond that is mute, 1000 nodes / ${MANY}`, 'ratio'],
-  ['collectd', 'peers', `collectd that listens, 1000 nodes / ${MANY}`, 'ratio'],
-  ['100,000 nodes for ten minutes: reports lost', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
-  ['the same', 'scale', `${LARGEST}: receiver`, '% of a core'],
-  ['a report can be seen by a reader, p99', 'latency', 'receiver: seen after, p99', 'ms'],
-  ['the same without a tick (`--drain 0ms`)', 'latency', 'receiver, --drain 0ms: seen after, p99', 'ms'],
-  ['reports in one second, at most', 'knee', '10000 nodes as fast as can be: receiver takes', 'reports/s'],
-  ['a scheduler looks at the state of 10,000 nodes, in C', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
+  [
+    'CPU on a node that reports once a second, by `beoboard-send`',
+    'peers',
+    'beoboard-send: CPU on the node',
+    'us a report',
+  ],
+  [
+    'the same by gmond (Ganglia), beside `beoboard-send`',
+    'peers',
+    'gmond, every second / beoboard-send: CPU on the node',
+    'ratio',
+  ],
+  [
+    'the same by node_exporter, asked once a second',
+    'peers',
+    'node_exporter / beoboard-send: CPU on the node',
+    'ratio',
+  ],
+  ['the same by PCP, asked once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
+  ['CPU on the master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
+  [
+    'CPU on the master for each report, by gmond, beside `beoboard receive`',
+    'peers',
+    `gmond that is mute, 1000 nodes / ${MANY}`,
+    'ratio',
+  ],
+  ['CPU on the master of 100,000 nodes', 'scale', `${LARGEST}: receiver`, '% of a core'],
+  ['reports lost there in ten minutes', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
+  ['from sending a report until programs can see it, 99 % of all', 'latency', 'receiver: seen after, p99', 'ms'],
+  ['reading the states of 10,000 nodes, from a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
 ];
 
 /** JSON holds no number without end: a latency of what was lost. */
@@ -191,7 +207,7 @@ function headlines(results) {
     const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
     return [words, value, `\`${command}\`, ${date}`];
   });
-  return table(['', 'measured', 'by'], cells);
+  return table(['what', 'measured', 'repeat it with'], cells);
 }
 
 /** A document with its tables as they must be: between `<!-- bench NAME -->` and `<!-- end -->`. */

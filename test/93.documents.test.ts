@@ -82,6 +82,7 @@ const NOT_RUN: [what: RegExp, why: string][] = [
   [/^npm run package\b/, 'it takes minutes; 110.packages makes two of them, and test/long all'],
   [/^node bench\/pictures\.mjs/, 'it takes minutes, and makes the pictures of the documents anew'],
   [/^npm diff /, 'it needs the registry'],
+  [/^npm install --global \.\/FILE\.tgz$/, 'it needs the registry; 04.package installs what npm pack makes'],
   [
     /^npm install --global --prefix \/usr\/local FILE$/,
     'it needs the registry; 04.package installs what npm pack makes',

@@ -132,7 +132,7 @@ export interface BoardMapping {
 export interface TrustOptions {
   /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** With keys: the `auth_alg` that a report must at least have proved. */
+  /** With keys: the `auth_alg` that a report must prove at least. */
   required: number;
   /** How far the wall clock of a proved report may be from the master's where it decides; `NO_WINDOW`: any distance. */
   clockWindowNs: bigint;

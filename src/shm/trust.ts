@@ -12,7 +12,7 @@ import { NO_WINDOW, type TrustOptions } from '../native/index.js';
 export interface Trust {
   /** Cluster keys, at most two, with different ids. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** What a report must at least have proved. */
+  /** What a report must prove at least. */
   required: (typeof enums.auth_alg)[number];
   /** How far a node's wall clock may be from ours where it decides, ms; `off`: any distance. */
   clockWindow: number | 'off';

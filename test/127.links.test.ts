@@ -1,0 +1,102 @@
+// What can be read: links lead somewhere, lines have a length that can be read, each page begins with what it answers, the index has them all, and
+// phrases that nobody understood do not come back.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import t from 'tap';
+import { ROOT } from './lib.js';
+
+const among = (folder: string) =>
+  readdirSync(join(ROOT, folder))
+    .filter(name => name.endsWith('.md'))
+    .map(name => posix.join(folder, name));
+const PAGES = [...among('.'), ...among('docs'), ...among('proto'), ...among('examples')];
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+/** A page without what stands in fences: there links and lines are others'. */
+const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
+
+/** What GitHub calls a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+const anchors = (path: string) =>
+  new Set([...prose(read(path)).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading)));
+
+t.test('links lead somewhere', async t => {
+  t.equal(anchorOf('What it costs, and `why`'), 'what-it-costs-and-why');
+  let found = 0;
+  for (const page of PAGES) {
+    const wrong: string[] = [];
+    for (const [, to = ''] of prose(read(page))
+      .replace(/`[^`]*`/g, '')
+      .matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^(https?|mailto):/.test(to)) continue;
+      found++;
+      const [path = '', anchor] = to.split('#');
+      const file = path === '' ? page : posix.join(dirname(page), path);
+      if (!existsSync(join(ROOT, file))) wrong.push(to);
+      else if (anchor !== undefined && !anchors(file).has(anchor)) wrong.push(to);
+    }
+    t.same(wrong, [], page);
+  }
+  t.ok(found > 100, `${found} links`);
+});
+
+t.test('the index has every page', async t => {
+  const index = read('docs/README.md');
+  for (const page of among('docs').filter(name => name !== 'docs/README.md'))
+    t.ok(index.includes(`(${posix.basename(page)})`), page);
+});
+
+t.test('a page begins with what it answers', async t => {
+  for (const page of [...among('docs'), 'README.md']) {
+    const [title = '', blank, first = ''] = read(page).split('\n');
+    t.match(title, /^# \S/, page);
+    t.equal(blank, '');
+    t.match(first, /^([A-Z*|]|`)/, `${page}: ${first.slice(0, 60)}`);
+  }
+});
+
+/** Nobody understood them; what stands in their place. */
+const RIDDLES: [phrase: RegExp, instead: string][] = [
+  [/going all the way/, 'say what is shown'],
+  [/heard everything for/, 'no gaps for'],
+  [/takes of the (node|master) \|/, 'say whose CPU it is'],
+  [/left out by chance/, 'percentage of reports to drop at random'],
+  [/the command line goes before/, 'the command line takes precedence'],
+  [/must at least have proved/, 'minimum authentication'],
+  [/tried for ever/, 'retried indefinitely'],
+  [/is there, but nobody listens/, 'connection refused'],
+  [/is none of its words/, 'is not a valid value'],
+  [/shall not carry/, 'without'],
+  [/in good order/, 'cleanly, clean shutdown'],
+];
+
+/** What users read: documents, manual pages, help, and the sources in which its words stand. */
+const READ = [
+  ...PAGES.filter(page => page !== 'CHANGELOG.md'),
+  ...[...readdirSync(join(ROOT, 'c'), { recursive: true, encoding: 'utf8' })]
+    .filter(name => /\.[1358]$|options\.c$|say\.c$|commandline\.c$/.test(name))
+    .map(name => posix.join('c', name)),
+  ...[...readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })]
+    .filter(name => name.endsWith('.ts') && !name.endsWith('.gen.ts'))
+    .map(name => posix.join('src', name)),
+  ...readdirSync(join(ROOT, 'packaging/completions')).map(name => posix.join('packaging/completions', name)),
+];
+
+t.test('phrases that nobody understood', async t => {
+  t.ok(READ.length > 200, `${READ.length} files`);
+  const found = READ.flatMap(path =>
+    read(path)
+      .split('\n')
+      .flatMap((line, i) =>
+        RIDDLES.filter(([what]) => what.test(line)).map(([, instead]) => `${path}:${i + 1}: ${instead}`),
+      ),
+  );
+  t.same(found, []);
+});
