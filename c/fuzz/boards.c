@@ -7,6 +7,7 @@
  *   - totals are of no more nodes than there are, of none that is not live, and never below 0;
  *   - a report that is given stands in the file as it was given, in a slot that is whole; an event or a refused sender likewise, in a block
  *     that is; events in the order of their numbers, none before the one that was asked for, and none twice;
+ *   - what a relay collects of it is in whole entries, of records and links that there can be, and comes to an end;
  *   - a writer takes it over, replaces it or refuses it; then a report, a stranger's and a link's coming and going are laid on it, and
  *     read back.
  * But for takeovers the ring of events has few places: what is written for each input is a tenth of it, then. */
@@ -19,6 +20,7 @@
 #include "../beoboard.h"
 #include "../board.h"
 #include "../board_writer.h"
+#include "../harvest.h"
 #include "../overview.h"
 #include "../totals.h"
 #include "fuzz.h"
@@ -455,6 +457,54 @@ static void look_at_tables(const struct bb_board *b, const struct bb_board_heade
   for (size_t i = 0; i < sizeof from / sizeof from[0]; i++) look_at_events(b, &is, from[i]);
 }
 
+#define ROOM 8192u /* the least that a batch has */
+
+/* Entries of a batch: each of a kind and a size that there is, of a record or link that there can be. */
+static void check_entries(const uint8_t *at, size_t bytes, uint32_t entries, const struct bb_board_header *h) {
+  for (; entries > 0; entries--) {
+    struct bb_relay_record e; /* any entry begins so, and with a number */
+    MUST(bytes >= 8, "%u entries more than there is room for", entries);
+    memcpy(&e, at, 8);
+    const size_t size = e.kind == BB_RELAY_ENTRY_REPORT   ? sizeof(struct bb_relay_report)
+                        : e.kind == BB_RELAY_ENTRY_RECORD ? sizeof(struct bb_relay_record)
+                                                          : sizeof(struct bb_relay_link);
+    MUST(e.kind > BB_RELAY_ENTRY_NONE && e.kind < BB_RELAY_ENTRY_COUNT && e.bytes == size && size <= bytes, "an entry of kind %u", e.kind);
+    MUST(e.record < (e.kind == BB_RELAY_ENTRY_LINK ? BB_LINKS : h->capacity), "an entry of number %u", e.record);
+    at += size;
+    bytes -= size;
+  }
+  MUST(bytes == 0, "%zu bytes behind the last entry", bytes);
+}
+
+/* What a relay makes of it, three times: all, what was asked for, and nothing new. In memory of just that size. */
+static void collect(const struct bb_board *b, const struct bb_board_header *h) {
+  struct bb_harvest *harvest = bb_harvest_new(b);
+  uint64_t *const room = (uint64_t *)malloc(ROOM);
+  MUST(harvest != NULL && room != NULL, "no memory");
+  for (unsigned sweep = 0; sweep < 3; sweep++) {
+    struct bb_relay_board said;
+    enum bb_harvest_state state = BB_HARVEST_MORE;
+    size_t bytes;
+    uint32_t entries;
+    if (!bb_harvest_begin(harvest, sweep == 0, ROOM, &said)) break;
+    for (unsigned n = 0; state == BB_HARVEST_MORE; n++) {
+      MUST(n < 100, "a sweep does not come to an end");
+      state = bb_harvest_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
+      if (state == BB_HARVEST_BACKWARD || state == BB_HARVEST_CUT) break;
+      MUST(bytes <= ROOM, "%zu bytes of a batch", bytes);
+      check_entries((const uint8_t *)room, bytes, entries, h);
+    }
+    const uint32_t records = bb_harvest_records(harvest);
+    MUST(records <= h->capacity, "%u records", records);
+    const uint32_t count = records < ROOM / sizeof(struct bb_relay_indexed) ? records : ROOM / sizeof(struct bb_relay_indexed);
+    MUST(bb_harvest_index(harvest, 0, count, (struct bb_relay_indexed *)(void *)room) <= count, "an index of more than was asked for");
+    const uint32_t asked[] = {0, CAPACITY - 1, h->capacity - 1, UINT32_MAX};
+    bb_harvest_ask(harvest, asked, sizeof asked / sizeof asked[0]);
+  }
+  free(room);
+  bb_harvest_free(harvest);
+}
+
 /* The same by board.h. */
 static void look(const struct bb_board_header *h) {
   struct bb_board b;
@@ -465,6 +515,7 @@ static void look(const struct bb_board_header *h) {
     return;
   }
   look_at_tables(&b, h);
+  collect(&b, h);
   const size_t room = bb_board_snapshot_bytes(&b);
   MUST(room <= h->header_bytes + (size_t)h->capacity * ((size_t)h->column_stride + h->record_stride), "a snapshot of %zu", room);
   void *copy = malloc(room);
@@ -633,6 +684,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       store();
       ask(b, &h);
       if (is_open) look_at_tables(&mapped_board, &h);
+      if (is_open) collect(&mapped_board, &h);
       MUST(beoboard_refresh(b) <= 1, "refreshing gives more than 1");
     }
     if (is_open) bb_board_close(&mapped_board);
