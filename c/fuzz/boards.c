@@ -487,6 +487,7 @@ static void collect(const struct bb_board *b, const struct bb_board_header *h) {
     size_t bytes;
     uint32_t entries;
     if (!bb_harvest_begin(harvest, sweep == 0, ROOM, &said)) break;
+    MUST(said.links_used < BB_LINK_OTHERS && said.count <= h->capacity, "%u links, %u records are said", said.links_used, said.count);
     for (unsigned n = 0; state == BB_HARVEST_MORE; n++) {
       MUST(n < 100, "a sweep does not come to an end");
       state = bb_harvest_take(harvest, (uint8_t *)room, ROOM, &bytes, &entries);
