@@ -18,6 +18,20 @@ static inline bool bb_is_full(uint32_t total_mib, uint32_t avail_mib, uint16_t i
 /* Modulo 2^32, as such counters are; one that went back has been set to zero. */
 static inline bool bb_rose(uint32_t before, uint32_t after) { return after != before && after - before < UINT32_C(1) << 31; }
 
+/* All that is asked of a report stands in these parts of what holds one from `report` on: a fifth of it. */
+#define BB_AILMENT_PARTS(report) {{(report), 160}, {(report) + 568, 8}, {(report) + 1016, 64}}
+#define BB_AILMENT_PART_COUNT 3
+#define WITHIN(field) \
+  (offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 160 || offsetof(struct bb_report, field) == 568 || \
+   (offsetof(struct bb_report, field) >= 1016 && offsetof(struct bb_report, field) + sizeof(((struct bb_report *)0)->field) <= 1080))
+BB_STATIC_ASSERT(WITHIN(boot_id) && WITHIN(valid) && WITHIN(flags) && WITHIN(health), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(oom_kills) && WITHIN(hung_tasks) && WITHIN(throttle_events) && WITHIN(edac_ce) && WITHIN(edac_ue), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(mem_corrupted_kib), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(root_total_mib) && WITHIN(root_avail_mib) && WITHIN(root_inodes_free_pm), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(scratch_avail_mib) && WITHIN(scratch_total_mib) && WITHIN(scratch_inodes_free_pm), "BB_AILMENT_PARTS");
+BB_STATIC_ASSERT(WITHIN(gpu_count) && WITHIN(gpu_errors) && WITHIN(gpu_ecc_ue) && WITHIN(gpu_flags), "BB_AILMENT_PARTS");
+#undef WITHIN
+
 /* Bits by enum beoboard_ailment. `before`: NULL when there is none. */
 static inline uint32_t bb_ailments(const struct bb_report *r, const struct bb_report *before) {
   uint32_t ails = 0;

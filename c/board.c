@@ -403,8 +403,7 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
   return given;
 }
 
-int64_t bb_board_find(const struct bb_board *b, const char *name) {
-  if (bb_board_is_cut(b)) return -1;
+static int64_t find(const struct bb_board *b, const char *name) {
   const uint64_t hash = bb_name_hash(name, b->header.index_seed);
   const uint64_t mask = b->header.index_slots - 1;
   /* Bounded: a spoiled index may have no end. */
@@ -422,4 +421,12 @@ int64_t bb_board_find(const struct bb_board *b, const char *name) {
     return record < bb_board_count(b) ? (int64_t)record : -1;
   }
   return -1;
+}
+
+int64_t bb_board_find(const struct bb_board *b, const char *name) { return bb_board_is_cut(b) ? -1 : find(b, name); }
+
+int bb_board_find_all(const struct bb_board *b, const char *const *names, size_t n, int64_t *numbers) {
+  if (bb_board_is_cut(b)) return -1;
+  for (size_t i = 0; i < n; i++) numbers[i] = find(b, names[i]);
+  return 0;
 }

@@ -112,6 +112,9 @@ int bb_board_events(const struct bb_board *board, uint64_t *next, struct bb_even
 /* The number of the record of that name, below the count of nodes; -1 when there is none. Good as long as the board is mapped. */
 int64_t bb_board_find(const struct bb_board *board, const char *name);
 
+/* The same of many names, by one look at the size of the file. 0; -1 when it was cut short. */
+int bb_board_find_all(const struct bb_board *board, const char *const *names, size_t n, int64_t *numbers);
+
 /* Checks a header against the size of its file: NULL, or what is wrong with it. */
 const char *bb_geometry_fault(const struct bb_board_header *header, uint64_t file_bytes);
 

@@ -93,9 +93,15 @@ static inline void bb_write_end(uint64_t *head, uint64_t sequence) {
   bb_store_release(head, sequence);
 }
 
-/* Copies a whole struct that begins with its head and holds its tail at `tail_offset`, in at most `tries` attempts.
- * Gives the sequence, or 0 when no whole copy was to be had, which then means nothing; `empty`: nothing was ever there. */
-static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes, size_t tail_offset, int tries, bool *empty) {
+/* A part of a block: so many bytes from there on, both multiples of 8. */
+struct bb_part {
+  size_t at, bytes;
+};
+
+/* Copies parts of a struct that begins with its head and holds its tail at `tail_offset`, each to its place, in at most `tries` attempts. Gives the
+ * sequence, or 0 when no whole copy was to be had, which then means nothing; `empty`: nothing was ever there. */
+static inline uint64_t bb_read_parts(void *to, const void *shared, const struct bb_part *parts, size_t count, size_t tail_offset, int tries,
+                                     bool *empty) {
   const uint64_t *head = (const uint64_t *)shared;
   const uint64_t *tail = (const uint64_t *)((const uint8_t *)shared + tail_offset);
   while (tries-- > 0) {
@@ -104,16 +110,21 @@ static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes,
     if (*empty) return 0;
     /* Odd: being written. Looking again is worth it: a write takes a tenth of a microsecond. */
     if (sequence & 1) continue;
-    bb_copy_out(to, shared, bytes);
+    for (size_t i = 0; i < count; i++) bb_copy_out((uint8_t *)to + parts[i].at, (const uint8_t *)shared + parts[i].at, parts[i].bytes);
     /* (B) orders the words before tail: whoever saw a newer word sees its tail. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     /* Acquire, as of head: whoever finds this copy torn must not find another block older than it was by then (A). */
-    if (bb_load_acquire(tail) == sequence) {
-      *(uint64_t *)to = sequence; /* head as it was when the copy began */
-      return sequence;
-    }
+    if (bb_load_acquire(tail) == sequence) return sequence;
   }
   return 0;
+}
+
+/* The same of all that stands in its first `bytes`. */
+static inline uint64_t bb_read_block(void *to, const void *shared, size_t bytes, size_t tail_offset, int tries, bool *empty) {
+  const struct bb_part all = {0, bytes};
+  const uint64_t sequence = bb_read_parts(to, shared, &all, 1, tail_offset, tries, empty);
+  if (sequence != 0) *(uint64_t *)to = sequence; /* head as it was when the copy began */
+  return sequence;
 }
 
 #endif
