@@ -114,9 +114,13 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['kernel', /^c\/(interfaces|kerneldrops|bulk_send|notify)\.[ch]$/],
   ['receive', /^c\/receive\.[ch]$/],
   ['addon', /^c\/addon\.cc$/],
+  // Texts and words for people, which know of no node.
+  ['words', /^c\/sender\/(quoting|text|words)\.[ch]$/],
   ['sender', /^c\/sender\//],
   ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
+  // What the gate and the short verbs share: host lists, options, what is said of faults.
+  ['common', /^c\/common\//],
   ['gate', /^c\/gate\//],
   ['examples', /^c\/examples\//],
 ];
@@ -139,12 +143,14 @@ const C_MAY: Record<string, string[]> = {
   receive: ['contract', 'reader', 'writer', 'kernel'],
   addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
   // What runs on a node has nothing of the board, nor of OpenSSL.
-  sender: ['contract', 'hashes', 'kernel'],
+  words: [],
+  sender: ['contract', 'hashes', 'kernel', 'words'],
   // Answers by the sender's collectors.
-  mon: ['contract', 'kernel', 'sender'],
+  mon: ['contract', 'kernel', 'sender', 'words'],
   gpu: ['contract'],
   // What a job's start hangs on knows of the board what any scheduler may know.
-  gate: ['api'],
+  common: ['api', 'words'],
+  gate: ['api', 'common'],
   examples: ['api'],
 };
 
@@ -378,14 +384,14 @@ t.test('a breach is found, and named with file and line', async t => {
     [
       'c/sender/slow/edac.c',
       '#include "../../board.h"\n',
-      'c/sender/slow/edac.c:1: includes ../../board.h: sender may not include reader; it may include contract, hashes, kernel',
+      'c/sender/slow/edac.c:1: includes ../../board.h: sender may not include reader; it may include contract, hashes, kernel, words',
     ],
     ['c/sender/slow/edac.c', '#include "source.h"\n#include "../../layout.gen.h"\n', undefined],
     ['c/gate/verdict.c', '#include "../beoboard.h"\n', undefined],
     [
       'c/gate/verdict.c',
       '#include "../board.h"\n',
-      'c/gate/verdict.c:1: includes ../board.h: gate may not include reader; it may include api',
+      'c/gate/verdict.c:1: includes ../board.h: gate may not include reader; it may include api, common',
     ],
     ['c/fuzz/boards.c', '#include "../board_internal.h"\n', undefined],
     ['c/extra.c', '', "c/extra.c:1: belongs to no part; give it a row in this test's tables"],

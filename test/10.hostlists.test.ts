@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { compareNames, expand, fold, NodesetError, parseNodeName, readNodes } from '../src/common/hostlists.js';
+import { EXPANDED, FOLDED, IN_ORDER, REFUSED } from './hostlistcases.js';
 
 interface Vectors {
   accept: { expr: string; hosts: string[] }[];
@@ -39,90 +40,21 @@ t.test('names are folded as Slurm folds them', async t => {
     t.equal(fold(hosts), slurm);
     t.equal(fold([...hosts].reverse()), slurm, 'whatever their order');
   }
-  const table: [names: string, list: string][] = [
-    ['', ''],
-    ['n2 n1 n1', 'n[1-2]'],
-    ['n3 n1 n7', 'n[1,3,7]'],
-    ['n098 n099 n100 n101', 'n[098-101]'],
-    ['n99 n100 n099', 'n[99,099-100]'],
-    ['n08 n9 n10 n09 n8', 'n[8-9,08-10]'],
-    ['n0 n00 n1', 'n[0-1,00]'],
-    ['1 2 3', '1,2,3'],
-    ['10.0.0.1 10.0.0.2', '10.0.0.[1-2]'],
-    ['rack2n1 rack10n1 rack10n2 rack1n1', 'rack1n1,rack2n1,rack10n[1-2]'],
-    ['n1-ib0 n1-ib1 n2-ib', 'n1-ib[0-1],n2-ib'],
-    [`n${'0'.repeat(30)}1 n${'0'.repeat(30)}2`, `n${'0'.repeat(16)}[${'0'.repeat(14)}1-${'0'.repeat(14)}2]`],
-  ];
-  for (const [names, list] of table) t.equal(fold(names.split(' ').filter(Boolean)), list);
+  for (const [names, list] of FOLDED) t.equal(fold(names.split(' ').filter(Boolean)), list);
   const many = Array.from({ length: 40_000 }, (_, i) => `n${i}`);
   t.equal(fold(many), 'n[0-16383,16384-32767,32768-39999]', 'no range is longer than pdsh takes');
 });
 
 t.test('names in the order of people', async t => {
-  const sorted = ['a', 'a1', 'a1b', 'a01', 'a2', 'a10', 'a10b2', 'a10b11', 'ab', 'b'];
-  t.same([...sorted].reverse().sort(compareNames), sorted);
+  t.same([...IN_ORDER].reverse().sort(compareNames), IN_ORDER);
 });
 
 t.test('order of first appearance, each name once', async t => {
-  const table: [list: string, names: string][] = [
-    ['node[8-11]', 'node8 node9 node10 node11'],
-    ['b,a,b,c,a', 'b a c'],
-    ['n[3,1-4]', 'n3 n1 n2 n4'],
-    ['n1,n[1-2],n01', 'n1 n2 n01'],
-    ['r[1-2]n[1-2]', 'r1n1 r1n2 r2n1 r2n2'],
-    ['n[00-02]', 'n00 n01 n02'],
-    ['n[0-2,010]', 'n0 n1 n2 n010'],
-    ['[1-2]n', '1n 2n'],
-    ['n[1][2]', 'n12'],
-    ['gpu-[1-2].ib_0', 'gpu-1.ib_0 gpu-2.ib_0'],
-    [`n${'0'.repeat(62)}`, `n${'0'.repeat(62)}`],
-  ];
-  for (const [list, names] of table) t.same(expand(list), names.split(' '), list);
+  for (const [list, names] of EXPANDED) t.same(expand(list), names.split(' '), list);
 });
 
 t.test('refusals say where and what to write', async t => {
-  const table: [list: string, column: number, says: string][] = [
-    ['', 1, 'it is empty; write names, as in node[1-3],login1'],
-    ['a,,b', 3, 'an empty name; leave out the extra comma'],
-    ['a,', 3, 'an empty name; leave out the extra comma'],
-    [',a', 1, 'an empty name; leave out the extra comma'],
-    ['n[3-1]', 3, "'3-1' runs backwards; write 1-3"],
-    ['n[1,010-002]', 5, "'010-002' runs backwards; write 002-010"],
-    ['n[0-0001]', 3, "'0-0001' is padded unevenly; write 0000-0001 or 0-1"],
-    ['n[08-100]', 3, "'08-100' is padded unevenly; write 008-100 or 8-100"],
-    ['n[a-c]', 3, "'a-c' is no range of numbers; write digits, as in node[1-3]"],
-    ['n[1-3', 2, 'a [ that is not closed; write node[1-3]'],
-    ['n[1-3,m[4]', 2, 'a [ that is not closed; write node[1-3]'],
-    ['node1-3]', 8, "']' cannot stand here; there is no [ before it; write node[1-3]"],
-    ['n[]', 3, 'an empty range; write numbers, as in node[1-3,7]'],
-    ['n[1,]', 5, 'an empty range; write numbers, as in node[1-3,7]'],
-    ['n[-3]', 3, "'-3' is no range; write FIRST-LAST, as in node[1-3]"],
-    ['n[1-2-3]', 3, "'1-2-3' is no range; write FIRST-LAST, as in node[1-3]"],
-    ['n[0-10/2]', 7, 'a step in a range; list the numbers, as in node[0,2,4]'],
-    ['n[ 1-3 ]', 3, 'a blank; separate names by a comma alone'],
-    ['n1, n2', 4, 'a blank; separate names by a comma alone'],
-    ['n1 n2', 3, 'a blank; separate names by a comma alone'],
-    ['a[1-9]!a3', 7, "'!' cannot stand here; set operations are not known; write the names that are wanted"],
-    [
-      '@gpu',
-      1,
-      "'@' cannot stand here; groups are not known; write their names, or alone @FILE with a list on each line",
-    ],
-    ['n{1,2}', 2, "'{' cannot stand here; write brackets, as in node[1,2]"],
-    ['node*', 5, "'*' cannot stand here; there are no wildcards; write a range, as in node[1-3]"],
-    ['n1\u001b[31m', 3, "'\\u{1b}' cannot stand here; names are made of a-z 0-9 . _ -"],
-    ['nöd', 2, "'ö' cannot stand here; names are made of a-z 0-9 . _ -"],
-    ['n1,Node2', 4, "upper-case 'N'; names are lower case; write 'n'"],
-    ['n1,-n2', 4, "a name that begins with '-'; begin with a letter or digit"],
-    ['n1,._', 4, "a name that begins with '.'; begin with a letter or digit"],
-    ['n[1-9999999999999999]', 3, 'a number that is too long; at most 15 digits can be counted'],
-    [`a,n${'0'.repeat(63)}`, 3, 'a name that is too long; names have at most 63 characters'],
-    [`n${'[9-10]'.repeat(32)}`, 1, 'a name that is too long; names have at most 63 characters'],
-    ['n[1-999999999]', 1, 'too many names; at most 1000000 are taken; shorten the range'],
-    ['n[1-1000000000000]', 1, 'too many names; at most 1000000 are taken; shorten the range'],
-    ['a,n[1-1000][1-1000]', 3, 'too many names; at most 1000000 are taken; shorten the range'],
-  ];
-  for (const [list, column, says] of table) {
+  for (const [list, column, says] of REFUSED) {
     t.equal(
       refusal(() => expand(list)),
       `host list, column ${column}: ${says}`,

@@ -18,14 +18,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { expand } from '../src/common/hostlists.js';
-import type { Encodable } from '../src/layout/codec.js';
-import { bits, structs } from '../src/layout/layout.gen.js';
-import type { Writer } from '../src/native/index.js';
-import { openWriter } from '../src/shm/writer.js';
 import { compileTargets, tellAll } from './fuzzing.js';
-import { boardPath, folder, makeReport, ROOT, start, startReceiver, until } from './lib.js';
-import { beat, monotonicNs, poke } from './linkboard.js';
+import { boardPath, folder, ROOT, start, startReceiver, until } from './lib.js';
+import { beat, monotonicNs } from './linkboard.js';
 import { Manager } from './manager.js';
+import { type Made, makeBoard, numbered, stall } from './stateboard.js';
 import { lacks, type Make, SANITIZED } from './twosenders.js';
 
 const S = 1_000_000_000n;
@@ -48,64 +45,6 @@ function compile(t: Teardown, how: Make = {}): string {
 const GATE = compile(t, SANITIZED);
 /** Without what takes signals for itself. */
 const PLAIN = compile(t);
-
-// ---- boards ----
-
-interface Made {
-  path: string;
-  writer: Writer;
-  /** Another report of a node, as of so long ago. */
-  lay(name: string, ago?: number, values?: Encodable<'report'>, link?: string): void;
-}
-
-/** Nodes by what they are; all that have reported did so by eth0, unless their name has another behind an @. */
-interface Nodes {
-  live?: readonly string[];
-  silent?: readonly string[];
-  uncertain?: readonly string[];
-  left?: readonly string[];
-  never?: readonly string[];
-  held?: readonly string[];
-  /** Live, and its health check says bad. */
-  ill?: readonly string[];
-}
-
-const numbered = (count: number, from = 1, prefix = 'n') =>
-  Array.from({ length: count }, (_, i) => `${prefix}${String(i + from).padStart(3, '0')}`);
-
-/** Nothing that is told of a node changes by waiting, as long as the heart beats; see linkboard.ts. */
-function makeBoard(t: Teardown, nodes: Nodes, { dark = false, down = [] as string[] } = {}): Made {
-  const path = boardPath(t);
-  const names = Object.values(nodes).flatMap((names: readonly string[]) => names.map(name => name.replace(/@.*/, '')));
-  const writer = openWriter({
-    ...{ path, cluster: '', capacity: names.length + 8, uncertainAfter: 4500, silentAfter: 10_500, nodes: names },
-    trust: { keys: [], required: 'none', clockWindow: 60_000 },
-  });
-  t.teardown(() => writer.close());
-  const base = monotonicNs();
-  let seq = 1;
-  const links: string[] = [];
-  const lay: Made['lay'] = (word, ago = 0, values = {}, link = word.split('@')[1] ?? 'eth0') => {
-    if (!links.includes(link)) links.push(link);
-    const [hostname] = word.split('@');
-    const stamp = monotonicNs() - BigInt(Math.round(ago * 1000)) * 1_000_000n;
-    const report = makeReport({ hostname: hostname ?? '', seq: seq++, t_boot_ns: BigInt(seq) * S, ...values });
-    writer.deliver(report, stamp, 1_700_000_000n * S, link);
-  };
-  const seldom = { interval_ms: 600_000 };
-  writer.listeningSince(base - 100n * S);
-  for (const name of nodes.live ?? []) lay(name, 0, seldom);
-  for (const name of nodes.held ?? []) lay(name, 0, { ...seldom, flags: 2 ** bits.flags.held });
-  for (const name of nodes.ill ?? []) lay(name, 0, { ...seldom, valid: 1n << BigInt(bits.valid.health), health: 3 });
-  for (const name of nodes.left ?? []) lay(name, 70, { flags: 2 ** bits.flags.goodbye });
-  for (const name of nodes.silent ?? []) lay(name, 34);
-  for (const name of nodes.uncertain ?? []) lay(name, 6);
-  writer.listeningSince(base - 100n * S);
-  for (const link of down) writer.linkState(links.indexOf(link) + 1, 0, false, monotonicNs());
-  writer.heartbeat(base);
-  if (dark) writer.survey();
-  return { path, writer, lay };
-}
 
 // ---- running ----
 
@@ -335,10 +274,6 @@ t.test('no board, or one of no use', async t => {
   ]);
 });
 
-/** The receiver has stood still for so long. */
-const stall = ({ path }: Made, seconds: number) =>
-  poke(path, [[structs.board_header.fields.heartbeat_ns.offset, monotonicNs() - BigInt(seconds) * S]]);
-
 t.test('a stalled board is no evidence', async t => {
   const board = makeBoard(t, { live: ['n001'], silent: ['s001'] });
   stall(board, 30);
@@ -506,7 +441,7 @@ t.test('command line', async t => {
     [['n001'], "'n001' is one argument too many; see beoboard-gate --help"],
     [['--nodes'], '--nodes has no value; write --nodes LIST'],
     [['--nodes', '--health'], '--nodes has no value, --health follows it; write --nodes LIST'],
-    [['--nodes', 'a', '--nodes=b'], '--nodes is given twice; give it once'],
+    [['--nodes', 'a', '--nodes=b'], '--nodes is given 2 times; give it once'],
     [['--health=yes'], '--health takes no value; write --health'],
     [['--wait', '8'], "--wait: '8' has no unit; write 8s or 8ms"],
     [['--wait', 'long'], "--wait: 'long' is no time; write a number and ms, s or m, as in 250ms or 1.5s"],
@@ -516,10 +451,11 @@ t.test('command line', async t => {
     [['--brake', 'ten'], "--brake: 'ten' is no number of nodes; write it as 5 or 2%"],
     [['--brake', '101%'], "--brake: '101%' is more than all nodes; write 0% to 100%"],
     [['--brake', '5%%'], "--brake: '5%%' is no number of nodes; write it as 5 or 2%"],
-    [['--fail', 'never'], "--fail: 'never' is neither open nor closed"],
-    [['--ignore', 'held,nothing'], "--ignore: 'nothing' is no ailment; beoboard-gate(8) lists them"],
+    [['--fail', 'never'], "--fail: 'never' is none of its words; write open or closed"],
+    [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is no ailment; did you mean health_warning?"],
+    [['--noeds', 'n1'], "unknown option '--noeds'; did you mean --nodes?"],
     [['--skip', '@'], "--skip: '' names no nodes and no file; write one"],
-    [['--board', ''], "--board: '' names no file; write one"],
+    [['--board', ''], "--board: '' names no file; write a path"],
     [['--nodes', ''], '--nodes, column 1: it is empty; write names, as in node[1-3],login1'],
     [['--nodes', 'n[3-1]'], "--nodes, column 3: '3-1' runs backwards; write 1-3"],
     [['--nodes', 'n1\n\u001b[31m'], '--nodes, column 3: a blank; separate names by a comma alone'],

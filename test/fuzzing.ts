@@ -267,8 +267,20 @@ function keysAnswer(text: string): string {
   }
 }
 
+/** Of which kind an input of gatefiles is. */
+const KINDS = 4;
+export const FOLDS = 3;
+
+/** Whether C folds names to the list to which TypeScript folds them; else that. */
+export function foldDisagrees(input: Buffer, told: string): string | undefined {
+  const names = input.toString('latin1', 1).split(/[^A-Za-z0-9._-]+/);
+  const here = fold(names.filter(name => name !== ''));
+  return here === told ? undefined : here;
+}
+
 /** Whether what C makes of a host list is what TypeScript makes of it; else what TypeScript makes of it. C takes upper case, and no steps. */
 export function hostlistDisagrees(input: Buffer, told: string): string | undefined {
+  if (input.length > 0 && (input[0] ?? 0) % KINDS === FOLDS) return foldDisagrees(input, told);
   const text = input.toString('latin1', 1);
   // Of other characters C tells the bytes, and blanks are those of ASCII.
   const isPlain = !/[\x80-\xff]/.test(text);

@@ -1,16 +1,18 @@
-/* Fuzzes what the gate for jobs reads of others: host lists, the file of nodes in power saving, and the file of exceptions among names. An
- * input is the kind of a text, and the text.
+/* Fuzzes what the gate for jobs and the short verbs read of others: host lists, the file of nodes in power saving, and the file of exceptions
+ * among names; and folds names into lists. An input is the kind of a text, and the text.
  *
  * What must hold: a fault is one line, without a control character in it, and says where; of what is taken every name is one that a node
- * may have, each is there once, and no more of them than are wanted. That a host list means the same to TypeScript,
- * test/91.fuzz.test.ts asks by fuzz_tell(). */
+ * may have, each is there once, and no more of them than are wanted; nodes' own spelling takes the same without upper case; and folded they are
+ * a list of the same names. That a host list means the same to TypeScript, and names fold to the same list, test/91.fuzz.test.ts asks by
+ * fuzz_tell(). */
+#include "../common/hostfold.h"
 #include "../gate/skip.h"
 #include "fuzz.h"
 
 const char fuzz_unit[] = "texts";
 uint64_t fuzz_units;
 
-enum { LIST, SKIP, NAMES, KINDS };
+enum { LIST, SKIP, NAMES, FOLD, KINDS };
 #define MOST 3000
 
 static void check_fault(const char *why) {
@@ -20,26 +22,91 @@ static void check_fault(const char *why) {
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-static void check_names(const struct hostlist *list) {
-  for (size_t i = 0; i < list->count; i++) MUST(is_name(list->names[i], strlen(list->names[i])), "%s is no name", list->names[i]);
+static char **sorted_names(const struct hostlist *list) {
   char **sorted = (char **)malloc((list->count + 1) * sizeof *sorted);
   MUST(sorted != NULL, "out of memory");
   memcpy(sorted, list->names, list->count * sizeof *sorted);
   qsort(sorted, list->count, sizeof *sorted, by_text);
+  return sorted;
+}
+
+static void check_names(const struct hostlist *list) {
+  for (size_t i = 0; i < list->count; i++) MUST(is_name(list->names[i], strlen(list->names[i])), "%s is no name", list->names[i]);
+  char **sorted = sorted_names(list);
   for (size_t i = 1; i < list->count; i++) MUST(strcmp(sorted[i - 1], sorted[i]) != 0, "%s is there twice", sorted[i]);
   free(sorted);
+}
+
+/* The list as one text, which is to be freed. */
+static char *fold_list(const struct hostlist *list) {
+  struct folded folded;
+  MUST(hostlist_fold(&folded, (const char *const *)list->names, list->count), "out of memory");
+  size_t bytes = 1;
+  for (size_t i = 0; i < folded.count; i++) bytes += strlen(folded.parts[i]) + 1;
+  char *text = (char *)calloc(bytes, 1), *to = text;
+  MUST(text != NULL, "out of memory");
+  for (size_t i = 0; i < folded.count; i++) to += sprintf(to, "%s%s", i == 0 ? "" : ",", folded.parts[i]);
+  folded_free(&folded);
+  return text;
+}
+
+/* Folded, and expanded again, the names are the same. */
+static void check_fold(const struct hostlist *list) {
+  char *text = fold_list(list), **wanted = sorted_names(list);
+  struct hostlist again;
+  const char *why = hostlist_read(&again, text, strlen(text), SPELLED_BY_SLURM, MOST, "folded");
+  MUST(why == NULL, "%s: %s", text, why);
+  char **found = sorted_names(&again);
+  MUST(again.count == list->count, "%s: %zu names, not %zu", text, again.count, list->count);
+  for (size_t i = 0; i < list->count; i++) MUST(strcmp(wanted[i], found[i]) == 0, "%s: %s is not %s", text, found[i], wanted[i]);
+  const char **ordered = (const char **)(void *)found;
+  MUST(sort_names(ordered, again.count), "out of memory");
+  for (size_t i = 1; i < again.count; i++) MUST(compare_names(ordered[i - 1], ordered[i]) <= 0, "%s before %s", ordered[i - 1], ordered[i]);
+  free(wanted);
+  free(found);
+  free(text);
+  hostlist_free(&again);
+}
+
+/* As nodes spell their names, the same list is taken where it has no upper case, and no other. */
+static void check_spelling(const struct hostlist *list, const uint8_t *data, size_t size) {
+  struct hostlist own;
+  bool is_lower = true;
+  for (size_t i = 0; i < size; i++) is_lower = is_lower && (data[i] < 'A' || data[i] > 'Z');
+  const char *why = hostlist_read(&own, (const char *)data, size, SPELLED_BY_NODES, MOST, "host list");
+  MUST((why == NULL) == is_lower, "%s", why == NULL ? "upper case is taken" : why);
+  if (why != NULL) return;
+  MUST(own.count == list->count, "%zu names, not %zu", own.count, list->count);
+  hostlist_free(&own);
+}
+
+/* Names that are separated by whatever is in no name, as one list. */
+static void tell_folded(const uint8_t *data, size_t size, FILE *out) {
+  char *text = (char *)malloc(size + 1);
+  struct hostlist list = {NULL, (char **)malloc((size + 1) * sizeof(char *)), 0};
+  MUST(text != NULL && list.names != NULL, "out of memory");
+  for (size_t i = 0; i < size; i++) text[i] = is_name((char[]){'n', (char)data[i]}, 2) ? (char)data[i] : ' ';
+  text[size] = 0;
+  for (char *at = text, *name; (name = strtok_r(at, " ", &at)) != NULL;) list.names[list.count++] = name;
+  char *folded = fold_list(&list);
+  fprintf(out, "%s", folded);
+  free(folded);
+  free(list.names);
+  free(text);
 }
 
 /* The names, or what is wrong. */
 static void tell_list(const uint8_t *data, size_t size, FILE *out) {
   struct hostlist list;
-  const char *why = hostlist_read(&list, (const char *)data, size, MOST, "host list");
+  const char *why = hostlist_read(&list, (const char *)data, size, SPELLED_BY_SLURM, MOST, "host list");
   if (why != NULL) {
     check_fault(why);
     fprintf(out, "NO %s", why);
     return;
   }
   check_names(&list);
+  check_fold(&list);
+  check_spelling(&list, data, size);
   MUST(list.count > 0 && list.count <= MOST, "%zu names", list.count);
   for (size_t i = 0; i < list.count; i++) fprintf(out, "%s%s", i == 0 ? "" : " ", list.names[i]);
   hostlist_free(&list);
@@ -91,11 +158,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   switch (data[0] % KINDS) {
     case LIST: tell_list(data + 1, size - 1, nowhere); break;
     case SKIP: check_skip(data + 1, size - 1); break;
+    case FOLD: tell_folded(data + 1, size - 1, nowhere); break;
     default: check_exceptions(data + 1, size - 1);
   }
   return 0;
 }
 
 void fuzz_tell(const uint8_t *data, size_t size, FILE *out) {
-  if (size > 0) tell_list(data + 1, size - 1, out);
+  if (size == 0) return;
+  if (data[0] % KINDS == FOLD) tell_folded(data + 1, size - 1, out);
+  else tell_list(data + 1, size - 1, out);
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "../beoboard.h"
-#include "fault.h"
+#include "../common/fault.h"
+#include "../common/optionvalues.h"
 #include "say.h"
 
 #ifndef BEOBOARD_VERSION
@@ -48,31 +49,29 @@ const char help_text[] =
   "  " PROGRAM " --nodes node[001-064] --fail closed\n"
   "  " PROGRAM " --health --ignore gpu_errors --skip @/run/beoboard-slurm/skip\n";
 
-/* The reader of an option's value says why not, or NULL. */
-typedef const char *reader(const char *text, struct options *options);
-
 static const char *read_text(const char *text, const char **into, const char *what) {
   *into = text;
   return text[0] == 0 ? fault("'' names no %s; write one", what) : NULL;
 }
 
-static const char *read_nodes(const char *text, struct options *options) {
-  options->nodes = text; /* as it would be in the environment; an empty one is malformed */
+static const char *read_nodes(const char *text, void *into) {
+  ((struct options *)into)->nodes = text; /* as it would be in the environment; an empty one is malformed */
   return NULL;
 }
 
-static const char *read_skip(const char *text, struct options *options) {
-  return read_text(strcmp(text, "@") == 0 ? "" : text, &options->skip, "nodes and no file");
+static const char *read_skip(const char *text, void *into) {
+  return read_text(strcmp(text, "@") == 0 ? "" : text, &((struct options *)into)->skip, "nodes and no file");
 }
 
-static const char *read_names(const char *text, struct options *options) { return read_text(text, &options->names, "file"); }
+static const char *read_names(const char *text, void *into) { return value_file(text, &((struct options *)into)->names); }
 
-static const char *read_board(const char *text, struct options *options) { return read_text(text, &options->board, "file"); }
+static const char *read_board(const char *text, void *into) { return value_file(text, &((struct options *)into)->board); }
 
-static const char *read_owner(const char *text, struct options *options) { return read_text(text, &options->owner, "user"); }
+static const char *read_owner(const char *text, void *into) { return read_text(text, &((struct options *)into)->owner, "user"); }
 
 /* Whole milliseconds of 250ms, 1.5s or 2m, nothing else, a bare number included. */
-static const char *read_wait(const char *text, struct options *options) {
+static const char *read_wait(const char *text, void *into) {
+  struct options *options = (struct options *)into;
   static const struct {
     const char *name;
     double ms;
@@ -93,86 +92,34 @@ static const char *read_wait(const char *text, struct options *options) {
   return NULL;
 }
 
-static const char *read_fail(const char *text, struct options *options) {
-  options->fails_closed = strcmp(text, "closed") == 0;
-  if (options->fails_closed || strcmp(text, "open") == 0) return NULL;
-  return fault("%s is neither open nor closed", quoted(text, strlen(text)));
+static const char *read_fail(const char *text, void *into) {
+  return value_either(text, "open", "closed", &((struct options *)into)->fails_closed);
 }
 
-static const char *read_brake(const char *text, struct options *options) {
-  const size_t digits = strspn(text, "0123456789");
-  options->brake_is_percent = text[digits] == '%';
+static const char *read_brake(const char *text, void *into) {
+  struct options *options = (struct options *)into;
+  uint64_t number = 0;
+  const char *why = value_portion(text, &number, &options->brake_is_percent);
   options->brake_is_given = true;
-  if (digits == 0 || digits > 9 || text[digits + options->brake_is_percent] != 0)
-    return fault("%s is no number of nodes; write it as 5 or 2%%", quoted(text, strlen(text)));
-  options->brake = strtod(text, NULL);
-  if (options->brake_is_percent && options->brake > 100)
-    return fault("%s is more than all nodes; write 0%% to 100%%", quoted(text, strlen(text)));
+  options->brake = (double)number;
+  return why;
+}
+
+static const char *read_ignore(const char *text, void *into) { return value_ailments(text, &((struct options *)into)->ignored); }
+
+static const char *read_health(const char *text, void *into) {
+  (void)text;
+  ((struct options *)into)->health = true;
   return NULL;
 }
 
-static const char *read_ignore(const char *text, struct options *options) {
-  for (const char *at = text;; at++) {
-    const size_t length = strcspn(at, ",");
-    int ailment = 0;
-    while (ailment < BEOBOARD_NAILMENTS &&
-           (strlen(beoboard_ailment_name(ailment)) != length || memcmp(beoboard_ailment_name(ailment), at, length) != 0))
-      ailment++;
-    if (ailment == BEOBOARD_NAILMENTS) return fault("%s is no ailment; " PROGRAM "(8) lists them", quoted(at, length));
-    options->ignored |= UINT32_C(1) << ailment;
-    at += length;
-    if (*at == 0) return NULL;
-  }
-}
-
-static const struct option {
-  const char *name, *value; /* what stands for it in errors; NULL: a flag */
-  reader *read;
-} table[] = {
-  {"--nodes", "LIST", read_nodes},   {"--wait", "TIME", read_wait},    {"--fail", "open or --fail closed", read_fail},
-  {"--brake", "N", read_brake},      {"--health", NULL, NULL},         {"--ignore", "NAMES", read_ignore},
-  {"--skip", "LIST", read_skip},     {"--names", "FILE", read_names},  {"--board", "PATH", read_board},
-  {"--owner", "USER", read_owner},
+static const struct option table[] = {
+  {"nodes", 0, "LIST", read_nodes},   {"wait", 0, "TIME", read_wait},   {"fail", 0, "open or --fail closed", read_fail},
+  {"brake", 0, "N", read_brake},      {"health", 0, NULL, read_health}, {"ignore", 0, "NAMES", read_ignore},
+  {"skip", 0, "LIST", read_skip},     {"names", 0, "FILE", read_names}, {"board", 0, "PATH", read_board},
+  {"owner", 0, "USER", read_owner},
 };
-#define OPTIONS (sizeof table / sizeof table[0])
-
-static const struct option *find(const char *argument, size_t length) {
-  for (size_t i = 0; i < OPTIONS; i++)
-    if (strlen(table[i].name) == length && strncmp(table[i].name, argument, length) == 0) return &table[i];
-  return NULL;
-}
-
-static const char *read_value(const struct option *option, const char *text, struct options *options) {
-  if (text == NULL) return fault("%s has no value; write %s %s", option->name, option->name, option->value);
-  if (strncmp(text, "--", 2) == 0 && find(text, strlen(text)) != NULL)
-    return fault("%s has no value, %s follows it; write %s %s", option->name, text, option->name, option->value);
-  const char *why = option->read(text, options);
-  return why == NULL ? NULL : fault("%s: %s", option->name, why);
-}
-
-/* NULL, or what is wrong with the command line. */
-static const char *read_all(int argc, char *argv[], struct options *options) {
-  bool given[OPTIONS] = {false};
-  for (int i = 1; i < argc; i++) {
-    const size_t length = strcspn(argv[i], "=");
-    const char *value = argv[i][length] == '=' ? argv[i] + length + 1 : NULL;
-    const struct option *option = find(argv[i], length);
-    if (option == NULL && argv[i][0] == '-' && argv[i][1] != 0)
-      return fault("unknown option %s; see " PROGRAM " --help", quoted(argv[i], length));
-    if (option == NULL) return fault("%s is one argument too many; see " PROGRAM " --help", quoted(argv[i], strlen(argv[i])));
-    if (option->value == NULL && value != NULL) return fault("%s takes no value; write %s", option->name, option->name);
-    if (option->value == NULL) {
-      options->health = true; /* the only flag */
-      continue;
-    }
-    if (given[option - table]) return fault("%s is given twice; give it once", option->name);
-    given[option - table] = true;
-    if (value == NULL && ++i < argc) value = argv[i];
-    const char *why = read_value(option, value, options);
-    if (why != NULL) return why;
-  }
-  return NULL;
-}
+static const struct command gate = {.program = PROGRAM, .options = table, .count = sizeof table / sizeof table[0]};
 
 /* Whatever is wrong with the rest: closed where that is all that --fail is given as. */
 static bool fails_closed(int argc, char *argv[]) {
@@ -187,14 +134,9 @@ static bool fails_closed(int argc, char *argv[]) {
   return closed;
 }
 
-enum outcome options_read(int argc, char *argv[], struct options *options, const char **why) {
+enum outcome read_options(int argc, char *argv[], struct options *options, const char **why) {
   *options = (struct options){.wait_ms = 8000};
-  *why = NULL;
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) return OPTIONS_HELP;
-    if (strcmp(argv[i], "-V") == 0 || strcmp(argv[i], "--version") == 0) return OPTIONS_VERSION;
-  }
-  *why = read_all(argc, argv, options);
+  const enum outcome outcome = options_read(&gate, argc, argv, options, why);
   options->fails_closed = fails_closed(argc, argv);
-  return *why == NULL ? OPTIONS_GOOD : OPTIONS_BAD;
+  return outcome;
 }

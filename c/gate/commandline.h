@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../common/optionline.h"
+
 struct options {
   const char *nodes; /* NULL: SLURM_JOB_NODELIST */
   const char *skip;  /* NULL: nobody; @FILE or a list */
@@ -18,10 +20,8 @@ struct options {
   bool brake_is_given; /* else the larger of 3 nodes and 10 % of the board */
 };
 
-enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
-
 /* `*why`: what is wrong with a bad one. */
-enum outcome options_read(int argc, char *argv[], struct options *options, const char **why);
+enum outcome read_options(int argc, char *argv[], struct options *options, const char **why);
 
 extern const char help_text[], version_text[];
 

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "../common/fault.h"
 #include "commandline.h"
 #include "say.h"
 #include "verdict.h"
@@ -141,7 +141,7 @@ static const char *read_nodes(const struct options *options, const struct except
   const char *list = options->nodes != NULL ? options->nodes : getenv("SLURM_JOB_NODELIST");
   struct hostlist names;
   if (list == NULL) return "no nodes are named: SLURM_JOB_NODELIST is not set; give --nodes LIST";
-  const char *why = hostlist_read(&names, list, strlen(list), MOST_NAMES, options->nodes != NULL ? "--nodes" : "SLURM_JOB_NODELIST");
+  const char *why = hostlist_read(&names, list, strlen(list), SPELLED_BY_SLURM, MOST_NAMES, options->nodes != NULL ? "--nodes" : "SLURM_JOB_NODELIST");
   if (why != NULL) return why;
   if (nodes_map(nodes, &names, exceptions)) return NULL;
   hostlist_free(&names);
@@ -187,7 +187,7 @@ int main(int argc, char *argv[]) {
   sigset_t ends;
   hold_stdio();
   take_signals(&ends);
-  const enum outcome outcome = options_read(argc, argv, &options, &why);
+  const enum outcome outcome = read_options(argc, argv, &options, &why);
   if (outcome == OPTIONS_HELP) return show(help_text);
   if (outcome == OPTIONS_VERSION) return show(version_text);
   answer = options.fails_closed ? 1 : 0;

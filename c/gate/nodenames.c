@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fault.h"
+#include "../common/fault.h"
 #include "smallfile.h"
 
 static const char blanks[] = " \t\v\f\r";

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "hostlist.h"
+#include "../common/hostlist.h"
 
 struct exception {
   const char *node, *board;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fault.h"
+#include "../common/fault.h"
 #include "smallfile.h"
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -19,7 +19,7 @@ static const char *take(struct skip *out, struct hostlist *list, const struct ex
 
 const char *skip_parse(struct skip *out, const char *text, size_t length, const struct exceptions *exceptions, const char *place) {
   struct hostlist list;
-  const char *why = hostlist_read_lines(&list, text, length, MOST_NAMES, place);
+  const char *why = hostlist_read_lines(&list, text, length, SPELLED_BY_SLURM, MOST_NAMES, place);
   return why != NULL ? why : take(out, &list, exceptions);
 }
 
@@ -42,7 +42,7 @@ const char *skip_read(struct skip *out, const char *value, const struct exceptio
   struct hostlist list;
   *out = (struct skip){{{NULL, NULL, 0}, NULL, NULL}};
   if (value[0] == '@') return read_file(out, value + 1, exceptions);
-  const char *why = hostlist_read(&list, value, strlen(value), MOST_NAMES, "--skip");
+  const char *why = hostlist_read(&list, value, strlen(value), SPELLED_BY_SLURM, MOST_NAMES, "--skip");
   return why != NULL ? why : take(out, &list, exceptions);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "../common/fault.h"
 
 /* One read more than its size says: it may have grown. */
 static const char *read_whole(int fd, char *text, size_t *length) {

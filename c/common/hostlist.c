@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sender/text.h"
 #include "fault.h"
 
 #define MOST_DIGITS 15 /* more than can be counted out */
@@ -13,8 +14,10 @@
 struct reading {
   const char *list;
   size_t length;
-  size_t before; /* characters of its line */
+  size_t before; /* characters of its line that stand before it */
+  enum spelling spelling;
   const char *place;
+  unsigned line; /* 0: there are no lines */
   const char *why; /* NULL: nothing so far */
 };
 
@@ -26,17 +29,24 @@ static bool refuse(struct reading *r, size_t at, const char *format, ...) {
   va_start(values, format);
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  r->why = fault("%s, column %zu: %s", r->place, r->before + at + 1, text);
+  const size_t column = r->before + at + 1;
+  if (r->line > 0) r->why = fault("%s:%u, column %zu: %s", r->place, r->line, column, text);
+  else r->why = fault("%s, column %zu: %s", r->place, column, text);
   return false;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || is_upper(c); }
 
 static bool is_of_names(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; }
+
+static bool is_taken(const struct reading *r, char c) { return is_of_names(c) && (r->spelling == SPELLED_BY_SLURM || !is_upper(c)); }
+
+/* The character that stands there, and of how many bytes it is. */
+static size_t character_at(const struct reading *r, size_t at, uint32_t *character) {
+  return next_character((struct span){r->list + at, r->length - at}, character);
+}
 
 bool is_name(const char *text, size_t length) {
   if (length == 0 || length > NAME_LENGTH || (!is_letter(text[0]) && !is_digit(text[0]))) return false;
@@ -47,14 +57,20 @@ bool is_name(const char *text, size_t length) {
 
 static bool bad_character(struct reading *r, size_t at) {
   const char c = r->list[at];
-  if (is_blank(c)) return refuse(r, at, "a blank; separate names by a comma alone");
+  uint32_t character;
+  const size_t bytes = character_at(r, at, &character);
+  if (is_blank(character)) return refuse(r, at, "a blank; separate names by a comma alone");
+  if (is_upper(c)) {
+    const char lower = (char)(c - 'A' + 'a'); /* only where names are those of nodes: else it is taken */
+    return refuse(r, at, "upper-case %s; names are lower case; write %s", quoted(&c, 1), quoted(&lower, 1));
+  }
   const char *hint = "names are made of a-z 0-9 . _ -";
   if (c == '!' || c == '&' || c == '^') hint = "set operations are not known; write the names that are wanted";
   if (c == '@') hint = "groups are not known; write their names, or alone @FILE with a list on each line";
   if (c == '{' || c == '}') hint = "write brackets, as in node[1,2]";
   if (c == ']') hint = "there is no [ before it; write node[1-3]";
   if (c == '*' || c == '?') hint = "there are no wildcards; write a range, as in node[1-3]";
-  return refuse(r, at, "%s cannot stand here; %s", quoted(&c, 1), hint);
+  return refuse(r, at, "%s cannot stand here; %s", quoted(r->list + at, bytes), hint);
 }
 
 struct range {
@@ -75,7 +91,9 @@ static bool bad_range(struct reading *r, size_t at, size_t length) {
   size_t odd = 0;
   while (odd < length && (is_digit(text[odd]) || text[odd] == '-')) odd++;
   if (odd == length) return refuse(r, at, "%s is no range; write FIRST-LAST, as in node[1-3]", quoted(text, length));
-  if (is_blank(text[odd])) return bad_character(r, at + odd);
+  uint32_t character;
+  character_at(r, at + odd, &character);
+  if (is_blank(character)) return bad_character(r, at + odd);
   if (text[odd] == '/') return refuse(r, at + odd, "a step in a range; list the numbers, as in node[0,2,4]");
   return refuse(r, at, "%s is no range of numbers; write digits, as in node[1-3]", quoted(text, length));
 }
@@ -164,7 +182,7 @@ static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
       *at = end + 1;
     } else {
       const size_t begun = *at;
-      while (*at < r->length && *at - begun <= NAME_LENGTH && is_of_names(r->list[*at])) ++*at;
+      while (*at < r->length && *at - begun <= NAME_LENGTH && is_taken(r, r->list[*at])) ++*at;
       if (*at == begun) return bad_character(r, begun);
       out->longest += *at - begun;
     }
@@ -225,6 +243,15 @@ static bool turn(struct reading *r, struct part *parts, size_t count) {
   return false;
 }
 
+size_t write_number(char *to, uint64_t number, unsigned width) {
+  char digits[20];
+  size_t at = sizeof digits;
+  do digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0 || sizeof digits - at < width);
+  memcpy(to, digits + at, sizeof digits - at);
+  return sizeof digits - at;
+}
+
 /* Makes the names of one name of the list, the last bracket fastest; the list has been measured. */
 static void make_names(struct reading *r, size_t *at, struct hostlist *out, size_t *used) {
   struct part parts[NAME_LENGTH]; /* each is a character at least */
@@ -247,7 +274,7 @@ static void make_names(struct reading *r, size_t *at, struct hostlist *out, size
     for (size_t i = 0; i < count; i++) {
       const struct part *part = &parts[i];
       if (part->is_bracket) {
-        to += sprintf(to, "%0*llu", (int)part->range.width, (unsigned long long)part->number);
+        to += write_number(to, part->number, part->range.width);
       } else {
         memcpy(to, r->list + part->at, part->end - part->at);
         to += part->end - part->at;
@@ -259,29 +286,25 @@ static void make_names(struct reading *r, size_t *at, struct hostlist *out, size
   } while (turn(r, parts, count));
 }
 
-static int by_text_and_place(const void *a, const void *b) {
-  const char *left = *(char *const *)a, *right = *(char *const *)b;
-  const int by = strcmp(left, right);
-  return by != 0 ? by : left < right ? -1 : 1; /* of equal ones the first stays: names lie in the order in which they came */
-}
-
-/* Takes out what has come before. */
+/* Takes out what has come before. By a table of which half stays free: sorting takes longer than all else here. */
 static bool drop_doubles(struct hostlist *list) {
-  size_t rising = 1;
+  size_t rising = 1, slots = 4;
   while (rising < list->count && strcmp(list->names[rising - 1], list->names[rising]) < 0) rising++;
   if (rising >= list->count) return true; /* mostly: nothing is there twice */
-  char **sorted = (char **)malloc(list->count * sizeof *sorted);
-  if (sorted == NULL) return false;
-  memcpy(sorted, list->names, list->count * sizeof *sorted);
-  qsort(sorted, list->count, sizeof *sorted, by_text_and_place);
-  for (size_t i = 1, first = 0; i < list->count; i++) {
-    if (strcmp(sorted[first], sorted[i]) == 0) sorted[i][0] = 0; /* no name is empty */
-    else first = i;
-  }
-  free(sorted);
+  while (slots < 2 * list->count) slots *= 2;
+  char **seen = (char **)calloc(slots, sizeof *seen);
+  if (seen == NULL) return false;
   size_t kept = 0;
-  for (size_t i = 0; i < list->count; i++)
-    if (list->names[i][0] != 0) list->names[kept++] = list->names[i];
+  for (size_t i = 0; i < list->count; i++) {
+    char *name = list->names[i];
+    size_t at = (size_t)fingerprint(FINGERPRINT, span_of(name));
+    at = (at ^ at >> 29) & (slots - 1);
+    while (seen[at] != NULL && strcmp(seen[at], name) != 0) at = (at + 1) & (slots - 1);
+    if (seen[at] != NULL) continue;
+    seen[at] = name;
+    list->names[kept++] = name;
+  }
+  free(seen);
   list->count = kept;
   return true;
 }
@@ -303,8 +326,8 @@ static void make_all(struct reading *r, struct hostlist *out, size_t *used) {
   for (size_t at = 0; at < r->length; at++) make_names(r, &at, out, used);
 }
 
-const char *hostlist_read(struct hostlist *out, const char *list, size_t length, size_t most, const char *place) {
-  struct reading r = {list, length, 0, place, NULL};
+const char *hostlist_read(struct hostlist *out, const char *list, size_t length, enum spelling spelling, size_t most, const char *place) {
+  struct reading r = {list, length, 0, spelling, place, 0, NULL};
   size_t names = 0, bytes = 0, used = 0;
   *out = (struct hostlist){NULL, NULL, 0};
   if (!measure(&r, most, &names, &bytes)) return r.why;
@@ -314,32 +337,34 @@ const char *hostlist_read(struct hostlist *out, const char *list, size_t length,
 }
 
 /* What is written in the next line, without its comment and the blanks around it. Whether there is one. */
-static bool next_line(const char **at, const char *end, struct reading *r) {
-  if (*at == end) return false;
-  const char *line = *at, *newline = (const char *)memchr(line, '\n', (size_t)(end - line)), *stop = newline == NULL ? end : newline;
-  *at = newline == NULL ? end : newline + 1;
-  const char *comment = (const char *)memchr(line, '#', (size_t)(stop - line));
-  if (comment != NULL) stop = comment;
-  while (stop > line && is_blank(stop[-1])) stop--;
-  r->list = line;
-  while (r->list < stop && is_blank(*r->list)) r->list++;
-  r->length = (size_t)(stop - r->list);
-  r->before = (size_t)(r->list - line);
+static bool take_line(struct span *left, struct reading *r) {
+  if (left->len == 0) return false;
+  const char *end = find_char(*left, '\n');
+  struct span line = {left->at, end == NULL ? left->len : (size_t)(end - left->at)};
+  *left = without(*left, end == NULL ? line.len : line.len + 1);
+  const char *comment = find_char(line, '#');
+  if (comment != NULL) line.len = (size_t)(comment - line.at);
+  r->line++;
+  r->before = 0;
+  for (uint32_t character; line.len > 0; r->before++) {
+    const size_t bytes = next_character(line, &character);
+    if (!is_blank(character)) break;
+    line = without(line, bytes);
+  }
+  line = trimmed_end(line);
+  r->list = line.at;
+  r->length = line.len;
   return true;
 }
 
-const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, size_t most, const char *place) {
-  char where[200];
-  struct reading r = {.place = where};
+const char *hostlist_read_lines(struct hostlist *out, const char *text, size_t length, enum spelling spelling, size_t most, const char *place) {
+  struct reading r = {.spelling = spelling, .place = place};
   size_t names = 0, bytes = 0, used = 0;
-  unsigned line = 1;
   *out = (struct hostlist){NULL, NULL, 0};
-  for (const char *at = text; next_line(&at, text + length, &r); line++) {
-    snprintf(where, sizeof where, "%s:%u", place, line);
+  for (struct span left = {text, length}; take_line(&left, &r);)
     if (r.length > 0 && !measure(&r, most, &names, &bytes)) return r.why;
-  }
   if (!reserve(out, names, bytes)) return no_memory(out);
-  for (const char *at = text; next_line(&at, text + length, &r);) make_all(&r, out, &used);
+  for (struct span left = {text, length}; take_line(&left, &r);) make_all(&r, out, &used);
   return drop_doubles(out) ? NULL : no_memory(out);
 }
 

@@ -1,0 +1,26 @@
+/* Folds names into host lists as src/common/hostlists.ts does, to the byte: brackets on the last digits of a name alone, and nothing behind
+ * them, since Slurm takes nothing else. And the order of people, in which names are listed. Pure; allocates what it gives. */
+#ifndef BB_COMMON_HOSTFOLD_H
+#define BB_COMMON_HOSTFOLD_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Host lists that are one when commas join them. All zero: none. */
+struct folded {
+  char *texts;  /* the parts, each with its NUL */
+  char **parts; /* one for each beginning of names, in the order of people: login1, node[001-128] */
+  size_t count;
+};
+
+/* Names are taken as they are; doubles count once. Whether there was memory. */
+bool hostlist_fold(struct folded *out, const char *const *names, size_t count);
+
+void folded_free(struct folded *folded);
+
+/* Orders names as people do: digits by their number, all else by its characters. */
+int compare_names(const char *a, const char *b);
+
+/* Brings names into that order; of those that are no different to people the first stays the first. Whether there was memory. */
+bool sort_names(const char **names, size_t count);
+
+#endif
