@@ -1,6 +1,6 @@
 // What each command takes, as a whole process, on a board of 10,000 nodes: on the clock, beyond what a bare `node -e 0` takes
-// just before it, since at a lap's end the machine may be half as fast as at its beginning. What `beoboard-gate` takes, beside
-// `check --nodes` of the same nodes, each as a whole process. And what `status --watch` on a
+// just before it, since at a lap's end the machine may be half as fast as at its beginning. What `beoboard-gate` and the short verbs in C
+// take, beside `beoboard nodes` and `beoboard check` of the same nodes, each as a whole process. And what `status --watch` on a
 // terminal and `events` take of a core. How long the daemons take to start is in `start`.
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -64,8 +64,10 @@ export async function bench({ quick, say }) {
   while (receiver.states().silent < SILENT) await sleep(0.1);
 
   const own = folder();
-  const make = ['-s', '-j2', '-C', fileURLToPath(new URL('../c/gate', import.meta.url)), `OUT=${own}`];
-  execFileSync('make', make, { stdio: 'pipe' });
+  for (const room of ['gate', 'verbs']) {
+    const make = ['-s', '-j2', '-C', fileURLToPath(new URL(`../c/${room}`, import.meta.url)), `OUT=${join(own, room)}`];
+    execFileSync('make', make, { stdio: 'pipe' });
+  }
   const at = ['--board', board];
   const job = ['--nodes', 'node[00101-00107,00109-00165]', ...at];
   /** What is measured: its command line, its bound in ms, and how it ends. */
@@ -92,11 +94,25 @@ export async function bench({ quick, say }) {
   say(`${NODES} nodes, ${SILENT} of them silent, ${laps} laps`);
   /** What each took, beside what `node -e 0` took. */
   const pairs = new Map(Object.keys(commands).map(command => [command, []]));
-  /** Of the gate and of `check`, both as whole processes. */
-  const gates = { gate: [], check: [] };
+  const half = ['--critical', '50%', '--warning', '50%', ...at];
+  /** Whole processes, in C and in TypeScript: the command line of each. */
+  const inC = (name, ...argv) => [argv, join(own, 'verbs', `beoboard-${name}`)];
+  const inNode = (...argv) => [[MAIN, ...argv]];
+  const whole = {
+    'beoboard-gate, of 64': { run: [job, join(own, 'gate', 'beoboard-gate')], bound: 10 },
+    'beoboard-check, of 64': { run: inC('check', ...job), bound: 5 },
+    'check --nodes, of the same': { run: inNode('check', ...job) },
+    'beoboard-nodes --state silent': { run: inC('nodes', '--state', 'silent', ...at), bound: 5 },
+    'nodes --state silent': { run: inNode('nodes', '--state', 'silent', ...at) },
+    'beoboard-nodes --state live': { run: inC('nodes', '--state', 'live', ...at), bound: 5 },
+    'nodes --state live': { run: inNode('nodes', '--state', 'live', ...at) },
+    'beoboard-check --health off': { run: inC('check', '--health', 'off', ...half), bound: 5 },
+    'beoboard-check': { run: inC('check', ...half), bound: 10 },
+    check: { run: inNode('check', ...half) },
+  };
+  const wholes = new Map(Object.keys(whole).map(name => [name, []]));
   for (let lap = 0; lap < laps; lap++) {
-    gates.gate.push(await time(job, 0, join(own, 'beoboard-gate')));
-    gates.check.push(await time([MAIN, 'check', ...job]));
+    for (const [name, { run }] of Object.entries(whole)) wholes.get(name).push(await time(run[0], 0, run[1]));
     for (const [command, { argv, ends, seldom }] of Object.entries(commands)) {
       if (seldom && lap % 3 !== 0) continue;
       const bare = await time(['-e', '0']);
@@ -116,8 +132,12 @@ export async function bench({ quick, say }) {
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,
     })),
-    { figure: 'beoboard-gate, of 64, whole process', unit: 'ms', samples: gates.gate, bound: 10 },
-    { figure: 'check --nodes, of the same, whole process', unit: 'ms', samples: gates.check },
+    ...Object.entries(whole).map(([name, { bound }]) => ({
+      figure: `${name}, whole process`,
+      unit: 'ms',
+      samples: wholes.get(name),
+      ...(bound === undefined ? {} : { bound }),
+    })),
     ...Object.entries(lasting).map(([figure, samples]) => ({
       figure,
       unit: '% of a core',

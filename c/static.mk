@@ -1,5 +1,6 @@
 # How a static program for nodes and masters is made and installed. A Makefile that includes it says before: NAME of the program, SOURCES (relative to its folder), HEADERS,
-# OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and LDFLAGS, where they are others.
+# OURS (what its sources are compiled with beside CFLAGS), and LIBS, if it needs some; OUT, CFLAGS and LDFLAGS, where they are others; BIN and SECTION, where
+# it lies in another folder than sbin, and its page in another section than 8.
 ifeq ($(origin CC),default)
 CC := $(shell command -v musl-gcc >/dev/null 2>&1 && echo musl-gcc || echo cc)
 endif
@@ -41,10 +42,12 @@ $(OUT)/%.o: %.c $(HEADERS) Makefile ../static.mk $(OUT)/settings
 
 PREFIX ?= /usr/local
 INSTALL ?= install
+BIN ?= sbin
+SECTION ?= 8
 
 install: $(OUT)/stripped/$(NAME)
-	$(INSTALL) -D -m 755 $< $(DESTDIR)$(PREFIX)/sbin/$(NAME)
-	$(INSTALL) -D -m 644 $(NAME).8 $(DESTDIR)$(PREFIX)/share/man/man8/$(NAME).8
+	$(INSTALL) -D -m 755 $< $(DESTDIR)$(PREFIX)/$(BIN)/$(NAME)
+	$(INSTALL) -D -m 644 $(NAME).$(SECTION) $(DESTDIR)$(PREFIX)/share/man/man$(SECTION)/$(NAME).$(SECTION)
 
 clean:
 	rm -rf $(OUT)

@@ -197,6 +197,23 @@ export const PACKAGES = {
       ['c/gate/beoboard-gate.8', `${MAN}/man8/`],
     ],
   },
+  'beoboard-tools': {
+    each: true,
+    summary: 'short programs that read the board',
+    description: [
+      'beoboard-nodes lists nodes by their states, beoboard-check says by its exit',
+      'code whether they are well: as beoboard nodes and beoboard check do, for',
+      'prologs, cron and loops. Static programs, which need no Node.js.',
+    ],
+    depends: {},
+    musl: true,
+    files: [
+      ['{built}/beoboard-nodes', 'usr/bin/'],
+      ['{built}/beoboard-check', 'usr/bin/'],
+      ['c/verbs/beoboard-nodes.1', `${MAN}/man1/`],
+      ['c/verbs/beoboard-check.1', `${MAN}/man1/`],
+    ],
+  },
   'beoboard-mon': {
     each: true,
     summary: "what a node is doing, by Supermon's protocol",

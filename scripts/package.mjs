@@ -57,7 +57,9 @@ for (const name of parts.size > 0 ? processors : []) {
   needs.push([`${triplet}-gcc`, `gcc${cross}`]);
   if (cross !== '') needs.push([`/usr/${triplet}/include/stdio.h`, `libc6-dev-${name}-cross`]);
   if (parts.has('addon')) needs.push([`${triplet}-g++`, `g++${cross}`]);
-  if (['beoboard-send', 'beoboard-gate', 'beoboard-mon'].some(name => parts.has(name)))
+  if (
+    ['beoboard-send', 'beoboard-gate', 'beoboard-mon', 'beoboard-nodes', 'beoboard-check'].some(name => parts.has(name))
+  )
     needs.push([`/usr/lib/${musl}/musl-gcc.specs`, `musl-dev:${name}`]);
 }
 const folders = (process.env.PATH ?? '').split(':');

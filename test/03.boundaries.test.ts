@@ -122,6 +122,7 @@ const C_PARTS: [part: string, files: RegExp][] = [
   // What the gate and the short verbs share: host lists, options, what is said of faults.
   ['common', /^c\/common\//],
   ['gate', /^c\/gate\//],
+  ['verbs', /^c\/verbs\//],
   ['examples', /^c\/examples\//],
 ];
 
@@ -151,6 +152,8 @@ const C_MAY: Record<string, string[]> = {
   // What a job's start hangs on knows of the board what any scheduler may know.
   common: ['api', 'words'],
   gate: ['api', 'common'],
+  // As the addon: what people are told of a board that cannot be read is the reader's own sentence. Of the sender how a line is said.
+  verbs: ['contract', 'api', 'reader', 'overview', 'words', 'common', 'sender'],
   examples: ['api'],
 };
 

@@ -41,6 +41,8 @@ const INLINE: Record<string, number> = {
   'beoboard-gpu': 1,
   'beoboard-gate': 1,
   'beoboard-mon': 1,
+  'beoboard-nodes': 1,
+  'beoboard-check': 1,
   npm: 1,
   node: 1,
   make: 1,
@@ -143,7 +145,7 @@ const NEEDS: [what: RegExp, packages: string, ...programs: string[]][] = [
   [/^promtool /, 'prometheus', 'promtool'],
   [/^amtool /, 'prometheus-alertmanager', 'amtool'],
   [/\/etc\/prometheus\//, 'prometheus', 'promtool'],
-  [/^beoboard-send |^make -C c\/(sender|mon)(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
+  [/^beoboard-send |^make -C c\/(sender|mon|verbs)(?!.*CC=(gcc|aarch64))/, 'musl-tools', 'musl-gcc'],
   [/systemd-sysusers|systemd-tmpfiles|beoboard: |-o beoboard/, 'systemd', 'systemd-sysusers', 'systemd-tmpfiles'],
 ];
 
@@ -209,7 +211,7 @@ ip route replace 224.0.0.0/4 dev eth0
 const DAEMON =
   /^(?:beoboard (receive|send|ganglia|prometheus|supermon|web|load|bridge)|beoboard-(send|mon))\b(?!.* --(once|help|version|status)\b)/;
 /** Reads a board, and needs one with a node that lives. */
-const READER = /\bbeoboard (status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
+const READER = /\bbeoboard[ -](status|show|events|nodes|check|metrics|xml|dump|forget|jobs)\b(?! --help)/;
 const ON_TERMINAL = /^(npm start|beoboard status --watch|beoboard events\b.*)$/;
 
 const environment = {

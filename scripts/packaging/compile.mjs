@@ -28,7 +28,7 @@ function holdFloor(file, floor, triplet) {
 }
 
 /**
- * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-mon, beoboard-gpu, lib, addon. The files come to a folder of
+ * Compiles for a processor what `parts` names: beoboard-send, beoboard-gate, beoboard-mon, beoboard-nodes, beoboard-check, beoboard-gpu, lib, addon. The files come to a folder of
  * their processor, those of the library to lib/ there.
  */
 export function compile(processor, parts) {
@@ -44,11 +44,19 @@ export function compile(processor, parts) {
     ['beoboard-send', 'sender'],
     ['beoboard-gate', 'gate'],
     ['beoboard-mon', 'mon'],
+    ['beoboard-nodes', 'verbs'],
+    ['beoboard-check', 'verbs'],
   ]) {
     if (!parts.has(name)) continue;
     const file = join(on, folder, 'stripped', name);
     // Static, by musl: it looks up names on every system, which a static glibc does not.
-    make(`c/${folder}`, file, `OUT=${join(on, folder)}`, `${cc} -specs /usr/lib/${musl}/musl-gcc.specs`);
+    make(
+      `c/${folder}`,
+      file,
+      `NAME=${name}`,
+      `OUT=${join(on, folder)}`,
+      `${cc} -specs /usr/lib/${musl}/musl-gcc.specs`,
+    );
     renameSync(file, join(into, name));
   }
   if (parts.has('beoboard-gpu')) {

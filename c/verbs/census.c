@@ -1,0 +1,183 @@
+#include "census.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/fault.h"
+#include "../ailments.h"
+#include "../liveness.h"
+#include "../newest.h"
+#include "telling.h"
+
+/* Attempts to open a board that is replaced while it is opened. */
+#define OPENINGS 3
+
+static const char *path_of(const struct asked *asked) { return asked->board == NULL ? BEOBOARD_PATH : asked->board; }
+
+/* Whom to believe besides root, ourselves and the user beoboard. */
+static uid_t owner_of(const struct asked *asked) {
+  const char *owner = asked->owner;
+  if (owner == NULL) return (uid_t)-1;
+  if (is_digit(owner[0])) return (uid_t)strtoull(owner, NULL, 10);
+  const struct passwd *user = getpwnam(owner);
+  if (user == NULL) give_up(fault("there is no user %s; name one that getent passwd lists, or its id", owner), EXIT_USAGE);
+  return user->pw_uid;
+}
+
+static void open_board(struct census *c) {
+  char why[512];
+  const char *path = path_of(c->asked);
+  const uid_t owner = owner_of(c->asked);
+  for (int attempt = 1;; attempt++) {
+    const enum bb_state state = bb_board_open(&c->board, path, owner, why, sizeof why);
+    if (state == BB_READY) return;
+    /* A retired board is marked after its successor stands at the path: what we opened was replaced meanwhile. */
+    if (state != BB_RETIRED || attempt == OPENINGS)
+      give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""), EXIT_NO_BOARD);
+  }
+}
+
+static noreturn void give_up_cut(const struct census *c) {
+  give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", path_of(c->asked)), EXIT_NO_BOARD);
+}
+
+/* Copies header and column, and judges them. Whether that could be had. */
+static bool take_roll(struct census *c) {
+  const size_t bytes = bb_board_roll_bytes(&c->board), nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
+  uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
+  if (bb_board_roll(&c->board, copy, bytes, &c->look) != 0) return false;
+  if (!bb_overview_states(copy, bytes, &c->look, states)) return false;
+  c->header = (const struct bb_board_header *)copy;
+  c->states = states;
+  c->nodes = (uint32_t)c->look.nodes;
+  return true;
+}
+
+/* A retired or stalled board may have a successor under the same path. */
+static bool is_over(const struct census *c) {
+  return (c->header->state & BB_BOARD_STATE_RETIRED) != 0 || (c->look.stalled != 0 && !bb_board_is_at(&c->board, path_of(c->asked)));
+}
+
+static void find_asked(struct census *c) {
+  const struct hostlist *names = &c->asked->names;
+  c->is_asked = (uint8_t *)keep(c->nodes + 1u, 1);
+  c->strangers = (const char **)keep(names->count + 1, sizeof *c->strangers);
+  int64_t *numbers = (int64_t *)keep(names->count + 1, sizeof *numbers);
+  if (bb_board_find_all(&c->board, (const char *const *)names->names, names->count, numbers) != 0) give_up_cut(c);
+  for (size_t i = 0; i < names->count; i++) {
+    const int64_t node = numbers[i] < c->nodes ? numbers[i] : -1; /* one that came since was not looked at */
+    if (node < 0) c->strangers[c->stranger_count++] = names->names[i];
+    else c->is_asked[node] = 1;
+  }
+}
+
+void census_take(struct census *c, const struct asked *asked) {
+  *c = (struct census){.asked = asked};
+  open_board(c);
+  if (!take_roll(c) || is_over(c)) {
+    bb_board_close(&c->board);
+    open_board(c);
+    if (!take_roll(c)) give_up_cut(c);
+  }
+  c->stalled = c->look.stalled != 0 || (c->header->state & BB_BOARD_STATE_RETIRED) != 0;
+  if (asked->has_names) find_asked(c);
+  for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
+}
+
+/* A name with the NUL that it has unless somebody spoiled it. */
+static const char *ended_name(const char *name) {
+  if (name[BB_NAME_BYTES - 1] == 0) return name;
+  return (const char *)memcpy(keep(BB_NAME_BYTES + 1, 1), name, BB_NAME_BYTES);
+}
+
+struct some census_pick(const struct census *c, const uint8_t *is_wanted) {
+  struct some some = {(uint32_t *)keep(c->nodes + 1u, sizeof *some.numbers), NULL, 0};
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    some.numbers[some.count] = i;
+    some.count += is_wanted[i] != 0;
+  }
+  char *names = (char *)keep(some.count + 1, BB_NAME_BYTES);
+  some.names = (const char **)keep(some.count + 1, sizeof *some.names);
+  if (bb_board_names(&c->board, some.numbers, some.count, names) != 0) give_up_cut(c);
+  for (size_t i = 0; i < some.count; i++) some.names[i] = ended_name(names + i * BB_NAME_BYTES);
+  return some;
+}
+
+struct some census_some(const struct census *c, uint32_t states) {
+  uint8_t *is_wanted = (uint8_t *)keep(c->nodes + 1u, 1);
+  for (uint32_t i = 0; i < c->nodes; i++) is_wanted[i] = (states >> c->states[i] & 1) != 0 && (c->is_asked == NULL || c->is_asked[i] != 0);
+  return census_pick(c, is_wanted);
+}
+
+static uint64_t word_of(const struct census *c, uint32_t node) {
+  uint64_t word;
+  memcpy(&word, (const uint8_t *)c->header + c->header->header_bytes + (size_t)node * c->header->column_stride, sizeof word);
+  return word;
+}
+
+uint64_t census_age(const struct census *c, uint32_t node) {
+  const uint64_t now_ms = (uint64_t)c->look.now_ns / NS_PER_MS, stamp_ms = BB_COLUMN_STAMP(word_of(c, node));
+  return now_ms > stamp_ms ? now_ms - stamp_ms : 0;
+}
+
+unsigned census_link(const struct census *c, uint32_t node) { return link_of(word_of(c, node)); }
+
+/* ---- Records ---- */
+
+void census_look(const struct census *c, uint32_t node, struct looked *out) {
+  static uint8_t *copy; /* thousands may be looked at, one after the other */
+  static struct bb_overview told;
+  const struct bb_board_header *h = &c->board.header;
+  const size_t room = (size_t)h->header_bytes + h->column_stride + h->record_stride;
+  if (copy == NULL) {
+    copy = (uint8_t *)keep(room, 1);
+    told = bb_overview_at((uint8_t *)keep(bb_overview_bytes(1), 1), 1);
+  }
+  if (bb_board_snapshot(&c->board, copy, room, node, &out->look) != 0 || out->look.nodes == 0) give_up_cut(c);
+  if (!bb_overview(copy, room, &out->look, &told)) give_up_cut(c);
+  const uint8_t *record = copy + h->header_bytes + h->column_stride;
+  const struct bb_slot *before;
+  out->record = (const struct bb_record *)record;
+  out->newest = bb_copy_slots((const struct bb_board_header *)copy, record, &before);
+  out->state = told.states[0];
+}
+
+/* By both of its reports, of which a fifth is read: thousands of nodes are asked about, and memory is what takes time. */
+static uint32_t ails_of(const struct census *c, uint32_t node) {
+  static const struct bb_part parts[BB_AILMENT_PART_COUNT] = BB_AILMENT_PARTS(offsetof(struct bb_slot, report));
+  static struct bb_slot pair[2];
+  int which;
+  bool is_newer;
+  const uint64_t sequence = bb_newest_parts(&c->board, node, &pair[0], parts, BB_AILMENT_PART_COUNT, &which);
+  if (sequence < 2 || (pair[0].report.flags & BB_FLAGS_GOODBYE) != 0) return 0;
+  if (bb_other_parts(&c->board, node, &pair[1], parts, BB_AILMENT_PART_COUNT, which, sequence, &is_newer) == 1)
+    return bb_ailments(&pair[0].report, NULL);
+  return bb_ailments(&pair[is_newer].report, &pair[!is_newer].report);
+}
+
+const uint32_t *census_ails(const struct census *c) {
+  uint32_t *ails = (uint32_t *)keep(c->nodes + 1u, sizeof *ails);
+  if (bb_board_is_cut(&c->board)) give_up_cut(c);
+  for (uint32_t i = 0; i < c->nodes; i++)
+    if ((c->is_asked == NULL || c->is_asked[i] != 0) && (c->states[i] == BEOBOARD_LIVE || c->states[i] == BEOBOARD_UNCERTAIN)) ails[i] = ails_of(c, i);
+  return ails;
+}
+
+/* ---- The monitor itself ---- */
+
+void add_stalled(struct words *words, const struct census *c) {
+  add_text(words, (c->header->state & BB_BOARD_STATE_CLOSED) != 0 ? "the receiver was ended" : "the receiver is stalled");
+}
+
+void add_heartbeat(struct words *words, const struct census *c) {
+  const uint64_t now = (uint64_t)c->look.now_ns, heartbeat = c->header->heartbeat_ns;
+  add_text(words, "its heartbeat is ");
+  if (heartbeat > now) {
+    add_text(words, "of another clock");
+    return;
+  }
+  add_duration(words, (now - heartbeat) / NS_PER_MS);
+  add_text(words, " old");
+}

@@ -1,0 +1,303 @@
+/* beoboard-check: whether the nodes are well, in one line and an exit code as Nagios has them. What `beoboard check` says to the same question, to the
+ * byte, without Node.js; conditions are left to that. Blames no node for a receiver that is stalled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "remarks.h"
+#include "telling.h"
+
+#define PROGRAM "beoboard-check"
+const char program[] = PROGRAM;
+
+static const char help_text[] =
+  "Usage: " PROGRAM " [options]\n"
+  "\n"
+  "Nagios: are the nodes well? beoboard check, in C, for prologs, cron and loops\n"
+  "\n"
+  "Options:\n"
+  "  --nodes LIST          the nodes as a host list, node[001-128],login1, or @FILE with\n"
+  "                        a list on each line\n"
+  "  --fail WAY            open or closed: what to say when nothing is known of the nodes\n"
+  "  -w, --warning N[%]    more nodes than this that are not live are a warning\n"
+  "                        (default: 0)\n"
+  "  -c, --critical N[%]   more nodes than this that are silent, or left for long, are\n"
+  "                        critical (default: 0)\n"
+  "  --health WHEN         on or off: whether nodes that are ill count (default: on)\n"
+  "  --ignore NAMES        ailments that are no fault: held, bad_health, root_readonly,\n"
+  "                        memory_errors, gpu_lost, gpu_errors, root_full, scratch_full,\n"
+  "                        health_warning, oom, hung_tasks, throttled, ecc\n"
+  "  --board PATH          the board's file (default: " BEOBOARD_PATH ")\n"
+  "  --owner USER          believe a board of this user too, by name or id (env:\n"
+  "                        BEOBOARD_OWNER)\n"
+  "  -h, --help            show this help\n"
+  "  -V, --version         show the version\n"
+  "\n"
+  "It answers as beoboard check does, to the byte. --where and --config are left to that.\n"
+  "Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.\n"
+  "\n"
+  "Examples:\n"
+  "  " PROGRAM " --warning 5 --critical 2%\n"
+  "  " PROGRAM " --nodes \"$SLURM_JOB_NODELIST\" --fail open\n"
+  "  " PROGRAM " --ignore held,ecc\n";
+
+/* A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */
+#define LEFT_TOO_LONG_MS 600000u
+/* Parts of a host list that are told, each of so many characters at most: monitors cut long lines. */
+#define MOST_PARTS 5
+#define LONGEST_PART 100
+
+enum { OK, WARNING, CRITICAL, UNKNOWN };
+
+enum fail { FAIL_NOT_SAID, FAIL_OPEN, FAIL_CLOSED };
+
+/* So many, or so many in a hundred. */
+struct portion {
+  uint64_t number;
+  bool is_percent;
+};
+
+static struct options {
+  struct asked asked;
+  enum fail fail;
+  struct portion warning, critical;
+  bool health_off;
+  uint32_t ignored; /* ailments, a bit each */
+} options;
+
+static struct options *taken(void *into) { return (struct options *)into; }
+
+static const char *take_nodes(const char *text, void *into) { return read_nodes(text, &taken(into)->asked); }
+
+static const char *take_fail(const char *text, void *into) {
+  bool is_closed;
+  const char *why = value_either(text, "open", "closed", &is_closed);
+  if (why == NULL) taken(into)->fail = is_closed ? FAIL_CLOSED : FAIL_OPEN;
+  return why;
+}
+
+static const char *take_portion(const char *text, struct portion *into) { return value_portion(text, &into->number, &into->is_percent); }
+
+static const char *take_warning(const char *text, void *into) { return take_portion(text, &taken(into)->warning); }
+
+static const char *take_critical(const char *text, void *into) { return take_portion(text, &taken(into)->critical); }
+
+static const char *take_health(const char *text, void *into) { return value_either(text, "on", "off", &taken(into)->health_off); }
+
+static const char *take_ignore(const char *text, void *into) { return value_ailments(text, &taken(into)->ignored); }
+
+static const char *take_board(const char *text, void *into) { return value_file(text, &taken(into)->asked.board); }
+
+static const char *take_owner(const char *text, void *into) { return read_owner(text, &taken(into)->asked); }
+
+/* In the order in which the other program reads them. */
+static const struct option table[] = {
+  {"nodes", 0, "LIST", take_nodes},          {"fail", 0, "WAY", take_fail},      {"warning", 'w', "N[%]", take_warning},
+  {"critical", 'c', "N[%]", take_critical},  {"health", 0, "WHEN", take_health}, {"ignore", 0, "NAMES", take_ignore},
+  {"board", 0, "PATH", take_board},          {"owner", 0, "USER", take_owner},
+};
+static const char *const elsewhere[] = {"where", "config", NULL};
+static const struct command command = {PROGRAM, table, sizeof table / sizeof table[0], elsewhere, "beoboard check"};
+
+/* What --fail is given as, whatever else is wrong with the command line; not said where it cannot be taken itself. */
+static enum fail fail_alone(int argc, char *argv[]) {
+  for (int i = 1; i < argc; i++) {
+    const char *value = strncmp(argv[i], "--fail=", 7) == 0 ? argv[i] + 7 : NULL;
+    if (strcmp(argv[i], "--fail") == 0) value = i + 1 < argc ? argv[i + 1] : "";
+    if (value == NULL) continue;
+    struct options alone = {.fail = FAIL_NOT_SAID};
+    take_fail(value, &alone);
+    return alone.fail;
+  }
+  return FAIL_NOT_SAID;
+}
+
+static noreturn void tell(int code, const struct words *text, const struct words *figures) {
+  static const char *const words[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
+  struct words line = long_words();
+  add_text(&line, "BEOBOARD ");
+  add_text(&line, words[code]);
+  add_text(&line, ": ");
+  const size_t begun = line.len;
+  add_one_line(&line, (struct span){text->text, text->len});
+  for (size_t i = begun; i < line.len; i++)
+    if (line.text[i] == '|') line.text[i] = '/'; /* behind one the figures begin */
+  if (figures != NULL) {
+    add_text(&line, " | ");
+    add_span(&line, (struct span){figures->text, figures->len});
+  }
+  add_text(&line, "\n");
+  print(line.text, line.len);
+  exit(code);
+}
+
+/* Nothing is known: what to say then was asked for. */
+static noreturn void tell_ignorance(const char *why) {
+  static const int codes[] = {UNKNOWN, OK, CRITICAL};
+  static const char *const ways[] = {"", "; fails open", "; fails closed"};
+  struct words text = long_words();
+  add_text(&text, why);
+  add_text(&text, ways[options.fail]);
+  tell(codes[options.fail], &text, NULL);
+}
+
+noreturn void give_up(const char *why, int code) {
+  (void)code; /* a monitor takes 2 as critical and reads stdout alone */
+  tell_ignorance(why);
+}
+
+/* ---- The verdict ---- */
+
+/* Nodes of which one thing is told. */
+struct group {
+  const char *what;
+  const char *const *names;
+  size_t count;
+};
+
+static void add_group(struct words *text, const struct group *g, bool *is_first) {
+  if (g->count == 0) return;
+  if (!*is_first) add_text(text, ", ");
+  *is_first = false;
+  add_number(text, g->count);
+  add_text(text, " ");
+  add_text(text, g->what);
+  add_text(text, " (");
+  if (add_names(text, g->names, g->count, MOST_PARTS, LONGEST_PART)) add_text(text, " and more");
+  add_text(text, ")");
+}
+
+/* Whether so many are more than a portion of a total. */
+static bool exceeds(uint64_t count, struct portion limit, uint64_t total) {
+  return limit.is_percent ? count * 100 > limit.number * total : count > limit.number;
+}
+
+/* The limit as a number: of a hundredth two decimals are all that there can be. */
+static void add_limit(struct words *words, struct portion limit, uint64_t total) {
+  const uint64_t hundredths = limit.is_percent ? limit.number * total : limit.number * 100;
+  const unsigned rest = (unsigned)(hundredths % 100);
+  add_number(words, hundredths / 100);
+  if (rest == 0) return;
+  add_text(words, rest < 10 ? ".0" : ".");
+  add_number(words, rest % 10 == 0 ? rest / 10 : rest);
+}
+
+static void add_figure(struct words *words, const char *what, uint64_t value, const struct portion *warning, const struct portion *critical, uint64_t total) {
+  if (words->len > 0) add_text(words, " ");
+  add_text(words, what);
+  add_text(words, "=");
+  add_number(words, value);
+  add_text(words, ";");
+  if (warning != NULL) add_limit(words, *warning, total);
+  add_text(words, ";");
+  if (critical != NULL) add_limit(words, *critical, total);
+  add_text(words, ";0;");
+  add_number(words, total);
+}
+
+#define BIT(state) (1u << BEOBOARD_##state)
+
+static struct group group_of(const char *what, const struct census *census, uint32_t state) {
+  const struct some some = census_some(census, state);
+  return (struct group){what, some.names, some.count};
+}
+
+/* Those that left too long ago. */
+static struct group group_gone(const struct census *census, uint8_t *is_gone) {
+  struct some left = census_some(census, BIT(LEFT));
+  size_t gone = 0;
+  for (size_t i = 0; i < left.count; i++) {
+    if (census_age(census, left.numbers[i]) <= LEFT_TOO_LONG_MS) continue;
+    is_gone[left.numbers[i]] = 1;
+    left.names[gone++] = left.names[i];
+  }
+  return (struct group){"left longer than 10 minutes ago", left.names, gone};
+}
+
+enum { SILENT, GONE, STRANGERS, UNSURE, NEVER, GROUPS };
+
+static void judge(const struct census *c, const struct remarks *remarks, const uint32_t *ails) {
+  uint8_t *is_gone = (uint8_t *)keep(c->nodes + 1u, 1), *is_ill = (uint8_t *)keep(c->nodes + 1u, 1);
+  for (uint32_t i = 0; i < c->nodes; i++) is_ill[i] = (ails[i] & ~options.ignored) != 0;
+  struct group groups[GROUPS + BEOBOARD_NAILMENTS] = {
+    [SILENT] = group_of("silent", c, BIT(SILENT)),
+    [GONE] = group_gone(c, is_gone),
+    [STRANGERS] = {"not on the board", c->strangers, c->stranger_count},
+    [UNSURE] = group_of("uncertain", c, BIT(UNCERTAIN)),
+    [NEVER] = group_of("never reported", c, BIT(NEVER)),
+  };
+  const struct some sick = census_pick(c, is_ill);
+  const bool is_open = options.fail == FAIL_OPEN && c->stranger_count > 0;
+  const uint64_t excess = is_open ? c->stranger_count : 0;
+  uint64_t total = c->stranger_count, doubtful = c->stranger_count - excess;
+  for (int a = 0; a < BEOBOARD_NAILMENTS; a++) {
+    struct group *g = &groups[GROUPS + a];
+    const char **names = (const char **)keep(sick.count + 1, sizeof *names);
+    *g = (struct group){beoboard_ailment_name(a), names, 0};
+    for (size_t i = 0; i < sick.count; i++)
+      if ((ails[sick.numbers[i]] & ~options.ignored) >> a & 1) names[g->count++] = sick.names[i];
+  }
+  for (int state = 0; state < BEOBOARD_NSTATES; state++) total += c->counts[state];
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
+    /* Nobody twice: one that is uncertain may be ill, too. */
+    doubtful += is_ill[i] != 0 || is_gone[i] != 0 || ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
+  }
+  const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
+  const int code = exceeds(bad, options.critical, total) ? CRITICAL : exceeds(doubtful, options.warning, total) ? WARNING : OK;
+  struct words text = long_words(), figures = long_words(), parts = long_words();
+  bool is_first = true;
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) add_group(&parts, &groups[i], &is_first);
+  if (!is_first) add_text(&text, "of ");
+  add_plural(&text, total);
+  add_text(&text, is_first ? ", " : " ");
+  if (is_first) add_number(&text, c->counts[BEOBOARD_LIVE]);
+  add_text(&text, is_first ? " live" : text_of(&parts));
+  for (size_t i = 0; i < remarks->count; i++) {
+    add_text(&text, "; ");
+    add_text(&text, remarks->texts[i]);
+  }
+  if (is_open) add_text(&text, "; fails open");
+  add_figure(&figures, "live", c->counts[BEOBOARD_LIVE], NULL, NULL, total);
+  add_figure(&figures, "uncertain", c->counts[BEOBOARD_UNCERTAIN], NULL, NULL, total);
+  add_figure(&figures, "silent", c->counts[BEOBOARD_SILENT], NULL, NULL, total);
+  add_figure(&figures, "left", c->counts[BEOBOARD_LEFT], NULL, NULL, total);
+  add_figure(&figures, "never", c->counts[BEOBOARD_NEVER], NULL, NULL, total);
+  add_figure(&figures, "ailing", sick.count, NULL, NULL, total);
+  add_figure(&figures, "missing", doubtful, &options.warning, NULL, total);
+  add_figure(&figures, "down", bad, NULL, &options.critical, total);
+  tell(code, &text, &figures);
+}
+
+static void answer(void) {
+  struct census census;
+  census_take(&census, &options.asked);
+  if (census.stalled) {
+    struct words why = long_words();
+    add_stalled(&why, &census);
+    add_text(&why, ", ");
+    add_heartbeat(&why, &census);
+    add_text(&why, ": nothing is known about nodes");
+    tell_ignorance(text_of(&why));
+  }
+  const struct some others = census_some(&census, ~BIT(LIVE));
+  const struct remarks remarks = remarks_of(&census, &others);
+  judge(&census, &remarks, options.health_off ? (const uint32_t *)keep(census.nodes + 1u, sizeof(uint32_t)) : census_ails(&census));
+}
+
+int main(int argc, char *argv[]) {
+  const char *why;
+  const enum outcome outcome = options_read(&command, argc, argv, &options, &why);
+  prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
+  if (outcome == OPTIONS_HELP) show_help(help_text);
+  if (outcome == OPTIONS_VERSION) show_version();
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
+  if (why == NULL) why = read_environment(&options.asked);
+  if (why != NULL) {
+    struct words line = long_words();
+    add_text(&line, PROGRAM ": ");
+    add_text(&line, why);
+    options.fail = fail_alone(argc, argv);
+    tell_ignorance(text_of(&line));
+  }
+  answer();
+}

@@ -1,0 +1,195 @@
+/* beoboard-nodes: names of nodes for scripts, those in some states, as one host list. What `beoboard nodes` says to the same question, to the byte,
+ * in a fiftieth of the time; conditions and Slurm's names are left to that. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/fault.h"
+#include "../common/hostfold.h"
+#include "remarks.h"
+#include "telling.h"
+
+#define PROGRAM "beoboard-nodes"
+const char program[] = PROGRAM;
+
+static const char help_text[] =
+  "Usage: " PROGRAM " [options]\n"
+  "\n"
+  "names of nodes in some states, as one host list: beoboard nodes, in C, for prologs,\n"
+  "cron and loops\n"
+  "\n"
+  "Options:\n"
+  "  -s, --state STATES  nodes in these states: silent, unknown, uncertain, never,\n"
+  "                      left, live\n"
+  "  --healthy           only nodes that are live and that nothing ails\n"
+  "  -w, --nodes LIST    the nodes as a host list, node[001-128],login1, or @FILE with a\n"
+  "                      list on each line\n"
+  "  -f, --fold          one host list, as in node[001-128],login1\n"
+  "  -e, --expand        one name in each line\n"
+  "  -c, --count         only how many there are\n"
+  "  --board PATH        the board's file (default: " BEOBOARD_PATH ")\n"
+  "  --owner USER        believe a board of this user too, by name or id (env:\n"
+  "                      BEOBOARD_OWNER)\n"
+  "  -h, --help          show this help\n"
+  "  -V, --version       show the version\n"
+  "\n"
+  "It answers as beoboard nodes does, to the byte. --where, --for, --slurm-dir and --config are left to that.\n"
+  "Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or a stalled one: then nothing is known about any node.\n"
+  "\n"
+  "Examples:\n"
+  "  " PROGRAM " --state live\n"
+  "  x=$(" PROGRAM " --state silent,uncertain) && sbatch --exclude=\"$x\" job.sh\n"
+  "  " PROGRAM " --healthy --nodes rack17n[01-48] --count\n";
+
+static struct options {
+  struct asked asked;
+  uint32_t states; /* a bit each */
+  bool healthy, fold, expand, count;
+} options = {.states = UINT32_MAX};
+
+static struct options *taken(void *into) { return (struct options *)into; }
+
+static const char *take_state(const char *text, void *into) {
+  static const int order[] = {BEOBOARD_SILENT, BEOBOARD_UNKNOWN, BEOBOARD_UNCERTAIN, BEOBOARD_NEVER, BEOBOARD_LEFT, BEOBOARD_LIVE};
+  return value_some(text, "state", beoboard_state_name, order, sizeof order / sizeof order[0], &taken(into)->states);
+}
+
+static const char *take_nodes(const char *text, void *into) { return read_nodes(text, &taken(into)->asked); }
+
+static const char *take_board(const char *text, void *into) { return value_file(text, &taken(into)->asked.board); }
+
+static const char *take_owner(const char *text, void *into) { return read_owner(text, &taken(into)->asked); }
+
+#define FLAG(name)                                          \
+  static const char *take_##name(const char *text, void *into) { \
+    (void)text;                                             \
+    taken(into)->name = true;                               \
+    return NULL;                                            \
+  }
+FLAG(healthy)
+FLAG(fold)
+FLAG(expand)
+FLAG(count)
+
+/* In the order in which the other program reads them. */
+static const struct option table[] = {
+  {"state", 's', "STATES", take_state}, {"healthy", 0, NULL, take_healthy}, {"nodes", 'w', "LIST", take_nodes},
+  {"fold", 'f', NULL, take_fold},       {"expand", 'e', NULL, take_expand}, {"count", 'c', NULL, take_count},
+  {"board", 0, "PATH", take_board},     {"owner", 0, "USER", take_owner},
+};
+static const char *const elsewhere[] = {"where", "for", "slurm-dir", "config", NULL};
+static const struct command command = {PROGRAM, table, sizeof table / sizeof table[0], elsewhere, "beoboard nodes"};
+
+noreturn void give_up(const char *why, int code) {
+  complain(why);
+  exit(code);
+}
+
+/* NULL, or why nobody knows in what form the names are wanted. */
+static const char *check_ways(void) {
+  if (options.expand && options.fold) return "--expand and --fold do not go together; leave one out";
+  if (options.expand && options.count) return "--expand and --count do not go together; leave one out";
+  if (options.fold && options.count) return "--fold and --count do not go together; leave one out";
+  return NULL;
+}
+
+static void print_words(const struct words *words) { print(words->text, words->len); }
+
+static void print_count(size_t count) {
+  char text[32];
+  struct words words = WORDS(text);
+  add_number(&words, count);
+  add_text(&words, "\n");
+  print_words(&words);
+}
+
+/* Texts, each with this behind it but the last, and that with a line end. */
+static struct words joined(const char *const *texts, size_t count, char by) {
+  size_t bytes = 2;
+  for (size_t i = 0; i < count; i++) bytes += strlen(texts[i]) + 1;
+  struct words words = {(char *)keep(bytes, 1), bytes, 0};
+  for (size_t i = 0; i < count; i++) {
+    add_text(&words, texts[i]);
+    add_span(&words, (struct span){i + 1 < count ? &by : "\n", 1});
+  }
+  return words;
+}
+
+static struct words folded(const char *const *names, size_t count) {
+  struct folded list;
+  if (!hostlist_fold(&list, names, count)) give_up("out of memory", EXIT_WRITE);
+  const struct words words = joined((const char *const *)list.parts, list.count, ',');
+  folded_free(&list);
+  return words;
+}
+
+static void print_names(const char **names, size_t count) {
+  if (options.count) {
+    print_count(count);
+  } else if (options.expand) {
+    if (!sort_names(names, count)) give_up("out of memory", EXIT_WRITE);
+    const struct words words = joined(names, count, '\n');
+    print_words(&words);
+  } else if (count > 0) {
+    const struct words words = folded(names, count);
+    print_words(&words);
+  }
+}
+
+/* Leaves those that are live and that nothing ails. */
+static void leave_healthy(struct census *census, struct some *some) {
+  const uint32_t *ails = census_ails(census);
+  size_t left = 0;
+  for (size_t i = 0; i < some->count; i++) {
+    if (census->states[some->numbers[i]] != BEOBOARD_LIVE || ails[some->numbers[i]] != 0) continue;
+    some->numbers[left] = some->numbers[i];
+    some->names[left++] = some->names[i];
+  }
+  some->count = left;
+  /* Of links is told where somebody is behind them. */
+  if (census->is_asked == NULL) {
+    census->is_asked = (uint8_t *)keep(census->nodes + 1u, 1);
+    memset(census->is_asked, 1, census->nodes);
+  }
+}
+
+static void complain_of_strangers(const struct census *census) {
+  struct words list = folded(census->strangers, census->stranger_count);
+  list.text[list.len - 1] = 0; /* its line end */
+  struct words line = {(char *)keep(list.len + 64, 1), list.len + 64, 0};
+  add_text(&line, PROGRAM ": not on the board: ");
+  add_text(&line, list.text);
+  add_text(&line, "\n");
+  complain_whole(&line);
+}
+
+static int answer(void) {
+  struct census census;
+  census_take(&census, &options.asked);
+  struct some some = census_some(&census, options.states);
+  if (options.healthy) leave_healthy(&census, &some);
+  const struct remarks remarks = remarks_of(&census, &some);
+  print_names(some.names, some.count);
+  if (census.stalled) {
+    struct words why = long_words();
+    add_stalled(&why, &census);
+    add_text(&why, ": nothing is known about nodes; see beoboard status");
+    give_up(text_of(&why), EXIT_NO_BOARD);
+  }
+  for (size_t i = 0; i < remarks.count; i++) complain(remarks.texts[i]);
+  if (census.stranger_count == 0) return EXIT_SUCCESS;
+  complain_of_strangers(&census);
+  return EXIT_NOT_SO;
+}
+
+int main(int argc, char *argv[]) {
+  const char *why;
+  const enum outcome outcome = options_read(&command, argc, argv, &options, &why);
+  prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
+  if (outcome == OPTIONS_HELP) show_help(help_text);
+  if (outcome == OPTIONS_VERSION) show_version();
+  if (outcome == OPTIONS_HELP || outcome == OPTIONS_VERSION) return EXIT_SUCCESS;
+  if (why == NULL) why = read_environment(&options.asked);
+  if (why == NULL) why = check_ways();
+  if (why != NULL) give_up(why, EXIT_USAGE);
+  return answer();
+}

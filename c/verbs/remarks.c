@@ -1,0 +1,517 @@
+#include "remarks.h"
+
+#include <arpa/inet.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../common/hostfold.h"
+#include "../liveness.h"
+#include "telling.h"
+
+#define DAY_MS UINT64_C(86400000)
+/* A refusal this young tells how it is now. */
+#define LATELY_MS UINT64_C(60000)
+
+#define BIT(state) (1u << BEOBOARD_##state)
+/* Nodes that may report all the same, and not be believed. */
+#define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
+
+static void add(struct words *words, const char *first, ...) __attribute__((sentinel));
+static void add(struct words *words, const char *first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  for (const char *next = first; next != NULL; next = va_arg(rest, const char *)) add_text(words, next);
+  va_end(rest);
+}
+#define ADD(...) add(__VA_ARGS__, (const char *)NULL)
+
+/* ---- Names ---- */
+
+void add_plural(struct words *words, size_t count) {
+  add_number(words, count);
+  add_text(words, count == 1 ? " node" : " nodes");
+}
+
+/* Bytes of a text's first so many units of UTF-16, as the other program counts characters; `*is_cut`: there are more. */
+static size_t bytes_of(struct span text, size_t units, bool *is_cut) {
+  struct span left = text;
+  for (; left.len > 0 && units > 0; units--) {
+    uint32_t character;
+    left = without(left, next_character(left, &character));
+  }
+  *is_cut = left.len > 0;
+  return text.len - left.len;
+}
+
+bool add_names(struct words *words, const char *const *names, size_t count, size_t parts, size_t longest) {
+  struct folded folded;
+  if (!hostlist_fold(&folded, names, count)) give_up("out of memory", EXIT_WRITE);
+  for (size_t i = 0; i < folded.count && i < parts; i++) {
+    const struct span part = span_of(folded.parts[i]);
+    bool is_cut;
+    if (i > 0) add_text(words, ",");
+    bytes_of(part, longest, &is_cut);
+    if (is_cut) {
+      add_span(words, (struct span){part.at, bytes_of(part, longest - 1, &is_cut)});
+      add_text(words, "\xe2\x80\xa6");
+    } else {
+      add_span(words, part);
+    }
+  }
+  const bool is_more = folded.count > parts;
+  folded_free(&folded);
+  return is_more;
+}
+
+static const char *one_line(const char *text) {
+  bool is_plain = true;
+  for (const char *c = text; *c != 0; c++) is_plain = is_plain && *c > 0x20 && *c < 0x7f;
+  if (is_plain) return text;
+  char *line = (char *)keep(BB_NAME_BYTES * 10, 1);
+  struct words words = {line, BB_NAME_BYTES * 10, 0};
+  add_one_line(&words, span_of(text));
+  return text_of(&words);
+}
+
+/* A few parts of a host list, cut where it goes on. */
+static void add_shown_names(struct words *words, const char *const *names, size_t count) {
+  const char **lines = (const char **)keep(count + 1, sizeof *lines);
+  for (size_t i = 0; i < count; i++) lines[i] = one_line(names[i]);
+  if (add_names(words, lines, count, 4, 60)) add_text(words, ",\xe2\x80\xa6");
+}
+
+/* What somebody claims to be: one name whole, of several a few. */
+static void add_claimed(struct words *words, const char *const *names, size_t count) {
+  if (count == 1) add_one_line(words, span_of(names[0]));
+  else add_shown_names(words, names, count);
+}
+
+/* ---- Time ---- */
+
+/* From a time of CLOCK_MONOTONIC to a look; never negative, whatever a board says. */
+static uint64_t since_ns(const struct bb_look *look, uint64_t ns) {
+  return (uint64_t)look->now_ns > ns ? (uint64_t)look->now_ns - ns : 0;
+}
+
+static void add_ago(struct words *words, uint64_t ns) { add_duration(words, ns / NS_PER_MS); }
+
+/* A moment before the look, and how long ago that is: 14:03:21 (12.0s), with the day where that is more than one. */
+static void add_moment(struct words *words, const struct bb_look *look, uint64_t ago_ns) {
+  const double ms = (double)(look->real_ns / (int64_t)NS_PER_MS) - (double)ago_ns / (double)NS_PER_MS;
+  const int64_t whole = (int64_t)ms;
+  const time_t seconds = (time_t)(whole >= 0 ? whole / 1000 : -((-whole + 999) / 1000));
+  struct tm at;
+  char text[32] = "";
+  if (localtime_r(&seconds, &at) != NULL) strftime(text, sizeof text, ago_ns < DAY_MS * NS_PER_MS ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &at);
+  ADD(words, text, " (");
+  add_ago(words, ago_ns);
+  add_text(words, ")");
+}
+
+/* ---- Links ---- */
+
+struct links {
+  struct bb_link_copy all[BB_LINKS];
+  uint32_t numbers[BB_LINKS];
+  int count;
+};
+
+static void add_link_name(struct words *words, const struct links *l, int i) {
+  const struct bb_link *link = &l->all[i].link;
+  if (l->numbers[i] == BB_LINK_OTHERS) add_text(words, "other interfaces");
+  else add_one_line(words, (struct span){link->name, strnlen(link->name, sizeof link->name)});
+}
+
+/* The name of the link by which came what was received where the receiver knew of no interfaces. */
+static bool is_elsewhere(const struct bb_link *link) { return strncmp(link->name, "other namespace", sizeof link->name) == 0; }
+
+static void add_address(struct words *words, const uint8_t address[16]) {
+  static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  char text[INET6_ADDRSTRLEN] = "";
+  const bool is_v4 = memcmp(address, mapped, sizeof mapped) == 0;
+  inet_ntop(is_v4 ? AF_INET : AF_INET6, is_v4 ? address + 12 : address, text, sizeof text);
+  add_text(words, text);
+}
+
+static void add_destination(struct words *words, const struct bb_link *link) {
+  static const uint8_t none[sizeof link->address];
+  if (memcmp(link->address, none, sizeof none) == 0) add_text(words, "the address");
+  else add_address(words, link->address);
+  if (link->port == 0) return;
+  add_text(words, " port ");
+  add_number(words, link->port);
+}
+
+/* Why nothing is heard by a link that is down. */
+static void add_down(struct words *words, const struct census *c, const struct links *l, int i) {
+  const struct bb_link *link = &l->all[i].link;
+  const bool is_gone = (link->state & BB_LINK_STATE_GONE) != 0, is_one = link->nodes == 1;
+  char end[200];
+  struct words ends = WORDS(end);
+  add_text(&ends, "what is heard of its ");
+  if (is_one) add_text(&ends, "one node");
+  else add_plural(&ends, link->nodes);
+  add_text(&ends, " ends there");
+  text_of(&ends);
+  const uint64_t ago = since_ns(&c->look, link->changed_ns);
+  if (is_gone && is_elsewhere(link)) {
+    add_text(words, "of ");
+    add_plural(words, link->nodes);
+    ADD(words, " nothing is known until ", is_one ? "it reports" : "they report", " again: ", is_one ? "its last report" : "their last reports");
+    ADD(words, " came when the receiver could not tell the interfaces (a socket of another network namespace, or no rtnetlink), ");
+    add_text(words, "which has been over since ");
+    add_moment(words, &c->look, ago);
+  } else if ((link->state & BB_LINK_STATE_NO_ADDRESS) != 0 && !is_gone) {
+    add_text(words, "what is sent to ");
+    add_destination(words, link);
+    add_text(words, ", to which the nodes behind ");
+    add_link_name(words, l, i);
+    add_text(words, " report, does not reach the receiver since ");
+    add_moment(words, &c->look, ago);
+    ADD(words, ": ", end, "; see the addresses and routes of this master, and where the receiver listens");
+  } else {
+    add_link_name(words, l, i);
+    add_text(words, is_gone ? " is gone since " : " is down since ");
+    add_moment(words, &c->look, ago);
+    ADD(words, ": ", end, is_gone ? "; see the interfaces of this master" : "; see that interface of this master");
+  }
+}
+
+/* That all nodes of a link fell together. */
+static void add_dark(struct words *words, const struct links *l, int i, uint64_t for_ms) {
+  const struct bb_link *link = &l->all[i].link;
+  add_text(words, "no node behind ");
+  add_link_name(words, l, i);
+  add_text(words, " has reported for ");
+  add_duration(words, for_ms);
+  /* The others were forgotten, or report by other links. */
+  if (link->dark_nodes == 1) {
+    add_text(words, ", and its last one fell at once with others: a switch or this master is likelier at fault than that node");
+    return;
+  }
+  add_text(words, link->dark_nodes >= link->nodes ? ", all " : ", ");
+  add_number(words, link->dark_nodes);
+  add_text(words, " at once: a switch or this master is likelier at fault than ");
+  add_plural(words, link->dark_nodes);
+}
+
+/* Whether a node is live by that link; `*youngest`: the least age of its nodes, ms, UINT64_MAX: it has none. */
+static bool is_heard(const struct census *c, uint32_t link, uint64_t *youngest) {
+  *youngest = UINT64_MAX;
+  for (uint32_t i = 0; i < c->nodes; i++) {
+    if (census_link(c, i) != link) continue;
+    if (c->states[i] == BEOBOARD_LIVE) return true;
+    const uint64_t age = census_age(c, i);
+    if (age < *youngest) *youngest = age;
+  }
+  return false;
+}
+
+/* What there is to say of a link. Whether there is anything. */
+static bool add_news(struct words *words, const struct census *c, const struct links *l, int i) {
+  const struct bb_link *link = &l->all[i].link;
+  uint64_t youngest;
+  if (l->numbers[i] == BB_LINK_OTHERS && link->accepted == 0) return false;
+  if ((link->state & BB_LINK_STATE_UP) == 0) {
+    if (link->nodes > 0) add_down(words, c, l, i);
+    return link->nodes > 0;
+  }
+  /* A receiver finds out once a second which links are dark: one by which a node is live is that no longer. */
+  if (link->dark_since_ns == 0 || is_heard(c, l->numbers[i], &youngest)) return false;
+  add_dark(words, l, i, youngest < UINT64_MAX ? youngest : since_ns(&c->look, link->dark_since_ns) / NS_PER_MS);
+  return true;
+}
+
+/* Whether somebody who was asked about is behind that link. */
+static bool is_behind(const struct census *c, uint32_t link) {
+  for (uint32_t i = 0; c->is_asked != NULL && i < c->nodes; i++)
+    if (c->is_asked[i] != 0 && census_link(c, i) == link) return true;
+  return c->is_asked == NULL;
+}
+
+/* ---- Refusals ---- */
+
+/* A node that has no newer report than one that was refused. */
+struct refused {
+  const char *name;
+  int state;
+  uint32_t reason;
+  uint64_t age_ns;
+  int64_t offset_us;
+  bool is_told;
+};
+
+/* What reasons mean where the word alone does not tell. */
+static const char *meaning_of(uint32_t reason) {
+  switch (reason) {
+    case BB_REASON_RESERVED: return "reserved bytes are set";
+    case BB_REASON_INTERVAL: return "an interval out of range";
+    case BB_REASON_RANGE: return "a value out of range";
+    case BB_REASON_RIVAL: return "another run or boot of that name is live";
+    case BB_REASON_REPLAY: return "older than what was accepted before";
+    case BB_REASON_LATE: return "after a newer one of the same run";
+    default: return NULL;
+  }
+}
+
+/* Between two clocks, whichever is ahead: 2.1 s. */
+static void add_distance(struct words *words, int64_t offset_us) {
+  const uint64_t us = offset_us < 0 ? -(uint64_t)offset_us : (uint64_t)offset_us;
+  if (us >= UINT64_C(60000000)) {
+    add_duration(words, us / 1000);
+    return;
+  }
+  char text[16];
+  /* A quarter is exactly between two tenths, and JavaScript takes the larger one. */
+  if (us % 500000 == 250000) snprintf(text, sizeof text, "%u.%u", (unsigned)((us + 50000) / 1000000), (unsigned)((us + 50000) / 100000 % 10));
+  else snprintf(text, sizeof text, "%.1f", (double)us / 1e6);
+  ADD(words, text, " s");
+}
+
+static void add_reason(struct words *words, uint32_t reason, int64_t offset_us) {
+  const char *meaning = meaning_of(reason);
+  if (reason == BB_REASON_CLOCK) {
+    add_text(words, "clock ");
+    add_distance(words, offset_us);
+    add_text(words, offset_us > 0 ? " ahead" : " behind");
+    return;
+  }
+  add_text(words, beoboard_reason_name((int)reason));
+  if (meaning != NULL) ADD(words, " (", meaning, ")");
+}
+
+/* Whether an age of a refusal is of late; to the nanosecond, as the other program has it. */
+static bool is_late(uint64_t age_ns) { return age_ns <= LATELY_MS * NS_PER_MS; }
+
+static bool find_refusal(const struct census *c, uint32_t node, const char *name, struct refused *out) {
+  struct looked l;
+  census_look(c, node, &l);
+  const struct bb_record *r = l.record;
+  const uint64_t reason = r->refusal_reason;
+  /* What is late tells nothing: a newer one of its run had been accepted before. */
+  if (reason == BB_REASON_NONE || reason >= BB_REASON_COUNT || reason == BB_REASON_LATE) return false;
+  if (l.newest != NULL && r->refusal_ns <= l.newest->stamp_ns) return false;
+  *out = (struct refused){name, l.state, (uint32_t)reason, since_ns(&l.look, r->refusal_ns), (int64_t)r->refusal_offset_us, false};
+  return is_late(out->age_ns);
+}
+
+static void add_one_refused(struct words *words, const struct refused *r) {
+  add_one_line(words, span_of(r->name));
+  if (r->state == BEOBOARD_NEVER) add_text(words, " has no report here");
+  else ADD(words, " is ", beoboard_state_name(r->state));
+  add_text(words, ": its reports are refused, ");
+  add_reason(words, r->reason, r->offset_us);
+  add_text(words, ", the last ");
+  add_ago(words, r->age_ns);
+  add_text(words, " ago");
+}
+
+/* A sentence of those of one state and reason. */
+static void add_refused(struct words *words, const struct refused *first, const struct refused *end) {
+  const char **names = (const char **)keep((size_t)(end - first) + 1, sizeof *names);
+  size_t count = 0;
+  uint64_t far_us = 0, young_ns = LATELY_MS * NS_PER_MS;
+  for (const struct refused *r = first; r < end; r++) {
+    if (r->state != first->state || r->reason != first->reason) continue;
+    const uint64_t us = r->offset_us < 0 ? -(uint64_t)r->offset_us : (uint64_t)r->offset_us;
+    if (us > far_us) far_us = us;
+    if (r->age_ns < young_ns) young_ns = r->age_ns;
+    names[count++] = r->name;
+  }
+  if (count == 1) {
+    add_one_refused(words, first);
+    return;
+  }
+  add_shown_names(words, names, count);
+  if (first->state == BEOBOARD_NEVER) add_text(words, " have no report here");
+  else ADD(words, " are ", beoboard_state_name(first->state));
+  add_text(words, ": their reports are refused, ");
+  if (first->reason == BB_REASON_CLOCK) {
+    add_text(words, "clocks up to ");
+    add_distance(words, (int64_t)far_us);
+    add_text(words, " off");
+  } else {
+    add_reason(words, first->reason, 0);
+  }
+  add_text(words, ", the last ");
+  add_ago(words, young_ns);
+  add_text(words, " ago");
+}
+
+/* ---- Who claims the name of another ---- */
+
+/* What came from one address and was refused for one reason, under however many names. */
+struct source {
+  uint32_t reason;
+  const uint8_t *address;
+  uint64_t count, first_ns, last_ns;
+  const char *names[BB_SENDERS_EACH];
+  size_t name_count;
+};
+
+/* What a source sends whose signature is missing or false, and why that may be; NULL: that is not what was wrong. */
+static const char *const *signature_of(uint32_t reason) {
+  static const char *const missing[] = {"reports without the signature that they need", "it lacks its key file, or somebody forges"};
+  static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is not of this cluster, or an old one"};
+  static const char *const tag[] = {"reports with false signatures", "its key is not that of this cluster, or somebody forges"};
+  switch (reason) {
+    case BB_REASON_AUTH_MISSING: return missing;
+    case BB_REASON_KEY_ID: return key;
+    case BB_REASON_TAG: return tag;
+    default: return NULL;
+  }
+}
+
+struct senders {
+  struct bb_sender all[BB_SENDERS];
+  uint32_t order[BB_SENDERS]; /* the most recent first */
+  size_t count;
+};
+
+/* Of equally old ones the one that stands first stays the first. */
+static void order_senders(struct senders *s) {
+  for (uint32_t i = 0; i < BB_SENDERS; i++) {
+    if (s->all[i].head == 0) continue;
+    s->all[i].name[sizeof s->all[i].name - 1] = 0;
+    size_t at = s->count++;
+    for (; at > 0 && s->all[s->order[at - 1]].last_ns < s->all[i].last_ns; at--) s->order[at] = s->order[at - 1];
+    s->order[at] = i;
+  }
+}
+
+static void add_to_source(struct source *sources, size_t *count, uint32_t reason, const struct bb_sender *sender) {
+  size_t i = 0;
+  while (i < *count && (sources[i].reason != reason || memcmp(sources[i].address, sender->address, sizeof sender->address) != 0)) i++;
+  struct source *s = &sources[i];
+  if (i == *count) sources[(*count)++] = (struct source){.reason = reason, .address = sender->address, .first_ns = sender->first_ns, .last_ns = sender->last_ns};
+  s->count += sender->count;
+  if (sender->first_ns < s->first_ns) s->first_ns = sender->first_ns;
+  if (sender->last_ns > s->last_ns) s->last_ns = sender->last_ns;
+  if (sender->name[0] != 0) s->names[s->name_count++] = sender->name;
+}
+
+static void add_often(struct words *words, const struct census *c, const struct source *s) {
+  if (s->count == 1) {
+    add_text(words, "once, ");
+  } else {
+    add_number(words, s->count);
+    add_text(words, " times in ");
+    add_ago(words, s->last_ns > s->first_ns ? s->last_ns - s->first_ns : 0);
+    add_text(words, ", the last ");
+  }
+  add_ago(words, since_ns(&c->look, s->last_ns));
+  add_text(words, " ago");
+}
+
+static void add_source(struct words *words, const struct census *c, const struct senders *senders, const struct source *s) {
+  const char *const *signature = signature_of(s->reason);
+  size_t of_reason = 0;
+  for (size_t i = 0; i < senders->count; i++) of_reason += senders->order[i] / BB_SENDERS_EACH == s->reason;
+  add_address(words, s->address);
+  ADD(words, " sends ", signature[0]);
+  if (s->name_count == 1) {
+    add_text(words, " under the name ");
+    add_claimed(words, s->names, 1);
+  } else {
+    /* The board has no room for more of one reason. */
+    add_text(words, of_reason >= BB_SENDERS_EACH ? " under at least " : " under ");
+    add_number(words, s->name_count);
+    add_text(words, " names (");
+    add_claimed(words, s->names, s->name_count);
+    add_text(words, ")");
+  }
+  add_text(words, ", ");
+  add_often(words, c, s);
+  ADD(words, ": ", signature[1]);
+}
+
+/* ---- All of it ---- */
+
+/* What is written so far, and where the next sentence begins. */
+struct writing {
+  struct words words;
+  struct remarks *out;
+};
+
+static void end_sentence(struct writing *w, size_t begun) {
+  if (w->words.len + 1 >= w->words.room || w->out->count == BB_SENDERS) return;
+  w->words.text[w->words.len++] = 0;
+  w->out->texts[w->out->count++] = w->words.text + begun;
+}
+
+static void tell_links(const struct census *c, struct writing *w) {
+  struct links *l = (struct links *)keep(1, sizeof *l);
+  l->count = bb_board_links(&c->board, l->all, l->numbers);
+  if (l->count < 0) give_up("the board was cut short", EXIT_NO_BOARD);
+  for (int i = 0; i < l->count; i++) {
+    const size_t begun = w->words.len;
+    if (is_behind(c, l->numbers[i]) && add_news(&w->words, c, l, i)) end_sentence(w, begun);
+  }
+}
+
+/* Whether a name is of one that nothing explains yet. */
+static bool is_among(const char *const *names, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0) return true;
+  return false;
+}
+
+static void tell_claims(const struct census *c, const char *const *unexplained, size_t count, struct writing *w) {
+  struct senders *senders = (struct senders *)keep(1, sizeof *senders);
+  struct source *sources = (struct source *)keep(BB_SENDERS, sizeof *sources);
+  size_t source_count = 0;
+  if (bb_board_senders(&c->board, senders->all) != 0) give_up("the board was cut short", EXIT_NO_BOARD);
+  order_senders(senders);
+  for (size_t i = 0; i < senders->count; i++) {
+    const struct bb_sender *s = &senders->all[senders->order[i]];
+    const uint32_t reason = senders->order[i] / BB_SENDERS_EACH;
+    if (reason != BB_REASON_LATE && is_late(since_ns(&c->look, s->last_ns))) add_to_source(sources, &source_count, reason, s);
+  }
+  for (size_t i = 0; i < source_count; i++) {
+    bool is_of_them = false;
+    for (size_t k = 0; k < sources[i].name_count; k++) is_of_them = is_of_them || is_among(unexplained, count, sources[i].names[k]);
+    if (!is_of_them || signature_of(sources[i].reason) == NULL) continue;
+    const size_t begun = w->words.len;
+    add_source(&w->words, c, senders, &sources[i]);
+    end_sentence(w, begun);
+  }
+}
+
+static bool has_refusals(const struct census *c) {
+  for (size_t i = 0; i < BB_REASON_COUNT; i++)
+    if (c->header->refused[i] > 0) return true;
+  return false;
+}
+
+/* Why those are not heard, as far as what was refused tells. */
+static void tell_refusals(const struct census *c, const struct some *kept, struct writing *w) {
+  const char **unexplained = (const char **)keep(kept->count + c->stranger_count + 1, sizeof *unexplained);
+  struct refused *refused = (struct refused *)keep(kept->count + 1, sizeof *refused);
+  size_t unexplained_count = 0, count = 0;
+  for (size_t i = 0; i < kept->count; i++) {
+    if ((UNHEARD >> c->states[kept->numbers[i]] & 1) == 0) continue;
+    if (find_refusal(c, kept->numbers[i], kept->names[i], &refused[count])) count++;
+    else unexplained[unexplained_count++] = kept->names[i];
+  }
+  for (size_t i = 0; i < c->stranger_count; i++) unexplained[unexplained_count++] = c->strangers[i];
+  for (struct refused *r = refused; r < refused + count; r++) {
+    if (r->is_told) continue;
+    const size_t begun = w->words.len;
+    for (struct refused *other = r; other < refused + count; other++) other->is_told = other->is_told || (other->state == r->state && other->reason == r->reason);
+    add_refused(&w->words, r, refused + count);
+    end_sentence(w, begun);
+  }
+  if (unexplained_count > 0) tell_claims(c, unexplained, unexplained_count, w);
+}
+
+struct remarks remarks_of(const struct census *c, const struct some *kept) {
+  struct remarks remarks = {(const char **)keep(BB_SENDERS, sizeof *remarks.texts), 0};
+  struct writing w = {long_words(), &remarks};
+  if (c->stalled) return remarks;
+  tell_links(c, &w);
+  if (has_refusals(c)) tell_refusals(c, kept, &w);
+  return remarks;
+}

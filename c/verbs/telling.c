@@ -1,0 +1,112 @@
+#include "telling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../common/fault.h"
+#include "../sender/say.h"
+
+/* What was taken, one behind the other, so that nothing of it is lost. */
+static struct kept {
+  struct kept *before;
+  uint64_t bytes[];
+} *kept;
+
+void *keep(size_t count, size_t bytes) {
+  struct kept *more = NULL;
+  size_t wanted;
+  if (!__builtin_mul_overflow(count, bytes, &wanted) && wanted < SIZE_MAX - sizeof *more) more = (struct kept *)calloc(1, sizeof *more + wanted);
+  if (more == NULL) give_up("out of memory", EXIT_WRITE);
+  more->before = kept;
+  kept = more;
+  return more->bytes;
+}
+
+struct words long_words(void) { return (struct words){(char *)keep(MOST_WORDS_TOLD, 1), MOST_WORDS_TOLD, 0}; }
+
+static const char *board_path;
+
+/* In our own code, which only copies then, and so in no call that cannot be interrupted; a signal that somebody else sends is none of ours. */
+static void end_cut_short(int number, siginfo_t *info, void *context) {
+  (void)context;
+  signal(number, SIG_DFL);
+  if (info->si_code <= 0) raise(number);
+  else give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", board_path), EXIT_NO_BOARD);
+}
+
+void prepare(const char *path) {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
+  if (fd >= 0) close(fd);
+  board_path = path;
+  signal(SIGPIPE, SIG_IGN);
+  const struct sigaction cut = {.sa_sigaction = end_cut_short, .sa_flags = SA_SIGINFO};
+  sigaction(SIGBUS, &cut, NULL);
+}
+
+/* Somebody may have told whoever we share it with not to wait. */
+static void wait_for(int fd) {
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  poll(&ready, 1, -1);
+}
+
+/* 0, or the error. */
+static int write_all(int fd, const char *text, size_t length) {
+  while (length > 0) {
+    const ssize_t written = write(fd, text, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      wait_for(fd);
+      continue;
+    }
+    if (written < 0) return errno;
+    text += written;
+    length -= (size_t)written;
+  }
+  return 0;
+}
+
+void complain_whole(const struct words *line) {
+  (void)write_all(STDERR_FILENO, line->text, line->len); /* nobody is left to be told */
+}
+
+void complain(const char *line) {
+  struct words words = long_words();
+  add_text(&words, program);
+  add_text(&words, ": ");
+  add_one_line(&words, span_of(line));
+  add_text(&words, "\n");
+  complain_whole(&words);
+}
+
+void print(const char *text, size_t length) {
+  const int error = write_all(STDOUT_FILENO, text, length);
+  if (error == 0) return;
+  /* Whoever reads us may leave early (head, less): an end, not an error. A terminal that was hung up answers with EIO. */
+  if (error == EPIPE || (error == EIO && isatty(STDOUT_FILENO))) exit(EXIT_SUCCESS);
+  complain(fault("cannot write to stdout: %s: %s, write", error_name(error), error_text(error)));
+  exit(EXIT_WRITE);
+}
+
+const char *error_text(int error) {
+  static const struct {
+    int error;
+    const char *text;
+  } texts[] = {
+    {ENOENT, "no such file or directory"}, {EACCES, "permission denied"},      {EPERM, "operation not permitted"},
+    {EIO, "i/o error"},                    {ENOTDIR, "not a directory"},       {ELOOP, "too many symbolic links encountered"},
+    {EINVAL, "invalid argument"},          {ENODEV, "no such device"},         {ENXIO, "no such device or address"},
+    {EMFILE, "too many open files"},       {ENFILE, "file table overflow"},    {ENOMEM, "not enough memory"},
+    {ENOSPC, "no space left on device"},   {EFBIG, "file too large"},          {EBADF, "bad file descriptor"},
+    {EROFS, "read-only file system"},      {ENAMETOOLONG, "name too long"},    {EBUSY, "resource busy or locked"},
+    {ETIMEDOUT, "connection timed out"},   {EISDIR, "illegal operation on a directory"},
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    if (texts[i].error == error) return texts[i].text;
+  return strerror(error);
+}

@@ -1,0 +1,100 @@
+#include "verboptions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../common/fault.h"
+#include "telling.h"
+
+#ifndef BEOBOARD_VERSION
+#define BEOBOARD_VERSION "0.0.0"
+#endif
+
+/* More than a million names of the longest kind; without an end /dev/zero would be read until there is no memory left. */
+#define MOST_BYTES ((size_t)80 << 20)
+
+/* Reads all of a file or a pipe into memory that grows with it, and is to be freed. NULL, or why not. */
+static const char *read_to_end(int fd, char **text, size_t *length) {
+  size_t room = 0;
+  for (*text = NULL, *length = 0;;) {
+    if (room - *length < 1 << 16) {
+      room = room == 0 ? 1 << 17 : room * 2;
+      char *more = (char *)realloc(*text, room);
+      if (more == NULL) return "not enough memory";
+      *text = more;
+    }
+    const ssize_t got = read(fd, *text + *length, room - *length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno == EISDIR ? "it is a directory" : error_text(errno);
+    if (got == 0) return NULL;
+    *length += (size_t)got;
+    if (*length > MOST_BYTES) return "it is too large";
+  }
+}
+
+static const char *read_file(const char *path, char **text, size_t *length) {
+  *text = NULL;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const char *why = fd < 0 ? error_text(errno) : read_to_end(fd, text, length);
+  if (fd >= 0) close(fd);
+  return why == NULL ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why);
+}
+
+/* The path as the place of an error: in one line. */
+static const char *place_of(const char *path) {
+  struct words words = long_words();
+  add_one_line(&words, span_of(path));
+  return text_of(&words);
+}
+
+static const char *read_names(const char *path, struct hostlist *out) {
+  static const char mark[] = {'\xef', '\xbb', '\xbf'}; /* with which some begin a text */
+  char *text;
+  size_t length = 0;
+  if (path[0] == 0) return "'@' names no file; write @FILE or a list";
+  const char *why = read_file(path, &text, &length);
+  if (why == NULL) {
+    const size_t skipped = length >= sizeof mark && memcmp(text, mark, sizeof mark) == 0 ? sizeof mark : 0;
+    why = hostlist_read_lines(out, text + skipped, length - skipped, SPELLED_BY_NODES, MOST_NAMES, place_of(path));
+  }
+  free(text);
+  if (why != NULL || out->count > 0) return why;
+  return fault("%s holds no names; write a list on each line", quoted(path, strlen(path)));
+}
+
+const char *read_nodes(const char *text, struct asked *asked) {
+  asked->has_names = true;
+  if (text[0] == '@') return read_names(text + 1, &asked->names);
+  return hostlist_read(&asked->names, text, strlen(text), SPELLED_BY_NODES, MOST_NAMES, "host list");
+}
+
+static bool is_of_users(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c != 0 && strchr("_.@-", c) != NULL); }
+
+static bool is_user(const char *text) {
+  const size_t length = strlen(text), digits = strspn(text, "0123456789");
+  if (digits == length && length > 0 && length <= 10 && strtoull(text, NULL, 10) < UINT32_MAX) return true;
+  if (length == 0 || is_digit(text[0]) || strchr(".@-", text[0]) != NULL) return false;
+  for (size_t i = 0; i < length; i++)
+    if (!is_of_users(text[i]) && (text[i] != '$' || i + 1 < length || i == 0)) return false;
+  return true;
+}
+
+const char *read_owner(const char *text, struct asked *asked) {
+  asked->owner = text;
+  return is_user(text) ? NULL : fault("%s is no user; write a user name or a user id", quoted(text, strlen(text)));
+}
+
+const char *read_environment(struct asked *asked) {
+  const char *owner = getenv("BEOBOARD_OWNER");
+  /* The shell's way to take a variable back is to leave it empty. */
+  if (asked->owner != NULL || owner == NULL || owner[0] == 0) return NULL;
+  const char *why = read_owner(owner, asked);
+  return why == NULL ? NULL : fault("BEOBOARD_OWNER: %s", why);
+}
+
+void show_help(const char *text) { print(text, strlen(text)); }
+
+void show_version(void) { print(BEOBOARD_VERSION "\n", sizeof BEOBOARD_VERSION); }

@@ -1,0 +1,640 @@
+// The short verbs in C, c/verbs, beside those in TypeScript: on boards with nodes in every state, with links that are down or dark, with refusals and
+// with nothing that could be read, to every question that both take, they say the same to the byte, and end with the same code.
+
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { verb as checkVerb } from '../src/cli/check.js';
+import { verb as nodesVerb } from '../src/cli/nodes.js';
+import { bits, enums } from '../src/layout/layout.gen.js';
+import { type BrokenBoard, groups, make, beat as pulse, ROOT_USER, Sheet } from './brokenboards.js';
+import { REFUSED } from './hostlistcases.js';
+import { boardPath, folder, PROGRAM, ROOT, type Teardown } from './lib.js';
+import { beat } from './linkboard.js';
+import { makeBoard, numbered, stall } from './stateboard.js';
+import { lacks, type Make, SANITIZED } from './twosenders.js';
+import type { Answer, Question, VerbName } from './verbchild.js';
+
+t.setTimeout(500_000);
+const SOURCE = join(ROOT, 'c', 'verbs');
+
+const wordsOf = (how: Make) =>
+  Object.entries({ CC: 'gcc', LDFLAGS: '', ...how }).map(([name, value]) => `${name}=${value}`);
+/** What was compiled stays in build/, and make knows what of it is old. */
+const outOf = (how: Make) =>
+  join(ROOT, 'build', 'verbs', createHash('sha256').update(wordsOf(how).join('\n')).digest('hex').slice(0, 16));
+const STATIC: Make = { CC: 'musl-gcc', LDFLAGS: '-static' };
+
+/** Compiles both; the folder in which they are. */
+function compile(t: Teardown, how: Make = {}): string {
+  const out = outOf(how);
+  mkdirSync(out, { recursive: true });
+  const command = ['make', '-s', '-j2', '-C', SOURCE, `OUT=${out}`, ...wordsOf(how)];
+  const made = spawnSync('flock', [out, ...command], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`${command.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
+  const to = folder(t);
+  for (const name of ['beoboard-nodes', 'beoboard-check']) copyFileSync(join(out, name), join(to, name));
+  return to;
+}
+
+const BUILT = compile(t, SANITIZED);
+
+/** In TypeScript: one question at a time. */
+const child: ChildProcess = fork(fileURLToPath(new URL('./verbchild.js', import.meta.url)), {
+  env: { ...process.env },
+});
+t.teardown(() => child.disconnect());
+
+async function askHere(question: Question): Promise<Answer> {
+  child.send(question);
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`it ended with ${code}, asked ${question.argv.join(' ')}`);
+  });
+  const [told] = (await Promise.race([once(child, 'message'), ended])) as [Answer];
+  return told;
+}
+
+async function askC({ verb, argv, owner }: Question, built = BUILT, under: string[] = []): Promise<Answer> {
+  // Whatever they take is kept until they end: looking for what is lost takes longer than they do.
+  const { BEOBOARD_OWNER: _, ...env } = process.env;
+  const [program = '', ...args] = [...under, join(built, `beoboard-${verb}`), ...argv];
+  const process_ = spawn(program, args, {
+    env: { ...env, ASAN_OPTIONS: 'detect_leaks=0', ...(owner === undefined ? {} : { BEOBOARD_OWNER: owner }) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    process_[name].setEncoding('utf8').on('data', data => {
+      said[name] += data;
+    });
+  const [code, signal] = (await once(process_, 'close')) as [number | null, string | null];
+  return { code: code ?? signal ?? '', ...said };
+}
+
+/** Without ages and times of day, which are those of a clock that goes on, and with the other program's name. */
+const alike = ({ code, stdout, stderr }: Answer) => ({
+  code,
+  ...Object.fromEntries(
+    Object.entries({ stdout, stderr }).map(([name, text]) => [
+      name,
+      text
+        .replaceAll(/\bbeoboard-(nodes|check)\b/g, 'beoboard $1')
+        .replaceAll(/\b(\d+ms|\d+\.\ds|\d+m\d\ds|\d+h\d\dm|\d+d\d+h)\b/g, 'AGE')
+        .replaceAll(/\b\d\d:\d\d:\d\d \(AGE\)/g, 'TIME (AGE)'),
+    ]),
+  ),
+});
+
+/** Asks both, of a board that is kept alive by `live`. */
+async function askBoth(question: Question, live = () => {}) {
+  live();
+  const [c, ts] = await Promise.all([askC(question), askHere(question)]);
+  return { c: alike(c), ts: alike(ts), raw: c };
+}
+
+const NODES: readonly string[][] = [
+  [],
+  ...['live', 'silent', 'uncertain', 'left', 'never', 'unknown', 'silent,uncertain', 'never,left,live'].map(state => [
+    '--state',
+    state,
+  ]),
+  ['--count'],
+  ['-c', '-s', 'live'],
+  ['--expand'],
+  ['-e', '-slive,silent'],
+  ['--fold', '--state=uncertain'],
+  ['--healthy'],
+  ['--healthy', '--count', '--state', 'silent'],
+  ['--nodes', 'n[001-012],s1,nobody[1-3],s1'],
+  ['-w', 'x2,n003,x1', '--state', 'live', '--expand'],
+  ['-wn[001-002]', '--count'],
+  ['--healthy', '-w', 'h1,n001,zz'],
+];
+const CHECKS: readonly string[][] = [
+  [],
+  ['--health', 'off'],
+  ['-w', '5', '-c', '2'],
+  ['--warning', '7%', '--critical=33%'],
+  ['-w100%', '-c', '100%'],
+  ['--nodes', 'n[001-003]'],
+  ['--nodes', 'n001,s1,h1,nobody'],
+  ['--nodes', 'n001,nobody[1-9]', '--fail', 'open'],
+  ['--nodes', 's1,nobody', '--fail', 'closed'],
+  ['--ignore', 'held'],
+  ['--ignore', 'bad_health,ecc,held', '--nodes', 'h1,i1,n001'],
+  ['--fail', 'open'],
+];
+
+/** Asks every question of a board, and compares. */
+async function compare(
+  t: Test,
+  what: string,
+  path: string,
+  live = () => {},
+  most = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const rows = [
+    ...NODES.slice(0, most).map(argv => ['nodes', argv] as const),
+    ...CHECKS.slice(0, most).map(argv => ['check', argv] as const),
+  ];
+  const differ: unknown[] = [];
+  for (const [verb, argv] of rows) {
+    const { c, ts } = await askBoth({ verb, argv: [...argv, '--board', path] }, live);
+    if (JSON.stringify(c) !== JSON.stringify(ts)) differ.push([verb, argv, c, ts]);
+  }
+  t.strictSame(differ, [], what);
+}
+
+t.test('nodes in every state', async t => {
+  const states = {
+    live: ['n001', 'n002', ...numbered(9, 4), 'second@eth1'],
+    silent: ['s1', 's2@eth1', 'n003'],
+    uncertain: ['u1', 'u2'],
+    left: ['l1', 'gone'],
+    never: ['v2', 'v1', 'v10'],
+    held: ['h1'],
+    ill: ['i1'],
+  };
+  const board = makeBoard(t, states);
+  board.lay('gone', 3600, { flags: 1 << bits.flags.goodbye });
+  await compare(t, 'all states', board.path, () => beat(board.path));
+  const { raw } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
+  t.match(
+    raw.stdout,
+    /^BEOBOARD CRITICAL: of 24 nodes 3 silent \(n003,s\[1-2\]\), 1 left longer than 10 minutes ago \(gone\), 2 uncertain/,
+  );
+  t.match(raw.stdout, /1 held \(h1\), 1 bad_health \(i1\) \| live=14;;;0;24 /);
+
+  const healthy = makeBoard(t, { live: numbered(40) });
+  await compare(t, 'all is well', healthy.path, () => beat(healthy.path), 12);
+  const empty = makeBoard(t, {});
+  await compare(t, 'nobody', empty.path, () => beat(empty.path), 12);
+});
+
+t.test('links', async t => {
+  const nodes = {
+    live: [...numbered(20), 'c1@eth3'],
+    silent: ['a1@eth1', 'a2@eth1', 'c2@eth3'],
+    uncertain: ['b1@eth2', 'b2@eth2'],
+    left: ['a3@eth1'],
+  };
+  const board = makeBoard(t, nodes, { dark: true, down: ['eth2'] });
+  await compare(t, 'dark, and down', board.path, () => beat(board.path));
+  const asked = (list: string) =>
+    askBoth({ verb: 'nodes', argv: ['--board', board.path, '--nodes', list] }, () => beat(board.path));
+  for (const [list, says] of [
+    ['a1', /^beoboard nodes: no node behind eth1 has reported for AGE, all 2 at once: a switch or this master is/],
+    ['b1,b2', /^beoboard nodes: eth2 is down since TIME \(AGE\): what is heard of its 2 nodes ends there; see that/],
+    ['c2', /^$/],
+  ] as const) {
+    const { c, ts } = await asked(list);
+    t.strictSame(c, ts, list);
+    t.match((c as Answer).stderr, says);
+  }
+});
+
+/** Eight nodes by two links, of which the test says the rest. */
+function sheet(t: Teardown, spoil: (b: Sheet) => void): { path: string; live: () => void } {
+  const b = new Sheet();
+  for (const name of ['node3', 'node4', 'node5', 'node6', 'node7', 'node8']) b.node(name, 1);
+  spoil(b);
+  const path = boardPath(t);
+  writeFileSync(path, b.bytes, { mode: 0o644 });
+  return { path, live: () => pulse(path, true) };
+}
+
+t.test('what else is said of links', async t => {
+  const address = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
+  const six = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+  const rows: [what: string, values: Parameters<Sheet['link']>[1], ago?: number][] = [
+    ['down', { state: 0n, nodes: 8 }, 200_000],
+    ['down, with one node', { state: 0n, nodes: 1 }, 5],
+    ['gone', { state: 2n, nodes: 8 }, 90],
+    ['elsewhere', { state: 2n, name: 'other namespace', nodes: 8 }, 90],
+    ['elsewhere, of one', { state: 2n, name: 'other namespace', nodes: 1 }, 90],
+    ['another address', { state: 4n, nodes: 8, address, port: 8677 }, 3700],
+    ['of the other kind', { state: 4n, nodes: 8, address: six }, 3700],
+    ['none that is known', { state: 4n, nodes: 8, address: new Array(16).fill(0) }, 3700],
+    ['a name that steers', { state: 0n, name: '\x1b[2J', nodes: 2 }, 1],
+  ];
+  for (const [what, values, ago = 1] of rows) {
+    const { path, live } = sheet(t, b => b.link(1, { ...values, changed_ns: b.ago(ago) }));
+    for (const verb of ['nodes', 'check'] as const) {
+      const { c, ts } = await askBoth({ verb, argv: ['--board', path] }, live);
+      t.strictSame(c, ts, `${what}, ${verb}`);
+      t.match(`${(c as Answer).stdout}${(c as Answer).stderr}`, /what is (heard|sent)|nothing is known until/);
+    }
+  }
+  // Times of day are told by the wall clock: within a second of each other.
+  const { path, live } = sheet(t, b => b.link(1, { state: 0n, changed_ns: b.ago(3000) }));
+  live();
+  const [c, ts] = await Promise.all([
+    askC({ verb: 'nodes', argv: ['--board', path] }),
+    askHere({ verb: 'nodes', argv: ['--board', path] }),
+  ]);
+  const [when, here] = [c, ts].map(({ stderr }) => /down since ([\d:]+) \(50m/.exec(stderr)?.[1] ?? '');
+  const [one, other] = [when, here].map(time => Date.parse(`2026-11-22T${time}Z`));
+  t.ok(Math.abs((one ?? 0) - (other ?? 0)) % 86_399_000 <= 1000, `${when} and ${here}`);
+});
+
+t.test('refusals', async t => {
+  const reason = (name: string) => enums.reason.indexOf(name as 'clock');
+  /** Silent, by a report of a minute ago, and its later reports are refused. */
+  const refuse = (b: Sheet, node: number, why: string, ago: number, offsetUs = 0) => {
+    b.bytes.fill(0, b.slotAt(node, 1), b.slotAt(node, 2));
+    b.slot(node, 0, { stamp_ns: b.ago(60) });
+    b.report(node, 0, { interval_ms: 1000 });
+    b.word(node, b.ago(60), 1000);
+    b.record(node, { refusal_reason: reason(why), refusal_ns: b.ago(ago), refusal_offset_us: BigInt(offsetUs) });
+  };
+  const from = (last: number) => [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, last];
+  const send = (b: Sheet, why: string, at: number, last: number, name: string, ago: number, count = 1) =>
+    b.sender(8 * reason(why) + at, {
+      ...{ head: 2n, tail: 2n, name, count, address: from(last) },
+      ...{ first_ns: b.ago(ago + 3), last_ns: b.ago(ago), last_real_ns: 0n },
+    });
+  const boards: [what: string, spoil: (b: Sheet) => void, says: RegExp][] = [
+    ...[
+      ...['clock', 'rival', 'replay', 'interval', 'range', 'reserved', 'auth_missing', 'tag', 'full'].map(
+        why => [why, 30_000] as const,
+      ),
+      ...[0, 250_000, -250_000, 750_000, 350_000, 2_250_000, -59_949_999, 60_000_000, -7_200_000_000].map(
+        us => ['clock', us] as const,
+      ),
+    ].map(([why, us]): [string, (b: Sheet) => void, RegExp] => [
+      `${why}, ${us} us`,
+      b => {
+        b.evidence(1, { listening_since_ns: 1n });
+        refuse(b, 1, why, 2, us);
+      },
+      /node2 is silent: its reports are refused, /,
+    ]),
+    [
+      'of several nodes, and of several states and reasons',
+      b => {
+        b.evidence(1, { listening_since_ns: 1n });
+        for (const node of [1, 2, 3]) refuse(b, node, 'clock', node, 1_000_000 * node);
+        refuse(b, 4, 'rival', 5);
+        refuse(b, 5, 'rival', 70);
+        refuse(b, 6, 'late', 1);
+        b.record(7, { refusal_reason: reason('clock'), refusal_ns: b.ago(1) });
+      },
+      /node\[2-4\] are silent: their reports are refused, clocks up to 3\.0 s off, the last AGE ago/,
+    ],
+    [
+      'who claims the name of another',
+      b => {
+        b.evidence(1, { listening_since_ns: 1n });
+        refuse(b, 1, 'late', 2);
+        refuse(b, 2, 'late', 2);
+        send(b, 'tag', 0, 9, 'node2', 5, 7);
+        send(b, 'tag', 1, 9, 'node3', 2, 1);
+        send(b, 'tag', 2, 8, 'other', 1);
+        send(b, 'key_id', 0, 7, 'node2', 90);
+        send(b, 'auth_missing', 0, 7, 'node2', 3);
+        for (let i = 0; i < 8; i++) send(b, 'key_id', i, 6, `node${i + 2}`, 4);
+      },
+      /10\.0\.0\.9 sends reports with false signatures under 2 names \(node\[2-3\]\), 8 times in AGE, the last AGE ago/,
+    ],
+  ];
+  for (const [what, spoil, says] of boards) {
+    const { path, live } = sheet(t, spoil);
+    for (const verb of ['nodes', 'check'] as const) {
+      const { c, ts } = await askBoth({ verb, argv: ['--board', path] }, live);
+      t.strictSame(c, ts, `${what}, ${verb}`);
+      t.match(`${(c as Answer).stdout}${(c as Answer).stderr}`, says);
+    }
+  }
+  const { path, live } = sheet(t, b => send(b, 'tag', 0, 9, 'stranger', 1));
+  const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', path, '-w', 'node1,stranger'] }, live);
+  t.strictSame(c, ts, 'a name that is not on the board may be claimed, too');
+  t.match((c as Answer).stderr, /under the name stranger/);
+});
+
+t.test('a stalled board, and one that was ended', async t => {
+  const board = makeBoard(t, { live: ['n001', 'h1'], silent: ['s1'] });
+  stall(board, 70);
+  await compare(t, 'stalled', board.path);
+  board.writer.close();
+  stall(board, 101);
+  await compare(t, 'ended', board.path, undefined, 3);
+});
+
+/** Words of 64 bits of which a number of JavaScript has not all: no receiver writes them. */
+const BEYOND_NUMBERS = ['link-state-ones', 'link-ones'];
+
+t.test('every board that can be read, and every one that cannot', async t => {
+  const place = folder(t);
+  const all = groups.flatMap(([, boards]) => boards).filter(({ ordinary, root }) => !ordinary && (!root || ROOT_USER));
+  // All names of 16 million records, each a page of shared memory when it is read: more than this machine has.
+  const boards = all.filter(({ name }) => name !== 'sparse-many' && !BEYOND_NUMBERS.includes(name));
+  const differ: unknown[] = [];
+  let answered = 0;
+  const look = async (board: BrokenBoard, question: Question) => {
+    const path = question.argv[1] ?? '';
+    const { c, ts } = await askBoth(question, () => {
+      if (board.beats !== false) pulse(path, board.beats === true);
+    });
+    answered += (c as Answer).code === 0 ? 1 : 0;
+    if (JSON.stringify(c) !== JSON.stringify(ts)) differ.push([board.name, question.argv.slice(2), c, ts]);
+  };
+  for (const [i, board] of boards.entries()) {
+    const within = join(place, board.name);
+    mkdirSync(within);
+    const path = await make(board, within);
+    const options = ['--board', path, ...(board.options ?? [])];
+    await look(board, { verb: i % 2 === 0 ? 'check' : 'nodes', argv: options });
+  }
+  t.strictSame(differ, []);
+  t.ok(answered > 20 && boards.length > 200, `${answered} answers of ${boards.length} boards`);
+});
+
+t.test('command lines that cannot be taken', async t => {
+  const file = (name: string, text: string | Buffer) => {
+    const path = join(place, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const place = folder(t);
+  const none = join(place, 'none');
+  const both: string[][] = [
+    ['--foo'],
+    ['--noeds', 'n1'],
+    ['--boards', 'x'],
+    ['-nodes', 'x'],
+    ['-x'],
+    ['--nodes'],
+    ['--nodes', '--board'],
+    ['--nodes', '--config'],
+    ['--nodes', 'a', '--nodes=b', '--nodes', 'c'],
+    ['extra'],
+    ['--', '--nodes'],
+    [''],
+    ['-'],
+    ['--board', ''],
+    ['--owner', 'a b'],
+    ['--owner', '4294967295'],
+    ['--owner', '-x'],
+    ['--owner', ''],
+    ['--owner', '$'],
+    ['--owner', 'nobody-of-that-name'],
+    ['--owner', '1234'],
+    ['--nodes', '@'],
+    ['--nodes', `@${none}`],
+    ['--nodes', `@${place}`],
+    ['--nodes', `@${place}/none/none`],
+    ['--nodes', `@${file('empty', '# nothing\n\n')}`],
+    ['--nodes', `@${file('bad', 'node1\n\n  node[1-x]\n')}`],
+    ['--nodes', `@${file('wide', '\u3000\u00a0n1,N2 # x\n')}`],
+    ['--nodes', `@${file('latin', Buffer.from([0x6e, 0xff, 0x0a]))}`],
+    ['--nodes', `@${file('mark', '\uFEFFn[1-2]\n')}`],
+    ['--nodes', `@${file('twice\u001b', 'n1\n]\n')}`],
+    ...REFUSED.filter(([list]) => !list.includes('\0')).map(([list]) => ['--nodes', list]),
+    ['--nodes', 'nöd\u{1f600}'],
+    ['--nodes', `n[${'ö'.repeat(80)}]`],
+    ['--nodes', 'n[1-\u{1f600}]'],
+    ['--nodes', 'n\u00a0'],
+  ];
+  const rows: [verb: VerbName, argv: string[]][] = [
+    ...both.flatMap((argv): [VerbName, string[]][] => [
+      ['nodes', argv],
+      ['check', [...argv, '--fail', 'closed']],
+    ]),
+    ...[
+      ['--state', 'dead'],
+      ['--state', 'slient'],
+      ['--state', 'LIVE'],
+      ['--state', ''],
+      ['--state', 'live,,silent'],
+      ['--state', 'uncrtn'],
+      ['--fold', '--expand'],
+      ['--count', '--fold'],
+      ['-ec'],
+      ['-expand'],
+      ['-eö'],
+      ['--count=yes'],
+      ['--healthy', '--wth', 'x'],
+    ].map((argv): [VerbName, string[]] => ['nodes', argv]),
+    ...[
+      ['--fail', 'never'],
+      ['--fail'],
+      ['--fail='],
+      ['--fail', 'open', '--fail', 'closed'],
+      ['--fail=closed', '--x'],
+      ['--warning', 'many'],
+      ['--warning', '-1'],
+      ['-w', '1234567890'],
+      ['--critical', '200%'],
+      ['--critical', '5%%'],
+      ['--health', 'no'],
+      ['--ignore', 'held,root_ro'],
+      ['--ignore', 'nothing'],
+      ['--ignore', ''],
+    ].map((argv): [VerbName, string[]] => ['check', argv]),
+  ];
+  const differ: unknown[] = [];
+  for (const [verb, argv] of rows) {
+    const full = argv.includes('--board') || argv[0] === '--' ? argv : ['--board', none, ...argv];
+    const { c, ts } = await askBoth({ verb, argv: full });
+    if (
+      JSON.stringify(c).replaceAll(/see beoboard (nodes|check) --help/g, 'HELP') !==
+      JSON.stringify(ts).replaceAll(/see beoboard (nodes|check) --help/g, 'HELP')
+    )
+      differ.push([verb, argv, c, ts]);
+  }
+  t.strictSame(differ, []);
+  for (const owner of ['a b', 'nobody-of-that-name', '', '1234'])
+    for (const verb of ['nodes', 'check'] as const) {
+      const { c, ts } = await askBoth({ verb, argv: ['--board', none], owner });
+      t.strictSame(c, ts, `BEOBOARD_OWNER=${owner}`);
+    }
+});
+
+t.test('what is left to the other program is refused by its name', async t => {
+  const board = makeBoard(t, { live: ['n001'] });
+  const rows: [verb: VerbName, option: string][] = [
+    ...['where', 'for', 'slurm-dir', 'config'].map((option): [VerbName, string] => ['nodes', option]),
+    ...['where', 'config'].map((option): [VerbName, string] => ['check', option]),
+  ];
+  for (const [verb, option] of rows) {
+    const { code, stdout, stderr } = await askC({ verb, argv: ['--board', board.path, `--${option}`, 'x'] });
+    const says = `beoboard-${verb}: --${option} is left to beoboard ${verb}; write beoboard ${verb} --${option}`;
+    if (verb === 'nodes') t.strictSame([code, stdout, stderr], [2, '', `${says}\n`]);
+    else t.strictSame([code, stdout, stderr], [3, `BEOBOARD UNKNOWN: ${says}\n`, '']);
+  }
+  // Whatever the other takes is taken or refused so: nothing is forgotten when it gets an option.
+  for (const { name, options, letters = {} } of [nodesVerb, checkVerb]) {
+    const { stdout: help, code } = await askC({ verb: name as VerbName, argv: ['--x', '--help'] });
+    t.equal(code, 0);
+    const left = rows.filter(([verb]) => verb === name).map(([, option]) => option);
+    for (const option of options) {
+      const [letter] = Object.entries(letters).find(([, meant]) => meant === option) ?? [];
+      if (left.includes(option)) t.ok(help.includes(`--${option}`), `${name}: --${option} is told to be left out`);
+      else
+        t.match(
+          help,
+          new RegExp(`^  ${letter === undefined ? '' : `-${letter}, `}--${option}\\b`, 'm'),
+          `${name}: --${option}`,
+        );
+    }
+    t.ok(help.split('\n').every(line => line.length < 160));
+  }
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  for (const verb of ['nodes', 'check'] as const)
+    t.strictSame(await askC({ verb, argv: ['--nodes', 'x', '-V'] }), { code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+t.test('the default board', async t => {
+  // Whatever lies there: both look at it.
+  for (const verb of ['nodes', 'check'] as const) {
+    const { c, ts } = await askBoth({ verb, argv: ['--nodes', 'surely-nobody'] });
+    t.strictSame((c as Answer).code, (ts as Answer).code);
+    t.strictSame((c as Answer).stderr, (ts as Answer).stderr);
+  }
+});
+
+t.test('another board takes its place', async t => {
+  const [old, other] = [makeBoard(t, { live: ['n001'] }), makeBoard(t, { live: ['n002'] })];
+  stall(old, 60);
+  const path = boardPath(t);
+  renameSync(old.path, path);
+  beat(other.path);
+  renameSync(other.path, path);
+  t.strictSame(await askC({ verb: 'nodes', argv: ['--board', path] }), { code: 0, stdout: 'n002\n', stderr: '' });
+});
+
+t.test('a board that is cut while it is read', async t => {
+  const plain = compile(t, lacks('clang', 'clang') ? {} : { CC: 'clang' });
+  const cutter = join(folder(t), 'cutshort.so');
+  const made = spawnSync('gcc', ['-shared', '-fPIC', '-o', cutter, join(ROOT, 'c', 'test', 'cutshort.c'), '-ldl']);
+  t.equal(made.status, 0, made.stderr.toString());
+  const why = 'PATH: was cut while it was read; restart beoboard receive: it makes another';
+  const rows: [verb: VerbName, argv: string[], answer: Answer][] = [
+    ['nodes', [], { code: 4, stdout: '', stderr: `beoboard-nodes: ${why}\n` }],
+    ['check', [], { code: 3, stdout: `BEOBOARD UNKNOWN: ${why}\n`, stderr: '' }],
+    ['check', ['--fail', 'open'], { code: 0, stdout: `BEOBOARD OK: ${why}; fails open\n`, stderr: '' }],
+    ['check', ['--fail=closed'], { code: 2, stdout: `BEOBOARD CRITICAL: ${why}; fails closed\n`, stderr: '' }],
+  ];
+  for (const [verb, argv, answer] of rows) {
+    const board = makeBoard(t, { live: numbered(2000) });
+    beat(board.path);
+    board.writer.close();
+    const under = ['env', `LD_PRELOAD=${cutter}`, `CUT_SHORT=${board.path}`];
+    const { code, stdout, stderr } = await askC({ verb, argv: ['--board', board.path, ...argv] }, plain, under);
+    const [out, err] = [stdout, stderr].map(text => text.replaceAll(board.path, 'PATH'));
+    t.strictSame({ code, stdout: out, stderr: err }, answer);
+  }
+});
+
+t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
+  const board = makeBoard(t, { live: numbered(10), silent: ['s001'] });
+  const shell = async (line: string, program: string, ...argv: string[]) => {
+    beat(board.path);
+    const child = spawn('sh', ['-c', line, program, ...argv, '--board', board.path], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', data => {
+        said += data;
+      });
+    const [code] = await once(child, 'close');
+    return [code, said.replaceAll(/beoboard[ -](nodes|check)?/g, 'beoboard')];
+  };
+  const here = (verb: string) => [process.execPath, PROGRAM, verb] as const;
+  for (const how of ['<&- >&- 2>&-', '2>&-', '>&-', '<&-', '>/dev/full', '2>/dev/full'])
+    for (const [verb, ...argv] of [['nodes', '-w', 'n001,x'], ['check']] as const) {
+      const [node = '', ...program] = here(verb);
+      const c = await shell(`exec "$0" "$@" ${how}`, join(BUILT, `beoboard-${verb}`), ...argv);
+      const ts = await shell(`exec "$0" "$@" ${how}`, node, ...program, ...argv);
+      t.strictSame(c, ts, `${how}: ${verb}`);
+    }
+  for (const verb of ['nodes', 'check'])
+    t.strictSame(
+      await shell('{ "$0" "$@"; echo $? >&2; } | exec 0<&-', join(BUILT, `beoboard-${verb}`)),
+      [0, '0\n'],
+      `nobody reads ${verb}: an end, and no error`,
+    );
+});
+
+t.test('ten thousand nodes', async t => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `n${((i * 7919) % 10_000) + 1}`);
+  const board = makeBoard(t, { live: names.slice(0, -3), silent: names.slice(-3) });
+  const list = join(folder(t), 'list');
+  writeFileSync(list, 'n[1-4000]\nx[1-20]\nn[3000-9000]\n');
+  for (const argv of [
+    [],
+    ['--expand'],
+    ['--healthy', '--count'],
+    ['-w', `@${list}`, '-e', '-s', 'live'],
+    ['-s', 'silent'],
+  ]) {
+    const { c, ts } = await askBoth({ verb: 'nodes', argv: ['--board', board.path, ...argv] }, () => beat(board.path));
+    t.ok(JSON.stringify(c) === JSON.stringify(ts), argv.join(' '));
+    t.ok((c as Answer).stdout.length > 0);
+  }
+  const { c, ts } = await askBoth({ verb: 'check', argv: ['--board', board.path] }, () => beat(board.path));
+  t.strictSame(c, ts);
+});
+
+// ---- how they are built ----
+
+t.test('other compilers, C libraries and processors', async t => {
+  const builds: [what: string, how: Make, under: string[], skip: string | false][] = [
+    ['musl, static', STATIC, [], lacks('musl-tools', 'musl-gcc')],
+    ['clang', { CC: 'clang' }, [], lacks('clang', 'clang')],
+    [
+      'aarch64, run by qemu',
+      { CC: 'aarch64-linux-gnu-gcc', LDFLAGS: '-static' },
+      ['qemu-aarch64'],
+      lacks('gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user', 'aarch64-linux-gnu-gcc', 'qemu-aarch64'),
+    ],
+  ];
+  const board = makeBoard(t, { live: numbered(10), silent: ['s001'], left: ['l001'] });
+  for (const [what, how, under, skip] of builds)
+    await t.test(what, { skip }, async t => {
+      const built = compile(t, how);
+      for (const verb of ['nodes', 'check'] as const) {
+        const question = { verb, argv: ['--board', board.path, '--nodes', 'n[001-010],s001,x'] };
+        beat(board.path);
+        t.strictSame(alike(await askC(question, built, under)), alike(await askHere(question)), verb);
+      }
+    });
+});
+
+t.test('make install, and the manual pages', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+  const to = folder(t);
+  const words = [`OUT=${outOf(STATIC)}`, ...wordsOf(STATIC), 'PREFIX=/opt/beo', `DESTDIR=${to}`];
+  const { status, stderr } = spawnSync('make', ['-s', '-j2', '-C', SOURCE, 'install', ...words], { encoding: 'utf8' });
+  t.strictSame([status, stderr], [0, '']);
+  t.strictSame(
+    readdirSync(to, { recursive: true, encoding: 'utf8' })
+      .filter(path => /-(nodes|check)/.test(path))
+      .sort(),
+    [
+      'opt/beo/bin/beoboard-check',
+      'opt/beo/bin/beoboard-nodes',
+      'opt/beo/share/man/man1/beoboard-check.1',
+      'opt/beo/share/man/man1/beoboard-nodes.1',
+    ],
+  );
+  for (const verb of ['nodes', 'check'] as const) {
+    const page = readFileSync(join(SOURCE, `beoboard-${verb}.1`), 'utf8').replaceAll('\\-', '-');
+    const { stdout: help } = await askC({ verb, argv: ['--help'] });
+    const options = [...help.matchAll(/^ {2}(?:-\w, )?(--[a-z]+)/gm)].map(([, name = '']) => name);
+    t.ok(options.length > 9);
+    for (const option of options) t.ok(page.includes(option), `the page tells of ${option}`);
+    const lint = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', join(SOURCE, `beoboard-${verb}.1`)], {
+      encoding: 'utf8',
+    });
+    if (lint.error === undefined) t.strictSame([lint.status, lint.stdout], [0, '']);
+    const groff = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z', join(SOURCE, `beoboard-${verb}.1`)], {
+      encoding: 'utf8',
+    });
+    if (groff.error === undefined) t.strictSame([groff.status, groff.stdout, groff.stderr], [0, '', '']);
+  }
+});
