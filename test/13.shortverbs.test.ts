@@ -561,6 +561,28 @@ t.test('stdin, stdout and stderr may be closed, full or gone', async t => {
     );
 });
 
+t.test('without memory each says what it can', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
+  const built = compile(t, STATIC);
+  const shell = (kib: number, program: string, ...argv: string[]) => {
+    const line = `ulimit -v ${kib}; exec "$0" "$@"`;
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', line, join(built, program), ...argv], {
+      encoding: 'utf8',
+    });
+    return [status, stdout, stderr];
+  };
+  const list = ['--nodes', 'n[1-1000000]', '--board', '/nowhere'];
+  t.same(shell(20_000, 'beoboard-nodes', ...list), [2, '', 'beoboard-nodes: --nodes: out of memory\n']);
+  const poor = ['--board', '/nowhere'];
+  t.same(shell(1000, 'beoboard-nodes', ...poor), [74, '', 'beoboard-nodes: out of memory\n']);
+  t.same(shell(1000, 'beoboard-check', ...poor), [3, 'BEOBOARD UNKNOWN: out of memory\n', '']);
+  t.same(shell(1000, 'beoboard-check', '--fail', 'open', ...poor), [0, 'BEOBOARD OK: out of memory; fails open\n', '']);
+  t.same(shell(1000, 'beoboard-check', '--fail=closed', ...poor), [
+    2,
+    'BEOBOARD CRITICAL: out of memory; fails closed\n',
+    '',
+  ]);
+});
+
 t.test('ten thousand nodes', async t => {
   const names = Array.from({ length: 10_000 }, (_, i) => `n${((i * 7919) % 10_000) + 1}`);
   const board = makeBoard(t, { live: names.slice(0, -3), silent: names.slice(-3) });

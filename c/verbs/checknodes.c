@@ -2,6 +2,7 @@
  * byte, without Node.js; conditions are left to that. Blames no node for a receiver that is stalled. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "remarks.h"
 #include "telling.h"
@@ -130,9 +131,10 @@ static noreturn void tell(int code, const struct words *text, const struct words
   exit(code);
 }
 
+static const int codes[] = {UNKNOWN, OK, CRITICAL}; /* by --fail */
+
 /* Nothing is known: what to say then was asked for. */
 static noreturn void tell_ignorance(const char *why) {
-  static const int codes[] = {UNKNOWN, OK, CRITICAL};
   static const char *const ways[] = {"", "; fails open", "; fails closed"};
   struct words text = long_words();
   add_text(&text, why);
@@ -143,6 +145,11 @@ static noreturn void tell_ignorance(const char *why) {
 noreturn void give_up(const char *why, int code) {
   (void)code; /* a monitor takes 2 as critical and reads stdout alone */
   tell_ignorance(why);
+}
+
+noreturn void give_up_memory(void) {
+  static const char *const lines[] = {"BEOBOARD UNKNOWN: out of memory\n", "BEOBOARD OK: out of memory; fails open\n", "BEOBOARD CRITICAL: out of memory; fails closed\n"};
+  end_with(STDOUT_FILENO, lines[options.fail], codes[options.fail]);
 }
 
 /* ---- The verdict ---- */
@@ -286,6 +293,7 @@ static void answer(void) {
 
 int main(int argc, char *argv[]) {
   const char *why;
+  options.fail = fail_alone(argc, argv);
   const enum outcome outcome = options_read(&command, argc, argv, &options, &why);
   prepare(options.asked.board == NULL ? BEOBOARD_PATH : options.asked.board);
   if (outcome == OPTIONS_HELP) show_help(help_text);
@@ -296,7 +304,7 @@ int main(int argc, char *argv[]) {
     struct words line = long_words();
     add_text(&line, PROGRAM ": ");
     add_text(&line, why);
-    options.fail = fail_alone(argc, argv);
+    options.fail = fail_alone(argc, argv); /* not what of a wrong line was taken */
     tell_ignorance(text_of(&line));
   }
   answer();

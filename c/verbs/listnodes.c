@@ -2,6 +2,7 @@
  * in a fiftieth of the time; conditions and Slurm's names are left to that. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../common/fault.h"
 #include "../common/hostfold.h"
@@ -84,6 +85,8 @@ noreturn void give_up(const char *why, int code) {
   exit(code);
 }
 
+noreturn void give_up_memory(void) { end_with(STDERR_FILENO, PROGRAM ": out of memory\n", EXIT_WRITE); }
+
 /* NULL, or why nobody knows in what form the names are wanted. */
 static const char *check_ways(void) {
   if (options.expand && options.fold) return "--expand and --fold do not go together; leave one out";
@@ -116,7 +119,7 @@ static struct words joined(const char *const *texts, size_t count, char by) {
 
 static struct words folded(const char *const *names, size_t count) {
   struct folded list;
-  if (!hostlist_fold(&list, names, count)) give_up("out of memory", EXIT_WRITE);
+  if (!hostlist_fold(&list, names, count)) give_up_memory();
   const struct words words = joined((const char *const *)list.parts, list.count, ',');
   folded_free(&list);
   return words;
@@ -126,7 +129,7 @@ static void print_names(const char **names, size_t count) {
   if (options.count) {
     print_count(count);
   } else if (options.expand) {
-    if (!sort_names(names, count)) give_up("out of memory", EXIT_WRITE);
+    if (!sort_names(names, count)) give_up_memory();
     const struct words words = joined(names, count, '\n');
     print_words(&words);
   } else if (count > 0) {

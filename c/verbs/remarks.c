@@ -48,7 +48,7 @@ static size_t bytes_of(struct span text, size_t units, bool *is_cut) {
 
 bool add_names(struct words *words, const char *const *names, size_t count, size_t parts, size_t longest) {
   struct folded folded;
-  if (!hostlist_fold(&folded, names, count)) give_up("out of memory", EXIT_WRITE);
+  if (!hostlist_fold(&folded, names, count)) give_up_memory();
   for (size_t i = 0; i < folded.count && i < parts; i++) {
     const struct span part = span_of(folded.parts[i]);
     bool is_cut;

@@ -21,7 +21,7 @@ void *keep(size_t count, size_t bytes) {
   struct kept *more = NULL;
   size_t wanted;
   if (!__builtin_mul_overflow(count, bytes, &wanted) && wanted < SIZE_MAX - sizeof *more) more = (struct kept *)calloc(1, sizeof *more + wanted);
-  if (more == NULL) give_up("out of memory", EXIT_WRITE);
+  if (more == NULL) give_up_memory();
   more->before = kept;
   kept = more;
   return more->bytes;
@@ -69,6 +69,11 @@ static int write_all(int fd, const char *text, size_t length) {
     length -= (size_t)written;
   }
   return 0;
+}
+
+noreturn void end_with(int fd, const char *line, int code) {
+  (void)write_all(fd, line, strlen(line));
+  _exit(code);
 }
 
 void complain_whole(const struct words *line) {

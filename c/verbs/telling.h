@@ -15,6 +15,12 @@ enum { EXIT_NOT_SO = 1, EXIT_USAGE = 2, EXIT_NO_BOARD = 4, EXIT_WRITE = 74 };
 /* Of whoever is asked: what it answers when it cannot be answered, with one of these codes. Each program has its own. */
 noreturn void give_up(const char *why, int code);
 
+/* The same where there is no memory, and so without any. */
+noreturn void give_up_memory(void);
+
+/* Writes a line as it is to a descriptor, and ends. */
+noreturn void end_with(int fd, const char *line, int code);
+
 /* Memory of so many bytes, zeroed; what cannot be had ends the program. */
 void *keep(size_t count, size_t bytes);
 
