@@ -104,7 +104,7 @@ export async function bench({ quick, say }) {
     'check --nodes, of the same': { run: inNode('check', ...job) },
     'beoboard-nodes --state silent': { run: inC('nodes', '--state', 'silent', ...at), bound: 5 },
     'nodes --state silent': { run: inNode('nodes', '--state', 'silent', ...at) },
-    'beoboard-nodes --state live': { run: inC('nodes', '--state', 'live', ...at), bound: 5 },
+    'beoboard-nodes --state live': { run: inC('nodes', '--state', 'live', ...at), bound: 10 },
     'nodes --state live': { run: inNode('nodes', '--state', 'live', ...at) },
     'beoboard-check --health off': { run: inC('check', '--health', 'off', ...half), bound: 5 },
     'beoboard-check': { run: inC('check', ...half), bound: 10 },
