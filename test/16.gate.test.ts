@@ -451,7 +451,7 @@ t.test('command line', async t => {
     [['--brake', 'ten'], "--brake: 'ten' is no number of nodes; write it as 5 or 2%"],
     [['--brake', '101%'], "--brake: '101%' is more than all nodes; write 0% to 100%"],
     [['--brake', '5%%'], "--brake: '5%%' is no number of nodes; write it as 5 or 2%"],
-    [['--fail', 'never'], "--fail: 'never' is none of its words; write open or closed"],
+    [['--fail', 'never'], "--fail: 'never' is not a valid value; use open or closed"],
     [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is no ailment; did you mean health_warning?"],
     [['--noeds', 'n1'], "unknown option '--noeds'; did you mean --nodes?"],
     [['--skip', '@'], "--skip: '' names no nodes and no file; write one"],

@@ -26,7 +26,7 @@ const char *value_portion(const char *text, uint64_t *number, bool *is_percent) 
 const char *value_either(const char *text, const char *first, const char *second, bool *is_second) {
   *is_second = strcmp(text, second) == 0;
   if (*is_second || strcmp(text, first) == 0) return NULL;
-  return fault("%s is none of its words; write %s or %s", quoted(text, strlen(text)), first, second);
+  return fault("%s is not a valid value; use %s or %s", quoted(text, strlen(text)), first, second);
 }
 
 /* Why a part is none of the words. */

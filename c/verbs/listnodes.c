@@ -21,7 +21,7 @@ static const char help_text[] =
   "Options:\n"
   "  -s, --state STATES  nodes in these states: silent, unknown, uncertain, never,\n"
   "                      left, live\n"
-  "  --healthy           only nodes that are live and that nothing ails\n"
+  "  --healthy           only nodes that are live and have no ailment\n"
   "  -w, --nodes LIST    the nodes as a host list, node[001-128],login1, or @FILE with a\n"
   "                      list on each line\n"
   "  -f, --fold          one host list, as in node[001-128],login1\n"
