@@ -62,9 +62,22 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
 }
 
-/* Whether a header says what we would: this layout, this boot. */
+/* Layouts whose boards a receiver takes over as they are: what has been named in them since is nothing that a receiver writes, and was zero. The
+ * hash stays as it was found: so a receiver of that time takes such a board back, too. */
+static const uint64_t TAKEN_AS_THEY_ARE[] = {
+  BB_HASH_BOARD_V2,
+  UINT64_C(0x41b546ae8c5eb7d1), /* of 0.1.0, without mirrors */
+};
+
+static bool is_known_layout(uint64_t hash) {
+  for (size_t i = 0; i < sizeof TAKEN_AS_THEY_ARE / sizeof *TAKEN_AS_THEY_ARE; i++)
+    if (hash == TAKEN_AS_THEY_ARE[i]) return true;
+  return false;
+}
+
+/* Whether a header says what we would: this layout, or one that is the same to a receiver, and this boot. */
 static bool is_ours(const struct bb_board_header *h) {
-  return h->magic == BB_BOARD_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && h->board_hash == BB_HASH_BOARD_V2 &&
+  return h->magic == BB_BOARD_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) &&
          h->master_boot_id == bb_boot_id();
 }
 
