@@ -45,6 +45,16 @@ t.test('each unit and each file of options is in one package, and what is named 
   t.same(units.sort(), readdirSync(join(ROOT, 'packaging', 'systemd')).sort());
 });
 
+t.test('the program is whole: each part of this build, and the page that it gives to browsers', async t => {
+  const { programFiles } = (await import(join(ROOT, 'scripts', 'packaging', 'program.mjs'))) as {
+    programFiles(): string[];
+  };
+  const files = programFiles();
+  for (const name of readdirSync(join(ROOT, 'dist', 'page'))) t.ok(files.includes(`dist/page/${name}`), name);
+  for (const path of ['dist/bin/beoboard.cjs', 'dist/src/main.js']) t.ok(files.includes(path), path);
+  for (const path of files) t.ok(existsSync(join(ROOT, path)), path);
+});
+
 t.test('a daemon of which nothing is said does not run, and the receiver hears this machine alone', async t => {
   const unit = (name: string) => readFileSync(join(ROOT, 'packaging', 'systemd', name), 'utf8');
   for (const { units = {} } of Object.values(PACKAGES))

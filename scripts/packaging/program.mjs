@@ -16,7 +16,13 @@ export function programFiles() {
   const modules = below(join(root, 'dist', 'src')).filter(
     path => path.endsWith('.js') && existsSync(join(root, 'src', path.replace(/\.js$/, '.ts'))),
   );
-  return [...[...bin].map(name => join('dist', 'bin', name)), ...modules.map(path => join('dist', 'src', path))].sort();
+  // What the wall's server gives to browsers.
+  const page = below(join(root, 'dist', 'page')).map(name => join('dist', 'page', name));
+  return [
+    ...[...bin].map(name => join('dist', 'bin', name)),
+    ...page,
+    ...modules.map(path => join('dist', 'src', path)),
+  ].sort();
 }
 
 /** Packages that the program needs when it runs: their folders, names and licences. */
