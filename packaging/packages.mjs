@@ -117,6 +117,7 @@ export const PACKAGES = {
       'beoboard-ganglia.service': { enabled: true },
       'beoboard-prometheus.service': { enabled: true },
       'beoboard-slurm.service': { enabled: true },
+      'beoboard-supermon.service': { enabled: true },
       'beoboard-web.service': { enabled: true },
       // Gives Slurm orders: somebody has to want that.
       'beoboard-bridge.service': {},
@@ -126,7 +127,7 @@ export const PACKAGES = {
       // Where beoboard-send.service is, too, either would end the other.
       'beoboard-send-nodejs.service': {},
     },
-    purges: ['ganglia', 'prometheus', 'slurm', 'web', 'bridge', 'relay', 'mirror'].map(
+    purges: ['ganglia', 'prometheus', 'slurm', 'supermon', 'web', 'bridge', 'relay', 'mirror'].map(
       name => `/etc/beoboard/${name}.toml`,
     ),
     files: [
@@ -138,6 +139,7 @@ export const PACKAGES = {
       ['packaging/systemd/beoboard-ganglia.service', UNITS],
       ['packaging/systemd/beoboard-prometheus.service', UNITS],
       ['packaging/systemd/beoboard-slurm.service', UNITS],
+      ['packaging/systemd/beoboard-supermon.service', UNITS],
       ['packaging/systemd/beoboard-web.service', UNITS],
       ['packaging/systemd/beoboard-bridge.service', UNITS],
       ['packaging/systemd/beoboard-relay.service', UNITS],

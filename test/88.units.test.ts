@@ -256,6 +256,9 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const prometheus = startIn(t, confined('beoboard-prometheus.service', OTHER_READER), [
     ...['prometheus', '--board', board, '--owner', String(NOBODY), '--listen', '127.0.0.1:0'],
   ]);
+  const supermon = startIn(t, confined('beoboard-supermon.service', OTHER_READER), [
+    ...['supermon', '--board', board, '--owner', String(NOBODY), '--listen', '127.0.0.1:0'],
+  ]);
   const web = startIn(t, confined('beoboard-web.service', OTHER_READER), [
     ...['web', '--board', board, '--owner', String(NOBODY), '--listen', '127.0.0.1:0'],
   ]);
@@ -274,7 +277,8 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const scraped = (await prometheus.ready).listening?.[0];
   const serving = (await ganglia.ready).listening?.[0]?.split(':').at(-1);
   const shown = (await web.ready).listening?.[0];
-  const running = [receiver, ganglia, prometheus, web, slurm, bridge, ...senders];
+  const asked = (await supermon.ready).listening?.[0]?.split(':').at(-1);
+  const running = [receiver, ganglia, prometheus, supermon, web, slurm, bridge, ...senders];
   const all = running.map(({ child }) => child);
   for (const { pid } of all) {
     await until('it has told that it is ready', () => manager.of(pid).some(lines => lines.READY === '1'));
@@ -302,6 +306,15 @@ t.test('all daemons do their work within their units', { skip: noConfinement }, 
   const metrics = await (await fetch(`http://${scraped}/metrics`)).text();
   for (const name of ['node1', 'node2'])
     t.ok(metrics.includes(`\nbeoboard_node_state{state="live",node="${name}"} 1\n`), name);
+  const client = connect(Number(asked), '127.0.0.1', () => client.write('0x100S'));
+  let sample = '';
+  client.setEncoding('latin1').on('data', data => {
+    sample += data;
+  });
+  await until('both are told to clients of Supermon', () =>
+    ['node1', 'node2'].every(name => sample.includes(`(${name} beostate live `)),
+  );
+  client.destroy();
   const seen = (await (await fetch(`http://${shown}/api/v1/nodes?fields=load`)).json()) as { nodes: object[] };
   t.match(seen.nodes, [{ state: 'live' }, { state: 'live' }]);
   t.equal(ask(NOBODY, 'forget', 'node1', '--board', board).status, 0, 'the control socket answers its own user');
