@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -71,6 +72,37 @@ export function within(root: string, ...argv: string[]): { status: number | null
     },
   });
   return { status, stdout, stderr };
+}
+
+/** A Node.js of that major version as npm has it, for tests alone: the path of the program, below a folder. */
+export function nodeFrom(folder: string, processor: 'x64' | 'arm64', major: number): string {
+  const into = join(folder, `node-${processor}-${major}`);
+  if (!existsSync(into)) {
+    mkdirSync(into);
+    const packed = must('npm', ['pack', '--silent', `node-linux-${processor}@${major}`], { cwd: into });
+    must('tar', ['-C', into, '-xf', join(into, packed.trim().split('\n').at(-1) ?? '')]);
+  }
+  return join(into, 'package', 'bin', 'node');
+}
+
+/** Makes a package `nodejs` for amd64 of such a program, for tests alone: on Debian 12 it stands for a newer one than Debian's. */
+export function debOfNode(program: string, deb: string): void {
+  const into = mkdtempSync(join(tmpdir(), 'beoboard-test.'));
+  mkdirSync(join(into, 'DEBIAN'), { recursive: true });
+  mkdirSync(join(into, 'usr', 'bin'), { recursive: true });
+  cpSync(program, join(into, 'usr', 'bin', 'node'));
+  const control = [
+    'Package: nodejs',
+    `Version: ${must(program, ['--version']).trim().slice(1)}`,
+    'Architecture: amd64',
+    'Maintainer: nobody <nobody@localhost>',
+    'Depends: libstdc++6, libatomic1',
+    'Description: for a test',
+  ];
+  writeFileSync(join(into, 'DEBIAN', 'control'), `${control.join('\n')}\n`);
+  chmodSync(into, 0o755);
+  must('dpkg-deb', ['--root-owner-group', '-Znone', '--build', into, deb]);
+  rmSync(into, { recursive: true });
 }
 
 /** What a system has to have so that it boots in the machine. */

@@ -1,5 +1,6 @@
 #!/bin/sh
 # examples/ansible, run by the system's own Ansible against this machine as master and node.
+# Of ours nothing is installed when it begins.
 . /root/common.sh
 self=$(hostname -s)
 cat >/root/inventory.ini <<END
@@ -14,6 +15,8 @@ to=127.0.0.1
 prometheus=127.0.0.1
 END
 export ANSIBLE_NOCOLOR=1 ANSIBLE_PYTHON_INTERPRETER=/usr/bin/python3
+apt-get purge -qq -y 'beoboard*' >/dev/null 2>&1
+check 'nothing is installed' sh -c '! dpkg-query -W "beoboard*" | grep .'
 play() { ansible-playbook -i /root/inventory.ini -e packages=/root/next /root/ansible/site.yml; }
 check 'the playbook makes the cluster' play
 check 'the node is live, by its own key' heard "$self"

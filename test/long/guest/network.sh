@@ -14,10 +14,10 @@ until_so systemctl is-active beoboard-receive.service
 check 'with it the receiver runs' true
 until_so heard "$self"
 check 'and the node is heard, whose sender was started before' heard "$self"
-for unit in receive send ganglia prometheus slurm; do
+for unit in receive send ganglia prometheus slurm supermon web relay bridge mirror; do
   check "beoboard-$unit ends before the network does" sh -c "systemctl show -P After beoboard-$unit.service | grep -w network.target"
 done
-for unit in ganglia prometheus slurm; do
+for unit in ganglia prometheus slurm supermon web relay bridge; do
   check "beoboard-$unit comes after the receiver" sh -c "systemctl show -P After beoboard-$unit.service | grep -w beoboard-receive.service"
 done
 # Ends in order: the sender's goodbye comes while the receiver still listens.

@@ -9,7 +9,7 @@ check 'the machine is up without a failed unit' sh -c 'systemctl is-system-runni
 until_so systemctl is-active beoboard-receive.service
 is 'the receiver runs after the first boot' "$(of beoboard-receive.service ActiveState)" active
 is 'its socket unit is not enabled' "$(systemctl is-enabled beoboard-receive.socket)" disabled
-for unit in send ganglia prometheus slurm; do
+for unit in send ganglia prometheus slurm supermon web; do
   is "$unit does not run without its file" "$(of beoboard-$unit.service ActiveState) $(of beoboard-$unit.service ConditionResult)" 'inactive no'
 done
 is 'it listens on this machine alone' "$(ss -Hulnp 'sport = 8677' | awk '{print $4}')" 127.0.0.1:8677
@@ -20,16 +20,16 @@ is 'the user cannot log in' "$(getent passwd beoboard | cut -d: -f6-7)" /:/usr/s
 is 'the kernel gives it the buffer' "$(cat /proc/sys/net/core/rmem_max)" 67108864
 check 'its line of status tells where it listens' sh -c 'systemctl show -P StatusText beoboard-receive.service | grep "127.0.0.1:8677"'
 
-for unit in receive send ganglia prometheus slurm send-nodejs; do
-  figure=$(systemd-analyze security --no-pager beoboard-$unit.service | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
-  tell "exposure of beoboard-$unit.service: $figure"
-  check "beoboard-$unit is exposed by 1.6 at most" awk "BEGIN { exit !($figure > 0 && $figure <= 1.6) }"
+for file in /usr/lib/systemd/system/beoboard-*.service; do
+  unit=${file##*/}
+  figure=$(systemd-analyze security --no-pager "$unit" | sed -n 's/.*Overall exposure level.*: \([0-9.]*\) .*/\1/p')
+  tell "exposure of $unit: $figure"
+  check "$unit is exposed by 1.6 at most" awk "BEGIN { exit !($figure > 0 && $figure <= 1.6) }"
 done
 
 # ---- a node ----
 
-install -m 644 /usr/share/beoboard/send.toml /etc/beoboard/send.toml
-sed -i 's/^to = .*/to = ["127.0.0.1"]/' /etc/beoboard/send.toml
+reports_here
 check 'the sender starts as soon as there is its file' systemctl restart beoboard-send.service
 until_so heard "$self"
 check 'the node is live' heard "$self"
@@ -105,3 +105,16 @@ until_so sh -c "[ \"\$(systemctl show -P MainPID beoboard-receive.service)\" != 
 check 'a receiver that hangs is killed by the watchdog' sh -c 'journalctl -u beoboard-receive.service -o cat | grep -i "watchdog timeout"'
 check 'and started again' test "$(of beoboard-receive.service NRestarts)" -ge 1
 survives 'the watchdog'
+
+# ---- what keeps the board ----
+
+# The same board under units without RemoveIPC=no: it is that line which keeps it.
+for unit in receive send; do
+  mkdir -p /run/systemd/system/beoboard-$unit.service.d
+  printf '[Service]\nRemoveIPC=yes\n' >/run/systemd/system/beoboard-$unit.service.d/ipc.conf
+done
+systemctl daemon-reload
+systemctl restart beoboard-receive.service beoboard-send.service
+systemctl stop beoboard-send.service beoboard-receive.service
+until_so test ! -e /dev/shm/beoboard/board
+check 'with RemoveIPC=yes systemd takes the board away when the last unit of its user stops' test ! -e /dev/shm/beoboard/board

@@ -1,17 +1,10 @@
 #!/bin/sh
-# The packages under a systemd that is process 1: servers, reports while the receiver is restarted and upgraded, removal and purge.
+# The packages under a systemd that is process 1: reports while the receiver is restarted and upgraded, removal and purge.
 . /root/common.sh
 
 until_so systemctl is-active beoboard-receive.service
 until_so inode
 mine=$(inode)
-
-# ---- servers ----
-
-printf 'listen = ["127.0.0.1"]\n' | tee /etc/beoboard/prometheus.toml >/etc/beoboard/ganglia.toml
-check 'the servers start as soon as there are their files' systemctl restart beoboard-prometheus.service beoboard-ganglia.service
-check 'Prometheus is served' node -e "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => process.exit(text.includes('beoboard_board_up') ? 0 : 1))"
-check 'Ganglia is served' node -e "let all = ''; require('net').connect(8649, '127.0.0.1').on('data', d => { all += d }).on('end', () => process.exit(all.includes('</GANGLIA_XML>') ? 0 : 1))"
 
 # ---- no report is lost while the socket unit holds the port ----
 

@@ -1,20 +1,27 @@
 #!/bin/sh
-# From version N, which is installed, to N+1 and back, in every order: masters before nodes, nodes before masters, mixed; each takes over
-# the board that the other left. /root/now has the packages of N, /root/next those of N+1.
+# From version N, which is installed, to N+1 and back, in every order: masters before nodes, nodes before masters; all the while a sender of N
+# and one of N+1 report beside each other. Each receiver takes over the board that the other left. /root/now has the packages of N, /root/next those of N+1.
 . /root/common.sh
 self=$(hostname -s)
 
-install -m 644 /usr/share/beoboard/send.toml /etc/beoboard/send.toml
-sed -i 's/^to = .*/to = ["127.0.0.1"]/' /etc/beoboard/send.toml
+reports_here
 printf '# of this site\n' >>/etc/beoboard/receive.toml
 systemctl enable --now beoboard-receive.socket 2>/dev/null
 systemctl restart beoboard-receive.service beoboard-send.service
 until_so heard "$self"
+# Nodes of both versions at once, whatever is installed.
+for version in now next; do
+  dpkg-deb -x /root/$version/beoboard-send_*.deb /root/of-$version
+  systemd-run --quiet --unit "of-$version" "/root/of-$version/usr/sbin/beoboard-send" --to 127.0.0.1 --name "of-$version"
+done
+everybody="$self,of-now,of-next"
+until_so heard "$everybody"
+tell "senders beside each other: $(/root/of-now/usr/sbin/beoboard-send --version) and $(/root/of-next/usr/sbin/beoboard-send --version)"
 now=$(dpkg-query -W -f '${Version}' beoboard)
 is 'the receiver and the sender are of N' "$(beoboard --version) $(beoboard-send --version)" "$now $now"
 beoboard load --to 127.0.0.1 --size 100 --prefix load --json >/tmp/load &
 load=$!
-until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 2 ]'
+until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 50 ]'
 mine=$(inode)
 count=$(board board.accepted)
 
@@ -27,7 +34,8 @@ step() {
   check "$stage" sh -c "dpkg -i --force-downgrade --force-confold $files"
   until_so systemctl is-active beoboard-receive.service
   until_so systemctl is-active beoboard-send.service
-  until_so heard "$self"
+  until_so heard "$everybody"
+  check "$stage: nodes of both versions are live" heard "$everybody"
   is "$stage: the board is the same" "$(inode)" "$mine"
   check "$stage: its counters go on" test "$(board board.accepted)" -gt "$count"
   count=$(board board.accepted)
