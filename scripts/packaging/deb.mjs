@@ -28,10 +28,15 @@ function copyright(name) {
     for (const { path, license, name, version } of modules())
       paragraphs.push(
         `Files: usr/lib/beoboard/${path}/*\nCopyright: the authors of ${name} ${version}; see LICENSE there\n` +
-          `License: ${license}-${name.replace(/[^\w.-]/g, '')}\n${folded(licenceOf(path))}`,
+          `License: ${license}-${name.replace(/[^\w.-]/g, '')}\n${folded(COMMON[license] ?? licenceOf(path))}`,
       );
   return `${paragraphs.join('\n\n')}\n`;
 }
+/** Licences that every Debian has, and that a package of Debian's names in place of their text, by their names of SPDX. */
+const COMMON = {
+  'Apache-2.0':
+    'The Apache License, version 2.0, whose text is in /usr/share/common-licenses/Apache-2.0 on Debian systems.',
+};
 const licenceOf = path =>
   readFileSync(
     ['LICENSE', 'LICENSE.md', 'LICENCE'].map(file => join(root, path, file)).find(existsSync),
@@ -52,7 +57,8 @@ function overrides(name) {
     .split(/\n\n+/);
   return paragraphs
     .map(paragraph => paragraph.split('\n').map(line => line.replace(/^\*:/, `${name}:`)))
-    .filter(lines => lines.some(line => line.startsWith(`${name}:`)))
+    .map(lines => lines.filter(line => line.startsWith('#') || line.startsWith(`${name}:`)))
+    .filter(lines => lines.some(line => !line.startsWith('#')))
     .map(lines => `${lines.join('\n')}\n`)
     .join('\n');
 }
