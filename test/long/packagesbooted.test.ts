@@ -101,7 +101,6 @@ t.test('Debian 12', { skip: missing }, async t => {
   // Its Node.js is 18: one of npm's stands for a newer one.
   const nodejs = join(own, 'nodejs.deb');
   debOfNode(nodeFrom(own, 'x64', 22), nodejs);
-  const root = system('bookworm', next, ['nats-server'], [nodejs]);
+  const root = system('bookworm', next, [], [nodejs]);
   await t.test('the units', t => trial(t, root, 'service'));
-  await t.test('all daemons', t => trial(t, root, 'daemons'));
 });

@@ -27,7 +27,7 @@ for name in ganglia prometheus web supermon; do : >$etc/$name.toml; done
 starts ganglia
 check 'Ganglia is served' asks "new Promise(end => { let all = ''; require('net').connect(8649, '127.0.0.1').on('data', d => { all += d }).on('end', () => end(all.includes('<HOST NAME=\"$self\"') && all.includes('</GANGLIA_XML>'))) })"
 starts prometheus
-check 'Prometheus is served' asks "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => text.includes('beoboard_node_state{state=\"live\",node=\"$self\"} 1'))"
+check 'Prometheus is served' asks "fetch('http://127.0.0.1:9678/metrics').then(r => r.text()).then(text => /^beoboard_node_state\{[^}]*state=\"live\"[^}]*\} 1$/m.test(text))"
 starts web
 check 'the wall has its page' asks "fetch('http://127.0.0.1:8678/').then(r => r.text()).then(text => /<title>/.test(text))"
 check 'and its nodes' asks "fetch('http://127.0.0.1:8678/api/v1/nodes?fields=load').then(r => r.json()).then(all => all.nodes.some(({ state }) => state === 'live'))"

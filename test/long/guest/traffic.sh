@@ -13,7 +13,7 @@ systemctl enable --now beoboard-receive.socket 2>/dev/null
 systemctl start beoboard-receive.service
 socket=$(of beoboard-receive.socket InvocationID)
 began=$(date +%s)
-beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --for 60s --json >/tmp/load &
+beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --for 60s --json >/tmp/load 2>/dev/null &
 load=$!
 cpu() { awk '/^cpu / { print $2 + $3 + $4 + $6 + $7 + $8 + $9, $5 }' /proc/stat; }
 until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 2 ]'

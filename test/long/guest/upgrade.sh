@@ -19,7 +19,7 @@ until_so heard "$everybody"
 tell "senders beside each other: $(/root/of-now/usr/sbin/beoboard-send --version) and $(/root/of-next/usr/sbin/beoboard-send --version)"
 now=$(dpkg-query -W -f '${Version}' beoboard)
 is 'the receiver and the sender are of N' "$(beoboard --version) $(beoboard-send --version)" "$now $now"
-beoboard load --to 127.0.0.1 --size 100 --prefix load --json >/tmp/load &
+beoboard load --to 127.0.0.1 --size 100 --prefix load --json >/tmp/load 2>/dev/null &
 load=$!
 until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 50 ]'
 mine=$(inode)
