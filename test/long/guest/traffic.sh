@@ -12,6 +12,7 @@ systemctl stop beoboard-receive.service
 systemctl enable --now beoboard-receive.socket 2>/dev/null
 systemctl start beoboard-receive.service
 socket=$(of beoboard-receive.socket InvocationID)
+is 'systemd holds the port' "$(of beoboard-receive.socket ActiveState)" active
 began=$(date +%s)
 beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --for 60s --json >/tmp/load 2>/dev/null &
 load=$!
@@ -33,9 +34,9 @@ until_so sh -c "[ \"\$(. /root/common.sh; board \"sum('reports', loaded)\")\" -g
 waiting=$!
 sleep 5
 kill "$waiting" 2>/dev/null
-tell "over a restart, kill -9 and an upgrade: sent $sent, accepted $(board "sum('reports', loaded)"), lost $(board "sum('lost', loaded)"), in $(($(date +%s) - began)) s"
+tell "over a restart, kill -9 and an upgrade: sent $sent, accepted $(board "sum('reports', loaded)"), lost $(board "sum('lost', loaded)"), missed over restarts $(board "sum('unheard', loaded)"), refused $(board "JSON.stringify(board.refused)"), in $(($(date +%s) - began)) s"
 is 'every report that was sent is accepted' "$(board "sum('reports', loaded)")" "$sent"
-is 'none is lost' "$(board "sum('lost', loaded)")" 0
+is 'none is lost' "$(board "sum('lost', loaded) + sum('unheard', loaded)")" 0
 is 'the board is the same' "$(inode)" "$mine"
 
 # ---- the end ----

@@ -6,8 +6,11 @@ self=$(hostname -s)
 
 reports_here
 printf '# of this site\n' >>/etc/beoboard/receive.toml
+# systemd takes no port for a service that runs.
+systemctl stop beoboard-receive.service
 systemctl enable --now beoboard-receive.socket 2>/dev/null
 systemctl restart beoboard-receive.service beoboard-send.service
+is 'systemd holds the port' "$(of beoboard-receive.socket ActiveState)" active
 until_so heard "$self"
 # Nodes of both versions at once, whatever is installed.
 for version in now next; do
@@ -40,7 +43,7 @@ step() {
   check "$stage: its counters go on" test "$(board board.accepted)" -gt "$count"
   count=$(board board.accepted)
   is "$stage: no report is lost" "$(board "sum('lost')")" 0
-  tell "$stage: receiver $(beoboard --version), sender $(beoboard-send --version), $count reports accepted"
+  tell "$stage: receiver $(beoboard --version), sender $(beoboard-send --version), $count reports accepted, of the 100 nodes $(board "JSON.stringify({ accepted: sum('reports', loaded), unheard: sum('unheard', loaded), refused: board.refused, drops: board.kernel_drops })")"
 }
 step 'nodes before masters: the nodes' next beoboard-common beoboard-send
 step 'nodes before masters: the master' next beoboard
@@ -53,5 +56,5 @@ kill -INT "$load"
 wait "$load"
 sent=$(node -p "JSON.parse(require('fs').readFileSync('/tmp/load', 'utf8')).reports")
 sleep 3
-tell "100 nodes meanwhile: sent $sent, accepted $(board "sum('reports', loaded)"), lost $(board "sum('lost', loaded)")"
+tell "100 nodes meanwhile: sent $sent, accepted $(board "sum('reports', loaded)"), lost $(board "sum('lost', loaded)"), missed over restarts $(board "sum('unheard', loaded)")"
 is 'every report of all that time is accepted' "$(board "sum('reports', loaded)")" "$sent"
