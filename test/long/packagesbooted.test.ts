@@ -1,7 +1,7 @@
 // The packages under a systemd that is process 1, in virtual machines: Debian 13, and Debian 12 with a Node.js that is not its own. What is
 // tried stands in test/long/guest.
 
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ROOT } from '../lib.js';
@@ -35,17 +35,23 @@ function packages(of: string, into: string, names: string[]): void {
   });
 }
 
+/** A Debian that boots, and that a Node.js of its own or another's runs on. Made once. */
+function bare(suite: string, packages: string[]): string {
+  const root = join(own, suite);
+  if (!existsSync(root)) debian(root, suite, [...BOOTS, 'libatomic1', 'libstdc++6', ...packages]);
+  return root;
+}
+/** With what is tried on it. */
+const trixie = () => bare('trixie', ['nodejs', 'nats-server', 'ansible-core', 'python3-apt']);
+const bookworm = () => bare('bookworm', []);
+
 /**
- * Makes a system with our packages of a folder in it, behind others that are installed the same way, and the packages of all folders
+ * Makes such a system with our packages of a folder in it, behind others that are installed the same way, and the packages of all folders
  * in /root.
  */
-function system(suite: string, installed: string, more: string[] = [], others: string[] = []): string {
-  const root = debian(join(own, `${suite}-${basename(installed)}`), suite, [
-    ...BOOTS,
-    'libatomic1',
-    'libstdc++6',
-    ...more,
-  ]);
+function system(of: () => string, installed: string, others: string[] = []): string {
+  const root = `${of()}-${basename(installed)}`;
+  must('cp', ['-a', of(), root]);
   for (const folder of [next, now]) {
     mkdirSync(join(root, 'root', basename(folder)));
     for (const name of readdirSync(folder).filter(name => name.endsWith('.deb')))
@@ -82,7 +88,7 @@ t.test('packages of this version and of the one before', { skip: missing }, asyn
 });
 
 t.test('Debian 13', { skip: missing }, async t => {
-  const root = system('trixie', next, ['nodejs', 'nats-server', 'ansible-core', 'python3-apt']);
+  const root = system(trixie, next);
   await t.test('the units', t => trial(t, root, 'service'));
   await t.test('all daemons', t => trial(t, root, 'daemons'));
   await t.test('reports over restart and upgrade, removal', t => trial(t, root, 'traffic', { NODES: '200' }));
@@ -93,14 +99,12 @@ t.test('Debian 13', { skip: missing }, async t => {
   await t.test('a network that comes late', t => trial(t, root, 'network'));
 });
 
-t.test('from the version before, and back', { skip: missing }, async t =>
-  trial(t, system('trixie', now, ['nodejs']), 'upgrade'),
-);
+t.test('from the version before, and back', { skip: missing }, async t => trial(t, system(trixie, now), 'upgrade'));
 
 t.test('Debian 12', { skip: missing }, async t => {
   // Its Node.js is 18: one of npm's stands for a newer one.
   const nodejs = join(own, 'nodejs.deb');
   debOfNode(nodeFrom(own, 'x64', 22), nodejs);
-  const root = system('bookworm', next, [], [nodejs]);
+  const root = system(bookworm, next, [nodejs]);
   await t.test('the units', t => trial(t, root, 'service'));
 });

@@ -51,7 +51,7 @@ survives() {
 check 'it restarts' systemctl restart beoboard-receive.service
 survives 'a restart'
 kill -KILL "$(of beoboard-receive.service MainPID)"
-until_so test "$(of beoboard-receive.service NRestarts)" -ge 1
+until_so sh -c '[ "$(systemctl show -P NRestarts beoboard-receive.service)" -ge 1 ]'
 until_so systemctl is-active beoboard-receive.service
 survives 'kill -9'
 systemctl stop beoboard-send.service
