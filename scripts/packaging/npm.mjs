@@ -7,6 +7,9 @@ import { below, manifest, out, put, root, run, version, work } from './common.mj
 import { programFiles } from './program.mjs';
 import { settle } from './stage.mjs';
 
+/** It asks nobody whether there is a newer npm, and says what goes wrong. */
+const QUIETLY = ['--no-update-notifier', '--loglevel', 'error'];
+
 /** Makes it, with the addons of these processors. */
 export function npmPackage(processors) {
   const into = work('npm');
@@ -29,13 +32,15 @@ export function npmPackage(processors) {
     put(work(processor, 'beoboard.node'), join(into, 'prebuilds', `linux-${node}`, 'beoboard.node'));
   }
   settle(into, /\/beoboard\.cjs$/);
-  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { cwd: into });
+  run('npm', ['pack', ...QUIETLY, '--ignore-scripts', '--pack-destination', out], { cwd: into });
   return join(out, `beoboard-${version}.tgz`);
 }
 
 /** What npm says that is in it (CycloneDX). Its number and time, which are others each time, are those of the commit. */
 export function bill(id) {
-  const found = JSON.parse(run('npm', ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']));
+  const found = JSON.parse(
+    run('npm', ['sbom', ...QUIETLY, '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
+  );
   found.serialNumber = `urn:uuid:${id.slice(0, 8)}-${id.slice(8, 12)}-5${id.slice(13, 16)}-a${id.slice(17, 20)}-${id.slice(20, 32)}`;
   found.metadata.timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000).toISOString();
   // npm takes the folder's name.
