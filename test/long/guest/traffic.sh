@@ -14,7 +14,7 @@ systemctl start beoboard-receive.service
 socket=$(of beoboard-receive.socket InvocationID)
 is 'systemd holds the port' "$(of beoboard-receive.socket ActiveState)" active
 began=$(date +%s)
-beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --for 120s --json >/tmp/load 2>/dev/null &
+beoboard load --to 127.0.0.1 --size "$NODES" --prefix load --json >/tmp/load 2>/dev/null &
 load=$!
 cpu() { awk '/^cpu / { print $2 + $3 + $4 + $6 + $7 + $8 + $9, $5 }' /proc/stat; }
 until_so sh -c '[ "$(beoboard nodes --state live --count)" -gt 2 ]'
@@ -33,6 +33,8 @@ is 'over a restart and an upgrade none is missed' "$(board "$missed")" 0
 kill -KILL "$(of beoboard-receive.service MainPID)"
 until_so sh -c '[ "$(systemctl show -P NRestarts beoboard-receive.service)" -ge 1 ]'
 until_so systemctl is-active beoboard-receive.service
+sleep 5
+kill -INT "$load"
 wait "$load"
 sent=$(node -p "JSON.parse(require('fs').readFileSync('/tmp/load', 'utf8')).reports")
 until_so sh -c ". /root/common.sh; same \"\$(board \"sum('reports', loaded) + $missed\")\" $sent"
