@@ -22,9 +22,9 @@ function help(): string {
     '  beoboard demo                        everything on this machine, in one terminal',
     '  beoboard receive                     on the master',
     '  beoboard send --to MASTER            on every node',
-    '  beoboard status                      how are they?',
+    '  beoboard status                      the state of all nodes',
     '',
-    `beoboard help VERB tells more. Exit codes: ${EXIT_CODES}`,
+    `See beoboard help VERB. Exit codes: ${EXIT_CODES}`,
     '',
   ].join('\n');
 }

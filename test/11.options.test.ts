@@ -343,9 +343,9 @@ t.test('help', async t => {
 Takes a few options and arguments.
 
 Options:
-  --board PATH     the board's file (default: /dev/shm/beoboard/board)
+  --board PATH     the board file (default: /dev/shm/beoboard/board)
   --once           send one report, flagged as the last, and exit
-  --interval TIME  from one report to the next, 100ms to 600s (default: 1s)
+  --interval TIME  time between reports, 100ms to 600s (default: 1s)
   -h, --help       show this help
 
 A field that was not measured is absent.

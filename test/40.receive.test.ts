@@ -306,7 +306,10 @@ t.test('the log: the buffer, that anybody is believed, and how long it stood sti
   const board = boardPath(t);
   const { child, output } = await startReceiver(t, board);
   t.match(output().stderr, /granted a socket buffer for [\d,]+ reports at once/);
-  t.equal(output().stderr.match(/without --key-file: verifies nothing, and believes any report\n/g)?.length, 1);
+  t.equal(
+    output().stderr.match(/without --key-file: reports are not verified, and any sender is trusted\n/g)?.length,
+    1,
+  );
   t.notMatch(output().stderr, /stood still/);
   const reader = reading(t, board);
   child.kill('SIGSTOP');

@@ -296,8 +296,8 @@ t.test(
     await world.limits(2.2, started);
     for (const name of ['unicast', 'group']) t.equal(world.watcher.node(name)?.to, 'uncertain', name);
     const { stdout } = await run(['check', '--board', world.board]);
-    t.match(stdout, `what is sent to ${masterAt(1)} port ${PORT}`);
-    t.match(stdout, `what is sent to ${group} port ${PORT + 1}`);
+    t.match(stdout, `reports to ${masterAt(1)} port ${PORT}`);
+    t.match(stdout, `reports to ${group} port ${PORT + 1}`);
 
     await world.kill();
     options.listen = [masterAt(1), masterAt(2)];

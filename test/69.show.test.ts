@@ -205,7 +205,7 @@ t.test('the command: pages, raw, JSON, errors', async t => {
   t.same([some.code, heads(some.stdout), some.stderr], [1, ['node2'], 'beoboard show: not on the board: nobody\n']);
   const none = await show();
   t.same([none.code, none.stdout], [2, '']);
-  t.match(none.stderr, /^beoboard show: of which node\? write beoboard show NODE\n/);
+  t.match(none.stderr, /^beoboard show: no node given; write beoboard show NODE\n/);
   t.equal((await show('--raw', '--json', 'node2')).code, 2);
   t.equal((await show('node[1-')).code, 2);
   child.kill('SIGTERM');

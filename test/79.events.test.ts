@@ -324,7 +324,7 @@ t.test('lines: what happened alike to several nodes is one', async t => {
       'n9 refused: its wall clock is off',
       'eth0 is down: nothing is heard of the nodes behind it',
       'eth0 is up',
-      'eth0 is dark: all nodes behind it fell together, 30 of them; a switch or this master is likelier at fault',
+      'eth0 is dark: all nodes behind it fell together, 30 of them; a switch or this master is more likely at fault',
       'eth0 is no longer dark: a node behind it is heard again',
       'a socket buffer was full: 3 datagrams were dropped; see net.core.rmem_max',
       "a receiver began, the board's 3rd",

@@ -450,7 +450,7 @@ t.test('JSON: what is odd, and the nodes that were chosen', async t => {
     {
       kind: 'together',
       nodes: 'rack17n[01-48],rack18n[01-48]',
-      text: '96 nodes of rack[17-18] fell silent together: a switch or a rack rather than 96 nodes',
+      text: '96 nodes of rack[17-18] fell silent together: probably a switch or rack, not 96 nodes',
     },
   ]);
   const one = parsed(madeBoard(dead), { among: ['rack11n01', 'nobody'] });

@@ -63,7 +63,7 @@ function master(t: Test, trusting = false) {
 
 const FOREVER = { interval_ms: 600_000 };
 const DOWN =
-  'eth0 is down since \\d\\d:\\d\\d:\\d\\d \\(\\d\\d\\.\\ds\\): what is heard of its 4 nodes ends there; see that interface of this master';
+  'eth0 is down since \\d\\d:\\d\\d:\\d\\d \\(\\d\\d\\.\\ds\\): no reports from its 4 nodes since then; see that interface of this master';
 
 t.test('a link that is down', async t => {
   const { writer, ago, report, beat, ask } = master(t);
@@ -132,12 +132,12 @@ t.test('a link that is down', async t => {
   // Up again, and all that it was before.
   writer.linkState(1, UP, false, now().mono);
   beat();
-  t.match((await ask('status')).stdout, /\neth0 has been listened to for \S+ only: no node behind it is called silent/);
+  t.match((await ask('status')).stdout, /\neth0 has been listened to for \S+ only: no node behind it counts as silent/);
   t.equal((await ask('nodes', '--state', 'uncertain')).stderr, '');
 });
 
 const DARK =
-  'no node behind eth0 has reported for \\d\\d\\.\\ds, all 4 at once: a switch or this master is likelier at fault than 4 nodes';
+  'no node behind eth0 has reported for \\d\\d\\.\\ds, all 4 at once: a switch or this master is more likely at fault than 4 nodes';
 
 t.test('a link that is dark', async t => {
   const { writer, ago, report, beat, ask } = master(t);
@@ -209,7 +209,7 @@ t.test('a node that reports, and is refused for its clock', async t => {
   t.match(text, new RegExp(`\nn1 is silent: ${CLOCK}\n`));
   t.match(
     text,
-    /\n:: sends reports without the signature that they need under the name n1, 2 times in \d+ms, the last \S+ ago: it lacks .*\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
+    /\n:: sends reports without the required signature under the name n1, 2 times in \d+ms, the last \S+ ago: it lacks .*\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
   );
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent: ${CLOCK}\\. -->\n<HOST NAME="n1"`));
   const { board, nodes: all } = JSON.parse((await ask('status', '--json')).stdout);
@@ -464,7 +464,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   other(x({ boot_id: 2n }), x({ boot_id: 2n, seq: 1, t_boot_ns: 101n * S }));
   await refusals('rival', 2);
   const often = String.raw`\(rival, 2 times in \S+, the last \S+ ago\); give each a name of its own`;
-  const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is believed, 127\\.0\\.0\\.3 is refused ${often}`;
+  const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is trusted, 127\\.0\\.0\\.3 is refused ${often}`;
   const { text } = await ask('status');
   t.match(text, new RegExp(`\n${both}\n`));
   t.same(linesWith(text, '127.0.0.3').length, 1, 'and nothing else says so');
@@ -481,7 +481,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   await refusals('rival', 3);
   t.match(
     (await ask('status')).text,
-    /\nx: 3 machines report under this name: 127\.0\.0\.2 is believed, 127\S+ and 127\S+ are refused \(rival, /,
+    /\nx: 3 machines report under this name: 127\.0\.0\.2 is trusted, 127\S+ and 127\S+ are refused \(rival, /,
   );
 
   // The one that was believed has ended: the other takes its place.
@@ -492,7 +492,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   const after = (await ask('status')).text;
   t.match(
     after,
-    /\nx: 3 machines have reported under this name: 127\.0\.0\.3 is believed, 127\.0\.0\.1 was refused \(.*\), 127\.0\.0\.2 was believed until \S+ ago; /,
+    /\nx: 3 machines have reported under this name: 127\.0\.0\.3 is trusted, 127\.0\.0\.1 was refused \(.*\), 127\.0\.0\.2 was trusted until \S+ ago; /,
   );
   t.equal(linesWith(after, '127.0.0.3 is').length, 1);
 });
@@ -514,13 +514,13 @@ t.test('of two machines with one name, the one that was refused has outlived the
       '(rival, 4 times in 3.0s, the last 5.0s ago); give each a name of its own',
   ]);
   t.same(scene([rival('10.0.0.7', 30)]), [
-    'rival: x: 2 machines have reported under this name: 10.0.0.3 is believed, 10.0.0.7 was refused ' +
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted, 10.0.0.7 was refused ' +
       '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
   ]);
   // From where the one that has died had reported the board knows.
   t.same(scene([rival('10.0.0.3', 5)], 4), [
-    'rival: x: 2 machines have reported under this name: 10.0.0.3 is believed and was refused before ' +
-      '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was believed until 4.0s ago; give each a name of its own',
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted and was refused before ' +
+      '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was trusted until 4.0s ago; give each a name of its own',
   ]);
   t.same(scene([rival('10.0.0.3', 5)], 61), scene([rival('10.0.0.3', 5)]), 'for a minute');
   t.same(scene([], 4), [], 'another address alone is no second machine');

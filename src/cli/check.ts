@@ -35,14 +35,14 @@ export const verb = defineVerb({
     'beoboard check --nodes node[001-064] --fail closed',
     'beoboard check --ignore held,ecc',
   ],
-  notes: `One line, and behind the bar the figures. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are named
-with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill: beoboard status --help lists
-what may ail them, --ignore leaves some of it out, --health off all. A node that left less than 10 minutes ago is no fault. Behind the nodes stands what is likelier at fault than they: an interface of this master that is down, or
-by which none is heard any more, and why reports are refused. With --where the nodes for which the condition holds are counted in place
-of these, and named ones that are not on the board.
-When there is no board, or a stalled one, nothing is known about any node, and when a list cannot be read or taken, nobody knows which
-nodes are meant: that is 3, or with --fail open 0, with --fail closed 2. With --fail open names that are not on the board are told and do
-not count. In Slurm's PrologSlurmctld beoboard-gate asks for a job's nodes: it waits for what may come back, and answers by 0 or 1 alone.
+  notes: `Prints one line, with performance data behind the bar. Critical: nodes that are silent, that left longer than 10 minutes ago, or that are
+named with --nodes and not on the board. Warning: these, and nodes that are uncertain, never reported, or ill. beoboard status --help lists
+ailments; --ignore leaves some out, --health off all. A node that left less than 10 minutes ago is no fault. After the nodes come more
+likely causes: an interface of this master that is down or through which no node is heard any more, and why reports are rejected. With
+--where, nodes for which the condition holds are counted instead, and nodes named but not on the board.
+The result is 3 if there is no board or it is stalled, so that no state is known, or if the node list cannot be read. --fail open makes
+that 0, --fail closed makes it 2. With --fail open, names that are not on the board are reported but do not count.
+For Slurm's PrologSlurmctld use beoboard-gate: it waits for nodes that may come back, and answers with 0 or 1 only.
 Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 

@@ -22,9 +22,9 @@ export const verb = defineVerb({
     'beoboard describe held',
     'beoboard describe --json',
   ],
-  notes: `Without a name it lists all that conditions, --columns, --sort and --by take. A counter NAME has a rate, rates.NAME. A level may go without
-the unit in its name; what it is compared with has one then: mem_avail < 1GiB, mem_avail < 10%. The text of fields is that of
-proto/stat-v1.md.`,
+  notes: `Without a name, it lists all fields that conditions, --columns, --sort and --by accept. A counter NAME has a rate, rates.NAME. The unit
+at the end of a field's name may be left out; then write it with the value: mem_avail < 1GiB, mem_avail < 10%. The descriptions are those
+of proto/stat-v1.md.`,
 });
 
 type AnyReading = Reading | EntryReading;

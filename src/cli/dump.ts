@@ -23,8 +23,7 @@ export const verb = defineVerb({
     'beoboard dump --board /dev/shm/other/board | grep -m1 wrong',
     'beoboard dump --json | jq .header',
   ],
-  notes:
-    'The layout is that of proto/board-v2.md. Exit codes: 0 nothing is wrong, 1 something is, 4 there is no file to look at.',
+  notes: 'proto/board-v2.md describes the layout. Exit codes: 0 no error, 1 an error was found, 4 no file.',
 });
 
 type Header = Decoded<'board_header'>;

@@ -21,14 +21,15 @@ export const verb = defineVerb({
     'beoboard events --json | jq -r \'select(.event == "state" and .to == "silent") | .node\'',
     'beoboard events --for 1h >events.txt',
   ],
-  notes: `A line for each change of a node's state, each ailment that comes or goes, and each event that the receiver has written: restarts, boots,
-goodbyes, refusals (of nodes on the board, and why), links that go down, up or dark, full buffers. The first line says how the nodes are. Nodes to which the same happened
-between two looks, a quarter of a second apart, are in one line as a host list; with --json each has an object of its own, one a line
-(docs/json.md).
-Changes of state are not kept anywhere: --last tells of what the receiver has written alone, of which the board keeps 4,096.
-While the receiver is stalled, nothing is known about nodes, and none of them changes its state. Another board is followed, and one that
-is away is waited for, unless there was none at the start. With --nodes, changes of the others are left out.
-That its reader has gone it finds out with the next line that it writes. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was not on the board until then; 2 usage; 4 no board at the start.`,
+  notes: `Prints a line for each change of a node's state, each ailment that comes or goes, and each event of the receiver: restarts, boots,
+goodbyes, rejected reports of nodes on the board and why, links that go down, up or dark, full buffers. The first line sums up the nodes.
+The board is read four times a second. Nodes with the same event at the same reading share a line, as a host list. --json prints one
+object per line and node (docs/json.md).
+Changes of state are not stored: --last shows only events of the receiver, of which the board keeps 4,096.
+While the receiver is stalled, no node changes its state. If the board is replaced, the new one is followed; if it is missing, events
+waits for it, except at the start. With --nodes, changes of other nodes are left out.
+It notices that its reader has gone when it writes the next line. Exit codes: 0 ended by a signal, --for, or its reader; 1 a name was
+never on the board; 2 usage; 4 no board at the start.`,
 });
 
 /** From one look to the next: how late something is told at most. */

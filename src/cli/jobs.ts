@@ -26,10 +26,10 @@ export const verb = defineVerb({
     'beoboard jobs rack17n[01-48]',
     "beoboard jobs --json | jq '.jobs[] | select(.efficiency < 0.5) | .id'",
   ],
-  notes: `Of each job that holds nodes: how these are, worst first; the CPUs that it was given, how many of them are busy, and which share that is (EFF); memory in use;
-GPUs busy of those given. BUSY, EFF, MEM and GPUS are told where the job is alone on its nodes, and all of these are live: else nobody knows whose they are. WORST is the
-node that is in the worst state, or ill, or else the least busy one. Host lists choose jobs by their nodes, as the board or as Slurm calls them.
-What Slurm says is read from what beoboard slurm left. Exit codes: 0 done, 1 nothing is known of Slurm, 2 usage, 4 no board, or stalled.`,
+  notes: `For each job with nodes: the states of its nodes, worst first; CPUs allocated, how many are busy, and their share (EFF); memory in use;
+GPUs busy of those allocated. BUSY, EFF, MEM and GPUS are shown only if the job is alone on its nodes and all of these are live. WORST is
+the node in the worst state, or the ill one, or else the least busy one. Host lists select jobs by their nodes, by board or Slurm name.
+Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is known from Slurm, 2 usage, 4 no board, or stalled.`,
 });
 
 const ROWS = 40;

@@ -35,7 +35,7 @@ export const verb = defineVerb({
     'beoboard keygen --relay /etc/beoboard/relay.key',
   ],
   notes:
-    "Files are made with mode 0600, and none is ever overwritten. With --nodes, a directory takes a file NODE.key for each node; several nodes need one, and it is made if it is not there. - writes to stdout. Who has the cluster key can speak for every node: with nodes' own keys it stays on the master, and receivers derive the nodes' keys from it themselves. Exit codes: 0 made, 1 not made.",
+    "Files are made with mode 0600; existing files are never overwritten. With --nodes and a directory, each node's key goes to NODE.key in it; several nodes need a directory, which is created if missing. - writes to stdout. Whoever has the cluster key can send reports for every node. With node keys it stays on the master, where receivers derive the node keys from it. Exit codes: 0 made, 1 not made.",
 });
 
 const SECRET_BYTES = 32;

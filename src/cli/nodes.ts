@@ -36,12 +36,12 @@ export const verb = defineVerb({
     'beoboard nodes --state live --nodes rack17n[01-48] --count',
     "beoboard nodes --where 'state == live && load < 1'",
   ],
-  notes: `One host list, as Slurm and pdsh take it; nothing at all when there is no such node. --expand writes one name in each line. Names given
-with --nodes that are not on the board are told on stderr, and so is what is likelier at fault than the nodes: an interface of this
-master that is down, or by which none is heard any more, and why reports are refused. sbatch refuses a list with one name that Slurm does not know: --for slurm gives
-NodeNames of nodes that Slurm knows alone, and tells the others on stderr. Exit codes: 0 done, 1 a name is not on the board, or nothing is known of Slurm, 2 usage, 4 no board, or
-a stalled one: then nothing is known about any node, all of them are unknown, and none is silent. Within --exclude=$(…) the shell loses
-that code, and nobody is excluded: write it as in the example.`,
+  notes: `Prints one host list for Slurm and pdsh, or nothing if no node matches. --expand prints one name per line. Names given with --nodes that
+are not on the board are reported on stderr. So are more likely causes than the nodes: an interface of this master that is down or
+through which no node is heard, and why reports are rejected. sbatch rejects a list that contains a name unknown to Slurm: --for slurm
+prints NodeNames of nodes that Slurm knows, and reports the others on stderr. Exit codes: 0 done, 1 a name is not on the board or
+nothing is known from Slurm, 2 usage, 4 no board, or a stalled one: then all nodes are unknown and none is silent. Within --exclude=$(…)
+the shell loses this code and excludes nobody: write it as in the example.`,
 });
 
 /** Those in the states alone: reads liveness. */

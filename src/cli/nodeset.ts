@@ -25,12 +25,12 @@ export const verb = defineVerb({
     'beoboard nodeset --count @rack17.txt',
     'beoboard nodeset --expand @gpu',
   ],
-  notes: `A list is what Slurm, pdsh and ClusterShell agree on: names separated by commas, ranges of numbers in brackets, leading zeros kept;
-or @FILE, with a list on each line; or @GROUP, a group of ClusterShell's, whose nodeset is asked where there is no such file. Steps are
-read as ClusterShell has them, node[0-10/2]. Without any list, they are read from stdin, separated by blanks or lines. What one of the three would
-turn into names that nobody meant is refused: ! & ^ { }, open brackets, ranges that run backwards. Folded lists have brackets on the
-last number of a name only, and nothing behind them, since Slurm takes nothing else; --nd folds all numbers, for ClusterShell and pdsh
-(for Slurm, too, where nothing follows the last bracket). Exit codes: 0 done, 2 refused.`,
+  notes: `A list is what Slurm, pdsh and ClusterShell agree on: names separated by commas, ranges of numbers in brackets, leading zeros kept.
+@FILE reads a list from each line. @GROUP is a ClusterShell group; nodeset is asked if there is no such file. Steps are read as in
+ClusterShell, node[0-10/2]. Without any list, it reads stdin, separated by blanks or lines. Input that one of the three tools would turn
+into unintended names is an error: ! & ^ { }, open brackets, ranges that run backwards. Folded lists have brackets on the last number of
+a name only, with nothing behind them, since Slurm accepts nothing else. --nd folds all numbers, for ClusterShell and pdsh (and for
+Slurm where nothing follows the last bracket). Exit codes: 0 done, 2 wrong input.`,
 });
 
 /** Its own words for a group and its source: neither a path nor an operator. */

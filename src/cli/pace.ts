@@ -24,7 +24,7 @@ export const verb = defineVerb({
     "beoboard pace -w 'node[001-128]' --off",
   ],
   notes:
-    'Nodes take no orders from the network: this runs a command on them that writes a file, as whoever may do that. Senders believe it with --pace-file, when it is of root, and take what is within their --pace-min and --pace-max; when the time is over, or the file is removed, they go back to their own interval by themselves. The command line is shown before it is run. clush and pdsh need -S, or they do not tell that a node failed. Exit codes: 0 all right, 1 the command failed, 2 usage.',
+    'Nodes take no orders from the network. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
 });
 
 /** Commands at a time. */

@@ -25,9 +25,10 @@ export const verb = defineVerb({
     "beoboard show 'rack17n[01-04]'",
     'beoboard show --json node017',
   ],
-  notes: `Host lists without an option are those of -w. Of a node that is not live it shows the last known. --raw shows every field of its report under the
-names of proto/stat-v1.md, with the rates of what is counted; beoboard describe explains each. --json is that of beoboard status, of these
-nodes. What was not measured is left out. What Slurm says of it stands below, where beoboard slurm runs. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
+  notes: `Host lists may be given without -w. For a node that is not live, the last known values are shown; values that were not measured are left
+out. --raw shows every field of the report under its name in proto/stat-v1.md, with rates for counters; beoboard describe explains each.
+--json is that of beoboard status, for these nodes. If beoboard slurm runs, its data is at the end.
+Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 /** Columns of the terminal, within reason; 80 where there is none. */
@@ -38,7 +39,7 @@ function width(): number {
 export async function main(argv: string[]): Promise<number> {
   const { values, args } = parseVerb(verb, argv);
   const among = namesOf(verb.name, values.nodes, args) ?? [];
-  if (among.length === 0) throw new UsageError(verb.name, 'of which node? write beoboard show NODE');
+  if (among.length === 0) throw new UsageError(verb.name, 'no node given; write beoboard show NODE');
   if (values.raw && values.json) throw new UsageError(verb.name, '--raw and --json do not go together; leave one out');
   const reader = new BoardReader(values.board, values.owner);
   try {

@@ -45,28 +45,28 @@ ${Object.entries(meanings.node_state)
   .map(([state, meaning]) => `  ${state.padEnd(11)}${meaning}`)
   .join('\n')}
 
-Above the table stands what live nodes have, use and move together, of those that -w and --where choose: what is measured of them, and
-on how many nodes where it is not on all. Up to 40 nodes have a row each; more are folded into host lists, unless --long, --sort or
---columns asks for rows. Readings in brackets are the last known ones of a node that is not live; - was not measured. WAIT is the
-largest share of the last 10 s in which tasks waited for CPU, memory or I/O, SKEW the node's clock less the master's, DELAY how late its last
-report was made, LINK the interface of the master by which it reports, WHY why a node that reports is not heard. A ! behind the state says that something ails
-the node, and AILS what:
+Above the table are the totals of the live nodes selected by -w and --where: what they have, use and transfer, and on how many nodes it
+was measured if not on all. Up to 40 nodes get a row each; more are folded into host lists, unless --long, --sort or --columns asks for
+rows. Values in brackets are the last known ones of a node that is not live; - was not measured. WAIT is the largest share of the last
+10 s in which tasks waited for CPU, memory or I/O (PSI), SKEW the node's clock minus the master's, DELAY how late the node's last report
+was made, LINK the master's interface that receives its reports, WHY the reason why its reports are rejected. A ! after the state marks
+a node with an ailment, listed under AILS:
 ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
---watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It
-folds as status does, until l or s asks for rows; with --by it shows the groups, and Enter opens one. Where stdout is no terminal, or
-with --plain, it prints again every second; with --json one object a line, on a terminal, too.
-With --json, -o leaves of each node its name, its state and those fields: numbers as numbers, and what was not measured absent.
-A condition compares what beoboard describe lists (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or a text by
-~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%), and per cent of a part
-are of its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct and
-net.eth0.mbps ask of GPUs, interfaces and CPU groups. What was not measured compares with nothing, so
-that !(…) holds of it. Of a node that is not live the last known counts: state == live && … asks for what holds now.
---jobs puts beside each node what Slurm says of it, as beoboard slurm has left it: its state, whose jobs it has, and sentences where the two
-disagree; in brackets where that is old.
---by counts the states of each group and gives the mean of its live nodes: of load, cpu, mem, in and out, or of --columns.
-Host lists without an option are those of -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
+--watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It folds as
+status does; l or s asks for rows. With --by it shows the groups, and Enter opens one. With --plain, or if stdout is no terminal, it
+prints again every second; with --json one object per line.
+With --json, -o limits each node to its name, its state and these fields. Numbers are numbers; values that were not measured are absent.
+A condition compares names listed by beoboard describe (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or
+a text by ~ and !~ with a regular expression (RE2), joined by && || ! and parentheses. A number may have a unit (1GiB, 5s, 90%). A percentage
+of a part is relative to its whole: mem_avail < 10%. A flag stands alone: held, !root_readonly. GPUs, interfaces and CPU groups:
+any(gpu.util > 90%), all(net.carrier), gpu.0.util_pct, net.eth0.mbps. Comparisons with values that were not measured are false, so that
+!(…) is true. For nodes that are not live the last known values count: add state == live && for current values only.
+--jobs adds to each node what beoboard slurm last read: the state in Slurm and whose jobs run there, in brackets if it is old, and
+sentences where Slurm and the board disagree.
+--by counts the states of each group and shows the mean over its live nodes: of load, cpu, mem, in and out, or of --columns.
+Host lists may be given without -w. NO_COLOR turns colours off. Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 type Options = ValuesOf<typeof verb>;

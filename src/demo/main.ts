@@ -15,7 +15,7 @@ export const verb = defineVerb({
   options: ['for', 'interval'],
   examples: ['beoboard demo', 'beoboard demo --for 10s'],
   notes:
-    'Ends with q or Ctrl-C, or after --for; ? lists all keys. Uses a board of its own under /dev/shm and leaves nothing behind.',
+    'q, Ctrl-C and --for stop it; ? lists all keys. It uses its own board under /dev/shm and removes it at the end.',
 });
 
 /** This program. */

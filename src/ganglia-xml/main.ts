@@ -25,10 +25,10 @@ export const verb = defineVerb({
     'beoboard ganglia --listen 127.0.0.1 --metrics gmond',
     'beoboard ganglia --gmetad-listen 127.0.0.1 --grid campus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
   ],
-  notes: `In gmetad.conf: data_source "my cluster" 15 MASTER:8649. With --gmetad-listen ganglia-web's pages come from the board itself
-($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards are several clusters of one document.
-While a receiver is stalled, its hosts are shown as they last were for a minute; then nothing is served until it is back.
-SIGTERM, SIGINT and SIGHUP end it.`,
+  notes: `In gmetad.conf: data_source "my cluster" 15 MASTER:8649. With --gmetad-listen, ganglia-web reads its pages directly from the board
+($conf['ganglia_port'] = 8652); its graphs still need a gmetad that writes RRDs. Several boards are several clusters in one document.
+While a receiver is stalled, its hosts keep their last values for a minute; then nothing is served until it is back.
+SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
 type Options = ValuesOf<typeof verb>;

@@ -13,9 +13,9 @@ export const verb = defineVerb({
   summary: VERBS.xml,
   options: ['board', 'owner', 'metrics', 'config'],
   examples: ['beoboard xml', 'beoboard xml | xmllint --valid --noout -'],
-  notes: `One document, for looking at and for tools that read Ganglia's XML from a file or a pipe; beoboard ganglia serves it.
-While the receiver is stalled, the hosts are shown as they last were, and each METRIC's TN says how old it really is.
-A host's TN is Ganglia's word for up and down (below 80 it is up), not its age: report_age is that.
+  notes: `Prints one document, for reading and for tools that take Ganglia's XML from a file or a pipe; beoboard ganglia serves it.
+While the receiver is stalled, hosts keep their last values; TN of each METRIC is its real age.
+TN of a HOST only says whether it is up (below 80) or down; its age is in report_age.
 Exit codes: 0 done, 2 usage, 4 no board, or stalled.`,
 });
 

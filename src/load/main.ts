@@ -43,9 +43,10 @@ export const verb = defineVerb({
     'beoboard load --to 127.0.0.1 --size 100k --rate 100k --for 60s',
     'beoboard load --to 127.0.0.1 --size 512 --loss 2% --silent node[097-192] --silent-from 30s --silent-for 1m',
   ],
-  notes: `Every node reports once per --interval; with --rate, reports a second in all, the interval follows from it. The nodes are called
-PREFIX and a number with as many digits as --size has (node0001 of 1000), or as --nodes has them in place of --size and --prefix; every eighth has GPUs. When it ends they fall silent, as if a switch had failed. Reports that are left out are counted
-by the master as lost. With --key-file, the cluster's key, each signs with its own key, as --require node demands. Send it only to a master of your own: what it costs there, at which size, is what it is for.`,
+  notes: `Every node reports once per --interval. With --rate, the interval follows from the total reports a second. Node names are PREFIX and a
+number, padded to the digits of --size (node0001 of 1000); --nodes replaces --size and --prefix. Every eighth node has GPUs. When it ends,
+all nodes fall silent, as if a switch had failed. The master counts dropped reports as lost. With --key-file, the cluster key, each node
+signs with its own key, as --require node demands. Use it only against your own master, to see what a cluster of this size costs there.`,
 });
 
 type Options = ValuesOf<typeof verb>;

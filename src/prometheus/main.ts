@@ -28,9 +28,9 @@ export const verb = defineVerb({
     "curl -sg 'http://127.0.0.1:9678/metrics?collect[]=state&nodes=node[01-12]'",
     'beoboard prometheus --board alpha=/dev/shm/a/board --board beta=/dev/shm/b/board',
   ],
-  notes: `In prometheus.yml: a job with honor_labels: true and the target MASTER:9678; docs/prometheus.md has it whole.
-/metrics takes collect[]=NAME, nodes=LIST, and k=1 and of=8 for the first of eight shards; /sd?of=8 gives all eight as targets.
-It listens on this machine alone. TLS and passwords are a proxy's. SIGTERM, SIGINT and SIGHUP end it.`,
+  notes: `In prometheus.yml, add a job with honor_labels: true and the target MASTER:9678; docs/prometheus.md shows the whole file.
+/metrics takes collect[]=NAME, nodes=LIST, and k=1 and of=8 for the first of eight shards; /sd?of=8 lists all eight as targets.
+It listens on this machine only. For TLS and passwords, use a proxy. SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
 type Options = ValuesOf<typeof verb>;

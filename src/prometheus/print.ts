@@ -16,8 +16,8 @@ export const verb = defineVerb({
   options: ['board', 'owner', 'collect', 'nodes', 'openmetrics', 'node-metrics', 'config'],
   forms: forms.metrics,
   examples: ['beoboard metrics', 'beoboard metrics | promtool check metrics', 'beoboard metrics --collect state,gpus'],
-  notes: `For looking, and for promtool. Not for node_exporter's textfile collector: a file that is no longer written keeps dead nodes alive.
-Exit codes: 0 done, 1 some of --nodes are not on the board, 2 usage, 4 no board, or stalled.`,
+  notes: `For reading, and for promtool. Do not use it with node_exporter's textfile collector: a file that is no longer updated keeps dead nodes
+alive. Exit codes: 0 done, 1 some of --nodes are not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
 function* written(pieces: Iterable<Uint8Array | undefined>): Generator<Uint8Array> {

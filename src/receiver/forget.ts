@@ -19,7 +19,7 @@ export const verb = defineVerb({
   arguments: ['<list>'],
   examples: ['beoboard forget node017', 'beoboard forget node[001-064],login2', 'beoboard forget @retired.txt'],
   notes:
-    "A node that reports again comes back with its next report; one of the receiver's --nodes stays, as one that never reported. Run it as the user of the receiver, or as root. Exit codes: 0 all are forgotten, 1 some had no record, 4 there is no board.",
+    "A node that still reports comes back with its next report. A node of the receiver's --nodes stays, as one that never reported. Run it as the user of the receiver, or as root. Exit codes: 0 all forgotten, 1 some had no record, 4 no board.",
 });
 
 const NO_BOARD = 4;

@@ -118,7 +118,8 @@ function tellDrops(before: ReceiverStatus, after: ReceiverStatus, log: Log): voi
 
 const HINTS: Partial<Record<(typeof enums.reason)[number], string>> = {
   cluster: ' (reports of another cluster; compare --cluster here and there)',
-  auth_missing: ' (no tag, or a lesser one than --require says or the name has proved; see --key-file on the nodes)',
+  auth_missing:
+    ' (no signature, or a weaker one than --require or an earlier report of the name; see --key-file on the nodes)',
   key_id: ' (signed with a key that is not in --key-file)',
   tag: ' (signed with another key under the same number, or forged)',
   clock: ' (the wall clock of a node is off by more than --clock-window)',

@@ -45,7 +45,7 @@ export const verb = defineVerb({
     'beoboard receive --listen 127.0.0.1:0 --board /dev/shm/my/board',
   ],
   notes:
-    'Sockets that systemd passes take the place of --listen. Without --nodes every name that reports gets a record, first come, first served. Without --key-file tags are not looked at. A name that has proved a key is not believed with a lesser one; beoboard forget releases it. SIGHUP reads --config, the node list and the key file again: nodes, capacity, keys and limits may change without a report lost. SIGTERM and SIGINT end it; the board stays and can be read.',
+    'Sockets passed by systemd replace --listen. Without --nodes, every name that reports gets a record until the board is full. Without --key-file, signatures are not checked. Once a name has proved a key, reports with a weaker one are rejected; beoboard forget releases the name. SIGHUP reads --config, the node list and the key file again; nodes, capacity, keys and limits can change without losing a report. SIGTERM and SIGINT stop it; the board stays and can be read.',
 });
 
 type Options = ValuesOf<typeof verb>;
@@ -191,7 +191,7 @@ export async function main(argv: string[]): Promise<number> {
   onHangup(log, service, status, () => {
     board = change(receiver, options, readOptions(argv), board, log);
   });
-  if (board.trust === undefined) log.warn('without --key-file: verifies nothing, and believes any report');
+  if (board.trust === undefined) log.warn('without --key-file: reports are not verified, and any sender is trusted');
   tellTrust(board.trust, undefined, log);
   tellParent({ listening: bound });
   log.info(`ready: listening on ${bound.join(', ')}, board ${options.board}`);

@@ -334,7 +334,7 @@ export class Follower {
     this.#taken = state === -2;
     this.#path = why;
     if (state !== 1) return;
-    this.#settings.log.warn('the board was deleted, replaced, cut or its mode changed: begins another');
+    this.#settings.log.warn('the board was deleted, replaced, cut or its mode changed: starts a new one');
     if (!this.#renew(this.#limits)) this.#board = undefined;
   }
 
@@ -364,7 +364,7 @@ export class Follower {
     this.#steady = false;
     this.#next = undefined;
     this.#mirror.distrust();
-    this.#settings.log.warn('a clock stood still, here or at the master: begins another board');
+    this.#settings.log.warn('a clock stood still, here or at the master: starts a new board');
   }
 
   #refuse(key: string, why: string): void {

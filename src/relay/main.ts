@@ -24,7 +24,7 @@ export const verb = defineVerb({
     'beoboard relay --nats nats://10.0.0.1:4222 --nats nats://10.0.0.2:4222 --site home --key-file /etc/beoboard/relay.key',
   ],
   notes:
-    'Runs on the master, beside its receiver, whose board it only reads. The cluster is that of the board, which needs a name of a-z 0-9 _ -. Subjects begin with beoboard.v1.SITE.CLUSTER.MASTER. Every message is signed with --key-file; mirrors have the public key. A second relay of one name waits until the first is unheard for 3 s. Who has the key can speak for this master. SIGTERM and SIGINT end it.',
+    'Run it on the master, beside the receiver. It only reads the board. The cluster name is that of the board: a-z 0-9 _ -. Subjects begin with beoboard.v1.SITE.CLUSTER.MASTER. Every message is signed with --key-file; mirrors have the public key. Whoever has the secret key can publish for this master. A second relay of the same name waits until the first has been silent for 3 s. SIGTERM and SIGINT stop it.',
 });
 
 const LOOK_MS = 1000;

@@ -36,7 +36,7 @@ export const verb = defineVerb({
     'beoboard status',
   ],
   notes:
-    'Every command that reads a board reads this one. It follows one master at a time, of those that --trust names, and makes no verdicts of its own: silent is what that master calls silent, and a node that another master hears is uncertain. It changes masters when the one that it follows is unheard for 3 s or stalled, or another has had a tenth more nodes for 10 s; then the board is a new one. It is no board for beoboard receive or forget. --name is what its answers are sent to: _INBOX_NAME. With --key-file, the key of the cluster, each report must prove that its node made it, after the one before; who has this file can speak for every node. SIGTERM and SIGINT end it; the board stays, and says that nothing is known.',
+    'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the master has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
 });
 
 /** As many as the marks of a board have room for. */

@@ -182,7 +182,7 @@ export class Relay {
     if (this.#waitingNs === undefined || now - this.#waitingNs < UNHEARD_NS) return;
     this.#waitingNs = undefined;
     this.#begin();
-    if (this.#rivalNs !== 0n) this.#options.log.info('the other relay of this name is unheard for 3 s: begins');
+    if (this.#rivalNs !== 0n) this.#options.log.info('the other relay of this name has been silent for 3 s: starts');
   }
 
   /** A run of ours has a number of its own, also after it has given way to another. */
@@ -211,12 +211,12 @@ export class Relay {
       this.#waitingNs = now;
       this.#options.log.seldom(
         'rival',
-        `another relay publishes ${this.#options.subject}: waits until it is unheard for 3 s`,
+        `another relay publishes ${this.#options.subject}: waits until it has been silent for 3 s`,
       );
     } else if (head.run < this.#run) {
       // Both have begun, each unheard by the other: one gives way, and both know which.
       this.#waitingNs = now;
-      this.#options.log.warn(`another relay publishes ${this.#options.subject}, too: gives way to it`);
+      this.#options.log.warn(`another relay publishes ${this.#options.subject}, too: stops until that one is silent`);
     }
   }
 
@@ -306,7 +306,7 @@ export class Relay {
         return;
       }
       if (state === HARVEST.backward) {
-        this.#options.log.warn('a node has an older report than before: goes on as with another board');
+        this.#options.log.warn('a node has an older report than before: starts a new board');
         this.#salt++;
         this.#close();
         return;

@@ -53,7 +53,7 @@ export const verb = defineVerb({
     'beoboard send --once --to - | xxd | head -4',
   ],
   notes:
-    'SIGTERM and SIGINT end it with a last report flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again: destinations, name and interval may change without a report lost. A longer interval is announced by twelve reports at the old one, and for at least twelve seconds; the old name of a node that takes another one says goodbye. A pace file holds one line, interval TIME for TIME; it is trusted when it belongs to root or to the user of the sender and nobody else can write it: docs/operations.md.',
+    "SIGTERM and SIGINT stop it with a last report, flagged goodbye. A master that cannot be reached is logged once and retried indefinitely. SIGHUP reads --config again; destinations, name and interval can change without losing a report. Before a longer interval takes effect, the sender announces it in twelve reports at the old one, for at least twelve seconds. When the name changes, the old one says goodbye. A pace file holds one line, interval TIME for TIME. It is trusted if it belongs to root or the sender's user and nobody else can write it: see docs/operations.md.",
 });
 
 type Options = ValuesOf<typeof verb>;

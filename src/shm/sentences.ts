@@ -121,7 +121,7 @@ function downText(board: Snapshot, link: LinkEntry): string {
   const name = oneLine(linkName(link));
   const since = `since ${moment(board, sinceMs(board, link.changedNs))}`;
   const whose = link.nodes === 1 ? 'its one node' : `its ${plural(link.nodes)}`;
-  const ends = `what is heard of ${whose} ends there`;
+  const ends = `no reports from ${whose} since then`;
   const { gone, no_address } = linkState(link);
   if (gone && link.name === ELSEWHERE) {
     const [who, last, them] =
@@ -137,7 +137,7 @@ function downText(board: Snapshot, link: LinkEntry): string {
   if (no_address) {
     const to = `${link.address || 'the address'}${link.port > 0 ? ` port ${link.port}` : ''}`;
     return (
-      `what is sent to ${to}, to which the nodes behind ${name} report, does not reach the receiver ${since}: ${ends}; ` +
+      `reports to ${to}, from the nodes behind ${name}, have not reached the receiver ${since}: ${ends}; ` +
       'see the addresses and routes of this master, and where the receiver listens'
     );
   }
@@ -147,7 +147,7 @@ function downText(board: Snapshot, link: LinkEntry): string {
 /** That all nodes of a link fell together. `forMs`: since the last of them reported. */
 function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number): string {
   const none = `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}`;
-  const fault = 'a switch or this master is likelier at fault';
+  const fault = 'a switch or this master is more likely at fault';
   // The others were forgotten, or report by other links.
   if (darkNodes === 1) return `${none}, and its last one fell at once with others: ${fault} than that node`;
   return `${none}, ${darkNodes >= nodes ? 'all ' : ''}${darkNodes} at once: ${fault} than ${plural(darkNodes)}`;

@@ -42,7 +42,8 @@ export function readTrust(verb: string, { keyFile, require, clockWindow }: Optio
 /** Says by what reports are believed; nothing where they are not verified, and were not before. */
 export function tellTrust(trust: Trust | undefined, before: Trust | undefined, log: Log): void {
   if (trust === undefined) {
-    if (before !== undefined) log.warn('without --key-file from now on: verifies nothing, and believes any report');
+    if (before !== undefined)
+      log.warn('without --key-file from now on: reports are not verified, and any sender is trusted');
     return;
   }
   const ids = trust.keys.map(({ id }) => id).join(' and ');

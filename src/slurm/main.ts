@@ -26,9 +26,10 @@ export const verb = defineVerb({
   options: ['slurm-dir', 'slurm-bin', 'slurm-names', 'public-jobs', 'interval', 'board', 'owner', 'config'],
   forms: forms.slurm,
   examples: ['beoboard slurm', 'beoboard slurm --slurm-bin /opt/slurm/bin --slurm-names /etc/beoboard/slurm-names'],
-  notes: `It calls scontrol show node and squeue, each for at most 5 s, and writes into its folder state (jobs: for the group of this process alone), skip
-(NodeNames in power saving) and names (NodeNames that the board calls otherwise by more than case). beoboard jobs, show and status --jobs read them; so does the gate.
-It needs no right in Slurm but to look. docs/slurm.md has it whole. SIGHUP reads --config and --slurm-names again and asks Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT end it.`,
+  notes: `It calls scontrol show node and squeue, each for at most 5 s. It writes into its folder: state (jobs are readable by its own group only),
+skip (NodeNames in power saving) and names (NodeNames that differ from the board by more than case). beoboard jobs, show, status --jobs and
+the gate read these files. It only needs permission to read from Slurm: see docs/slurm.md. SIGHUP reads --config and --slurm-names again
+and queries Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT stop it.`,
 });
 
 /** However long Slurm does not answer, it is asked again within this time, ms. */
@@ -60,7 +61,7 @@ class Telling {
       return line;
     }
     const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
-    if (this.#silentSince === undefined) this.log.warn(`${line}; what it said last is kept, with its age`);
+    if (this.#silentSince === undefined) this.log.warn(`${line}; its last answer is kept, with its age`);
     this.#silentSince ??= mono_ms;
     return line;
   }

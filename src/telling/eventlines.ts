@@ -72,7 +72,7 @@ function boardText(happening: Happening): string {
     case 'link_down':
       return `${oneLine(happening.link ?? '')} is down: nothing is heard of the nodes behind it`;
     case 'dark':
-      return `${oneLine(happening.link ?? '')} is dark: all nodes behind it fell together, ${happening.count} of them; a switch or this master is likelier at fault`;
+      return `${oneLine(happening.link ?? '')} is dark: all nodes behind it fell together, ${happening.count} of them; a switch or this master is more likely at fault`;
     case 'lit':
       return `${oneLine(happening.link ?? '')} is no longer dark: a node behind it is heard again`;
     case 'overflow':

@@ -116,7 +116,7 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     return {
       kind: 'together',
       nodes: fell,
-      text: `${who} fell silent together: a switch or a rack rather than ${fell.length} nodes`,
+      text: `${who} fell silent together: probably a switch or rack, not ${fell.length} nodes`,
     };
   });
 }
@@ -171,7 +171,7 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     found.push({
       kind: 'clock',
       nodes: [],
-      text: `most clocks are ${ahead(master, "this master's")}: the master's clock is wrong rather than theirs`,
+      text: `most clocks are ${ahead(master, "this master's")}: probably the master's clock is wrong`,
     });
   const odd = known
     .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
@@ -327,9 +327,9 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
   const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
   const told = [
-    `${address} is believed${others.length === 0 ? ` and was refused before (${often})` : ''}`,
+    `${address} is trusted${others.length === 0 ? ` and was refused before (${often})` : ''}`,
     ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} refused (${often})`]),
-    ...(isBefore ? [`${before.address} was believed until ${formatDuration(before.sinceMs)} ago`] : []),
+    ...(isBefore ? [`${before.address} was trusted until ${formatDuration(before.sinceMs)} ago`] : []),
   ];
   const count = 1 + others.length + Number(isBefore);
   const report = isOver ? 'have reported' : 'report';
@@ -387,7 +387,7 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
       number: link.number,
       text:
         `${oneLine(linkName(link))} has been listened to for ${formatDuration(listenedMs(link))} only: ` +
-        `no node behind it is called silent before ${formatDuration(silentAfter)}`,
+        `no node behind it counts as silent before ${formatDuration(silentAfter)}`,
     })),
   ];
   return told.map(({ number, text }) => ({
@@ -439,14 +439,14 @@ function drops(snapshot: Snapshot): Oddity[] {
 
 function receiver(snapshot: Snapshot): Oddity[] {
   const say = (text: string): Oddity => ({ kind: 'receiver', nodes: [], text });
-  if (snapshot.retired) return [say('another board has taken this one’s place: nothing is said about nodes')];
-  if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: nothing is said about nodes`)];
+  if (snapshot.retired) return [say('another board has replaced this one: the state of nodes is unknown')];
+  if (snapshot.stalled) return [say(`${stalledText(snapshot.closed)}: the state of nodes is unknown`)];
   const listened = snapshot.listenedMs;
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
   if (listened >= silentAfter) return [];
   return [
     say(
-      `the receiver has listened for ${formatDuration(listened)} only: no node is called silent before ${formatDuration(silentAfter)}`,
+      `the receiver has listened for ${formatDuration(listened)} only: no node counts as silent before ${formatDuration(silentAfter)}`,
     ),
   ];
 }

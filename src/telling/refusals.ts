@@ -67,7 +67,7 @@ export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<S
 
 /** What a source sends whose signature is missing or false, and why that may be. */
 const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>> = {
-  auth_missing: ['reports without the signature that they need', 'it lacks its key file, or somebody forges'],
+  auth_missing: ['reports without the required signature', 'it lacks its key file, or somebody forges'],
   key_id: [
     'reports signed with a key that the receiver does not have',
     'its key is not of this cluster, or an old one',

@@ -22,9 +22,9 @@ export const verb = defineVerb({
     'beoboard web --base /cluster --allow-host cluster.example.org',
     'beoboard web --show-jobs',
   ],
-  notes: `It listens on this machine alone, and serves to everybody who can ask. Who may ask from elsewhere, by which password and over
-TLS, is a proxy's business: docs/web.md has it for Apache, nginx and Open OnDemand. Programs read api/v1/nodes and the like, which
-api/v1/openapi.json describes. What it has seen it keeps in memory, for 15 minutes. SIGTERM, SIGINT and SIGHUP end it.`,
+  notes: `It listens on this machine only, and serves everybody who can connect. For access from elsewhere, with passwords and TLS, use a proxy:
+docs/web.md shows Apache, nginx and Open OnDemand. Programs read api/v1/nodes and others; api/v1/openapi.json describes them. The last 15
+minutes are kept in memory. SIGTERM, SIGINT and SIGHUP stop it.`,
 });
 
 /** Clients at once. */

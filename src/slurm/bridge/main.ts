@@ -60,13 +60,13 @@ export const verb = defineVerb({
     'beoboard bridge --status',
     'beoboard bridge --release',
   ],
-  notes: `Without enforce it is a dry run: it prints the very command lines, one for each silence, and gives Slurm no order. With --dry-run it
-is one though the file says enforce.
-It drains a node that has been silent for --drain-after, that Slurm calls IDLE, MIXED or ALLOCATED, and that nobody else has decided about; and lifts
-what it has drained itself, and nothing else, once the node has been live for --resume-after. A drain lets jobs go on. It never sets a node
-down, never cancels a job, and ends with all drains left in place. When many nodes are silent it stops (brakes), and says so.
-docs/bridge.md has its rules, and the way from nothing to a dry run to enforcing. SIGTERM, SIGINT and SIGHUP end it.
-With --status the exit code is 0 when a bridge that enforces runs, 1 when none does.`,
+  notes: `Without enforce it is a dry run: it prints the exact command lines, one for each silence, and runs none that changes Slurm. --dry-run
+takes precedence over enforce in the file.
+It drains a node that has been silent for --drain-after, that is IDLE, MIXED or ALLOCATED in Slurm, and that nobody else has drained or
+given a reason. It resumes only nodes that it drained itself, when they have been live for --resume-after. Jobs on a drained node go on.
+It never sets a node down and never cancels a job. When many nodes are silent it stops (brakes) and says so. When it ends, drains stay.
+docs/bridge.md has the rules, and the way from a dry run to enforcing. SIGTERM, SIGINT and SIGHUP stop it.
+With --status the exit code is 0 if an enforcing bridge runs, else 1.`,
 });
 
 type Values = ValuesOf<typeof verb>;

@@ -235,7 +235,7 @@ function setLife(life: string, why?: string): void {
   const words: Record<string, string> = {
     stalled: 'Stalled: nothing is known about any node',
     closed: 'The receiver was ended: nothing is known about any node',
-    retired: 'Another board has taken this one’s place',
+    retired: 'Another board has replaced this one',
     absent: 'No board',
     lost: why ?? '',
     connecting: 'Connecting',
