@@ -151,10 +151,10 @@ static void add_down(struct words *words, const struct census *c, const struct l
   const bool is_gone = (link->state & BB_LINK_STATE_GONE) != 0, is_one = link->nodes == 1;
   char end[200];
   struct words ends = WORDS(end);
-  add_text(&ends, "what is heard of its ");
+  add_text(&ends, "no reports from its ");
   if (is_one) add_text(&ends, "one node");
   else add_plural(&ends, link->nodes);
-  add_text(&ends, " ends there");
+  add_text(&ends, " since then");
   text_of(&ends);
   const uint64_t ago = since_ns(&c->look, link->changed_ns);
   if (is_gone && is_elsewhere(link)) {
@@ -165,11 +165,11 @@ static void add_down(struct words *words, const struct census *c, const struct l
     add_text(words, "which has been over since ");
     add_moment(words, &c->look, ago);
   } else if ((link->state & BB_LINK_STATE_NO_ADDRESS) != 0 && !is_gone) {
-    add_text(words, "what is sent to ");
+    add_text(words, "reports to ");
     add_destination(words, link);
-    add_text(words, ", to which the nodes behind ");
+    add_text(words, ", from the nodes behind ");
     add_link_name(words, l, i);
-    add_text(words, " report, does not reach the receiver since ");
+    add_text(words, ", have not reached the receiver since ");
     add_moment(words, &c->look, ago);
     ADD(words, ": ", end, "; see the addresses and routes of this master, and where the receiver listens");
   } else {
@@ -189,12 +189,12 @@ static void add_dark(struct words *words, const struct links *l, int i, uint64_t
   add_duration(words, for_ms);
   /* The others were forgotten, or report by other links. */
   if (link->dark_nodes == 1) {
-    add_text(words, ", and its last one fell at once with others: a switch or this master is likelier at fault than that node");
+    add_text(words, ", and its last one fell at once with others: a switch or this master is more likely at fault than that node");
     return;
   }
   add_text(words, link->dark_nodes >= link->nodes ? ", all " : ", ");
   add_number(words, link->dark_nodes);
-  add_text(words, " at once: a switch or this master is likelier at fault than ");
+  add_text(words, " at once: a switch or this master is more likely at fault than ");
   add_plural(words, link->dark_nodes);
 }
 
@@ -354,7 +354,7 @@ struct source {
 
 /* What a source sends whose signature is missing or false, and why that may be; NULL: that is not what was wrong. */
 static const char *const *signature_of(uint32_t reason) {
-  static const char *const missing[] = {"reports without the signature that they need", "it lacks its key file, or somebody forges"};
+  static const char *const missing[] = {"reports without the required signature", "it lacks its key file, or somebody forges"};
   static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is not of this cluster, or an old one"};
   static const char *const tag[] = {"reports with false signatures", "its key is not that of this cluster, or somebody forges"};
   switch (reason) {
