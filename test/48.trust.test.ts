@@ -289,7 +289,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   await until('node1 is believed', () => accepted() > 2);
   await until('node2 is not', () => refused('auth_missing') > 2);
   t.equal(find(reader, 'node2'), undefined);
-  await until('the receiver says so', () => /auth_missing \(no tag/.test(receiver.output().stderr));
+  await until('the receiver says so', () => /auth_missing \(no signature/.test(receiver.output().stderr));
 
   // Another key: first both are valid, then the senders change, then the old one goes.
   const hangup = async (child: typeof receiver, text: RegExp) => {
