@@ -14,7 +14,7 @@ const PAGES = [...among('.'), ...among('docs'), ...among('proto'), ...among('exa
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** A page without what stands in fences: there links and lines are others'. */
-const prose = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
+const prose = (text: string) => text.replace(/^ *```[\s\S]*?^ *```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
 
 /** What GitHub calls a heading. */
 function anchorOf(heading: string): string {
@@ -99,4 +99,20 @@ t.test('phrases that nobody understood', async t => {
       ),
   );
   t.same(found, []);
+});
+
+/** The words of a line; what stands in backticks is one. */
+const wordsOf = (line: string) => line.match(/(`[^`]*`|[^\s`])+/g) ?? [];
+
+t.test('lines wrap at 120 columns', async t => {
+  for (const page of [...among('docs'), 'README.md', 'CONTRIBUTING.md']) {
+    const long = prose(read(page))
+      .split('\n')
+      .flatMap((line, i) => {
+        // Tables, headings, pictures and comments cannot be wrapped, nor can one long word.
+        if (line.length <= 120 || /^(\||#|<!--|!\[)/.test(line)) return [];
+        return wordsOf(line.replace(/^\s*([-*]|\d+\.)\s/, '')).length > 1 ? [`${page}:${i + 1}`] : [];
+      });
+    t.same(long, [], page);
+  }
 });
