@@ -14,7 +14,8 @@ const PAGES = [...among('.'), ...among('docs'), ...among('proto'), ...among('exa
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 /** A page without what stands in fences: there links and lines are others'. */
-const prose = (text: string) => text.replace(/^ *```[\s\S]*?^ *```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
+const prose = (text: string) =>
+  text.replace(/^ *```[\s\S]*?^ *```$/gm, fence => '\n'.repeat(fence.split('\n').length - 1));
 
 /** What GitHub calls a heading. */
 function anchorOf(heading: string): string {
