@@ -55,11 +55,12 @@ const SHARE = 'usr/share/beoboard/';
  */
 export const PACKAGES = {
   'beoboard-common': {
-    summary: 'user and folders of the others',
+    summary: 'user and folders of beoboard',
     description: [
-      'Its daemons run as the user beoboard. The board lies in /dev/shm/beoboard,',
-      'what others write for the senders in /run/beoboard, and what daemons are',
-      'told in /etc/beoboard. The receiver may have a socket buffer of 64 MiB.',
+      'What all packages need: the user beoboard, the folder /dev/shm/beoboard for',
+      'the board, /run/beoboard for files that other programs write for the',
+      'senders, /etc/beoboard for options, and a sysctl that lets the receiver have',
+      'a socket buffer of 64 MiB.',
     ],
     depends: {
       deb: [
@@ -81,10 +82,10 @@ export const PACKAGES = {
   },
   'beoboard-send': {
     each: true,
-    summary: 'sender of nodes',
+    summary: 'sender for compute nodes',
     description: [
-      'One static program that tells the master once a second, in one datagram,',
-      'how this node is. It starts as soon as there is /etc/beoboard/send.toml.',
+      'A static program that reports the state of this node to the master, in one',
+      'datagram a second. Its unit needs the file /etc/beoboard/send.toml.',
     ],
     depends: { ours: ['beoboard-common'] },
     musl: true,
@@ -99,12 +100,12 @@ export const PACKAGES = {
   },
   beoboard: {
     each: true,
-    summary: 'receiver, tables and servers of the master',
+    summary: 'receiver, commands and servers for the master',
     description: [
-      'The receiver lays what nodes report on a board in shared memory; the',
-      'program shows it to people, Nagios, Ganglia, Prometheus and Slurm.',
-      'After installation the receiver runs, and hears this machine alone until',
-      '/etc/beoboard/receive.toml says otherwise.',
+      'The receiver writes the reports of all nodes to a board in shared memory.',
+      'Commands and servers show the board to people, Nagios, Ganglia, Prometheus',
+      'and Slurm. After installation the receiver runs, and listens on this machine',
+      'only, until /etc/beoboard/receive.toml says otherwise.',
     ],
     depends: {
       ours: ['beoboard-common'],
@@ -159,8 +160,8 @@ export const PACKAGES = {
     section: 'libs',
     summary: 'library to read the board',
     description: [
-      'For schedulers in C, and for what calls C: how each node is, what it last',
-      'told, and what may be behind a silence, out of shared memory.',
+      'For schedulers in C, and in languages that call C: the state of each node,',
+      'its last report, and the likely cause of a silence, from shared memory.',
     ],
     depends: { deb: ['libc6 (>= 2.28)'] },
     library: 'libbeoboard.so',
@@ -170,8 +171,8 @@ export const PACKAGES = {
     each: true,
     rpm: 'libbeoboard-devel',
     section: 'libdevel',
-    summary: 'to build with libbeoboard',
-    description: ['The header, the static library, a file for pkg-config, and the manual.'],
+    summary: 'development files of libbeoboard',
+    description: ['The header, the static library, a file for pkg-config, manual pages, examples.'],
     depends: { same: ['libbeoboard1'] },
     development: true,
     files: [
@@ -187,10 +188,10 @@ export const PACKAGES = {
   },
   'beoboard-gate': {
     each: true,
-    summary: 'gate for jobs of Slurm',
+    summary: "gate for Slurm's jobs",
     description: [
-      'A static program for PrologSlurmctld that says by its exit code whether a',
-      'job may start on its nodes, by the board.',
+      'A static program for PrologSlurmctld. Its exit code says whether the nodes of',
+      'a job are live on the board, so that the job may start.',
     ],
     depends: {},
     musl: true,
@@ -203,9 +204,9 @@ export const PACKAGES = {
     each: true,
     summary: 'short programs that read the board',
     description: [
-      'beoboard-nodes lists nodes by their states, beoboard-check says by its exit',
-      'code whether they are well: as beoboard nodes and beoboard check do, for',
-      'prologs, cron and loops. Static programs, which need no Node.js.',
+      'beoboard-nodes lists nodes by their states. The exit code of beoboard-check',
+      'says whether nodes are well. Both are static programs without Node.js, for',
+      'prologs, cron and loops, with the output of beoboard nodes and beoboard check.',
     ],
     depends: {},
     musl: true,
@@ -218,11 +219,11 @@ export const PACKAGES = {
   },
   'beoboard-mon': {
     each: true,
-    summary: "what a node is doing, by Supermon's protocol",
+    summary: "live readings of a node, by Supermon's protocol",
     description: [
-      'A static program that answers, as often as it is asked, what this node is',
-      'doing. beoboard zoom starts it over ssh; as a service, which is not started',
-      'by the installation, it listens on this machine alone.',
+      'A static program that answers with the current readings of this node, as',
+      'often as it is asked. beoboard zoom starts it over ssh. It can also run as a',
+      'service, which is not enabled by default and listens on this machine only.',
     ],
     depends: {},
     musl: true,
@@ -235,10 +236,10 @@ export const PACKAGES = {
   },
   'beoboard-gpu': {
     each: true,
-    summary: "NVIDIA's GPUs for the senders",
+    summary: 'NVIDIA GPUs for the senders',
     description: [
-      "Writes for the senders how NVIDIA's GPUs of this machine are. It loads the",
-      "driver's own library when it runs, and waits for one where there is none.",
+      'Writes the readings of the NVIDIA GPUs of this machine for the sender. It',
+      "loads the driver's own library at run time, and waits if there is no driver.",
     ],
     depends: { ours: ['beoboard-common'], deb: ['libc6 (>= 2.34)'] },
     units: { 'beoboard-gpu.service': { enabled: true } },

@@ -124,7 +124,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   // What the board says.
   ['reports that prove nothing', { seen: { isProved: false } }, /^its reports prove no key/],
   ['the same, taken all the same', { seen: { isProved: false }, policy: { unsigned: true } }, DRAINED],
-  ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is refused for its clock$/],
+  ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is rejected for its clock$/],
   ['what others send in its name', { seen: { refused: 'replay' } }, DRAINED],
   // Links.
   ['its link is dark', { links: [[1, { name: 'eth0', trouble: trouble('dark', 60) }]] }, /^its link eth0 is dark$/],

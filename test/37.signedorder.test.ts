@@ -690,7 +690,7 @@ t.test('through sockets: refused for its clock, shown as that, and believed once
   const never = await status();
   t.match(never, { name: 'node1', state: 'never', reports: 0, last_refusal: { reason: 'clock' } });
   t.ok(Math.abs(never.last_refusal.offset_us / 1e6 + 3600) < 60, `${never.last_refusal.offset_us} us`);
-  await until('the receiver says so', () => /refused 1 datagram: clock \(the wall clock/.test(output().stderr));
+  await until('the receiver says so', () => /rejected 1 datagram: clock \(the wall clock/.test(output().stderr));
 
   send(0, { t: 101, seq: 1 });
   await until('it is believed', () => find(reader, 'node1')?.record.accepted === 1);

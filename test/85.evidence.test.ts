@@ -180,7 +180,7 @@ t.test('a link that is dark', async t => {
   t.notMatch((await ask('xml')).stdout, /behind eth0/);
 });
 
-const CLOCK = 'its reports are refused, clock 1h00m ahead, the last \\S+ ago';
+const CLOCK = 'its reports are rejected, clock 1h00m ahead, the last \\S+ ago';
 
 t.test('a node that reports, and is refused for its clock', async t => {
   const { writer, ago, report, beat, ask } = master(t, true);
@@ -205,11 +205,11 @@ t.test('a node that reports, and is refused for its clock', async t => {
     new RegExp(`^BEOBOARD CRITICAL: of 2 nodes 1 silent \\(n1\\); n1 is silent: ${CLOCK} \\| `),
   );
   const text = (await ask('status', '--long')).stdout.replaceAll('\n  ', ' ');
-  t.match(text, /^n1 +silent .* refused, clock 1h00m ahead\b/m);
+  t.match(text, /^n1 +silent .* rejected, clock 1h00m ahead\b/m);
   t.match(text, new RegExp(`\nn1 is silent: ${CLOCK}\n`));
   t.match(
     text,
-    /\n:: sends reports without the required signature under the name n1, 2 times in \d+ms, the last \S+ ago: it lacks .*\nrefused :: \(n1\): clock, 2 times in 4\.5s, /,
+    /\n:: sends reports without the required signature under the name n1, 2 times in \d+ms, the last \S+ ago: it lacks .*\nrejected :: \(n1\): clock, 2 times in 4\.5s, /,
   );
   t.match((await ask('xml')).stdout, new RegExp(`\n<!-- n1 is silent: ${CLOCK}\\. -->\n<HOST NAME="n1"`));
   const { board, nodes: all } = JSON.parse((await ask('status', '--json')).stdout);
@@ -223,7 +223,7 @@ t.test('a node that reports, and is refused for its clock', async t => {
   t.ok(board.refused_senders[1].first_ms - board.refused_senders[1].last_ms > 4000);
   const dump = await ask('dump');
   t.match(dump.stdout, /\nlink 1\n +\d+ {2}name +eth0 ?\n/);
-  t.match(dump.stdout, /\nrefused sender \d+: clock, whole\n/);
+  t.match(dump.stdout, /\nrejected sender \d+: clock, whole\n/);
   t.match(dump.stdout, /\nevent \d+ \(entry \d+\): refusal, whole\n/);
   t.match(dump.stdout, /\nnothing is wrong\n$/);
   t.notMatch(dump.stdout, /link 2|evidence\[2\]/, 'nothing of what is not in use');
@@ -247,7 +247,7 @@ t.test('a node of which the last reports overtook each other is refused for noth
   beat();
   const nodes = await ask('nodes', '--state', 'silent');
   t.same([nodes.stdout, nodes.stderr], ['n1\n', '']);
-  t.notMatch((await ask('check')).stdout, 'refused');
+  t.notMatch((await ask('check')).stdout, 'rejected');
   const [{ why, late, last_refusal }] = JSON.parse((await ask('status', '--json')).stdout).nodes;
   t.same([why, late, last_refusal.reason], [undefined, 1, 'late']);
 });
@@ -382,15 +382,15 @@ t.test('the log names who is refused, each once a minute', async t => {
     { senders: [clock(30, 95)] },
     { senders: [clock(31, 96)] },
   );
-  t.same(told[0], ['beoboard receive: refused 10.1.2.3 (n017): clock, once']);
+  t.same(told[0], ['beoboard receive: rejected 10.1.2.3 (n017): clock, once']);
   t.same(told[1], [], 'no news');
   t.same(
     told[2],
-    ['beoboard receive: refused 10.1.2.4: cluster, 3 times in 35.0s'],
+    ['beoboard receive: rejected 10.1.2.4: cluster, 3 times in 35.0s'],
     'nor of who was told; late is no fault',
   );
   t.same(told.slice(3, 30).flat(), []);
-  t.same(told[30], ['beoboard receive: refused 10.1.2.3 (n017): clock, 31 times in 31.0s'], 'a minute later again');
+  t.same(told[30], ['beoboard receive: rejected 10.1.2.3 (n017): clock, 31 times in 31.0s'], 'a minute later again');
 });
 
 t.test('whoever invents addresses fills neither the log nor the memory', async t => {
@@ -464,7 +464,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   other(x({ boot_id: 2n }), x({ boot_id: 2n, seq: 1, t_boot_ns: 101n * S }));
   await refusals('rival', 2);
   const often = String.raw`\(rival, 2 times in \S+, the last \S+ ago\); give each a name of its own`;
-  const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is trusted, 127\\.0\\.0\\.3 is refused ${often}`;
+  const both = `x: 2 machines report under this name: 127\\.0\\.0\\.2 is trusted, 127\\.0\\.0\\.3 is rejected ${often}`;
   const { text } = await ask('status');
   t.match(text, new RegExp(`\n${both}\n`));
   t.same(linesWith(text, '127.0.0.3').length, 1, 'and nothing else says so');
@@ -481,7 +481,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   await refusals('rival', 3);
   t.match(
     (await ask('status')).text,
-    /\nx: 3 machines report under this name: 127\.0\.0\.2 is trusted, 127\S+ and 127\S+ are refused \(rival, /,
+    /\nx: 3 machines report under this name: 127\.0\.0\.2 is trusted, 127\S+ and 127\S+ are rejected \(rival, /,
   );
 
   // The one that was believed has ended: the other takes its place.
@@ -492,7 +492,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
   const after = (await ask('status')).text;
   t.match(
     after,
-    /\nx: 3 machines have reported under this name: 127\.0\.0\.3 is trusted, 127\.0\.0\.1 was refused \(.*\), 127\.0\.0\.2 was trusted until \S+ ago; /,
+    /\nx: 3 machines have reported under this name: 127\.0\.0\.3 is trusted, 127\.0\.0\.1 was rejected \(.*\), 127\.0\.0\.2 was trusted until \S+ ago; /,
   );
   t.equal(linesWith(after, '127.0.0.3 is').length, 1);
 });
@@ -510,16 +510,16 @@ t.test('of two machines with one name, the one that was refused has outlived the
   const rival = (address: string, last: number, count = 4) =>
     ({ reason: 'rival', address, name: 'x', first: last + 3, last, count }) as const;
   t.same(scene([rival('10.0.0.3', 5)]), [
-    'rival: x: two machines or senders have reported under this name, and 10.0.0.3, which has it now, was refused meanwhile ' +
+    'rival: x: two machines or senders have reported under this name, and 10.0.0.3, which has it now, was rejected meanwhile ' +
       '(rival, 4 times in 3.0s, the last 5.0s ago); give each a name of its own',
   ]);
   t.same(scene([rival('10.0.0.7', 30)]), [
-    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted, 10.0.0.7 was refused ' +
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted, 10.0.0.7 was rejected ' +
       '(rival, 4 times in 3.0s, the last 30.0s ago); give each a name of its own',
   ]);
   // From where the one that has died had reported the board knows.
   t.same(scene([rival('10.0.0.3', 5)], 4), [
-    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted and was refused before ' +
+    'rival: x: 2 machines have reported under this name: 10.0.0.3 is trusted and was rejected before ' +
       '(rival, 4 times in 3.0s, the last 5.0s ago), 10.0.0.9 was trusted until 4.0s ago; give each a name of its own',
   ]);
   t.same(scene([rival('10.0.0.3', 5)], 61), scene([rival('10.0.0.3', 5)]), 'for a minute');
@@ -577,7 +577,7 @@ t.test('false signatures prove nothing of the names that they claim: their sourc
     );
     await until('the log tells', () => /127\.0\.0\.9/.test(output().stderr));
     t.match(linesWith(output().stderr, '127.0.0.9'), [
-      /^beoboard receive: refused 127\.0\.0\.9, which claims (the name|\d names,) node\S+: tag, /,
+      /^beoboard receive: rejected 127\.0\.0\.9, which claims (the name|\d names,) node\S+: tag, /,
     ]);
   }
 
@@ -605,9 +605,9 @@ t.test('the log names a source of false signatures once a minute, whatever names
     { senders: [sender('key_id', '10.1.2.9', 'n7', 1, 65)] },
   );
   t.same(told, [
-    ['beoboard receive: refused 10.1.2.9, which claims 2 names, n[1-2]: tag, 2 times in 1.0s'],
+    ['beoboard receive: rejected 10.1.2.9, which claims 2 names, n[1-2]: tag, 2 times in 1.0s'],
     [],
-    ['beoboard receive: refused 10.1.2.9 (n[5-6]): clock, 3 times in 4.0s'],
-    ['beoboard receive: refused 10.1.2.9, which claims the name n7: key_id, once'],
+    ['beoboard receive: rejected 10.1.2.9 (n[5-6]): clock, 3 times in 4.0s'],
+    ['beoboard receive: rejected 10.1.2.9, which claims the name n7: key_id, once'],
   ]);
 });

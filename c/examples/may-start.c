@@ -37,7 +37,7 @@ static void explain(const beoboard *b, const char *name) {
   }
   if (beoboard_last_refusal(b, index, &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  printf("; it reports, and is refused: %s, its clock %+.3f s off", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
+  printf("; it reports, and is rejected: %s, its clock %+.3f s off", reason != NULL ? reason : "?", (double)refusal.skew_us / 1e6);
 }
 
 int main(int argc, char **argv) {

@@ -168,7 +168,7 @@ static void add_refusal(const struct judging *j, const char *name) {
   struct beoboard_refusal refusal;
   if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
   const char *reason = beoboard_reason_name((int)refusal.reason);
-  add(j->out, " (it reports, and is refused: %s)", reason == NULL ? "?" : reason);
+  add(j->out, " (it reports, and is rejected: %s)", reason == NULL ? "?" : reason);
 }
 
 static void add_node(const struct judging *j, size_t i) {

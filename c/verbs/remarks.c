@@ -302,7 +302,7 @@ static void add_one_refused(struct words *words, const struct refused *r) {
   add_one_line(words, span_of(r->name));
   if (r->state == BEOBOARD_NEVER) add_text(words, " has no report here");
   else ADD(words, " is ", beoboard_state_name(r->state));
-  add_text(words, ": its reports are refused, ");
+  add_text(words, ": its reports are rejected, ");
   add_reason(words, r->reason, r->offset_us);
   add_text(words, ", the last ");
   add_ago(words, r->age_ns);
@@ -328,7 +328,7 @@ static void add_refused(struct words *words, const struct refused *first, const 
   add_shown_names(words, names, count);
   if (first->state == BEOBOARD_NEVER) add_text(words, " have no report here");
   else ADD(words, " are ", beoboard_state_name(first->state));
-  add_text(words, ": their reports are refused, ");
+  add_text(words, ": their reports are rejected, ");
   if (first->reason == BB_REASON_CLOCK) {
     add_text(words, "clocks up to ");
     add_distance(words, (int64_t)far_us);

@@ -97,7 +97,7 @@ export const monitorDashboard: Dashboard = dashboard(
         lines({
           title: 'Datagrams and reports',
           description:
-            'Datagrams taken from the sockets, reports laid on the board, and reports that had come before by another way. The first less the others were refused.',
+            'Datagrams taken from the sockets, reports written to the board, and duplicates (reports that had arrived before by another path). All others were rejected.',
           unit: 'cps',
           width: 8,
           queries: [
@@ -235,7 +235,7 @@ export const monitorDashboard: Dashboard = dashboard(
           {
             title: 'Refused within the last hour',
             description:
-              'When a report with the name of that node was last refused, and why. One that is silent here and refused here reports, and is not believed.',
+              'When a report with the name of this node was last rejected, and why. A node that is silent and rejected here does report, but its reports are not accepted.',
             unit: 'none',
             width: 8,
             queries: [
@@ -254,7 +254,7 @@ export const monitorDashboard: Dashboard = dashboard(
         bars({
           title: 'Clocks farthest off',
           description:
-            "How far the clock of a node is from the master's, ahead or behind, time on the way included. At 60 s (--clock-window) reports may be refused.",
+            "How far the clock of a node is from the master's, ahead or behind, including the time on the way. At 60 s (--clock-window) reports may be rejected.",
           unit: 's',
           width: 8,
           min: 0,

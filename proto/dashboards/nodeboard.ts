@@ -396,7 +396,7 @@ export const nodeDashboard: Dashboard = dashboard(
               legend: 'lost',
             },
             per(its('reports_unheard_total'), 'unheard'),
-            per(its('reports_refused_total'), 'refused'),
+            per(its('reports_refused_total'), 'rejected'),
           ],
         }),
         lines({

@@ -219,9 +219,9 @@ class Dump {
     for (const { number, entry } of this.senders()) {
       if (blockState(entry) !== 'whole') continue;
       const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'none';
-      if (reason === 'none') return `refused sender ${number} is of no reason that there is`;
-      if (entry.name !== '' && !NAME.test(entry.name)) return `refused sender ${number}: its name is none`;
-      if (entry.count === 0) return `refused sender ${number} was refused not once`;
+      if (reason === 'none') return `rejected sender ${number} is of no reason that there is`;
+      if (entry.name !== '' && !NAME.test(entry.name)) return `rejected sender ${number}: its name is none`;
+      if (entry.count === 0) return `rejected sender ${number} has a count of 0`;
     }
     return undefined;
   }
@@ -398,7 +398,7 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
   }
   for (const { number, offset, entry } of dump.senders()) {
     const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'no reason';
-    page.text(`\nrefused sender ${number}: ${reason}, ${blockState(entry)}\n`);
+    page.text(`\nrejected sender ${number}: ${reason}, ${blockState(entry)}\n`);
     putLines(page, 'sender', view, offset);
     if (full()) yield written();
   }

@@ -151,7 +151,7 @@ const FAMILIES = [
     'Reports that had come before by another way.',
     ({ board }) => board.header.duplicate ?? 0,
   ),
-  small('receiver_refused_total', 'counter', 'Datagrams that were refused, by reason.', ({ board }) =>
+  small('receiver_refused_total', 'counter', 'Datagrams that were rejected, by reason.', ({ board }) =>
     enums.reason.flatMap((reason, i) =>
       reason === 'none' ? [] : [[{ reason }, board.header.refused[i] ?? 0] as const],
     ),

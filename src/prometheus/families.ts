@@ -191,14 +191,14 @@ const REPORTS: readonly Family[] = [
   recorded('node_reports_late', 'Reports that came after a newer one.', 'late'),
   recorded('node_reports_unheard', 'Reports that were missed while the receiver did not listen.', 'unheard'),
   recorded('node_reports_duplicate', 'Reports that had come before by another way.', 'duplicate'),
-  recorded('node_reports_refused', 'Reports with the name of the node that were refused.', 'refused'),
+  recorded('node_reports_refused', 'Reports with the name of the node that were rejected.', 'refused'),
   recorded('node_sender_restarts', 'Starts of the sender of the node without a boot.', 'restarts'),
   recorded('node_reboots', 'Boots of the node.', 'reboots'),
   recorded('node_resets', 'Reports that were accepted only because nothing else was heard for long.', 'resets'),
   {
     name: 'node_last_refusal_timestamp_seconds',
     type: 'gauge',
-    help: "When a report of the node was last refused, by the master's clock, and why.",
+    help: "When a report of the node was last rejected, by the master's clock, and why.",
     series: [
       {
         labels: NONE,

@@ -123,7 +123,7 @@ const COUNTED = {
   unheard: 'reports that were missing while the receiver did not listen',
   duplicate: 'reports that came before by another road',
   late: 'reports that came after a newer one',
-  refused: 'reports of its name that were refused',
+  refused: 'reports of its name that were rejected',
   restarts: 'starts of its sender without a boot',
   reboots: 'boots of the node',
   resets: 'reports accepted only because nothing else was heard for long',
@@ -150,7 +150,7 @@ function why(node: Node): string | undefined {
   const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
   if (refusal === undefined) return undefined;
   const until = refusal.ageMs > LATELY_MS ? ` until ${formatDuration(refusal.ageMs)} ago` : '';
-  return `refused${until}, ${reasonText(refusal)}`;
+  return `rejected${until}, ${reasonText(refusal)}`;
 }
 
 const OWN: Reading[] = [

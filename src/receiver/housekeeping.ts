@@ -64,7 +64,7 @@ function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, na
     const { reason, count, firstNs, lastNs } = source;
     const span = formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6));
     const often = count === 1 ? 'once' : `${count} times in ${span}`;
-    log.warn(`refused ${whoIs(source)}: ${enums.reason[reason] ?? reason}, ${often}`);
+    log.warn(`rejected ${whoIs(source)}: ${enums.reason[reason] ?? reason}, ${often}`);
   }
 }
 
@@ -88,7 +88,7 @@ export function tellChanges(
   enums.reason.forEach((reason, i) => {
     const more = (after.refused[i] ?? 0) - (before.refused[i] ?? 0);
     if (more > 0)
-      log.seldom(reason, `refused ${more} ${more === 1 ? 'datagram' : 'datagrams'}: ${reason}${hint(reason)}`);
+      log.seldom(reason, `rejected ${more} ${more === 1 ? 'datagram' : 'datagrams'}: ${reason}${hint(reason)}`);
   });
   tellSenders(before, after, log, named, now);
 }

@@ -210,5 +210,5 @@ export const LATELY_MS = 60_000;
 export function refusalText(refusal: Refusal): string {
   const { ageMs } = refusal;
   const verb = ageMs <= LATELY_MS ? 'are' : 'were';
-  return `its reports ${verb} refused, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago`;
+  return `its reports ${verb} rejected, ${reasonText(refusal)}, the last ${formatDuration(ageMs)} ago`;
 }

@@ -46,7 +46,7 @@ function nodeText(happening: Happening & { node?: string | undefined }, { state 
     case 'goodbye':
       return 'said goodbye';
     case 'refusal':
-      return `refused: ${refusedFor(happening.reason)}`;
+      return `rejected: ${refusedFor(happening.reason)}`;
     default:
       return undefined;
   }
@@ -84,7 +84,7 @@ function boardText(happening: Happening): string {
     case 'forget':
       return `${counted(happening.count, 'node was', 'nodes were')} taken from the board`;
     case 'refusal':
-      return `a datagram was refused: ${refusedFor(happening.reason)}`;
+      return `a datagram was rejected: ${refusedFor(happening.reason)}`;
     case 'unknown':
       return `an event of a kind that this version does not know, number ${happening.number}`;
     default:

@@ -137,7 +137,7 @@ function reports(told: Told): Line[] {
       told.say('rates.agent_cpu_ms', 'sender at ', ' of a CPU'),
     ],
     [
-      told.some('refused', '', ' refused'),
+      told.some('refused', '', ' rejected'),
       lastRefusal && `the last ${formatDuration(lastRefusal.ageMs)} ago: ${reasonText(lastRefusal)}`,
     ],
     [flags.length === 0 ? undefined : `flags ${flags.join(' ')}`],

@@ -321,14 +321,14 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   // Who was refused has the name by now: both have one address, or it is long ago that the other was heard.
   if (others.length === 0 && !isBefore)
     return (
-      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was refused ` +
+      `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was rejected ` +
       `meanwhile (${often}); ${advice}`
     );
   const isOver = isBefore || sinceMs(snapshot, all.lastNs) > Number(snapshot.evidence.silentAfterNs) / 1e6;
   const is = isOver ? (others.length === 1 ? 'was' : 'were') : others.length === 1 ? 'is' : 'are';
   const told = [
-    `${address} is trusted${others.length === 0 ? ` and was refused before (${often})` : ''}`,
-    ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} refused (${often})`]),
+    `${address} is trusted${others.length === 0 ? ` and was rejected before (${often})` : ''}`,
+    ...(others.length === 0 ? [] : [`${others.join(' and ')} ${is} rejected (${often})`]),
     ...(isBefore ? [`${before.address} was trusted until ${formatDuration(before.sinceMs)} ago`] : []),
   ];
   const count = 1 + others.length + Number(isBefore);
@@ -370,7 +370,7 @@ function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: read
     found.push({
       kind: 'sender',
       nodes: [],
-      text: `refused at least ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
+      text: `rejected at least ${more} more ${more === 1 ? 'sender' : 'senders'} within the last minute: see refused_senders in status --json`,
     });
   return found;
 }

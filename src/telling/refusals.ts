@@ -36,7 +36,7 @@ function textOf(nodes: readonly RefusedNode[]): string {
   const are = state === 'never' ? 'have no report here' : `are ${state}`;
   const why = refusal.reason === 'clock' ? `clocks up to ${distanceText(farUs / 1e6)} off` : reasonText(refusal);
   const names = shownNames(nodes.map(({ name }) => name));
-  return `${names} ${are}: their reports are refused, ${why}, the last ${formatDuration(youngMs)} ago`;
+  return `${names} ${are}: their reports are rejected, ${why}, the last ${formatDuration(youngMs)} ago`;
 }
 
 /** A sentence for each state and reason, of those that were refused within the last minute. */
@@ -102,7 +102,7 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
   if (signature !== undefined)
     return `${source.address} sends ${signature[0]}${claimText(snapshot, source)}, ${often}: ${signature[1]}`;
   const who = source.names.length === 0 ? '' : ` (${claimed(source.names)})`;
-  return `refused ${source.address}${who}: ${reason}, ${often}`;
+  return `rejected ${source.address}${who}: ${reason}, ${often}`;
 }
 
 /**

@@ -41,7 +41,7 @@ export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['co
     `${all}${states.length > 0 ? `: ${states.join(', ')}` : ''}`,
     ...(mirror === '' ? [] : [mirror]),
     `no gaps${isDeaf(snapshot) ? ' in what reached it' : ''} for ${formatDuration(snapshot.listenedMs)}`,
-    ...(refusals.length > 0 ? [`refused ${refusals.join(', ')}`] : []),
+    ...(refusals.length > 0 ? [`rejected ${refusals.join(', ')}`] : []),
     ...droppedText(snapshot),
   ].join('; ');
 }

@@ -251,7 +251,7 @@ function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left 
 /** What of the board's own view speaks against acting on a node, whatever is to be done. */
 function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undefined {
   if (!unsigned && !seen.isProved) return 'its reports prove no key; see unsigned';
-  return seen.refused === 'clock' ? 'it reports, and is refused for its clock' : undefined;
+  return seen.refused === 'clock' ? 'it reports, and is rejected for its clock' : undefined;
 }
 
 /** Why a node that is silent, or ill, is not drained; undefined where it may be. Brakes come after this. */
