@@ -59,7 +59,7 @@ struct beoboard_rates;                 /* below, generated: its counters per sec
  *     -ESTALE    it is retired, and nothing has taken its place
  *     -EPERM     it belongs to somebody who is not believed, or others than its owner can write it
  *     -ELOOP     the path is a link; boards are no links
- *     -EBADMSG   it is no board, or one of another major version, of other reports, or of another boot or machine
+ *     -EBADMSG   it is not a board, or one of another major version, of other reports, or of another boot or machine
  *     -EUCLEAN   it is cut short, or its parts lead out of the file
  *     -EINVAL    flags are not 0, or BEOBOARD_OWNER names no user
  *     other      what open(2), mmap(2) or malloc(3) say, such as -EACCES or -ENOMEM
@@ -202,7 +202,7 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
 /* How many nodes are in each state; gives how many there are in all. Of a stalled or retired board all are UNKNOWN. */
 int beoboard_tally(const beoboard *b, int counts[BEOBOARD_NSTATES]);
 
-/* "live", "uncertain" …; NULL for what is no state. */
+/* "live", "uncertain" …; NULL for what is not a state. */
 const char *beoboard_state_name(int state);
 
 /* ---- How a node is ---- */
@@ -242,7 +242,7 @@ const char *beoboard_reason_name(int reason);
 
 /* >>>> generated from the documents in proto/: change these and run `npm run generate` */
 enum beoboard_ailment {
-    BEOBOARD_AILS_HELD           = 0,  /* held out of service by its administrator */
+    BEOBOARD_AILS_HELD           = 0,  /* put on hold by its administrator */
     BEOBOARD_AILS_BAD_HEALTH     = 1,  /* its own health check says bad */
     BEOBOARD_AILS_ROOT_READONLY  = 2,  /* its root file system is read-only */
     BEOBOARD_AILS_MEMORY_ERRORS  = 3,  /* memory errors that were not corrected */
@@ -251,9 +251,9 @@ enum beoboard_ailment {
     BEOBOARD_AILS_ROOT_FULL      = 6,  /* its root file system is nearly full */
     BEOBOARD_AILS_SCRATCH_FULL   = 7,  /* its scratch is nearly full */
     BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its own health check warns */
-    BEOBOARD_AILS_OOM            = 9,  /* programs were killed for want of memory */
+    BEOBOARD_AILS_OOM            = 9,  /* programs were killed because memory ran out */
     BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks hang in the kernel */
-    BEOBOARD_AILS_THROTTLED      = 11, /* it is throttled for its heat */
+    BEOBOARD_AILS_THROTTLED      = 11, /* it is throttled because of heat */
     BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */
 };
 #define BEOBOARD_NAILMENTS 13
@@ -268,7 +268,7 @@ int beoboard_ailments(const beoboard *b, int index);
 /* "held", "root_full" …: the name of an enum beoboard_ailment; NULL for what is none. */
 const char *beoboard_ailment_name(int ailment);
 
-/* The same in words for people: "held out of service by its administrator". */
+/* The same in words for people: "put on hold by its administrator". */
 const char *beoboard_ailment_text(int ailment);
 
 /* ---- Why a node is not heard ---- */

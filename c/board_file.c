@@ -202,7 +202,7 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
     p->lock_inode = (uint64_t)st.st_ino;
     return BB_KEPT;
   }
-  bb_fail(why, size, "somebody removes %s.lock again and again; see who does that", p->path);
+  bb_fail(why, size, "somebody removes %s.lock again and again; find out who does that", p->path);
   return BB_NOT_KEPT;
 }
 

@@ -265,7 +265,7 @@ static bool check_names(const char *const *names, size_t count, char *why, size_
   for (size_t i = 0; i < count; i++) {
     char name[64] = {0};
     memcpy(name, names[i], strnlen(names[i], sizeof name));
-    if (!bb_is_name(name)) return bb_fail(why, size, "\"%.63s\" is no node name", names[i]);
+    if (!bb_is_name(name)) return bb_fail(why, size, "\"%.63s\" is not a node name", names[i]);
   }
   return true;
 }

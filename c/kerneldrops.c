@@ -72,7 +72,7 @@ static bool make_room(struct bb_kernel_drops *d) {
   return true;
 }
 
-/* Reads a file from its beginning to its end. False where that is not to be had, or where it is no text. */
+/* Reads a file from its beginning to its end. False where that is not to be had, or where it is not text. */
 static bool read_whole(struct bb_kernel_drops *d, int fd) {
   size_t length = 0;
   while (fd >= 0) {

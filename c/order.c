@@ -148,7 +148,7 @@ static bool in_window(uint64_t t_real_ns, int64_t stamp_real_ns, const struct bb
 
 /* Whether a report was made after the last accepted one, by the node's wall clock. Less the clock's offset as the last report showed it, its
  * time is later than the last stamp; which is to say, later than the time in the last report. A last report from outside of the
- * window (a clock once in 2099) is no measure: then later than anything that was made before it inside of the window. */
+ * window (a clock once in 2099) is not a measure: then later than anything that was made before it inside of the window. */
 static bool is_fresh(const struct bb_order *o, const struct judged *j) {
   if (!in_window(j->report->t_real_ns, j->stamp.real_ns, j->limits)) return false;
   if (in_window(o->t_real_ns, o->stamp_real_ns, j->limits)) return j->report->t_real_ns > o->t_real_ns;

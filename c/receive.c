@@ -385,7 +385,7 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   }
   if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || get(fd, SO_TYPE) != SOCK_DGRAM ||
       (address.ss_family != AF_INET && address.ss_family != AF_INET6) || port_of(&address) == 0) {
-    snprintf(why, size, "descriptor %d, which we were passed, is no UDP socket with an address; see ListenDatagram= in its unit", fd);
+    snprintf(why, size, "the passed descriptor %d is not a UDP socket with an address; see ListenDatagram= in its unit", fd);
     return -1;
   }
   fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -536,7 +536,7 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   address.ss_family = inet_pton(AF_INET6, group, &v6) == 1 ? AF_INET6 : AF_INET;
   if (address.ss_family == AF_INET6) ((struct sockaddr_in6 *)&address)->sin6_addr = v6;
   else if (inet_pton(AF_INET, group, &((struct sockaddr_in *)&address)->sin_addr) != 1) {
-    snprintf(why, size, "%s is no address", group);
+    snprintf(why, size, "%s is not an address", group);
     return -1;
   }
   /* One socket for both where there is one for all addresses: a second could not be bound beside it. */

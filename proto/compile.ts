@@ -385,8 +385,8 @@ function parseConstant(row: Map<string, string>, at: string, problems: string[])
   const bits = /^u\d+$/.test(type) ? 8 * (NUMBERS[type] ?? 0) : 0;
   const text = /^"([ -~]+)"$/.exec(written)?.[1];
   const isNumber = /^(0x[0-9a-f]+|\d+)$/.test(written);
-  if (bits === 0) problems.push(`${at}: "${type}" is no type of a constant`);
-  if (text === undefined && !isNumber) problems.push(`${at}: "${written}" is no value`);
+  if (bits === 0) problems.push(`${at}: "${type}" is not a type of a constant`);
+  if (text === undefined && !isNumber) problems.push(`${at}: "${written}" is not a value`);
   const value =
     text !== undefined
       ? [...text].reduce((all, character, i) => all | (BigInt(character.charCodeAt(0)) << BigInt(8 * i)), 0n)
@@ -496,7 +496,7 @@ function checkRanges(contract: Contract, problems: string[]): void {
     const type = messageFields(contract).find(other => other.name === field)?.type;
     if (type === undefined) problems.push(`${at}: ${message} has no field "${field}"`);
     else if (!['u8', 'u16', 'u32'].includes(type)) problems.push(`${at}: ${field}: a range of ${type} is not checked`);
-    if (!(least <= most)) problems.push(`${at}: ${field}: ${least} to ${most} is no range`);
+    if (!(least <= most)) problems.push(`${at}: ${field}: ${least} to ${most} is not a range`);
     if (!known.some(other => other.name === reason)) problems.push(`${at}: ${field}: there is no reason "${reason}"`);
   }
 }

@@ -24,7 +24,7 @@ function roff(text: string, code = false): string {
     .join('');
 }
 
-/** A line of text: one that begins with a control character is no request. */
+/** A line of text: one that begins with a control character is not a request. */
 function guard(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }

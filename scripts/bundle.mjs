@@ -63,7 +63,7 @@ function put(folder, files) {
   for (const [name, code] of files) {
     const path = join(folder, name);
     if (existsSync(path) && readFileSync(path, 'utf8') === code) continue;
-    // Beside the folder: what a build that was killed leaves is no part of the package.
+    // Beside the folder: what a build that was killed leaves is not a part of the package.
     const made = join(dirname(folder), `${name}.${process.pid}`);
     writeFileSync(made, code, { mode: name === PROGRAM ? 0o755 : 0o644 });
     renameSync(made, path);

@@ -628,12 +628,12 @@ t.test('mistakes are refused, with file and line', t => {
     [
       'a range that runs backwards',
       [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | none |', '| `b` | 5 | 4 | none |'],
-      ['x.md:16: b: 5 to 4 is no range'],
+      ['x.md:16: b: 5 to 4 is not a range'],
     ],
     [
       'a range without a number',
       [...REPORT, '## ranges', ...RANGES, '| `a` | few | 4 | none |'],
-      /^x\.md:15: a: .* is no range$/,
+      /^x\.md:15: a: .* is not a range$/,
     ],
     [
       'a range with a reason that nobody knows',
@@ -652,11 +652,11 @@ t.test('mistakes are refused, with file and line', t => {
       ['## constants c', ...CONSTANTS, '| `a` | u16 | `"abc"` | |'],
       ['x.md:4: "abc" is no u16'],
     ],
-    ['a constant that is none', ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'], ['x.md:4: "-1" is no value']],
+    ['a constant that is none', ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'], ['x.md:4: "-1" is not a value']],
     [
       'a constant below zero',
       ['## constants c', ...CONSTANTS, '| `a` | i8 | 1 | |'],
-      ['x.md:4: "i8" is no type of a constant'],
+      ['x.md:4: "i8" is not a type of a constant'],
     ],
     [
       'a constant twice',
@@ -674,7 +674,7 @@ t.test('mistakes are refused, with file and line', t => {
       ['## terms t', ...TERMS, '| `a` | 0 | 1 | |', '| `b` | 1 | 2 | |'],
       ['x.md:4: a has rank 1, where 0 should be'],
     ],
-    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is no value']],
+    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is not a value']],
     [
       'a source of a set that is not slow',
       ['## sets valid', ...SETS, '| 0 | `a` | fast | |', '## sources s', ...SOURCES, '| `x` | `a` | | | | |'],

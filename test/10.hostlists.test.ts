@@ -93,7 +93,7 @@ t.test('node names', async t => {
     ['n'.repeat(64), rule],
   ];
   for (const [name, instead] of table) {
-    t.ok(refusal(() => parseNodeName(name), Error).endsWith(`is no node name; write ${instead}`), JSON.stringify(name));
+    t.ok(refusal(() => parseNodeName(name), Error).endsWith(`is not a node name; write ${instead}`), JSON.stringify(name));
   }
 });
 
@@ -108,8 +108,8 @@ t.test('lists from files', async t => {
   t.same(readNodes(`@${file('good')}`), ['node1', 'node2', 'login1', 'node3']);
   t.same(readNodes('a[1-2]'), ['a1', 'a2'], 'a list stays a list');
   const table: [value: string, message: string][] = [
-    [`@${file('bad')}`, `${file('bad')}:3, column 8: '1-x' is no range of numbers; write digits, as in node[1-3]`],
-    [`@${file('many')}`, `${file('many')}:2, column 1: too many names; at most 1000000 are taken; shorten the range`],
+    [`@${file('bad')}`, `${file('bad')}:3, column 8: '1-x' is not a range of numbers; write digits, as in node[1-3]`],
+    [`@${file('many')}`, `${file('many')}:2, column 1: too many names; at most 1000000 are allowed; shorten the range`],
     ['@', "'@' names no file; write @FILE or a list"],
     ['@/no/such', "cannot read '/no/such': no such file or directory; name a file that this user can read"],
   ];
@@ -125,7 +125,7 @@ t.test('lists from files', async t => {
   writeFileSync(file('bad'), Buffer.from([0x6e, 0xff, 0x0a]));
   t.match(
     refusal(() => readNodes(`@${file('bad')}`)),
-    /:1, column 2: '\ufffd' cannot stand here/,
+    /:1, column 2: '\ufffd' is not allowed here/,
     'bytes that are no UTF-8',
   );
 });

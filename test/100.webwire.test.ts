@@ -91,7 +91,7 @@ t.test('the river', async t => {
     t.strictSame(row.live, [...Array(11).fill(3), 2]);
     t.strictSame(row.silent, [...Array(11).fill(0), 1]);
     t.strictSame([row.least.at(-2), row.mean.at(-2), row.most.at(-2)], [0, 125, 250]);
-    t.strictSame([row.least.at(-1), row.most.at(-1)], [0, 125], 'what a silent node was at is no value of now');
+    t.strictSame([row.least.at(-1), row.most.at(-1)], [0, 125], 'what a silent node was at is not a value of now');
   });
   t.test('of groups that nobody had asked for, by what nodes have told', async t => {
     const grouped = new Grouped({ pattern: '^[a-z]' });

@@ -121,7 +121,7 @@ t.test('a board that stands still', async t => {
     };
     await refused('nodes?where=lod%3E1', 400, /^column 1: there is no field 'lod'; did you mean load\?|load/);
     await refused(`nodes?where=${'x'.repeat(257)}`, 400, /longer than 256 bytes/);
-    await refused('nodes?wher=1', 400, /'wher' is no parameter of this; .*where/);
+    await refused('nodes?wher=1', 400, /'wher' is not a parameter of this; .*where/);
     await refused('nodes?fields=a&fields=b', 400, /fields is given twice/);
     await refused(`nodes?fields=${Array(65).fill('load').join()}`, 400, /there are 65; write at most 64/);
     await refused('nodes?seq=x', 400, /seq is 'x'; write a whole number/);
@@ -130,7 +130,7 @@ t.test('a board that stands still', async t => {
     await refused('nodes?seq=4000000', 404, /is not kept; there are \d+ to \d+/);
     await refused('nodes/nobody', 404, /'nobody' is not on the board/);
     await refused('river?nodes=nobody', 400, /not on the board: 'nobody'/);
-    await refused('river?nodes=node[1-2001]', 400, /at most 2000 are told of at once/);
+    await refused('river?nodes=node[1-2001]', 400, /at most 2000 are allowed at once/);
     await refused('river?by=load%3E', 400, /neither a field nor a pattern/);
     await refused('stream?reading=cpus', 400, /'cpus' is none; did you mean cpu\?|cpu/);
     await refused('stream?by=/(/', 400, /no regular expression/);

@@ -89,7 +89,7 @@ t.test('everything by the keyboard', { skip }, async t => {
   await ask('nobody');
   t.equal(await page.textContent('#chosen'), 'No node is called nobody');
   await ask('a[');
-  t.equal(await page.textContent('#chosen'), '“a[” is no host list');
+  t.equal(await page.textContent('#chosen'), '“a[” is not a host list');
   await ask('live');
   await caption('Selected nodes');
   t.equal(await rows(), 36, 'a state, by its word');

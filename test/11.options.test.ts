@@ -47,7 +47,7 @@ t.test('durations are read', async t => {
     ['007s', 7_000],
   ];
   for (const [text, ms] of good) t.equal(parseDuration(text), ms, text);
-  const form = 'is no time; write a number and ms, s, m or h, as in 250ms or 1.5s';
+  const form = 'is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s';
   const bad: [text: string, says: string][] = [
     ['5', "'5' has no unit; write 5s or 5ms"],
     ['1.5', "'1.5' has no unit; write 1.5s or 1.5ms"],
@@ -59,8 +59,8 @@ t.test('durations are read', async t => {
     ['1d', `'1d' ${form}`],
     ['1e3ms', `'1e3ms' ${form}`],
     ['1s\n', `'1s\\u{a}' ${form}`],
-    ['0.4ms', "'0.4ms' is no whole number of ms; write 1ms"],
-    ['1.0004s', "'1.0004s' is no whole number of ms; write 1000ms"],
+    ['0.4ms', "'0.4ms' is not a whole number of ms; write 1ms"],
+    ['1.0004s', "'1.0004s' is not a whole number of ms; write 1000ms"],
     ['99999999999h', "'99999999999h' is too long; write a shorter time"],
     [`${'9'.repeat(400)}s`, `'${'9'.repeat(59)}…' is too long; write a shorter time`],
   ];
@@ -112,23 +112,23 @@ t.test('addresses', async t => {
   t.equal(parseAddress('a', 80).port, 80, 'another default port');
   const forms = 'write ADDR, ADDR:PORT or [V6]:PORT';
   const bad: [text: string, says: string][] = [
-    ['', `'' is no address; ${forms}`],
+    ['', `'' is not an address; ${forms}`],
     [':9000', "':9000' has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface"],
     ['9000', "'9000' has no address; write ADDR:9000"],
-    ['10.0.0', "'10.0.0' is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
-    ['10.0.0.256:1', "'10.0.0.256' is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
-    ['a:', "port '' of 'a:' is no port; write 0 to 65535"],
-    ['a:65536', "port '65536' of 'a:65536' is no port; write 0 to 65535"],
-    ['a:-1', "port '-1' of 'a:-1' is no port; write 0 to 65535"],
-    ['a:0x10', "port '0x10' of 'a:0x10' is no port; write 0 to 65535"],
-    ['[::1]:', "port '' of '[::1]:' is no port; write 0 to 65535"],
-    ['[a]:1', `'a' in brackets is no IPv6 address; ${forms}`],
-    ['[::1', `'[::1' is no address; ${forms}`],
-    ['::1::2', `'::1::2' is no address; ${forms}`],
-    ['udp://a:1', `'udp://a:1' is no address; ${forms}`],
-    ['a b', `'a b' is no address; ${forms}`],
-    ['-a', `'-a' is no address; ${forms}`],
-    ['a..b', `'a..b' is no address; ${forms}`],
+    ['10.0.0', "'10.0.0' is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
+    ['10.0.0.256:1', "'10.0.0.256' is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1"],
+    ['a:', "port '' of 'a:' is not a port; write 0 to 65535"],
+    ['a:65536', "port '65536' of 'a:65536' is not a port; write 0 to 65535"],
+    ['a:-1', "port '-1' of 'a:-1' is not a port; write 0 to 65535"],
+    ['a:0x10', "port '0x10' of 'a:0x10' is not a port; write 0 to 65535"],
+    ['[::1]:', "port '' of '[::1]:' is not a port; write 0 to 65535"],
+    ['[a]:1', `'a' in brackets is not an IPv6 address; ${forms}`],
+    ['[::1', `'[::1' is not an address; ${forms}`],
+    ['::1::2', `'::1::2' is not an address; ${forms}`],
+    ['udp://a:1', `'udp://a:1' is not an address; ${forms}`],
+    ['a b', `'a b' is not an address; ${forms}`],
+    ['-a', `'-a' is not an address; ${forms}`],
+    ['a..b', `'a..b' is not an address; ${forms}`],
   ];
   for (const [text, says] of bad)
     t.equal(
@@ -278,14 +278,14 @@ t.test('what is wrong, and what to write instead', async t => {
     [['--to'], '--to has no value; write --to ADDR[:PORT]'],
     [['--to', '--once'], '--to has no value, --once follows it; write --to ADDR[:PORT]'],
     [['--to', 'a:0'], "--to: 'a:0' has port 0; write the port that the receiver listens on"],
-    [['--to', 'a', '--to', 'b:x'], "--to: port 'x' of 'b:x' is no port; write 0 to 65535"],
+    [['--to', 'a', '--to', 'b:x'], "--to: port 'x' of 'b:x' is not a port; write 0 to 65535"],
     [['--board', ''], "--board: '' names no file; write a path"],
-    [['--name', 'Node1'], "--name: 'Node1' is no node name; write node1"],
+    [['--name', 'Node1'], "--name: 'Node1' is not a node name; write node1"],
     [['--name', 'a', '--name', 'b'], '--name is given 2 times; give it once'],
     [['--proc=a', '--proc=b', '--proc=c'], '--proc is given 3 times; give it at most 2 times'],
     [
       ['--cluster', 'a&b'],
-      "--cluster: 'a&b' is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first",
+      "--cluster: 'a&b' is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first",
     ],
     [['--interval', '5'], "--interval: '5' has no unit; write 5s or 5ms"],
     [['--interval', '50ms'], "--interval: '50ms' is out of bounds; write 100ms to 600s"],
@@ -293,10 +293,10 @@ t.test('what is wrong, and what to write instead', async t => {
     [['--drain', '101ms'], "--drain: '101ms' is out of bounds; write 0ms to 100ms"],
     [['--nodes', 'n[1-'], '--nodes: host list, column 2: a [ that is not closed; write node[1-3]'],
     [['--capacity', '0'], "--capacity: '0' is out of bounds; write 1 to 1000000"],
-    [['--capacity', '10,240'], "--capacity: '10,240' is no whole number; write 1 to 1000000, as in 10000 or 10k"],
+    [['--capacity', '10,240'], "--capacity: '10,240' is not a whole number; write 1 to 1000000, as in 10000 or 10k"],
     [['--capacity', '1001k'], "--capacity: '1001k' is out of bounds; write 1 to 1000000"],
-    [['--owner', 'a b'], "--owner: 'a b' is no user; write a user name or a user id"],
-    [['--owner', '4294967295'], "--owner: '4294967295' is no user; write a user name or a user id"],
+    [['--owner', 'a b'], "--owner: 'a b' is not a user; write a user name or a user id"],
+    [['--owner', '4294967295'], "--owner: '4294967295' is not a user; write a user name or a user id"],
     [['--prefix', '-n'], "--prefix: '-n' begins no node name; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first"],
     [
       ['--config', '/no/such'],
@@ -407,7 +407,7 @@ proc = [
   process.env.BEOBOARD_OWNER = 'a b';
   t.match(
     refusal(() => read()),
-    /^beoboard every: BEOBOARD_OWNER: 'a b' is no user; /,
+    /^beoboard every: BEOBOARD_OWNER: 'a b' is not a user; /,
   );
   process.env.BEOBOARD_OWNER = '';
   t.equal(read().owner, undefined, 'an empty variable is none');
@@ -421,11 +421,11 @@ t.test('config files that are refused', async t => {
     ['[receiver]\nboard = "x"\n', ":1: unknown name 'receiver'; known are board, "],
     ['a.b = 1\n', ":1: unknown name 'a'; known are board, "],
     ['once = true\ncount = 5\n', ":2: unknown name 'count'; did you mean size?"],
-    ['config = "x"\n', ':1: config is an option that this verb takes from no file; remove it'],
+    ['config = "x"\n', ':1: config cannot be set in a file for this verb; remove it'],
     ['"a\\u001b" = 1\n', ":1: unknown name 'a\\u{1b}'; known are board, "],
     ['proc = [\n"a",\n"b"]\n# c\n\ninterval = 1\n', ":6: interval: '1' has no unit; write 1s or 1ms"],
-    ['cluster = """\nboard = """\nboard = 1.5\nname = "N"\n', ":1: cluster: 'board = ' is no cluster name"],
-    ['board = "x"\ncluster = """\\\nname = 3"""\nname = 3\n', ":2: cluster: 'name = 3' is no cluster name"],
+    ['cluster = """\nboard = """\nboard = 1.5\nname = "N"\n', ":1: cluster: 'board = ' is not a cluster name"],
+    ['board = "x"\ncluster = """\\\nname = 3"""\nname = 3\n', ":2: cluster: 'name = 3' is not a cluster name"],
     ['once = 1\n', ':1: once: not a value for it; write true or false'],
     ['once = "true"\n', ':1: once: not a value for it; write true or false'],
     ['__proto__ = 1\n', ":1: unknown name '__proto__'; known are board, "],
@@ -434,7 +434,7 @@ t.test('config files that are refused', async t => {
     ['board = 2020-01-01\n', `:1: board: ${text}`],
     ['name = "a"\nto = []\n', `:2: to: ${array}`],
     ['to = [true]\n', `:1: to: ${array}`],
-    ['capacity = 1.5\n', ":1: capacity: '1.5' is no whole number; write 1 to 1000000, as in 10000 or 10k"],
+    ['capacity = 1.5\n', ":1: capacity: '1.5' is not a whole number; write 1 to 1000000, as in 10000 or 10k"],
     ['proc = ["a", "b", "c"]\n', ':1: proc is given 3 times; give it at most 2 times'],
     ['board = "x"\nto = [\n"a"\n', ':4: not TOML at column 1: '],
     ['board = x\n', ':1: not TOML at column 9: invalid value; write NAME = VALUE, texts in quotes'],
@@ -454,7 +454,7 @@ t.test('config files that are refused', async t => {
   const one = defineVerb({ name: 'one', summary: '', options: ['once', 'config'], examples: [] });
   t.equal(
     refusal(() => parseVerb(one, ['--config', file])),
-    `beoboard one: ${file}:2: capacity is an option that this verb takes from no file; remove it`,
+    `beoboard one: ${file}:2: capacity cannot be set in a file for this verb; remove it`,
   );
 });
 

@@ -113,7 +113,7 @@ t.test('of several nodes', async t => {
   for (const [wanted, text, says] of [
     [undefined, both, 'it tells of 2 nodes; name one of them: n1, n2'],
     ['n3', both, 'it tells of 2 nodes; name one of them: n1, n2'],
-    ['n3', '()', 'it tells of no node'],
+    ['n3', '()', 'it has no node'],
   ] as const)
     t.throws(() => new SampleReader(SCHEMA, wanted).take(scan(text), 0), { message: says });
   const other = new SampleReader(SCHEMA, 'alias');
@@ -222,7 +222,7 @@ t.test('recordings that are none', async t => {
     [['x'], '1: no object of JSON'],
     [['{}'], '1: no recording'],
     [['{"form":"beoboard zoom 1","schema":"(("}'], '1: no answer of a server, since it is not whole'],
-    [[head, '{"ms":1,"answer":"hello"}'], '2: no answer of a server, since it is no list'],
+    [[head, '{"ms":1,"answer":"hello"}'], '2: no answer of a server, since it is not a list'],
     [[head, '{"ms":1,"answer":"()"}', '{"ms":2,"answer":7}'], '3: no answer of a server'],
     [[head, `{"ms":1,"answer":[${'[],'.repeat(200)}[]]}`], '2: no object of JSON'],
     [[head, '{"answer":"()"}'], '2: no time'],
@@ -248,14 +248,14 @@ t.test('recordings that are none', async t => {
   for (const ms of [0, 0, 0.5, 86_400_000, 172_800_000]) t.equal(parser.next(`{"ms":${ms},"answer":"()"}`).ms, ms);
 });
 
-t.test('a recording that is no plain file', async t => {
+t.test('a recording that is not a plain file', async t => {
   const fifo = join(folder(t), 'fifo');
   execFileSync('mkfifo', [fifo]);
   // Nobody writes into it: to open it as others are opened would wait for ever.
   for (const file of [fifo, '/dev/zero', folder(t)])
     t.match(await run(['zoom', '--play', file, '--csv']), {
       code: 2,
-      stderr: `beoboard zoom: --play: cannot read ${file}: it is no plain file; give a file that --record has written\n`,
+      stderr: `beoboard zoom: --play: cannot read ${file}: it is not a plain file; give a file that --record has written\n`,
     });
 });
 
@@ -366,7 +366,7 @@ t.test('a reader that leaves', async t => {
 });
 
 const INSTALL = 'install it (docs/supermon.md)';
-const NOISE = 'a shell on the way there may print nothing of its own on stdout; look into its .bashrc and the like';
+const NOISE = 'a shell on the way must not print anything on stdout; look into .bashrc and similar files';
 
 t.test('links that end, and answers that are none', async t => {
   for (const [before, says] of [
@@ -377,10 +377,10 @@ t.test('links that end, and answers that are none', async t => {
     ],
     ['exit 126', `ssh ended with 126; if beoboard-mon may not be run there, ${INSTALL}`],
     ['kill -9 $$', 'ssh ended by SIGKILL'],
-    ['echo "Welcome to node n1"; cat >/dev/null', `what it answers is no list: 'Welcome to node n1'; ${NOISE}`],
+    ['echo "Welcome to node n1"; cat >/dev/null', `what it answers is not a list: 'Welcome to node n1'; ${NOISE}`],
     [
       "printf '\\033[31m(base) \\007\\302\\233%0300d' 1; cat >/dev/null",
-      `what it answers has the byte 27, which is of no expression of this protocol: '\\u{1b}[31m(base) \\u{7}\\u{9b}${'0'.repeat(45)}…'; ${NOISE}`,
+      `what it answers has the byte 27, which is not allowed in this protocol: '\\u{1b}[31m(base) \\u{7}\\u{9b}${'0'.repeat(45)}…'; ${NOISE}`,
     ],
     [`printf '\\033[2J%0900d' 1 >&2; exit 1`, `ssh ended with 1: \\u{1b}[2J${'0'.repeat(195)}…`],
     ['sleep 0; echo "((a b"; exit 0', 'ssh ended with 0'],
@@ -393,7 +393,7 @@ t.test('links that end, and answers that are none', async t => {
   t.match(await run(['zoom', 'n1', '--via', '/nowhere/ssh', '--csv']), {
     code: 1,
     stderr:
-      'beoboard zoom: n1: cannot run /nowhere/ssh: there is no such program here; install it, or name another one with --via\n',
+      'beoboard zoom: n1: cannot run /nowhere/ssh: there is no such program; install it, or name another one with --via\n',
   });
   // This machine, on which it is not installed where it is looked for.
   const nothing = folder(t);
@@ -408,9 +408,9 @@ t.test('links that end, and answers that are none', async t => {
     [(socket: Socket) => socket.end(), /it closed the connection|ECONNRESET/],
     [
       (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
-      /what it answers is no list: 'HTTP\/1\.1 400 Bad Request'; give the address of a beoboard-mon/,
+      /what it answers is not a list: 'HTTP\/1\.1 400 Bad Request'; give the address of a beoboard-mon/,
     ],
-    [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /it is no server of nodes/],
+    [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /it is not a server of nodes/],
     [(socket: Socket) => socket.write('('.repeat(100)), /what it answers has lists more than 16 deep/],
   ] as const)
     t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(t, say)}`, '--csv']), { code: 1, stderr: says });
@@ -431,14 +431,14 @@ t.test('what it leaves behind: nothing', async t => {
 t.test('wrong uses', async t => {
   for (const [argv, says] of [
     [['--csv', '--json'], '--csv and --json are two forms of the same; leave one out'],
-    [['n1'], 'stdout is no terminal to draw on; write --csv or --json'],
+    [['n1'], 'stdout is not a terminal to draw on; write --csv or --json'],
     [
       ['--play', 'x', '--at', '127.0.0.1', '--csv'],
       '--play shows what was recorded; leave --at, --via, --rate and --record out',
     ],
     [['--at', '127.0.0.1', '--via', 'ssh', '--csv'], '--at asks a server that listens; leave --via out'],
     [['--rate', '1001', '--csv'], "--rate: '1001' is out of bounds; write 1 to 1000"],
-    [['--csv', '--', '-oProxyCommand=x'], 'a node is no option: write its name, not -oProxyCommand=x'],
+    [['--csv', '--', '-oProxyCommand=x'], 'a node is not an option: write its name, not -oProxyCommand=x'],
   ] as const)
     t.match(await run(['zoom', ...argv]), { code: 2, stdout: '', stderr: `beoboard zoom: ${says}\n` });
 });

@@ -166,7 +166,7 @@ t.test('open to others: said so', async t => {
   await until('it is said', () => output().stderr.includes('ready'));
   t.match(
     output().stderr,
-    /0\.0\.0\.0:\d+: there are no passwords: whoever reaches it can ask for the names and numbers of all nodes/,
+    /0\.0\.0\.0:\d+: there are no passwords: everybody who reaches it can read the names and values of all nodes/,
   );
   t.notMatch(output().stderr, /127\.0\.0\.1:\d+[^\n]*no passwords|::1[^\n]*no passwords/, 'not of loopback');
 });

@@ -122,7 +122,7 @@ t.test('servers, a leaf, and what becomes of them', { skip }, async t => {
   t.equal(await mirror.exit, 0);
   t.match(mirror.output().stderr, /clean shutdown; the board stays/);
   t.notMatch(mirror.output().stderr, /not believed|permission|did not prove/i);
-  t.match(mirror.output().stderr, /verifies with key 1: a report needs the tag of a cluster key/);
+  t.match(mirror.output().stderr, /verifies with key 1: a report needs a signature with a cluster key/);
   t.notMatch(relay.output().stderr, /permission/i);
   // Those of our examples are well: with them nobody waits long for who has fallen silent.
   t.notMatch(mirror.output().stderr + relay.output().stderr, /does not notice/);

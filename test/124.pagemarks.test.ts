@@ -1,4 +1,4 @@
-// What the map is marked with besides its readings: nodes behind links by which nothing is heard, in a network of their own with links that go
+// What the map is marked with besides its readings: nodes behind links on which nothing is heard, in a network of their own with links that go
 // down and fall dark; a mirror, which says whose it is and how late; a constant load, whose colours are those of `beoboard status --json`; and
 // a single node that dies.
 
@@ -76,7 +76,7 @@ function startIn(t: Teardown, { prefix }: Namespace, argv: string[]) {
   return child;
 }
 
-t.test('links by which nothing is heard', { skip: skip || noNamespaces() }, async t => {
+t.test('links on which nothing is heard', { skip: skip || noNamespaces() }, async t => {
   const [master, ...fars] = await Promise.all([Namespace.make(t), Namespace.make(t), Namespace.make(t)]);
   for (const [i, far] of fars.entries()) {
     const v = `v${i + 1}`;
@@ -114,7 +114,7 @@ t.test('links by which nothing is heard', { skip: skip || noNamespaces() }, asyn
   );
   await until('there is a line around its nodes', () => isMarked(down));
   t.notOk(await isMarked(up), 'and none around the others');
-  await holds(page, `document.querySelector('#here').textContent.endsWith('behind v1, by which nothing is heard')`);
+  await holds(page, `document.querySelector('#here').textContent.endsWith('behind v1, on which nothing is heard')`);
   // It selects them.
   await page.click('#states [data-state="dark"]');
   await holds(page, `document.querySelectorAll('#table tbody tr').length === 12`);

@@ -114,7 +114,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   ...['LAZY', 'IDLE+NEW_IN_27', 'idle', '', '?'].map((state): [string, Row, RegExp] => [
     `a word that is not known: '${state}'`,
     { state },
-    /has a word that is not known here$/,
+    /has an unknown word$/,
   ]),
   [
     'its slurmd has started since',
@@ -161,7 +161,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     DRAINED,
   ],
   // The second witness.
-  ['Slurm still hears it', { state: 'MIXED', policy: { witness: true } }, /^it has jobs, and Slurm still hears it$/],
+  ['Slurm still hears it', { state: 'MIXED', policy: { witness: true } }, /^it has jobs, and Slurm still hears from it$/],
   ['Slurm does not hear it either', { state: 'MIXED+NOT_RESPONDING', policy: { witness: true } }, DRAINED],
   ['it has no jobs', { state: 'IDLE', policy: { witness: true } }, DRAINED],
   // Illness.
@@ -235,9 +235,9 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ["an administrator's reason", { slurm: { reason: 'disk' } }, 'early'],
   ['a reason longer than ours', { slurm: { reason: `${OURS} and a disk` } }, 'early'],
   ['no drain', { state: 'IDLE' }, 'early'],
-  ['not known to have been done', { claim: { phase: 'meant' } }, 'early'],
+  ['may not have been done', { claim: { phase: 'meant' } }, 'early'],
   [
-    'it is being given back',
+    'it is being resumed',
     { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59, 50) } } },
     'early',
   ],
@@ -253,17 +253,17 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ),
   ['a word that is not known', { state: 'IDLE+DRAIN+NEW_IN_27' }, /^it is IDLE\+DRAIN\+NEW_IN_27/],
   ['FUTURE', { state: 'FUTURE+DRAIN' }, /^it is FUTURE/],
-  ['DOWN, 0', { state: 'DOWN+DRAIN', returns: 0 }, 'undrain: stays DOWN, since ReturnToService is 0'],
+  ['DOWN, 0', { state: 'DOWN+DRAIN', returns: 0 }, 'undrain: stays DOWN, because ReturnToService is 0'],
   [
     'DOWN, 0, booted',
     { state: 'DOWN+DRAIN', returns: 0, seen: BOOTED },
-    'undrain: stays DOWN, since ReturnToService is 0',
+    'undrain: stays DOWN, because ReturnToService is 0',
   ],
   ['DOWN, 1', { state: 'DOWN+DRAIN', returns: 1 }, 'resume'],
   [
     'DOWN, 1, booted',
     { state: 'DOWN+DRAIN', returns: 1, seen: BOOTED },
-    'undrain: stays DOWN, since ReturnToService is 1 and it was booted',
+    'undrain: stays DOWN, because ReturnToService is 1 and it was booted',
   ],
   ['DOWN, 2', { state: 'DOWN+DRAIN', returns: 2 }, 'resume'],
   ['DOWN, 2, booted', { state: 'DOWN+DRAIN', returns: 2, seen: BOOTED }, 'resume'],
@@ -410,7 +410,7 @@ t.test('who is nobody on the board, or nobody knows whom, is told once', async t
   t.same(cluster.orders, []);
   const told = cluster.log.filter(line => line.startsWith('left alone: '));
   t.same(told.sort(), [
-    'left alone: All: to scontrol that name is all nodes',
+    'left alone: All: scontrol takes this name for all nodes',
     'left alone: CN-7: the board has no node of that name; see slurm-names',
     'left alone: N7: two nodes on the board may be this one; see slurm-names',
   ]);
@@ -564,14 +564,14 @@ t.test('live without a break', async t => {
 });
 
 const ADMIN: [what: string, act: (cluster: Cluster, ours: string) => void, lets: RegExp][] = [
-  ['lifts our drain', cluster => cluster.admin('n1', 'IDLE'), /its drain was lifted/],
+  ['lifts our drain', cluster => cluster.admin('n1', 'IDLE'), /its drain was undone/],
   ['drains it himself', cluster => cluster.admin('n1', 'IDLE+DRAIN', 'disk'), /it has another reason now/],
   [
     'writes behind our reason',
     (cluster, ours) => cluster.admin('n1', 'IDLE+DRAIN', `${ours}, and a disk`),
     /another reason/,
   ],
-  ['sets it DOWN', cluster => cluster.admin('n1', 'DOWN', 'fan'), /its drain was lifted/],
+  ['sets it DOWN', cluster => cluster.admin('n1', 'DOWN', 'fan'), /its drain was undone/],
   ['sets it DOWN, and leaves it drained', cluster => cluster.admin('n1', 'DOWN+DRAIN', 'fan'), /another reason/],
   [
     'has it booted as soon as it is free',
@@ -736,7 +736,7 @@ t.test('between the list and the order', async t => {
     [cluster => Object.assign(cluster, { isOnly: false }), /^$/],
     [() => stop.abort(), /^$/],
   ];
-  for (const [change, said = /n1 is left alone after all: /] of rows) {
+  for (const [change, said = /n1 is left alone: /] of rows) {
     const cluster = new Cluster(30);
     cluster.killSwitch = join(folder(t), 'off');
     cluster.stop = stop.signal;
@@ -831,7 +831,7 @@ t.test('two at a time, and no more than the brakes let', async t => {
   mkdirSync(join(requests, 'release'));
   odd.begin({ requests });
   await odd.pass(300);
-  t.same(odd.orders, [], 'what cannot be taken away is no request');
+  t.same(odd.orders, [], 'what cannot be taken away is not a request');
 
   const all = new Cluster(100);
   for (let i = 1; i <= 40; i++) all.kill(`n${i}`);
@@ -1028,7 +1028,7 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
 
   for (const wrong of ['{}', 'x', '[1]', 'null', '{"what":5,"time_ms":1}', '{"what":"end"}']) {
     writeFileSync(file, `${whole}${wrong}\n${whole}`);
-    t.throws(() => new JournalFile(path), { message: /journal:3: is no line of a journal; / }, wrong);
+    t.throws(() => new JournalFile(path), { message: /journal:3: is not a line of a journal; / }, wrong);
   }
   writeFileSync(
     file,
@@ -1047,8 +1047,8 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
 
   for (const [what, make, why] of [
     ['open to others', (place: string) => mkdirSync(place, { mode: 0o750 }), /is open to others.*chmod 700 it$/],
-    ['a file', (place: string) => writeFileSync(place, ''), /is no folder/],
-    ['a link', (place: string) => symlinkSync(path, place), /is no folder/],
+    ['a file', (place: string) => writeFileSync(place, ''), /is not a folder/],
+    ['a link', (place: string) => symlinkSync(path, place), /is not a folder/],
   ] as const) {
     const place = join(folder(t), 'x');
     make(place);

@@ -123,7 +123,7 @@ const besideIt = async (t: Test) => {
   // Switched off, and on again.
   writeFileSync(off, '');
   nodes.kill('node004');
-  await until('it is off', () => last().trouble?.endsWith('/off is there: nothing is done'));
+  await until('it is off', () => last().trouble?.endsWith('/off exists: nothing is done'));
   await ticks(3);
   t.equal((await show('node004')).state, 'IDLE');
   rmSync(off);

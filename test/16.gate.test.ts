@@ -156,7 +156,7 @@ t.test('every rule', async t => {
     ['one that leads nowhere', board, `--nodes Gone --names ${names}`, 0, 'yes, though Gone is not on the board as nobody: fails open'],
     ['no such file', board, `--nodes n001 --names ${far}/x`, 0, `${OPEN}cannot read '${far}/x': No such file or directory`],
     ['held, unasked', board, '--nodes h1,i1', 0, ''],
-    ['held', board, '--nodes n001,h1 --health', 1, 'no: h1 ails: held out of service by its administrator'],
+    ['held', board, '--nodes n001,h1 --health', 1, 'no: h1 ails: put on hold by its administrator'],
     ['ill', board, '--health --nodes i1', 1, 'no: i1 ails: its own health check says bad'],
     ['ill, ignored', board, '--health --nodes i1,h1 --ignore ecc,bad_health,held', 0, ''],
     ['power saving, a list', board, '--nodes s1 --skip s[1-2]', 0, 'yes, though s1 has been silent for AGE: left out by --skip'],
@@ -172,7 +172,7 @@ t.test('every rule', async t => {
     ['an empty file', board, `--nodes s1 --skip @${file('empty', '')}`, 1, 'no: s1 has been silent for AGE'],
     ['one that others can write', board, `--nodes s1 --skip @${file('free', 's1\n', 0o666)} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: cannot read '${far}/free': others than its owner can write it`],
     ['a malformed one', board, `--nodes s1 --skip @${file('bad', 'a\n  s[2-1]\n')} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: ${far}/bad:2, column 5: '2-1' runs backwards; write 1-2`],
-    ['a folder', board, `--nodes s1 --skip @${far}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: cannot read '${far}': it is no file: fails open`],
+    ['a folder', board, `--nodes s1 --skip @${far}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: cannot read '${far}': it is not a file: fails open`],
   ];
   for (const [what, on, args, code, says] of rows) {
     const [is, said] = await ask(on.path, args.split(' '));
@@ -412,7 +412,7 @@ t.test('what hangs is not waited for', async t => {
   t.equal(spawnSync('mkfifo', [pipe]).status, 0);
   t.strictSame(await ask(board.path, ['--nodes', 'n001', '--names', pipe]), [
     0,
-    `${OPEN}cannot read '${pipe}': it is no file`,
+    `${OPEN}cannot read '${pipe}': it is not a file`,
   ]);
 });
 
@@ -444,21 +444,21 @@ t.test('command line', async t => {
     [['--nodes', 'a', '--nodes=b'], '--nodes is given 2 times; give it once'],
     [['--health=yes'], '--health takes no value; write --health'],
     [['--wait', '8'], "--wait: '8' has no unit; write 8s or 8ms"],
-    [['--wait', 'long'], "--wait: 'long' is no time; write a number and ms, s or m, as in 250ms or 1.5s"],
-    [['--wait', '-1s'], "--wait: '-1s' is no time; write a number and ms, s or m, as in 250ms or 1.5s"],
+    [['--wait', 'long'], "--wait: 'long' is not a time; write a number and ms, s or m, as in 250ms or 1.5s"],
+    [['--wait', '-1s'], "--wait: '-1s' is not a time; write a number and ms, s or m, as in 250ms or 1.5s"],
     [['--wait', '11m'], "--wait: '11m' is out of bounds; write 0s to 10m"],
-    [['--wait', '1.5ms'], "--wait: '1.5ms' is no whole number of ms; write 2ms"],
-    [['--brake', 'ten'], "--brake: 'ten' is no number of nodes; write it as 5 or 2%"],
+    [['--wait', '1.5ms'], "--wait: '1.5ms' is not a whole number of ms; write 2ms"],
+    [['--brake', 'ten'], "--brake: 'ten' is not a number of nodes; write it as 5 or 2%"],
     [['--brake', '101%'], "--brake: '101%' is more than all nodes; write 0% to 100%"],
-    [['--brake', '5%%'], "--brake: '5%%' is no number of nodes; write it as 5 or 2%"],
+    [['--brake', '5%%'], "--brake: '5%%' is not a number of nodes; write it as 5 or 2%"],
     [['--fail', 'never'], "--fail: 'never' is not a valid value; use open or closed"],
-    [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is no ailment; did you mean health_warning?"],
+    [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is not an ailment; did you mean health_warning?"],
     [['--noeds', 'n1'], "unknown option '--noeds'; did you mean --nodes?"],
     [['--skip', '@'], "--skip: '' names no nodes and no file; write one"],
     [['--board', ''], "--board: '' names no file; write a path"],
     [['--nodes', ''], '--nodes, column 1: it is empty; write names, as in node[1-3],login1'],
     [['--nodes', 'n[3-1]'], "--nodes, column 3: '3-1' runs backwards; write 1-3"],
-    [['--nodes', 'n1\n\u001b[31m'], '--nodes, column 3: a blank; separate names by a comma alone'],
+    [['--nodes', 'n1\n\u001b[31m'], '--nodes, column 3: a blank; separate names by a comma only'],
     [['--\u001b[31m'], "unknown option '--\\u{1b}[31m'; see beoboard-gate --help"],
     [[], 'no nodes are named: SLURM_JOB_NODELIST is not set; give --nodes LIST'],
   ];
@@ -502,7 +502,7 @@ t.test('as Slurm calls it: the job is in the environment, and nothing else', asy
   t.strictSame(
     await asked(job('s001', '12\u001b')),
     [1, 'no: s001 has been silent for AGE'],
-    'what is no number is no job',
+    'what is not a number is no job',
   );
   t.strictSame(await asked(job('')), [
     0,

@@ -279,9 +279,9 @@ t.test('NodeName, NodeHostName where it is one node, and what the administrator 
 t.test('the file of exceptions', async t => {
   t.strictSame({ ...parseExceptions('# ours\nGpu1 r1n7 # the first\n\n b\tx.y \n', 'f') }, { Gpu1: 'r1n7', b: 'x.y' });
   for (const [text, said] of [
-    ['a', /^f:1: 'a' is no pair; write NodeName boardname$/],
+    ['a', /^f:1: 'a' is not a pair; write NodeName boardname$/],
     ['a b c', /no pair/],
-    ['\na B', /^f:2: 'B' is no node name; write b$/],
+    ['\na B', /^f:2: 'B' is not a node name; write b$/],
     ['a b\na c', /^f:2: a stands there twice/],
     ['a b\nc b', /^f:2: b is given to two nodes/],
     ['a[1-2] b', /no pair/],

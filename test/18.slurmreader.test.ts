@@ -36,9 +36,9 @@ t.test('a call has an end, and so has all that it started', async t => {
   const stop = new AbortController();
   const asked = slurmCalls({ folder: path, stop: stop.signal }).jobs(NONCE);
   stop.abort();
-  await t.rejects(asked, new NoAnswer('we are ended'));
+  await t.rejects(asked, new NoAnswer('the program is ending'));
   const late = only(t, 'touch "$(dirname "$0")/asked"');
-  await t.rejects(slurmCalls({ folder: late, stop: stop.signal }).jobs(NONCE), new NoAnswer('we are ended'));
+  await t.rejects(slurmCalls({ folder: late, stop: stop.signal }).jobs(NONCE), new NoAnswer('the program is ending'));
   t.notOk(existsSync(join(late, 'asked')), 'who is told to end asks nothing more');
 });
 
@@ -109,9 +109,9 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   put(stateText({ ...STATE, nodes: answer }));
   t.match(readState(path), { state: { ...STATE, nodes: { count: 1, ...answer } } });
   for (const [text, said] of [
-    ['', /is no JSON/],
-    ['[1', /is no JSON/],
-    ['null', /is no JSON/],
+    ['', /is not JSON/],
+    ['[1', /is not JSON/],
+    ['null', /is not JSON/],
     ['{"schema":2}', /is of another version; restart beoboard slurm/],
     ['{"schema":1,"nodes":{}}', /has no nodes and jobs/],
   ] as const) {
@@ -228,7 +228,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     await other.ready;
     t.equal(statSync(join(own, 'state')).mode & 0o777, 0o640);
     await until('it has said why', () =>
-      /--public-jobs is left out of account: Slurm has PrivateData=jobs,users/.test(other.output().stderr),
+      /--public-jobs is ignored: Slurm has PrivateData=jobs,users/.test(other.output().stderr),
     );
     t.match((await run(['jobs', '--board', board, '--slurm-dir', own])).stdout, /Slurm hides the jobs of others/);
     other.child.kill('SIGTERM');
@@ -266,14 +266,14 @@ t.test('the reader, and those who show what it leaves', async t => {
     const told = (what: RegExp) => until(`it says ${what}`, () => what.test(running.output().stderr));
     writeFileSync(names, 'node007 odd-one\nnode007 twice\n');
     running.child.kill('SIGHUP');
-    await told(/SIGHUP: .*names:2: node007 stands there twice; leave one; goes on as before\n/);
+    await told(/SIGHUP: .*names:2: node007 is there twice; remove one; nothing has changed\n/);
     t.strictSame(state(path).names, { node007: 'odd-one' });
     // However long it would have slept.
     writeFileSync(options, 'interval = "60s"\nslurm-dir = "/elsewhere"\n');
     writeFileSync(names, 'node007 odd-one\nnode008 stranger\n');
     running.child.kill('SIGHUP');
     await told(
-      /--slurm-dir is another now, which needs a restart: goes on with the old one\n.*read its options again\n/,
+      /--slurm-dir has changed, which needs a restart: the old value stays\n.*read its options again\n/,
     );
     await until('it goes by them', () => state(path).names.node008 === 'stranger');
     t.ok(state(path).next_ms > state(path).mono_ms + 30_000);
@@ -290,7 +290,7 @@ t.test('the reader, and those who show what it leaves', async t => {
   const { stdout } = await run(['jobs', '--board', board, '--slurm-dir', path]);
   t.match(
     stdout,
-    /\nbeoboard slurm has written nothing for .*: what is told of Slurm is that old; see systemctl status beoboard-slurm\n/,
+    /\nbeoboard slurm has written nothing for .*: what is shown of Slurm is that old; see systemctl status beoboard-slurm\n/,
   );
 });
 

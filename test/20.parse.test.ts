@@ -523,7 +523,7 @@ t.test('the vector with the page size', t => {
   t.equal(parsePageKib(auxv([33, 1], [6, 4096], [0, 0])), 4);
   t.equal(parsePageKib(auxv([6, 65536])), 64);
   t.equal(parsePageKib(auxv([33, 6], [6, 4096]).subarray(0, 31)), undefined, 'cut');
-  t.equal(parsePageKib(auxv([33, 6])), undefined, 'a value is no key');
+  t.equal(parsePageKib(auxv([33, 6])), undefined, 'a value is not a key');
   t.equal(parsePageKib(new Uint8Array()), undefined);
   t.end();
 });

@@ -373,7 +373,7 @@ t.test('a set falls alone, is told of once, and comes back', t => {
       ALL.join().replace('stat,', '').replace('disk', 'disk,disk_share'),
     );
   t.equal(told.length, 1);
-  t.match(told[0], /^\S+\/proc\/stat does not read as expected[^\n]*$/);
+  t.match(told[0], /^\S+\/proc\/stat has unexpected content[^\n]*$/);
 
   node.write({ 'proc/stat': FIRST['proc/stat'] as string });
   const back = report(collector, 4n * S);

@@ -446,12 +446,12 @@ t.test('what is not there is no trouble, what is there and not understood is', t
   const optional = ['hung_tasks', 'edac', 'fabric', 'energy', 'power', 'temperatures', 'health', 'gpu', 'container'];
   for (const name of optional) t.equal(read(name, tree({})).trouble, undefined, name);
   const broken: [string, Files, RegExp][] = [
-    ['taint', { 'proc/sys/kernel/tainted': '-1\n' }, /^\S+tainted does not read as expected[^\n]*$/],
+    ['taint', { 'proc/sys/kernel/tainted': '-1\n' }, /^\S+tainted has unexpected content[^\n]*$/],
     ['taint', {}, /^cannot read \S+tainted: ENOENT$/],
     ['edac', { 'sys/devices/system/edac/mc/mc0/ce_count': '1\n' }, /^cannot read \S+ue_count: ENOENT$/],
     ['fabric', { ...port('a', 1, 1), 'sys/class/infiniband/a/ports/1/counters/symbol_error': '-\n' }, /error counter/],
-    ['health', { 'run/health': 'fine\n' }, /health is taken as absent: it breaks its format$/],
-    ['gpu', { 'run/gpu': '' }, /gpu is taken as absent: it breaks its format$/],
+    ['health', { 'run/health': 'fine\n' }, /health is ignored: its format is wrong$/],
+    ['gpu', { 'run/gpu': '' }, /gpu is ignored: its format is wrong$/],
     ['hw_hash', {}, /cpuinfo tells no model/],
   ];
   for (const [name, files, trouble] of broken) t.match(read(name, tree(files)).trouble, trouble, name);
@@ -1025,7 +1025,7 @@ t.test('sizes of file systems', t => {
   encode('report', view, 0, read('root', world).fields);
   t.equal(view.getUint32(structs.report.fields.root_total_mib.offset, true), 2 ** 32 - 1, 'beyond 4 PiB');
   world.disks['/'] = disk(10n, 11n);
-  t.match(read('root', world), { sets: [], trouble: 'the file system at / tells an absurd size' });
+  t.match(read('root', world), { sets: [], trouble: 'the file system at / reports an impossible size' });
   t.end();
 });
 
@@ -1068,7 +1068,7 @@ t.test('the scratch is asked only where it is local', t => {
   t.match(look('/tmp', { '/tmp': '/scratch' }), { sets: ['scratch'], asked: 'resolve /tmp,statfs /scratch' });
   t.match(look('/opt/gone'), {
     sets: [],
-    trouble: 'the scratch /opt/gone is not there, or tells nothing: it is left out',
+    trouble: 'the scratch /opt/gone does not exist or cannot be measured: it is left out',
     asked: 'resolve /opt/gone,statfs /opt/gone',
   });
   t.match(look('nowhere'), { sets: [], asked: '' }, 'no path of this machine');
@@ -1149,7 +1149,7 @@ t.test('files of others are believed only when nobody else can have written them
     for (const file of [path, hold]) chmodSync(file, mode);
     t.match(
       look(),
-      { sets: [], flags: undefined, trouble: /health is taken as absent: others may write it/ },
+      { sets: [], flags: undefined, trouble: /health is ignored: others may write it/ },
       mode.toString(8),
     );
   }
@@ -1169,7 +1169,7 @@ t.test('files of others are believed only when nobody else can have written them
     }
     const { sets, flags, trouble } = look();
     t.strictSame([sets, flags], [[], undefined], trap);
-    t.match(trouble, /health is taken as absent: /, trap);
+    t.match(trouble, /health is ignored: /, trap);
   }
   if (process.geteuid?.() === 0) {
     for (const file of [path, hold]) rmSync(file, { recursive: true, force: true });
@@ -1305,7 +1305,7 @@ t.test('GPUs: where they come from', t => {
     fields: { gpu_vendor: 1, gpu_count: 2, gpu_busy: 1, gpu_flags: [3, 17], gpu_errors: 5, gpu_ecc_ue: 2 },
   });
   world.age = 10.5;
-  t.match(read('gpu', world), { sets: [], trouble: /gpu is taken as absent: it is not of the last 10 s/ });
+  t.match(read('gpu', world), { sets: [], trouble: /gpu is ignored: it is not of the last 10 s/ });
   world.age = 1;
   world.write({ 'run/gpu': 'gpu 1 nvidia 1\n' });
   t.match(

@@ -64,7 +64,7 @@ t.test('shares', async t => {
       [{ busy_pm: 0, user_pm: 0, system_pm: 0, iowait_pm: 0, busiest_pm: 0 }],
     ],
     [
-      'iowait that goes back is no time',
+      'iowait that goes back is not a time',
       [line(0, { iowait: 100, idle: 100 })],
       [line(0, { iowait: 90, idle: 105, user: 5 })],
       [[0]],

@@ -359,7 +359,7 @@ function inside(): void {
     await machine.pass(20n * SECOND);
     t.ok(sender.sent() - sent >= 19);
     t.ok(sender.outlets.failed - before <= 1, 'the route is found with the next report');
-    t.match(sender.lines.slice(1), [/^10.86.77.2:8677 takes reports again, \d+ were missed$/]);
+    t.match(sender.lines.slice(1), [/^10.86.77.2:8677 accepts reports again, \d+ were missed$/]);
 
     ip('link set up0 down');
     [before, sent] = [sender.outlets.failed, sender.sent()];
@@ -837,7 +837,7 @@ function outside(): void {
     await machine.pass(12n * SECOND);
     t.ok(back.heard.count >= 12, 'it gets reports as soon as it is there');
     t.equal(back.heard.last?.seq, here.heard.last?.seq);
-    t.match(sender.lines.slice(1), [new RegExp(`^${label} takes reports again, \\d+ were missed$`)]);
+    t.match(sender.lines.slice(1), [new RegExp(`^${label} accepts reports again, \\d+ were missed$`)]);
     await new Promise<void>(resolve => back.socket.close(resolve));
     await machine.pass(100n * SECOND);
     t.match(sender.lines.slice(2), [/connection refused/], 'another outage is another line');

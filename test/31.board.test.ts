@@ -173,7 +173,7 @@ t.test('what others planted is not written to', t => {
     ['a hard link', path => linkSync(join(dirname(path), 'mine'), path), /hard links/],
     ['a directory', path => mkdirSync(path), /directory|not a board/],
     ['a FIFO', path => execFileSync('mkfifo', [path]), /is not a board/],
-    ['a file of mine that is no board', path => writeFileSync(path, 'my thesis'), /is not a board/],
+    ['a file of mine that is not a board', path => writeFileSync(path, 'my thesis'), /is not a board/],
     ['a link for the lock', path => symlinkSync('/etc/passwd', `${path}.lock`), /cannot lock/],
   ];
   for (const [what, plant, why] of rows)

@@ -92,7 +92,7 @@ t.test('what else may be said to the socket', async t => {
     '{"forget":[""]}\n',
   ])
     t.match(await ask(text), /^\{"error":"[^"]+"\}\n$/, JSON.stringify(text));
-  t.match(await ask('{"forget":["A b"]}\n'), /is no node name/);
+  t.match(await ask('{"forget":["A b"]}\n'), /is not a node name/);
   t.equal(await ask(''), '', 'who says nothing is told nothing');
   t.equal(await ask('{"forget":["a"]'), '', 'nor who stops in the middle');
   t.same(states(reader), { a: 'live' });
@@ -187,12 +187,12 @@ t.test('SIGHUP: nodes, capacity and limits', async t => {
   t.same(Object.keys(states(reader)), ['b', 'c', 'd'], 'without a list all are taken');
 
   writeFileSync(config, 'nodes = "n[1-5000]"\n');
-  await hangup(/5000 nodes do not fit; give --capacity 5000; goes on as before/);
+  await hangup(/5000 nodes do not fit; give --capacity 5000; nothing has changed/);
   writeFileSync(config, 'silent-after = "1s"\n');
-  await hangup(/not below --silent-after .*; goes on as before/);
+  await hangup(/not below --silent-after .*; nothing has changed/);
   writeFileSync(config, 'drain = "50ms"\ncluster = "other"\n');
-  await hangup(/--cluster is another now, which needs a restart/);
-  await until('the other is told, too', () => /--drain is another now/.test(output().stderr));
+  await hangup(/--cluster has changed, which needs a restart/);
+  await until('the other is told, too', () => /--drain has changed/.test(output().stderr));
   await report(port, reader, ['b', 'c', 'd'], 4);
   t.equal(reader.snapshot().header.listening_since_ns, listening, 'it has heard everything all the time');
   t.equal(reader.snapshot().header.instance, 1, 'as the same receiver');

@@ -176,7 +176,7 @@ t.test(
     const back = await Master.open(t, gone);
     const [first] = await back.heard(3);
     await until('it has told that it is back', () =>
-      /takes reports again, \d+ were missed/.test(sender.output().stderr),
+      /accepts reports again, \d+ were missed/.test(sender.output().stderr),
     );
     t.ok((first?.seq ?? 0) > 0);
     const seqs = back.reports.map(report => report.seq);

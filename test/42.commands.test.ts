@@ -94,7 +94,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
     [['load', '--to', '127.0.0.1', '--count', '10'], /unknown option '--count'; did you mean --size\?/],
     [['keygen', '--node', 'node1', '-'], /unknown option '--node'; did you mean --nodes\?/],
     [['send'], /write --to ADDR/],
-    [['send', '--to', '10.0.0.1:99999'], /is no port/],
+    [['send', '--to', '10.0.0.1:99999'], /is not a port/],
     [['send', '--to', '10.0.0.1', '--interval', '10ms'], /write 100ms to 600s/],
     [['send', '--to', '10.0.0.1', '--interval', '5'], /write 5s or 5ms/],
     [['send', '--to', '10.0.0.1', '--name', 'No Name'], /.+;.+/],

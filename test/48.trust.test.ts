@@ -144,7 +144,7 @@ t.test('what a receiver requires', t => {
     ['none', { ...ONE, secret: TWO.secret }, 'tag'],
     ['none', nodeKey(ONE, 'node2'), 'tag'],
     ['none', nodeKey({ ...TWO, id: 1 }, 'node1'), 'tag'],
-    // The cluster key itself is no node's.
+    // The cluster key itself is not a node's.
     ['node', { ...ONE, node: 'node1' }, 'tag'],
   ];
   for (const [required, key, outcome] of table) {
@@ -273,7 +273,7 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   t.match(await run(['keygen', '--key-file', file('cluster.key'), '--nodes', 'node[1-2]', file('keys/')]), { code: 0 });
   const board = join(folder(t), 'board');
   const receiver = await startReceiver(t, board, ['--key-file', file('cluster.key'), '--require', 'node']);
-  t.match(receiver.output().stderr, /verifies with key 1: a report needs the tag of a node key/);
+  t.match(receiver.output().stderr, /verifies with key 1: a report needs a signature with a node key/);
   const sending = (name: string, key?: string) =>
     start(t, [
       'send',
@@ -316,13 +316,13 @@ t.test('senders and a receiver: three commands, a change of keys by SIGHUP, and 
   writeFileSync(file('receive.toml'), '');
   const without = await startReceiver(t, join(folder(t), 'board'), ['--config', file('receive.toml')]);
   writeFileSync(file('receive.toml'), `key-file = "${file('cluster.key')}"\nrequire = "none"\n`);
-  await hangup(without, /verifies with key 2: takes reports without a tag, too/);
+  await hangup(without, /verifies with key 2: also accepts reports without a signature/);
   writeFileSync(file('receive.toml'), '');
   await hangup(without, /without --key-file from now on: reports are not verified/);
 
   // What cannot be read changes nothing.
   writeFileSync(file('cluster.key'), line(nodeKey(ONE, 'node7')));
-  await hangup(receiver, /SIGHUP: .*line 1 is the key of node7; give the cluster key.*goes on as before/);
+  await hangup(receiver, /SIGHUP: .*line 1 is the key of node7; give the cluster key.*nothing has changed/);
   const before = accepted();
   await until('it goes on', () => accepted() > before + 2);
 });
@@ -388,7 +388,7 @@ t.test('what a receiver cannot take, each in one line', async t => {
   for (const [window, what] of [
     ['1ms', /--clock-window: '1ms' is out of bounds; write 100ms to 24h/],
     ['25h', /--clock-window: '25h' is out of bounds/],
-    ['never', /--clock-window: 'never' is no time; .*, or off\n$/],
+    ['never', /--clock-window: 'never' is not a time; .*, or off\n$/],
   ] as const)
     t.match(await run(['receive', '--clock-window', window]), { code: 2, stderr: what });
   const wrong = await run(['receive', '--board', join(at, 'board'), '--require', 'all']);

@@ -340,7 +340,7 @@ t.test('what cannot be', async t => {
   t.match(await run(['ganglia', ...board, '--listen', taken]), {
     code: 1,
     stdout: '',
-    stderr: /^beoboard ganglia: cannot listen on 127\.0\.0\.1:\d+: somebody listens there already; [^\n]+\n$/,
+    stderr: /^beoboard ganglia: cannot listen on 127\.0\.0\.1:\d+: another program listens there already; [^\n]+\n$/,
   });
   for (const argv of [
     ['--gzip-listen', '127.0.0.1'],

@@ -268,7 +268,7 @@ t.test('two interfaces with one address of link scope: each has its own', { skip
 // ---- where nodes report to ----
 
 t.test(
-  'a receiver that listens elsewhere, or is no member any more, hears nothing by that link, and says so',
+  'a receiver that listens elsewhere, or is not a member any more, hears nothing by that link, and says so',
   { skip, buffered: true },
   async t => {
     const group = '239.255.86.77';

@@ -189,7 +189,7 @@ t.test('what is said of it', async t => {
   t.match(stdout, /^2 of \d+ nodes: 2 live, 1 ailing;/);
   t.match(stdout, new RegExp(`^${nameOf(0)} +live `, 'm'));
   t.match(stdout, new RegExp(`^${nameOf(held)} +live! .* held`, 'm'));
-  t.match(stdout, /^row02: held out of service by its administrator$/m, 'of those that were asked about alone');
+  t.match(stdout, /^row02: put on hold by its administrator$/m, 'of those that were asked about alone');
   const exceptions = (await run(['status', '-x', '--board', path])).stdout;
   for (const name of ill) t.match(exceptions, new RegExp(`^${name} +live!`, 'm'));
   for (const name of well) t.notMatch(exceptions, new RegExp(`^${name} `, 'm'));
@@ -219,5 +219,5 @@ t.test('what is said of it', async t => {
   const [code, text] = await check();
   t.equal(code, 1);
   t.match(text, /^BEOBOARD WARNING: of \d+ nodes 2 held \(.*\), 2 bad_health \(/);
-  t.match((await run(['check', '--board', path, '--ignore', 'cold'])).stdout, /UNKNOWN: .*'cold' is no ailment/);
+  t.match((await run(['check', '--board', path, '--ignore', 'cold'])).stdout, /UNKNOWN: .*'cold' is not an ailment/);
 });

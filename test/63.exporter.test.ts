@@ -310,11 +310,11 @@ t.test('what is asked for', async t => {
 t.test('what cannot be: a sentence', async t => {
   const { port } = await startExporter(t, boardWith(t));
   const cases: [path: string, status: number, sentence: RegExp][] = [
-    ['/metrics?collect[]=cpus', 400, /'cpus' is no collector; did you mean cpu\?/],
-    ['/metrics?collect[]=', 400, /'' is no collector; there are state, /],
-    ['/metrics?collect=cpu', 400, /'collect' is no parameter of this; did you mean collect\[\]\?/],
-    ['/metrics?node=n1', 400, /'node' is no parameter of this; did you mean nodes\?/],
-    ['/metrics?xyzzy', 400, /'xyzzy' is no parameter of this; there are /],
+    ['/metrics?collect[]=cpus', 400, /'cpus' is not a collector; did you mean cpu\?/],
+    ['/metrics?collect[]=', 400, /'' is not a collector; there are state, /],
+    ['/metrics?collect=cpu', 400, /'collect' is not a parameter of this; did you mean collect\[\]\?/],
+    ['/metrics?node=n1', 400, /'node' is not a parameter of this; did you mean nodes\?/],
+    ['/metrics?xyzzy', 400, /'xyzzy' is not a parameter of this; there are /],
     ['/metrics?__proto__=1', 400, /no parameter/],
     ['/metrics?nodes=', 400, /host list, column 1: it is empty/],
     ['/metrics?nodes=n[3-1]', 400, /runs backwards/],
@@ -417,7 +417,7 @@ t.test('under which names it is asked', async t => {
       if (!served)
         t.match(
           String(body),
-          /^this server does not know itself by that name; use its address, or start it with --allow-host NAME\n$/,
+          /^this server does not accept that host name; use its address, or start it with --allow-host NAME\n$/,
         );
     }
   await until('it is told', () =>
@@ -697,10 +697,10 @@ t.test('one that leaves in the middle of its document', async t => {
 
 t.test('an answer that fails, and one that refuses', async t => {
   const { server, port } = await serving(t, ({ path }) => {
-    if (path === '/bad') throw new InputError('that is no question');
+    if (path === '/bad') throw new InputError('this is not a request');
     throw new Error('a fault of ours');
   });
-  t.match(await ask(port, '/bad'), { status: 400, body: Buffer.from('that is no question\n') });
+  t.match(await ask(port, '/bad'), { status: 400, body: Buffer.from('this is not a request\n') });
   await t.rejects(ask(port, '/'), 'no answer rather than half of one');
   t.equal(server.counts.served, 1);
 });
@@ -745,7 +745,7 @@ t.test('a port that is taken', async t => {
   t.match(await run(['prometheus', ...board, '--listen', `127.0.0.1:${port}`]), {
     code: 1,
     stdout: '',
-    stderr: /^beoboard prometheus: cannot listen on 127\.0\.0\.1:\d+: somebody listens there already; [^\n]+\n$/,
+    stderr: /^beoboard prometheus: cannot listen on 127\.0\.0\.1:\d+: another program listens there already; [^\n]+\n$/,
   });
 });
 
@@ -780,7 +780,7 @@ t.test('beoboard metrics', async t => {
   t.match(await printed('--board', path, '--collect', 'cpus'), {
     code: 2,
     stdout: '',
-    stderr: /'cpus' is no collector; did you mean cpu\?\n$/,
+    stderr: /'cpus' is not a collector; did you mean cpu\?\n$/,
   });
 });
 

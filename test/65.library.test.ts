@@ -1304,7 +1304,7 @@ t.test('musl, static', { skip: lacks('musl-tools', 'musl-gcc') }, async t => {
   const { path } = sampler(t);
   t.strictSame(
     [run(join(out, 'may-start'), ['-b', path, 'live', 'measured']).stdout],
-    ['measured: held out of service by its administrator\n'],
+    ['measured: put on hold by its administrator\n'],
   );
 });
 

@@ -758,7 +758,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
 };
 
 const FILES: Readonly<Record<string, string>> = {
-  text: 'this is no board\n',
+  text: 'this is not a board\n',
   empty: '',
   'bad.list': 'node[1-3]\nnode[4-\n',
   'good.toml': '',
@@ -775,7 +775,7 @@ const FILES: Readonly<Record<string, string>> = {
   'loose.key': `1 cluster ${'ab'.repeat(32)}\n`,
   'cluster.key': `1 cluster ${'ab'.repeat(32)}\n`,
   'node1.key': `1 node node1 ${'ab'.repeat(32)}\n`,
-  'text.key': 'this is no key\n',
+  'text.key': 'this is not a key\n',
   'empty.key': '',
   locked: '',
   other: '',

@@ -407,7 +407,7 @@ t.test('every option: what is taken, and what is said of what is not', { buffere
   ];
   for (const [i, text] of configs.entries()) await same([...good, '--config', file(`config${i}`, text)]);
   await same([...good, '--name', 'ok', '--config', file('name', 'name = "x y"\n')]);
-  // For what is no TOML, or more of it than the one in C takes, each has its own words, for the same line.
+  // For what is not TOML, or more of it than the one in C takes, each has its own words, for the same line.
   for (const [i, text] of [
     ...[
       '\nname = \n',

@@ -250,7 +250,7 @@ t.test('an ordinary user', { buffered: true, skip: needsRoot }, async t => {
   for (const [user, why] of [
     ['0', /--user: cannot become this user; start it as root.*EPERM|--user: cannot become this user/],
     ['no-such-user', /--user: there is no user 'no-such-user' in \/etc\/passwd/],
-    ['a b', /--user: 'a b' is no user/],
+    ['a b', /--user: 'a b' is not a user/],
   ] as const) {
     const refused = begin(t, ['--to', hearer.address, '--user', user], as, { sender: program });
     t.equal(await refused.exit, 2, user);
@@ -286,7 +286,7 @@ t.test(
     await said(/: cannot make a thread: no slow source is read until there can be one$/);
     await hearer.next('the other destination goes on', ({ seq }) => seq === 5);
     execFileSync('setpriv', [...as.slice(1), 'prlimit', '--pid', String(running.pid), '--nproc=100:100']);
-    await said(/localhost:\d+ takes reports again/);
+    await said(/localhost:\d+ accepts reports again/);
     t.equal(running.lines().filter(line => line.includes('no thread for that')).length, 1, 'told once');
     running.child.kill('SIGTERM');
     t.equal(await running.exit, 0);

@@ -410,7 +410,7 @@ t.test('where it writes', async t => {
     t.strictSame([code, stderr], [1, `beoboard-gpu: ${said}\n`]);
   };
   const thesis = join(at.root, 'thesis');
-  const what = (file: string) => `${file} is no GPU file; remove it, or write another --file`;
+  const what = (file: string) => `${file} is not a GPU file; remove it, or write another --file`;
   writeFileSync(thesis, 'gpus and I');
   refused(thesis, what(thesis));
   t.equal(readFileSync(thesis, 'utf8'), 'gpus and I');
@@ -649,13 +649,13 @@ t.test('options', async t => {
     ['--interval 5', "--interval: '5' has no unit; write 5s or 5ms"],
     ...['x', 's', '.5s', '1.s', '5d', '-5s', '+5s', '1e1s', '0x5s', '5 s', 'inf'].map(time => [
       `--interval=${time}`,
-      `--interval: '${time}' is no time; write a number and ms, s, m or h, as in 250ms or 1.5s`,
+      `--interval: '${time}' is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s`,
     ]),
     ...['99ms', '9001ms', '10s', '1m', '1h', '0s', '99999999999999999999s'].map(time => [
       `--interval=${time}`,
       `--interval: '${time}' is out of bounds; write 100ms to 9s`,
     ]),
-    ['--interval 1.0004s', "--interval: '1.0004s' is no whole number of ms; write 1000ms"],
+    ['--interval 1.0004s', "--interval: '1.0004s' is not a whole number of ms; write 1000ms"],
   ] as [string, string][])
     t.equal(say(words.startsWith('--interval=') ? [words] : words.split(' ')), `beoboard-gpu: ${said}\n`);
   t.equal(say(['--a\nb\u001b[31m']), `beoboard-gpu: unknown option '--a?b?[31m'; ${see}\n`, 'in one line');

@@ -176,7 +176,7 @@ t.test('what is not believed is told once, and the own interval holds', async t 
     ],
     [
       'a folder',
-      /\/pace is no regular file; ignored$/,
+      /\/pace is not a regular file; ignored$/,
       () => {
         rmSync(file);
         mkdirSync(file);
@@ -184,7 +184,7 @@ t.test('what is not believed is told once, and the own interval holds', async t 
     ],
     [
       'a FIFO',
-      /\/pace is no regular file; ignored$/,
+      /\/pace is not a regular file; ignored$/,
       () => {
         rmSync(file, { recursive: true });
         spawnSync('mkfifo', [file]);
@@ -320,7 +320,7 @@ t.test('nothing is run for what makes no sense', async t => {
   const dry = await run(['pace', ...good, '--dry-run', ...at]);
   t.match(dry, { code: 0, stdout: /^\S+clush 'node\[1-3\]' 'sh -c .*interval 10s for 1h.*\n$/, stderr: '' });
   const wrong: [RegExp, ...string[]][] = [
-    [/no nodes are named; write -w LIST/, '--interval', '10s', '--for', '1h'],
+    [/no nodes are given; write -w LIST/, '--interval', '10s', '--for', '1h'],
     [/no interval; write --interval TIME, or --off/, '-w', 'node1', '--for', '1h'],
     [/for how long\? write --for TIME/, '-w', 'node1', '--interval', '10s'],
     [/--interval: '99ms' is out of bounds/, '-w', 'node1', '--interval', '99ms', '--for', '1h'],
@@ -329,12 +329,12 @@ t.test('nothing is run for what makes no sense', async t => {
     [/--for: '745h' is out of bounds/, '-w', 'node1', '--interval', '1s', '--for', '745h'],
     [/leave --interval and --for out/, ...good, '--off'],
     [/is one argument too many/, ...good, 'node4'],
-    [/is no path for this/, ...good, '--pace-file', "/run/x'; reboot; '"],
-    [/is no path for this/, ...good, '--pace-file', '/run/%h'],
-    [/is no path for this/, ...good, '--pace-file', '/run/../etc/passwd'],
-    [/is no path for this/, ...good, '--pace-file', 'pace'],
-    [/is no command/, ...good, '--via', ''],
-    [/is no command/, ...good, '--via', "clush -o '-x' -w"],
+    [/is not a path for this/, ...good, '--pace-file', "/run/x'; reboot; '"],
+    [/is not a path for this/, ...good, '--pace-file', '/run/%h'],
+    [/is not a path for this/, ...good, '--pace-file', '/run/../etc/passwd'],
+    [/is not a path for this/, ...good, '--pace-file', 'pace'],
+    [/is not a command/, ...good, '--via', ''],
+    [/is not a command/, ...good, '--via', "clush -o '-x' -w"],
   ];
   for (const name of [
     '$(reboot)',

@@ -193,8 +193,8 @@ async function inside(): Promise<void> {
       await other.more(more);
       t.ok((await back()) <= 20, 'soon');
     }
-    await until('each time is told', () => said().filter(line => line.includes('takes reports again')).length >= 4);
-    t.equal(said().filter(line => line.includes('takes reports again')).length, 4);
+    await until('each time is told', () => said().filter(line => line.includes('accepts reports again')).length >= 4);
+    t.equal(said().filter(line => line.includes('accepts reports again')).length, 4);
     await end();
   });
 
@@ -213,10 +213,10 @@ async function inside(): Promise<void> {
       const asked = names.asked('master.example');
       await until('it has asked for it once more, in vain', () => names.asked('master.example') >= asked + 7);
       t.ok((await back()) <= 20, 'soon');
-      await says(/^master\.example:\d+ takes reports again, \d+ were missed$/);
+      await says(/^master\.example:\d+ accepts reports again, \d+ were missed$/);
       t.match(
         said().slice(1),
-        [/ cannot be reached: /, / cannot be looked up now; goes on to 10\.86\.77\.2$/, / takes reports again, /],
+        [/ cannot be reached: /, / cannot be looked up now; keeps sending to 10\.86\.77\.2$/, / accepts reports again, /],
         'each is told once',
       );
 
@@ -258,8 +258,8 @@ async function inside(): Promise<void> {
     await says(/ connection refused; /);
     await other.more(5);
     const master = await Hearer.open(t, '127.0.0.1', port);
-    const told = await says(/ takes reports again, /);
-    t.match(told, `127.0.0.1:${port} takes reports again, ${master.reports[0]?.seq} were missed`);
+    const told = await says(/ accepts reports again, /);
+    t.match(told, `127.0.0.1:${port} accepts reports again, ${master.reports[0]?.seq} were missed`);
     await end();
   });
 }

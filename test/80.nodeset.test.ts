@@ -123,7 +123,7 @@ t.test("groups are ClusterShell's own", { skip: lacking('nodeset') && 'clustersh
   t.same(await run(['nodeset', '--fold', '@racka', 'node09'], env), fine('node[01-03,09]\n'));
   t.same(await run(['nodeset', '--expand', '@site:gpu'], env), fine('Login1\nnode02\n'));
   const none = await run(['nodeset', '--expand', '@nogroup'], env);
-  t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is no file, and .*\n$/ });
+  t.match(none, { code: 2, stdout: '', stderr: /^beoboard nodeset: '@nogroup' is not a file, and .*\n$/ });
   t.match(await run(['nodeset', '--expand', '@racka'], { ...env, PATH: dir }), {
     code: 2,
     stderr: /install clustershell\n$/,
@@ -155,7 +155,7 @@ t.test('the verb', async t => {
   const refused: [argv: string[], stderr: RegExp][] = [
     [['--expand', 'n[3-1]'], /^beoboard nodeset: host list, column 3: '3-1' runs backwards; write 1-3\n$/],
     [['--count', 'n[1-1000000000000]'], /too many names; at most 1000000 are taken/],
-    [['--fold', 'a!b'], /column 2: '!' cannot stand here/],
+    [['--fold', 'a!b'], /column 2: '!' is not allowed here/],
     [['--expand', '@/no/such'], /cannot read '\/no\/such'/],
     [['a'], /write one of --expand, --fold and --count/],
     [['--fold', '--count', 'a'], /--fold and --count do not go together; leave one out/],

@@ -614,7 +614,7 @@ t.test('the command: forms, choices, errors', async t => {
     [['--csv', '--json'], /--json and --csv do not go together/],
     [['--csv', '--watch'], /--watch and --csv do not go together/],
     [['--by', 'lod'], /there is no field 'lod'; did you mean load\?/],
-    [['--by', '/(/'], /--by: '\(' is no regular expression; write /],
+    [['--by', '/(/'], /--by: '\(' is not a regular expression; write /],
     [['--by', 'load', '--csv'], /--by and --csv do not go together/],
     [['--watch', '--json', '-o', 'lod'], /there is no column 'lod'; did you mean load\?/],
     [['--color', 'blue'], /use auto, always or never/],
@@ -738,7 +738,7 @@ t.test('a board of 800,000 nodes: the last one lies beyond 2 GiB', t => {
     ['clock of last is 1.0 s behind'],
   );
   t.ok(
-    oddities(found).some(({ text }) => text === 'last: held out of service by its administrator'),
+    oddities(found).some(({ text }) => text === 'last: put on hold by its administrator'),
     'and so is the one before it',
   );
   t.end();

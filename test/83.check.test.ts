@@ -121,9 +121,9 @@ t.test('nodes', async t => {
     [['-w', 'n5,xyz[1-3]'], 1, 'n5\n', /^beoboard nodes: not on the board: xyz\[1-3\]\n$/],
     [['--where', 'interval_ms == 1000'], 0, 'quiet\n'],
     [['--where', 'interval_ms > 1000', '--state', 'live', '-w', 'n2,gone1'], 0, 'n2\n'],
-    [['--state', 'dead'], 2, '', /--state: 'dead' is no state; write silent, unknown, /],
+    [['--state', 'dead'], 2, '', /--state: 'dead' is not a state; write silent, unknown, /],
     [['--state', 'slient'], 2, '', /did you mean silent\?/],
-    [['--where', 'state == slient'], 2, '', /--where: column 10: 'slient' is no state; did you mean silent\?/],
+    [['--where', 'state == slient'], 2, '', /--where: column 10: 'slient' is not a state; did you mean silent\?/],
     [['--fold', '--expand'], 2, '', /do not go together/],
   ];
   for (const [argv, code, stdout, stderr = /^$/] of rows) {
@@ -214,13 +214,13 @@ t.test('check', async t => {
     [['--nodes'], /--nodes has no value/, 3],
     [['--nodes', 'n1,stranger'], /of 2 nodes 1 not on the board \(stranger\)/, 2],
     [['--nodes', 'stranger', '--where', 'state == silent'], /of 1 node 1 not on the board \(stranger\)/, 2],
-    [['--nodes', 'n1', '--where', 'state == nothing'], /is no state/, 3],
+    [['--nodes', 'n1', '--where', 'state == nothing'], /is not a state/, 3],
     [['--nodes', 'n1', '--board', none], /there is no board/, 3],
     [['--nodes', 'n1', '--board', `${none}.bad`], /none\.bad: /, 3],
     [['--nodes', 'n1', '--where', 'load', '--board', none], /there is no board/, 3],
     [['--nodes', 'n1', '--owner', 'nobody-of-that-name'], /there is no user/, 3],
     [['--nodes', 'n1', '--config', none], /cannot read /, 3],
-    [['--nodes', 'n1', '--warning', 'many'], /is no number of nodes/, 3],
+    [['--nodes', 'n1', '--warning', 'many'], /is not a number of nodes/, 3],
     [['--nodes', 'n1', '--wherever', 'x'], /unknown option/, 3],
   ];
   for (const [argv, said, otherwise] of ways)

@@ -414,7 +414,7 @@ t.test('the log tells what was dropped for what it is', async t => {
   t.notMatch(unfit, /rmem_max/);
   t.same(more, []);
   t.match(line({ unfitDrops: 7, filtering: true }), [
-    /: a flood: the kernel drops what is no report, and counts it as unfit \(7 more\)$/,
+    /: a flood: the kernel drops datagrams that are not reports, and counts them as unfit \(7 more\)$/,
   ]);
   t.match(line({ stoodStillNs: 7_345_000_000 }), [
     /^beoboard receive: stood still for 7\.3s: nothing was heard meanwhile; /,
@@ -541,7 +541,7 @@ t.test('false signatures prove nothing of the names that they claim: their sourc
     return report;
   };
   const forger = { ...KEY, secret: randomBytes(32) };
-  const source = String.raw`127\.0\.0\.9 sends reports with false signatures under at least 8 names \(node\[\d+-\d+\]\), \d+ times in \S+, the last \S+ ago: its key is not that of this cluster, or somebody forges`;
+  const source = String.raw`127\.0\.0\.9 sends reports with false signatures under at least 8 names \(node\[\d+-\d+\]\), \d+ times in \S+, the last \S+ ago: its key is of another cluster, or somebody forges reports`;
   for (const state of ['live', 'silent', 'never']) {
     const more = state === 'silent' ? limits : state === 'never' ? ['--nodes', 'node[001-012]'] : [];
     const { reader, socketOf, refusals, ask, output } = await receiving(t, [...trust, ...more]);
@@ -587,7 +587,7 @@ t.test('false signatures prove nothing of the names that they claim: their sourc
     await run(['send', '--name', 'node005', '--to', `127.0.0.1:${port}`, '--key-file', wrong, '--once']);
     await refusals('tag', nth);
   }
-  const honest = String.raw`127\.0\.0\.1 sends reports with false signatures under the name node005, 2 times in \S+, the last \S+ ago: its key is not that of this cluster, or somebody forges`;
+  const honest = String.raw`127\.0\.0\.1 sends reports with false signatures under the name node005, 2 times in \S+, the last \S+ ago: its key is of another cluster, or somebody forges reports`;
   const { code, text } = await ask('status', '-w', 'node005');
   t.equal(code, 1);
   t.match(text, new RegExp(`\nnot on the board: node005\n${honest}\n`));

@@ -226,7 +226,7 @@ t.test('nobody can bind beside it, once a receiver has had it', { skip }, async 
   t.equal(await early.holder.ended(await early.holder.receive(board)), 1);
   t.match(
     early.holder.stderr,
-    /somebody else listens at 127\.0\.0\.1:\d+ too, and may take reports; .*restart the \.socket unit\n/,
+    /another program also listens at 127\.0\.0\.1:\d+ too, and may take reports; .*restart the \.socket unit\n/,
   );
 });
 
@@ -240,12 +240,12 @@ t.test('a filter that a killed receiver left is taken off', { skip }, async t =>
   t.pass('it is heard');
 });
 
-t.test('what is no UDP socket, and what was meant for another process', { skip }, async t => {
+t.test('what is not a UDP socket, and what was meant for another process', { skip }, async t => {
   const wrong = await Holder.start(t, 'tcp');
   t.equal(await wrong.ended(await wrong.receive(boardPath(t))), 1);
   t.match(
     wrong.stderr,
-    /beoboard receive: descriptor 3, which we were passed, is no UDP socket with an address; see ListenDatagram=/,
+    /beoboard receive: the passed descriptor 3 is not a UDP socket with an address; see ListenDatagram=/,
   );
   const env = { LISTEN_PID: '1', LISTEN_FDS: '1', LISTEN_FDNAMES: 'x', HOME: '/' };
   t.same(passedSockets(env), []);

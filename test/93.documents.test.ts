@@ -108,7 +108,7 @@ const CHOOSING: [what: RegExp, folder: string, ending: string][] = [
   [/^npm run bench -- (.+)$/, 'bench', '.bench.mjs'],
 ];
 
-/** The words of a command that choose nothing; undefined when it is no command that chooses. */
+/** The words of a command that choose nothing; undefined when it is not a command that chooses. */
 function choosesNothing(text: string): string[] | undefined {
   for (const [what, folder, ending] of CHOOSING) {
     const [, words] = what.exec(text) ?? [];

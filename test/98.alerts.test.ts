@@ -83,7 +83,7 @@ t.test('who is told of what, and how often', { skip: noPrometheus }, async t => 
     'alertname=BeoboardNodeSilent cluster=stop': 1,
   });
   const silent = 'firing BeoboardNodeSilent';
-  t.same(told('one'), [`one: ${silent} n21`], 'who left is no alert');
+  t.same(told('one'), [`one: ${silent} n21`], 'who left is not an alert');
   t.same(told('rack'), ['rack: firing BeoboardManySilent'], 'a rack is one message');
   t.same(told('dark'), ['dark: firing BeoboardLinkDark lo'], 'a dark link is one message, and blames nobody');
   t.same(

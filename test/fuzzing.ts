@@ -645,7 +645,7 @@ export function textTargets(place: string): TextTarget[] {
         const pieces = scanned(bytes, 3);
         // Behind its end only what has come with it is looked at.
         if (typeof whole === 'string') {
-          must(whole === pieces || whole === 'goes on behind its end', `${whole}, and in pieces ${pieces}`);
+          must(whole === pieces || whole === 'continues after its end', `${whole}, and in pieces ${pieces}`);
           return false;
         }
         must(typeof pieces !== 'string', `whole it is taken, in pieces it ${pieces}`);

@@ -140,7 +140,7 @@ export const FULL: Encodable<'report'> = {
   fs_fullest_pm: 693,
   arch: 1,
   os_release: '6.1.0-25-amd64',
-  // The order of interfaces shifts; the fabric is no part of it.
+  // The order of interfaces shifts; the fabric is not a part of it.
   net: [
     { name: 'eth1', rx_bytes: 1500, tx_bytes: 2600, rx_packets: 17, tx_packets: 28 },
     { name: 'eth0', rx_bytes: 1e12 + 1e6, tx_bytes: 2e12 + 2e6, rx_packets: 3e9 + 1e3, tx_packets: 4e9 + 2e3 },

@@ -1,5 +1,5 @@
 // A reader for the tests of tearing, in a process of its own: looks at a board of c/test/torn.c through the public face, again and
-// again until it is told to end, and tells what it saw that may never be seen: { looks, fault }.
+// again until it is ending, and tells what it saw that may never be seen: { looks, fault }.
 
 import { decode, getter } from '../src/layout/codec.js';
 import { structs } from '../src/layout/layout.gen.js';

@@ -81,12 +81,12 @@ export interface Answer {
 
 /**
  * Lines on stderr without the program's name. Of a file that is larger than any of its kind, one of them says that it is, the
- * other that it does not read as expected.
+ * other that it has unexpected content.
  */
 function alike(said: string): string {
   return said
     .replace(/^beoboard[ -]send: /gm, '')
-    .replace(/^cannot read (.*): larger than \d+ bytes$/gm, '$1 does not read as expected: its readings are left out');
+    .replace(/^cannot read (.*): larger than \d+ bytes$/gm, '$1 has unexpected content: its readings are left out');
 }
 
 /** What the sender in C does with a command line. */

@@ -59,18 +59,18 @@ static bool bad_character(struct reading *r, size_t at) {
   const char c = r->list[at];
   uint32_t character;
   const size_t bytes = character_at(r, at, &character);
-  if (is_blank(character)) return refuse(r, at, "a blank; separate names by a comma alone");
+  if (is_blank(character)) return refuse(r, at, "a blank; separate names by a comma only");
   if (is_upper(c)) {
     const char lower = (char)(c - 'A' + 'a'); /* only where names are those of nodes: else it is taken */
     return refuse(r, at, "upper-case %s; names are lower case; write %s", quoted(&c, 1), quoted(&lower, 1));
   }
   const char *hint = "names are made of a-z 0-9 . _ -";
-  if (c == '!' || c == '&' || c == '^') hint = "set operations are not known; write the names that are wanted";
-  if (c == '@') hint = "groups are not known; write their names, or alone @FILE with a list on each line";
+  if (c == '!' || c == '&' || c == '^') hint = "set operations are not supported; write the names";
+  if (c == '@') hint = "groups are not supported; write their names, or only @FILE with a list on each line";
   if (c == '{' || c == '}') hint = "write brackets, as in node[1,2]";
   if (c == ']') hint = "there is no [ before it; write node[1-3]";
-  if (c == '*' || c == '?') hint = "there are no wildcards; write a range, as in node[1-3]";
-  return refuse(r, at, "%s cannot stand here; %s", quoted(r->list + at, bytes), hint);
+  if (c == '*' || c == '?') hint = "wildcards are not supported; write a range, as in node[1-3]";
+  return refuse(r, at, "%s is not allowed here; %s", quoted(r->list + at, bytes), hint);
 }
 
 struct range {
@@ -84,18 +84,18 @@ static uint64_t number_of(const char *digits, size_t count) {
   return number;
 }
 
-/* Why a piece of a bracket is no range. */
+/* Why a piece of a bracket is not a range. */
 static bool bad_range(struct reading *r, size_t at, size_t length) {
   const char *text = r->list + at;
   if (length == 0) return refuse(r, at, "an empty range; write numbers, as in node[1-3,7]");
   size_t odd = 0;
   while (odd < length && (is_digit(text[odd]) || text[odd] == '-')) odd++;
-  if (odd == length) return refuse(r, at, "%s is no range; write FIRST-LAST, as in node[1-3]", quoted(text, length));
+  if (odd == length) return refuse(r, at, "%s is not a range; write FIRST-LAST, as in node[1-3]", quoted(text, length));
   uint32_t character;
   character_at(r, at + odd, &character);
   if (is_blank(character)) return bad_character(r, at + odd);
   if (text[odd] == '/') return refuse(r, at + odd, "a step in a range; list the numbers, as in node[0,2,4]");
-  return refuse(r, at, "%s is no range of numbers; write digits, as in node[1-3]", quoted(text, length));
+  return refuse(r, at, "%s is not a range of numbers; write digits, as in node[1-3]", quoted(text, length));
 }
 
 /* One piece of a bracket: 7, 1-3 or 001-128. */
@@ -202,7 +202,7 @@ static bool measure(struct reading *r, size_t most, size_t *names, size_t *bytes
     const size_t start = at;
     struct extent extent;
     if (!measure_name(r, &at, &extent)) return false;
-    if (extent.names > most - *names) return refuse(r, start, "too many names; at most %zu are taken; shorten the range", most);
+    if (extent.names > most - *names) return refuse(r, start, "too many names; at most %zu are allowed; shorten the range", most);
     *names += (size_t)extent.names;
     *bytes += (size_t)extent.names * (extent.longest + 1);
     if (at == r->length) return true;

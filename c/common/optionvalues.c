@@ -18,7 +18,7 @@ const char *value_portion(const char *text, uint64_t *number, bool *is_percent) 
   const size_t digits = strspn(text, "0123456789");
   *is_percent = text[digits] == '%';
   if (digits == 0 || digits > 9 || text[digits + *is_percent] != 0)
-    return fault("%s is no number of nodes; write it as 5 or 2%%", quoted(text, strlen(text)));
+    return fault("%s is not a number of nodes; write it as 5 or 2%%", quoted(text, strlen(text)));
   *number = strtoull(text, NULL, 10);
   return *is_percent && *number > 100 ? fault("%s is more than all nodes; write 0%% to 100%%", quoted(text, strlen(text))) : NULL;
 }

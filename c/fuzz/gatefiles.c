@@ -31,7 +31,7 @@ static char **sorted_names(const struct hostlist *list) {
 }
 
 static void check_names(const struct hostlist *list) {
-  for (size_t i = 0; i < list->count; i++) MUST(is_name(list->names[i], strlen(list->names[i])), "%s is no name", list->names[i]);
+  for (size_t i = 0; i < list->count; i++) MUST(is_name(list->names[i], strlen(list->names[i])), "%s is not a name", list->names[i]);
   char **sorted = sorted_names(list);
   for (size_t i = 1; i < list->count; i++) MUST(strcmp(sorted[i - 1], sorted[i]) != 0, "%s is there twice", sorted[i]);
   free(sorted);
@@ -124,7 +124,7 @@ static void check_exceptions(const uint8_t *data, size_t size) {
   if (!read_exceptions(&exceptions, data, size)) return;
   for (size_t i = 0; i < exceptions.count; i++) {
     const struct exception *one = &exceptions.all[i];
-    MUST(is_name(one->node, strlen(one->node)) && is_name(one->board, strlen(one->board)), "%s or %s is no name", one->node, one->board);
+    MUST(is_name(one->node, strlen(one->node)) && is_name(one->board, strlen(one->board)), "%s or %s is not a name", one->node, one->board);
     MUST(strcmp(board_name(&exceptions, one->node, room), one->board) == 0, "%s is not %s", one->node, one->board);
     for (const char *c = one->board; *c != 0; c++) MUST(*c < 'A' || *c > 'Z', "%s has upper case", one->board);
   }
@@ -142,7 +142,7 @@ static void check_skip(const uint8_t *data, size_t size) {
     check_names(&skip.nodes.list);
     for (size_t i = 0; i < skip.nodes.list.count; i++)
       MUST(skip_has(&skip, board_name(&exceptions, skip.nodes.list.names[i], room)), "%s is missing", skip.nodes.list.names[i]);
-    MUST(!skip_has(&skip, "@"), "what is no name is there");
+    MUST(!skip_has(&skip, "@"), "what is not a name is there");
     nodes_free(&skip.nodes);
   } else {
     check_fault(why);

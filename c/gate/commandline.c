@@ -83,12 +83,12 @@ static const char *read_wait(const char *text, void *into) {
     if (strcmp(unit, units[i].name) == 0) ms = units[i].ms;
   const bool number = whole > 0 && (text[whole] != '.' || part > 0);
   if (number && *unit == 0 && strcmp(text, "0") != 0) return fault("%s has no unit; write %.60ss or %.60sms", shown, text, text);
-  if (!number || (ms == 0 && *unit != 0)) return fault("%s is no time; write a number and ms, s or m, as in 250ms or 1.5s", shown);
+  if (!number || (ms == 0 && *unit != 0)) return fault("%s is not a time; write a number and ms, s or m, as in 250ms or 1.5s", shown);
   ms *= strtod(text, NULL); /* stops at the unit */
   if (!(ms <= 600e3)) return fault("%s is out of bounds; write 0s to 10m", shown);
   options->wait_ms = (int64_t)(ms + 0.5);
   if (ms - (double)options->wait_ms > 1e-6 || (double)options->wait_ms - ms > 1e-6)
-    return fault("%s is no whole number of ms; write %dms", shown, (int)options->wait_ms);
+    return fault("%s is not a whole number of ms; write %dms", shown, (int)options->wait_ms);
   return NULL;
 }
 

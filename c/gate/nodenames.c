@@ -28,7 +28,7 @@ static const char *read_line(char *line, struct exceptions *out) {
   if (board_length == 0 || next_word(&rest) != 0) return "two names are wanted; write a NodeName, a blank, and what the board calls it";
   if (!is_name(node, node_length) || !is_name(board, board_length)) {
     const bool is_second = is_name(node, node_length);
-    return fault("%s is no name; write letters, digits and . _ -, at most %d of them",
+    return fault("%s is not a name; write letters, digits and . _ -, at most %d of them",
                  quoted(is_second ? board : node, is_second ? board_length : node_length), NAME_LENGTH);
   }
   node[node_length] = board[board_length] = 0;
@@ -47,7 +47,7 @@ static const char *read_all(struct exceptions *out, size_t length, const char *p
     char *end = (char *)memchr(line, '\n', (size_t)(out->texts + length - line));
     if (end == NULL) end = out->texts + length; /* there a NUL stands */
     *end = 0;
-    const char *why = strlen(line) == (size_t)(end - line) ? read_line(line, out) : "a byte of zero; it is no text";
+    const char *why = strlen(line) == (size_t)(end - line) ? read_line(line, out) : "a byte of zero; it is not text";
     if (why != NULL) return fault("%s:%u: %s", place, number, why);
     line = end + 1;
   }

@@ -23,7 +23,7 @@ static const char *read_whole(int fd, char *text, size_t *length) {
 }
 
 static const char *check(const struct stat *st) {
-  if (!S_ISREG(st->st_mode)) return "it is no file";
+  if (!S_ISREG(st->st_mode)) return "it is not a file";
   if ((st->st_mode & 022) != 0) return "others than its owner can write it";
   return NULL;
 }

@@ -1,4 +1,4 @@
-/* Reads a file that somebody else writes, whole. Refuses what is no file, what others than its owner can write, and what is larger than
+/* Reads a file that somebody else writes, whole. Refuses what is not a file, what others than its owner can write, and what is larger than
  * any of its kind. */
 #ifndef BB_GATE_SMALLFILE_H
 #define BB_GATE_SMALLFILE_H

@@ -46,7 +46,7 @@ static const char *object_to(const char *path) {
     ours = read(fd, begun, sizeof begun) == sizeof begun && memcmp(begun, "gpu ", sizeof begun) == 0;
     close(fd);
   }
-  return ours ? NULL : fault("%s is no GPU file; remove it, or write another --file", path);
+  return ours ? NULL : fault("%s is not a GPU file; remove it, or write another --file", path);
 }
 
 const char *gpufile_open(const char *path) {

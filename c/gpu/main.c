@@ -78,12 +78,12 @@ static const char *read_interval(const char *text) {
     if (strcmp(unit, units[i].name) == 0) ms = units[i].ms;
   const bool number = whole > 0 && (text[whole] != '.' || part > 0);
   if (number && *unit == 0) return fault("'%.60s' has no unit; write %.60ss or %.60sms", text, text, text);
-  if (!number || ms == 0) return fault("'%.60s' is no time; write a number and ms, s, m or h, as in 250ms or 1.5s", text);
+  if (!number || ms == 0) return fault("'%.60s' is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s", text);
   ms *= strtod(text, NULL); /* stops at the unit */
   if (!(ms >= 100 && ms <= 9000)) return fault("'%.60s' is out of bounds; write 100ms to 9s", text);
   options.interval_ms = (int64_t)(ms + 0.5);
   if (ms - (double)options.interval_ms > 1e-6 || (double)options.interval_ms - ms > 1e-6)
-    return fault("'%.60s' is no whole number of ms; write %dms", text, (int)options.interval_ms);
+    return fault("'%.60s' is not a whole number of ms; write %dms", text, (int)options.interval_ms);
   return NULL;
 }
 

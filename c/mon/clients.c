@@ -120,7 +120,7 @@ static void drop(struct client *client, uint64_t now) {
   char text[40];
   struct words words = WORDS(text);
   add_number(&words, untold);
-  tell("clients cut off: ", text_of(&words), "; they stopped reading, said nothing at length, or one more came than there is room for");
+  tell("clients cut off: ", text_of(&words), "; they stopped reading, sent nothing for too long, or there were too many");
   told_ns = now;
   untold = 0;
 }

@@ -54,7 +54,7 @@ static bool read_most(struct span text, struct settings *settings, struct words 
     settings->most = (unsigned)number;
     return true;
   }
-  return refuse_text(why, text, " is no rate; write 1 to 100000, answers a second");
+  return refuse_text(why, text, " is not a rate; write 1 to 100000, answers a second");
 }
 
 static bool read_name(struct span text, struct settings *settings, struct words *why) {

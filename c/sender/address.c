@@ -72,7 +72,7 @@ static bool parse_port(struct span digits, struct span text, uint16_t *port, str
   add_quoted(why, digits);
   add_text(why, " of ");
   add_quoted(why, text);
-  add_text(why, " is no port; write 0 to 65535");
+  add_text(why, " is not a port; write 0 to 65535");
   return false;
 }
 
@@ -90,8 +90,8 @@ static bool take_host(struct span host, struct span text, struct address *addres
   }
   const bool v4 = is_v4(host);
   if (host.len > 0 && digits + dots == host.len && !v4)
-    return refuse(why, host, " is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1");
-  if (!is_name(host)) return refuse(why, text, " is no address; " FORMS);
+    return refuse(why, host, " is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1");
+  if (!is_name(host)) return refuse(why, text, " is not an address; " FORMS);
   copy(address->host, host);
   address->family = v4 ? AF_INET : AF_UNSPEC;
   return true;
@@ -107,7 +107,7 @@ bool parse_address(struct span text, struct address *address, struct words *why)
   if (closing != NULL && (closing == text.at + text.len - 1 || closing[1] == ':')) {
     const struct span host = {text.at + 1, (size_t)(closing - text.at) - 1};
     struct span port = without(text, host.len + 2);
-    if (!is_v6(host)) return refuse(why, host, " in brackets is no IPv6 address; " FORMS);
+    if (!is_v6(host)) return refuse(why, host, " in brackets is not an IPv6 address; " FORMS);
     copy(address->host, host);
     return !eat(&port, SPAN(":")) || parse_port(port, text, &address->port, why);
   }
@@ -115,7 +115,7 @@ bool parse_address(struct span text, struct address *address, struct words *why)
   struct span left = text, host, port;
   next_part(&left, ':', &host);
   const bool has_port = next_part(&left, ':', &port);
-  if (text.len == 0 || left.at != NULL || (has_port && begins(port, SPAN("//")))) return refuse(why, text, " is no address; " FORMS);
+  if (text.len == 0 || left.at != NULL || (has_port && begins(port, SPAN("//")))) return refuse(why, text, " is not an address; " FORMS);
   if (host.len == 0) return refuse(why, text, " has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface");
   return take_host(host, text, address, why) && (!has_port || parse_port(port, text, &address->port, why));
 }

@@ -183,7 +183,7 @@ static void put_disks(struct bb_report *report, int64_t now_boot_ns) {
     return;
   }
   const bool due = is_due(&disks_seldom, names);
-  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", "/block: whole disks are told by their names");
+  if (due) tell_once(&block_told, mark_whole_disks(sys, disks, count, file_place()), "cannot read ", "/block: whole disks are recognized by their names");
   sum_disks(disks, count, report);
   report->valid |= BB_VALID_DISK;
   if (busiest_disk(disks, count, due, now_boot_ns, report)) report->valid |= BB_VALID_DISK_SHARE;

@@ -117,7 +117,7 @@ bool file_read(struct kernel_file *file, struct span *text) {
 bool file_parsed(struct kernel_file *file, bool understood) {
   if (!understood && !file->told) {
     char path[1024];
-    tell(path_of(file, path, sizeof path), " does not read as expected: its readings are left out");
+    tell(path_of(file, path, sizeof path), " has unexpected content: its readings are left out");
   }
   file->told = !understood;
   return understood;

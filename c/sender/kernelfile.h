@@ -1,4 +1,4 @@
-/* Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is no regular file, what is 4 MiB or
+/* Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is not a regular file, what is 4 MiB or
  * larger, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again. */
 #ifndef BB_SENDER_KERNELFILE_H
 #define BB_SENDER_KERNELFILE_H

@@ -112,7 +112,7 @@ static void change(void) {
   struct words fault = WORDS(fault_text);
   to = course;
   if (options_read(arguments, argument, &fresh, &fault) != OPTIONS_GOOD || !set_course(&fresh, &to, &fault)) {
-    say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; goes on as before", (char *)NULL);
+    say(SAY_ERROR, "SIGHUP: ", text_of(&fault), "; nothing has changed", (char *)NULL);
     return;
   }
   loop_leave(&to);

@@ -16,7 +16,7 @@ bool take_node_name(struct span text, char name[64], struct words *why) {
     memcpy(name, text.at, text.len);
     return true;
   }
-  refuse_text(why, text, " is no node name; write ");
+  refuse_text(why, text, " is not a node name; write ");
   if (!is_node_name(text, true)) {
     add_text(why, "1 to 63 of a-z 0-9 . _ - that begin with a letter or digit");
     return false;
@@ -37,9 +37,9 @@ bool is_user(struct span text, struct words *why) {
   for (size_t i = 0; first && i < left.len; i++) {
     const char c = left.at[i];
     if (!is_digit(c) && ((c | 0x20) < 'a' || (c | 0x20) > 'z') && strchr("_.@-", c) == NULL)
-      return refuse_text(why, text, " is no user; write a user name or a user id");
+      return refuse_text(why, text, " is not a user; write a user name or a user id");
   }
-  return first || refuse_text(why, text, " is no user; write a user name or a user id");
+  return first || refuse_text(why, text, " is not a user; write a user name or a user id");
 }
 
 const char *host_name(void) {

@@ -88,7 +88,7 @@ static bool read_to(struct span text, struct options *options, struct words *why
 
 static bool read_interface(struct span text, struct options *options, struct words *why) {
   if (!is_interface_name(text) || text.len >= sizeof options->interface)
-    return refuse_text(why, text, " is no interface; write a name as in /sys/class/net");
+    return refuse_text(why, text, " is not an interface; write a name as in /sys/class/net");
   memcpy(options->interface, text.at, text.len);
   return true;
 }
@@ -99,7 +99,7 @@ static bool read_ttl(struct span text, struct options *options, struct words *wh
   uint64_t number;
   if (!eat_digits(&left, 1, 15, &digits) || !text_u64(digits, &number) ||
       (left.len > 0 && !span_is(left, SPAN("k")) && !span_is(left, SPAN("M"))))
-    return refuse_text(why, text, " is no whole number; write 0 to 255");
+    return refuse_text(why, text, " is not a whole number; write 0 to 255");
   if (number > 255 || (left.len > 0 && number > 0)) return refuse_text(why, text, " is out of bounds; write 0 to 255");
   options->ttl = (uint8_t)number;
   return true;
@@ -111,7 +111,7 @@ static bool read_name(struct span text, struct options *options, struct words *w
 
 static bool read_cluster(struct span text, struct options *options, struct words *why) {
   if (!is_node_name(text, true))
-    return refuse_text(why, text, " is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
+    return refuse_text(why, text, " is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first");
   memcpy(options->cluster, text.at, text.len);
   return true;
 }
@@ -123,12 +123,12 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   } units[] = {{SPAN_TEXT("ms"), 1}, {SPAN_TEXT("s"), 1000}, {SPAN_TEXT("m"), 60000}, {SPAN_TEXT("h"), 3600000}};
   struct span left = text, whole, part = {"", 0};
   if (!eat_digits(&left, 1, SIZE_MAX, &whole) || (eat(&left, SPAN(".")) && !eat_digits(&left, 1, SIZE_MAX, &part)))
-    return refuse_text(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s");
   uint32_t scale = 0;
   for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
     if (span_is(left, units[i].name)) scale = units[i].ms;
   if (scale == 0 && left.len > 0)
-    return refuse_text(why, text, " is no time; write a number and ms, s, m or h, as in 250ms or 1.5s");
+    return refuse_text(why, text, " is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s");
   if (scale == 0) {
     refuse_text(why, text, " has no unit; write ");
     for (unsigned i = 0; i < 2; i++) {
@@ -149,7 +149,7 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   const bool up = left_over * 2 >= divisor;
   *ms += up;
   if ((divisor - left_over) * 1000000 <= divisor) return true;
-  refuse_text(why, text, " is no whole number of ms; write ");
+  refuse_text(why, text, " is not a whole number of ms; write ");
   add_number(why, *ms > 0 ? *ms : 1);
   add_text(why, "ms");
   return false;
@@ -314,7 +314,7 @@ static void refuse_no_value(int option, const char *follows, struct words *fault
   add_spelled(fault, option);
 }
 
-/* An argument that begins with - and is no option of ours, or a flag with a value. */
+/* An argument that begins with - and is not an option of ours, or a flag with a value. */
 static void refuse_unknown(const char *argument, struct words *fault) {
   struct span given = span_of(argument), name;
   const char *equals = strchr(argument, '=');
@@ -406,7 +406,7 @@ static bool take(void *context, const char *const *path, unsigned depth, const s
   (void)context;
   const int option = find(span_of(path[0]));
   if (option == CONFIG) {
-    add_text(why, "config is an option that this verb takes from no file; remove it");
+    add_text(why, "config cannot be set in a file for this verb; remove it");
     return false;
   }
   if (option < 0) {

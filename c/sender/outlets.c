@@ -120,7 +120,7 @@ static bool success(struct destination *destination) {
   char text[64];
   struct words words = WORDS(text);
   add_number(&words, destination->failed - destination->failed_before);
-  say_of(SAY_INFO, destination, "takes reports again, ", (add_text(&words, " were missed"), text_of(&words)));
+  say_of(SAY_INFO, destination, "accepts reports again, ", (add_text(&words, " were missed"), text_of(&words)));
   return true;
 }
 
@@ -275,7 +275,7 @@ static void tell_unnamed(struct destination *destination) {
   char text[64];
   struct words words = WORDS(text);
   add_host(&words, &at);
-  say_of(SAY_WARN, destination, "cannot be looked up now; goes on to ", text_of(&words));
+  say_of(SAY_WARN, destination, "cannot be looked up now; keeps sending to ", text_of(&words));
 }
 
 /* Goes by what was answered. One that is connected stays so when it can be connected to nothing better. */

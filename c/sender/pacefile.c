@@ -86,7 +86,7 @@ static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_
   char text[MOST_PACE_BYTES + 1];
   if (fstat(fd, stats) != 0) return refuse(why, "cannot be read");
   seen = sign_of(stats); /* another one may have taken its place since */
-  if (!S_ISREG(stats->st_mode)) return refuse(why, "is no regular file");
+  if (!S_ISREG(stats->st_mode)) return refuse(why, "is not a regular file");
   if (stats->st_uid != 0 && stats->st_uid != geteuid()) {
     add_text(why, "belongs to user ");
     add_number(why, stats->st_uid);
@@ -119,7 +119,7 @@ static void take(const struct stat *found, struct clocks now) {
   if (S_ISLNK(found->st_mode)) {
     add_text(&why, "is a link");
   } else if (!S_ISREG(found->st_mode)) {
-    add_text(&why, "is no regular file");
+    add_text(&why, "is not a regular file");
   } else {
     /* Neither a link nor a FIFO that was put there meanwhile. */
     const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -99,7 +99,7 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
   static char text[MOST_KEYS_BYTES + 1];
   size_t length = 0;
   if (fstat(fd, &stats) != 0 || !S_ISREG(stats.st_mode) || stats.st_size > MOST_KEYS_BYTES) {
-    add_text(why, "is no key file; beoboard keygen makes one");
+    add_text(why, "is not a key file; beoboard keygen makes one");
   } else if (stats.st_uid != 0 && stats.st_uid != geteuid() && stats.st_uid != other) {
     add_text(why, "belongs to user ");
     add_number(why, stats.st_uid);
@@ -107,7 +107,7 @@ static bool take(int fd, const char *name, uid_t other, struct key *key, struct 
   } else if ((stats.st_mode & 077) != 0) {
     add_text(why, "can be read by others; chmod 600 it, and make a new key");
   } else if (read_whole(fd, FILE_IN_LINES, MOST_KEYS_BYTES, text, MOST_KEYS_BYTES + 1, &length) != 0) {
-    add_text(why, "is no key file; beoboard keygen makes one");
+    add_text(why, "is not a key file; beoboard keygen makes one");
   } else {
     const bool good = parse_keys((struct span){text, length}, name, key, why);
     explicit_bzero(text, length);

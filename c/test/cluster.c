@@ -156,7 +156,7 @@ static void report(struct node *n, bool goodbye) {
   for (int i = 0; i < n->road_count; i++) send_by(&n->roads[i], &r);
 }
 
-/* ---- what is no report ---- */
+/* ---- what is not a report ---- */
 
 static bool send_bad(bool is_long) {
   static uint8_t datagram[sizeof(struct bb_report)];

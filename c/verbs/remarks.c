@@ -354,9 +354,9 @@ struct source {
 
 /* What a source sends whose signature is missing or false, and why that may be; NULL: that is not what was wrong. */
 static const char *const *signature_of(uint32_t reason) {
-  static const char *const missing[] = {"reports without the required signature", "it lacks its key file, or somebody forges"};
-  static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is not of this cluster, or an old one"};
-  static const char *const tag[] = {"reports with false signatures", "its key is not that of this cluster, or somebody forges"};
+  static const char *const missing[] = {"reports without the required signature", "it has no key file, or somebody forges reports"};
+  static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is of another cluster, or an old one"};
+  static const char *const tag[] = {"reports with false signatures", "its key is of another cluster, or somebody forges reports"};
   switch (reason) {
     case BB_REASON_AUTH_MISSING: return missing;
     case BB_REASON_KEY_ID: return key;

@@ -84,7 +84,7 @@ static bool is_user(const char *text) {
 
 const char *read_owner(const char *text, struct asked *asked) {
   asked->owner = text;
-  return is_user(text) ? NULL : fault("%s is no user; write a user name or a user id", quoted(text, strlen(text)));
+  return is_user(text) ? NULL : fault("%s is not a user; write a user name or a user id", quoted(text, strlen(text)));
 }
 
 const char *read_environment(struct asked *asked) {

@@ -333,7 +333,7 @@ export const nodeDashboard: Dashboard = dashboard(
         stat({
           title: 'Within the time shown',
           description:
-            'What the kernel counted in the time that is chosen above: tasks killed for want of memory, tasks that hung, memory errors, slow-downs for heat, GPU errors.',
+            'What the kernel counted in the time that is chosen above: tasks killed because memory ran out, tasks that hung, memory errors, slow-downs for heat, GPU errors.',
           unit: 'short',
           decimals: 0,
           width: 12,

@@ -72,7 +72,7 @@ export const powerDashboard: Dashboard = dashboard(
         }),
         stat({
           title: 'Utilisation',
-          description: `Mean over all GPUs of the share of time in which something ran. One small kernel makes 100 % of a GPU: it is no measure of how well it is used. ${NO_GPUS}`,
+          description: `Mean over all GPUs of the share of time in which something ran. One small kernel makes 100 % of a GPU: it is not a measure of how well it is used. ${NO_GPUS}`,
           unit: 'percentunit',
           decimals: 1,
           width: 4,

@@ -116,7 +116,7 @@ function otherNames(entry: Entry): string {
     .join(', ');
 }
 
-/** What is no field of the report, or a bit of one. */
+/** What is not a field of the report, or a bit of one. */
 function* explainReading(reading: AnyReading): Generator<string> {
   const bit = bitOf(reading);
   const column = COLUMNS.find(({ name }) => name === reading.name);
@@ -145,7 +145,7 @@ function* explain(entry: Entry): Generator<string> {
     yield row(`${what} ${value}`, meaning === '' ? name : `${name}: ${meaning}`);
 }
 
-/** What somebody may mean by a name: a reading that is no field, and fields. */
+/** What somebody may mean by a name: a reading that is not a field, and fields. */
 function meant(name: string): { reading: AnyReading | undefined; entries: Entry[] } {
   const reading = readingOf(name) ?? entryReadings().get(name);
   const isOwn = reading !== undefined && (reading.source === undefined || bitOf(reading) !== undefined);
@@ -155,7 +155,7 @@ function meant(name: string): { reading: AnyReading | undefined; entries: Entry[
   return { reading: isOwn ? reading : undefined, entries };
 }
 
-/** What a name means, in lines; none for what is no name. */
+/** What a name means, in lines; none for what is not a name. */
 export function explained(name: string): string[] {
   const { reading, entries } = meant(name);
   const own = reading === undefined ? [] : [...explainReading(reading)];

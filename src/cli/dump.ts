@@ -62,7 +62,7 @@ function read(fd: number, bytes: number): DataView {
   return new DataView(into.buffer, 0, length);
 }
 
-/** What lies behind the end of a board is none of it, and of what is no board the beginning is enough. */
+/** What lies behind the end of a board is none of it, and of what is not a board the beginning is enough. */
 function boardBytes(header: DataView, fileBytes: number): number {
   if (header.byteLength < HEADER) return header.byteLength;
   const { magic, file_bytes } = decode('board_header', header, 0);
@@ -219,8 +219,8 @@ class Dump {
     for (const { number, entry } of this.senders()) {
       if (blockState(entry) !== 'whole') continue;
       const reason = enums.reason[Math.floor(number / SENDERS_EACH)] ?? 'none';
-      if (reason === 'none') return `rejected sender ${number} is of no reason that there is`;
-      if (entry.name !== '' && !NAME.test(entry.name)) return `rejected sender ${number}: its name is none`;
+      if (reason === 'none') return `rejected sender ${number} has an unknown reason`;
+      if (entry.name !== '' && !NAME.test(entry.name)) return `rejected sender ${number}: its name is invalid`;
       if (entry.count === 0) return `rejected sender ${number} has a count of 0`;
     }
     return undefined;
@@ -238,7 +238,7 @@ class Dump {
       newest = event;
       if (event % BigInt(events) !== BigInt(number)) return `event ${event} is not in its place in the ring`;
       const kind = enums.event_kind[Number(entry.kind)] ?? 'none';
-      if (kind === 'none') return `event ${event} is of no kind that there is`;
+      if (kind === 'none') return `event ${event} has an unknown kind`;
       const { subject } = entry;
       if (OF_RECORDS.includes(kind) && subject !== NO_SUBJECT && subject >= BigInt(this.count))
         return `event ${event} is of record ${subject}, and there are ${this.count}`;
@@ -340,18 +340,18 @@ function recordFault(
 ): string | undefined {
   const name = recordName(view, offset);
   const at = `record ${index} (${oneLine(name)})`;
-  if (!NAME.test(name)) return `${at}: its name is none`;
+  if (!NAME.test(name)) return `${at}: its name is invalid`;
   const whole = slots.filter(slot => slot.state === 'whole').map(slot => slot.offset);
   const { magic, version, hostname, flags, interval } = ofReport;
   const isReport = (slot: number) =>
     magic(view, slot + REPORT) === contract.stat.magic && version(view, slot + REPORT) === contract.stat.version;
-  if (!whole.every(isReport)) return `${at}: holds what is no report`;
+  if (!whole.every(isReport)) return `${at}: does not hold a report`;
   if (whole.some(slot => hostname(view, slot + REPORT) !== name)) return `${at}: holds a report of another node`;
   const strange = whole
     .map(slot => SLOT.link(view, slot))
     .find(link => link > BigInt(linksUsed) && link !== BigInt(OTHER_LINKS));
   if (strange !== undefined) return `${at}: its report came by link ${strange}, which has no entry`;
-  if (whole.length === 0 && column !== 0n) return `${at}: its column word tells of a report, and there is none`;
+  if (whole.length === 0 && column !== 0n) return `${at}: its column word claims a report, but there is none`;
   const [first, second] = whole.map(slot => SLOT.head(view, slot));
   if (second !== undefined && first === second) return `${at}: both slots have the same sequence`;
   const words = whole.map(slot => SLOT.stamp(view, slot) / 1_000_000n);
@@ -382,7 +382,7 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     return bytes;
   };
   // All of it has been looked at by then.
-  const verdict = () => Buffer.from(`\n${dump.wrong === undefined ? 'nothing is wrong' : `wrong: ${dump.wrong}`}\n`);
+  const verdict = () => Buffer.from(`\n${dump.wrong === undefined ? 'no error' : `wrong: ${dump.wrong}`}\n`);
   page.part(Buffer.from(`${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`));
   if (dump.header === undefined) {
     page.part(verdict());

@@ -42,7 +42,7 @@ export const ESCAPE_MS = 50;
 
 /**
  * The keys in what came, and what at its end may be the beginning of a key: it belongs before what comes next. Where
- * nothing comes, `flushed` has the key. What is no key that we know is left out.
+ * nothing comes, `flushed` has the key. What is not a key that we know is left out.
  */
 export function readKeys(text: string): { keys: Key[]; rest: string } {
   const keys: Key[] = [];

@@ -46,12 +46,12 @@ function namesOfGroup(group: string): string[] {
   });
   if (error !== undefined)
     throw new InputError(
-      `${quote(group)} is no file, and no group without ClusterShell's nodeset; name a file, or install clustershell`,
+      `${quote(group)} is not a file, and groups need ClusterShell's nodeset; name a file, or install clustershell`,
     );
-  if (status !== 0) throw new InputError(`${quote(group)} is no file, and no group: ${oneLine(stderr.trim())}`);
+  if (status !== 0) throw new InputError(`${quote(group)} is not a file, and no group: ${oneLine(stderr.trim())}`);
   const names = expandLines(stdout, group, { spelling: 'any' });
   if (names.length === 0)
-    throw new InputError(`${quote(group)} is no file, and a group without nodes; nodeset -l lists groups`);
+    throw new InputError(`${quote(group)} is not a file, and a group without nodes; nodeset -l lists groups`);
   return names;
 }
 
@@ -73,7 +73,7 @@ export async function main(argv: string[]): Promise<number> {
   if (ways.length > 1)
     throw new UsageError(verb.name, `--${ways[0]} and --${ways[1]} do not go together; leave one out`);
   if (ways.length === 0)
-    throw new UsageError(verb.name, 'what is to be done with the lists? write one of --expand, --fold and --count');
+    throw new UsageError(verb.name, 'no action is given; write one of --expand, --fold and --count');
   if (values.nd && !values.fold) throw new UsageError(verb.name, '--nd is a way to fold; write --fold --nd');
   try {
     const without = new Set(values.exclude);

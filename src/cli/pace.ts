@@ -99,7 +99,7 @@ async function runAll(lines: readonly (readonly string[])[]): Promise<End[]> {
 export async function main(argv: string[]): Promise<number> {
   const { nodes, interval, for: duration, off, via, paceFile, dryRun } = parseVerb(verb, argv).values;
   const usage = (wrong: string) => new UsageError(verb.name, wrong);
-  if (nodes === undefined) throw usage('no nodes are named; write -w LIST');
+  if (nodes === undefined) throw usage('no nodes are given; write -w LIST');
   if (off && (interval !== undefined || duration !== undefined))
     throw usage('--off removes the file; leave --interval and --for out');
   if (!off && interval === undefined) throw usage('no interval; write --interval TIME, or --off');

@@ -16,7 +16,7 @@ export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stall
 /** What is asked of a node beside its state. */
 export interface Filter {
   readonly condition?: string | undefined;
-  /** That it is live, and that nothing ails it. */
+  /** That it is live, and that no ailments. */
   readonly healthy?: boolean;
 }
 

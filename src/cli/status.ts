@@ -55,7 +55,7 @@ ${Object.entries(meanings.ailment)
   .map(([ailment, meaning]) => `  ${ailment.padEnd(16)}${meaning}`)
   .join('\n')}
 --watch fills the terminal until q is pressed; ? lists its keys (order, filter, rows or host lists, a page for one node). It folds as
-status does; l or s asks for rows. With --by it shows the groups, and Enter opens one. With --plain, or if stdout is no terminal, it
+status does; l or s asks for rows. With --by it shows the groups, and Enter opens one. With --plain, or if stdout is not a terminal, it
 prints again every second; with --json one object per line.
 With --json, -o limits each node to its name, its state and these fields. Numbers are numbers; values that were not measured are absent.
 A condition compares names listed by beoboard describe (fields, columns, rates.ctxt) by == != < <= > >= with numbers, words and texts, or

@@ -136,7 +136,7 @@ async function rows(
 
 /** Why a rule makes no group. */
 export function unmatched(grouping: Grouping): string {
-  if ('field' in grouping) return `no groups: ${grouping.field} is known of none of these nodes`;
+  if ('field' in grouping) return `no groups: none of these nodes has ${grouping.field}`;
   return `no groups: none of these names matches /${oneLine(grouping.pattern)}/; beoboard nodes lists them`;
 }
 
@@ -225,7 +225,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
 const SPOKEN: Partial<Record<State, string>> = {
   never: 'has never reported',
   left: 'has left',
-  unknown: 'is in a state that is not known',
+  unknown: 'is in an unknown state',
 };
 
 /** The status in sentences, a line for each node: for people who have it read aloud, and for grep. */

@@ -196,7 +196,7 @@ function nodeTable(
   return {
     title: titles.map(({ text, column }) => (column === sorted ? reversed(text) : text)).join('  '),
     lines: cells.map(row => row.map(({ text, state }) => (state ? paint.state(state, text) : text)).join('  ')),
-    // What is no reading of the board gives no order.
+    // What is not a reading of the board gives no order.
     columns: titles.flatMap(({ column }) =>
       column === undefined || extra.some(({ name }) => name === column) ? [] : [column],
     ),
@@ -300,7 +300,7 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
     return reversed(fitting + ' '.repeat(Math.max(0, columns - widthOf(fitting))));
   });
   const well = view.exceptions && found.nodes.length > 0;
-  const none = well ? 'all is well: every node is live, and nothing ails any' : 'no node to show';
+  const none = well ? 'all is well: every node is live, without ailments' : 'no node to show';
   const nothing = body.kind === 'none' ? wrappedText(body.none, columns).split('\n') : [none];
   return page(
     [...top, ...(all.length === 0 ? nothing : [paint.title(table.title), ...drawn])],

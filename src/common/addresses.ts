@@ -16,7 +16,7 @@ const FORMS = 'write ADDR, ADDR:PORT or [V6]:PORT';
 function parsePort(digits: string, text: string): number {
   const port = /^\d{1,5}$/.test(digits) ? Number(digits) : Number.NaN;
   if (port <= 65_535) return port;
-  throw new InputError(`port ${quote(digits)} of ${quote(text)} is no port; write 0 to 65535`);
+  throw new InputError(`port ${quote(digits)} of ${quote(text)} is not a port; write 0 to 65535`);
 }
 
 function checkHost(host: string, text: string): string {
@@ -25,10 +25,10 @@ function checkHost(host: string, text: string): string {
     throw new InputError(`${quote(text)} has no address; write ADDR:${host.slice(0, 5)}`);
   }
   if (/^[\d.]+$/.test(host) && !isIPv4(host)) {
-    throw new InputError(`${quote(host)} is no IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1`);
+    throw new InputError(`${quote(host)} is not an IPv4 address; write four numbers of 0 to 255, as in 10.0.0.1`);
   }
   if (host.length > 253 || !/^\w[\w-]{0,62}(\.\w[\w-]{0,62})*\.?$/.test(host)) {
-    throw new InputError(`${quote(text)} is no address; ${FORMS}`);
+    throw new InputError(`${quote(text)} is not an address; ${FORMS}`);
   }
   return host;
 }
@@ -43,12 +43,12 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
   const bracketed = /^\[(.*)\](?::(.*))?$/s.exec(text);
   if (bracketed) {
     const [, host = '', port] = bracketed;
-    if (!isIPv6(host)) throw new InputError(`${quote(host)} in brackets is no IPv6 address; ${FORMS}`);
+    if (!isIPv6(host)) throw new InputError(`${quote(host)} in brackets is not an IPv6 address; ${FORMS}`);
     return { host, port: port === undefined ? defaultPort : parsePort(port, text) };
   }
   const [host = '', port, ...more] = text.split(':');
   if (text === '' || more.length > 0 || port?.startsWith('//'))
-    throw new InputError(`${quote(text)} is no address; ${FORMS}`);
+    throw new InputError(`${quote(text)} is not an address; ${FORMS}`);
   if (host === '')
     throw new InputError(
       `${quote(text)} has no address before the port; write ADDR:PORT; 0.0.0.0:PORT listens on every interface`,
@@ -75,8 +75,8 @@ export function parseNetwork(text: string): Network {
   const [host = '', digits, ...more] = text.split('/');
   const most = isIPv4(host) ? 32 : isIPv6(host) ? 128 : undefined;
   if (most === undefined || more.length > 0)
-    throw new InputError(`${quote(text)} is no address; write one as 10.0.0.1 or fd00::1, a network as 10.0.0.0/8`);
+    throw new InputError(`${quote(text)} is not an address; write one as 10.0.0.1 or fd00::1, a network as 10.0.0.0/8`);
   const bits = digits === undefined ? most : /^\d{1,3}$/.test(digits) ? Number(digits) : Number.NaN;
   if (bits <= most) return { host, bits };
-  throw new InputError(`${quote(text)} is no network; write 0 to ${most} bits behind the /`);
+  throw new InputError(`${quote(text)} is not a network; write 0 to ${most} bits behind the /`);
 }

@@ -93,7 +93,7 @@ export function readConfig(
     }
     const key = String(issue.keys[0]);
     if (elsewhere.includes(key) && !mistaken.has(key))
-      throw new InputError(`${where(key)} is an option that this verb takes from no file; remove it`);
+      throw new InputError(`${where(key)} cannot be set in a file for this verb; remove it`);
     const meant = mistaken.get(key) ?? nearest(key, Object.keys(shapes));
     const advice = didYouMean(meant, `known are ${Object.keys(shapes).join(', ')}`);
     throw new InputError(`${at(key)}: unknown name ${quote(key)}; ${advice}`);

@@ -2,11 +2,11 @@
 
 const NOT_REACHED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
-  ETIMEDOUT: 'nobody answers there',
+  ETIMEDOUT: 'no answer',
   ENOTFOUND: 'the name is not known',
   EAI_AGAIN: 'the name cannot be looked up now',
-  EHOSTUNREACH: 'there is no way there',
-  ENETUNREACH: 'there is no way there',
+  EHOSTUNREACH: 'no route',
+  ENETUNREACH: 'no route',
 };
 
 /** What an error of connect() means. */

@@ -8,7 +8,7 @@ const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000
 export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   if (number === '')
-    throw new InputError(`${quote(text)} is no time; write a number and ms, s, m or h, as in 250ms or 1.5s`);
+    throw new InputError(`${quote(text)} is not a time; write a number and ms, s, m or h, as in 250ms or 1.5s`);
   const scale = UNITS[unit];
   if (scale === undefined) throw new InputError(`${quote(text)} has no unit; write ${number}s or ${number}ms`);
   const exact = Number(number) * scale;
@@ -16,7 +16,7 @@ export function parseDuration(text: string): number {
   if (rounded > Number.MAX_SAFE_INTEGER) throw new InputError(`${quote(text)} is too long; write a shorter time`);
   // Binary fractions: 1.1 s is 1100.0000000000002 ms and meant as 1100; 0.4 ms is meant as what we cannot do.
   if (Math.abs(exact - rounded) > 1e-6) {
-    throw new InputError(`${quote(text)} is no whole number of ms; write ${Math.max(rounded, 1)}ms`);
+    throw new InputError(`${quote(text)} is not a whole number of ms; write ${Math.max(rounded, 1)}ms`);
   }
   return rounded;
 }

@@ -20,7 +20,7 @@ export function onHangup(log: Log, service: Told, status: () => string, act: () 
       act();
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      log.error(`SIGHUP: ${error.message.replace(/^beoboard \w+: /, '')}; goes on as before`);
+      log.error(`SIGHUP: ${error.message.replace(/^beoboard \w+: /, '')}; nothing has changed`);
     } finally {
       service.ready(status());
     }
@@ -39,5 +39,5 @@ export function tellLasting<T extends object>(
 ): void {
   for (const name of names)
     if (JSON.stringify(after[name]) !== JSON.stringify(before[name]))
-      log.warn(`--${written(name)} is another now, which needs a restart: goes on with the old one`);
+      log.warn(`--${written(name)} has changed, which needs a restart: the old value stays`);
 }

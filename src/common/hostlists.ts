@@ -36,20 +36,20 @@ interface Range {
 type Pattern = readonly (string | readonly Range[])[];
 
 const HINTS: Record<string, string> = {
-  '!': 'set operations are not known; write the names that are wanted',
-  '&': 'set operations are not known; write the names that are wanted',
-  '^': 'set operations are not known; write the names that are wanted',
-  '@': 'groups are not known; write their names, or alone @FILE with a list on each line',
+  '!': 'set operations are not supported; write the names',
+  '&': 'set operations are not supported; write the names',
+  '^': 'set operations are not supported; write the names',
+  '@': 'groups are not supported; write their names, or only @FILE with a list on each line',
   '{': 'write brackets, as in node[1,2]',
   '}': 'write brackets, as in node[1,2]',
   ']': 'there is no [ before it; write node[1-3]',
-  '*': 'there are no wildcards; write a range, as in node[1-3]',
-  '?': 'there are no wildcards; write a range, as in node[1-3]',
+  '*': 'wildcards are not supported; write a range, as in node[1-3]',
+  '?': 'wildcards are not supported; write a range, as in node[1-3]',
 };
 
 function badCharacter(list: string, at: number): NodesetError {
   const character = String.fromCodePoint(list.codePointAt(at) ?? 0);
-  if (/\s/.test(character)) return new NodesetError(at + 1, 'a blank', 'separate names by a comma alone');
+  if (/\s/.test(character)) return new NodesetError(at + 1, 'a blank', 'separate names by a comma only');
   // Only where names are those of nodes: else it is taken.
   if (/[A-Z]/.test(character)) {
     return new NodesetError(
@@ -59,7 +59,7 @@ function badCharacter(list: string, at: number): NodesetError {
     );
   }
   const hint = HINTS[character] ?? 'names are made of a-z 0-9 . _ -';
-  return new NodesetError(at + 1, `${quote(character)} cannot stand here`, hint);
+  return new NodesetError(at + 1, `${quote(character)} is not allowed here`, hint);
 }
 
 /** The content of one pair of brackets; `start` is where it begins in the list. */
@@ -77,7 +77,7 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
       if (low === undefined || high === undefined) {
         if (text === '') throw new NodesetError(column, 'an empty range', 'write numbers, as in node[1-3,7]');
         const odd = text.search(/[^\d-]/);
-        if (odd < 0) throw new NodesetError(column, `${quote(text)} is no range`, 'write FIRST-LAST, as in node[1-3]');
+        if (odd < 0) throw new NodesetError(column, `${quote(text)} is not a range`, 'write FIRST-LAST, as in node[1-3]');
         const letter = text[odd] ?? '';
         if (/\s/.test(letter)) throw badCharacter(list, column - 1 + odd);
         if (letter === '/' && spelling === 'any')
@@ -85,7 +85,7 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
         if (letter === '/') {
           throw new NodesetError(column + odd, 'a step in a range', 'list the numbers, as in node[0,2,4]');
         }
-        throw new NodesetError(column, `${quote(text)} is no range of numbers`, 'write digits, as in node[1-3]');
+        throw new NodesetError(column, `${quote(text)} is not a range of numbers`, 'write digits, as in node[1-3]');
       }
       if (Math.max(low.length, high.length) > DIGITS) {
         throw new NodesetError(column, 'a number that is too long', `at most ${DIGITS} digits can be counted`);
@@ -154,7 +154,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
     }
     total += names;
     if (total > limit) {
-      throw new NodesetError(start + 1, 'too many names', `at most ${limit} are taken; shorten the range`);
+      throw new NodesetError(start + 1, 'too many names', `at most ${limit} are allowed; shorten the range`);
     }
     patterns.push(pattern);
   } while (list[at++] === ',');
@@ -408,5 +408,5 @@ export function parseNodeName(text: string): string {
     lower !== text && /^[a-z0-9][a-z0-9._-]{0,62}$/.test(lower)
       ? lower
       : `1 to ${NAME_LENGTH} of a-z 0-9 . _ - that begin with a letter or digit`;
-  throw new InputError(`${quote(text)} is no node name; write ${instead}`);
+  throw new InputError(`${quote(text)} is not a node name; write ${instead}`);
 }

@@ -232,7 +232,7 @@ export class HttpServer {
       this.counts.misnamed++;
       return sentence(
         421,
-        'this server does not know itself by that name; use its address, or start it with --allow-host NAME',
+        'this server does not accept that host name; use its address, or start it with --allow-host NAME',
       );
     }
     if (!url.startsWith('/')) return sentence(400, 'the request is for no path of this server');

@@ -62,7 +62,7 @@ function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => 
   try {
     const { mode, uid, size } = fstatSync(fd);
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > MOST_BYTES)
-      throw new InputError('is no key file; beoboard keygen makes one');
+      throw new InputError('is not a key file; beoboard keygen makes one');
     if (uid !== 0 && uid !== process.geteuid?.()) throw new InputError(`belongs to user ${uid}; give it to this user`);
     if (secret && (mode & 0o077) !== 0) throw new InputError('can be read by others; chmod 600 it, and make a new key');
     if ((mode & 0o022) !== 0) throw new InputError('can be written by others; chmod 644 it, and see what it holds');

@@ -7,7 +7,7 @@ import { Failure } from './failure.js';
 
 /** Why an address cannot be listened at. */
 const NOT_BOUND: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'somebody listens there already; end it, or give another address or port',
+  EADDRINUSE: 'another program listens there already; end it, or give another address or port',
   EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
   EACCES: 'ports below 1024 are for root; give another port',
   ENOTFOUND: 'the name is not known; give an address of this machine',

@@ -12,18 +12,18 @@ const require = createRequire(import.meta.url);
 /** No pattern of use is longer, and RE2 lets `x{1000}` in `x{1000}` grow only so far itself. */
 const LONGEST = 1000;
 
-/** `where`: what stands before what is wrong with it. Throws an InputError for what is no regular expression. Few commands take one, and to load the library costs 5 ms: it is loaded here. */
+/** `where`: what stands before what is wrong with it. Throws an InputError for what is not a regular expression. Few commands take one, and to load the library costs 5 ms: it is loaded here. */
 export function compilePattern(text: string, where: string): Pattern {
   const { RE2JS } = require('re2js') as typeof import('re2js');
   if (text.length > LONGEST)
     throw new InputError(
-      `${where}: ${quote(text)} is no regular expression of at most ${LONGEST} characters; write a shorter one`,
+      `${where}: ${quote(text)} is not a regular expression of at most ${LONGEST} characters; write a shorter one`,
     );
   let compiled: RE2JS;
   try {
     compiled = RE2JS.compile(text);
   } catch {
-    throw new InputError(`${where}: ${quote(text)} is no regular expression; write one of RE2, as in ^rack[0-9]+`);
+    throw new InputError(`${where}: ${quote(text)} is not a regular expression; write one of RE2, as in ^rack[0-9]+`);
   }
   return subject => {
     const matcher = compiled.matcher(subject);

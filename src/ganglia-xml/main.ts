@@ -209,8 +209,8 @@ export async function main(argv: string[]): Promise<number> {
     ports.counts,
     {
       refused: 'refused: not among --trusted-hosts',
-      stuck: 'cut off: stopped reading',
-      bad: 'asked for nothing that there is; write /CLUSTER/HOST/METRIC',
+      stuck: 'cut off: they stopped reading',
+      bad: 'asked for something that does not exist; write /CLUSTER/HOST/METRIC',
     },
     log,
   );

@@ -196,7 +196,7 @@ export const GMOND: readonly Metric[] = [
         reading: 'mem_free_mib',
       },
       // Always 0, as gmond sends it since Linux 2.6: ganglia-web shows no memory graph at all without it, and what we
-      // call shared is in mem_cached already. The one 0 that is no reading; not sent where memory was not measured.
+      // call shared is in mem_cached already. The one 0 that is not a reading; not sent where memory was not measured.
       mem_shared: {
         title: 'Shared Memory',
         description: 'Amount of shared memory',

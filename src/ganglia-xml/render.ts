@@ -142,7 +142,7 @@ export class Renderer {
     for (const place of places) {
       const value = (this.#take[place] as Metric['value']['take'])(host);
       values[place] = value;
-      // NaN is below nothing. More than a number can count is no reading.
+      // NaN is below nothing. More than a number can count is not a reading.
       if (Math.abs(value) <= Number.MAX_SAFE_INTEGER && (has === undefined || has(this.metrics[place] as Metric)))
         present[place >>> 5] = (present[place >>> 5] as number) | (1 << (place & 31));
     }

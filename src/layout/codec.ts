@@ -434,7 +434,7 @@ function fit(field: Field, width: number, value: number | bigint): number | bigi
   return Math.max(least, Math.min(most, Number(value)));
 }
 
-/** Without a fraction; what is no number is 0, and infinity the largest there is. */
+/** Without a fraction; what is not a number is 0, and infinity the largest there is. */
 function whole(value: number | bigint): number | bigint {
   if (typeof value === 'bigint') return value;
   if (Number.isNaN(value)) return 0;

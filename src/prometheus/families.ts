@@ -384,7 +384,7 @@ const POWER: readonly Family[] = [
   // Energy is told as power: a sender that starts anew begins its sums anew, and no rate over that would be true.
   gauge('node_cpu_power_watts', 'rates.energy_cpu_mj', { help: 'Power of all CPU packages.' }),
   gauge('node_memory_power_watts', 'rates.energy_dram_mj', { help: 'Power of all memory.' }),
-  gauge('node_inlet_temperature_celsius', 'temp_inlet_dc', { help: 'Temperature of the air that comes in.' }),
+  gauge('node_inlet_temperature_celsius', 'temp_inlet_dc', { help: 'Temperature of the inlet air.' }),
   gauge('node_cpu_temperature_celsius', 'temp_hottest_dc', { help: 'Temperature of the hottest CPU sensor.' }),
 ];
 
@@ -405,7 +405,7 @@ const HEALTH: readonly Family[] = [
   {
     name: 'node_held',
     type: 'gauge',
-    help: '1 while the node is held out of service by its administrator.',
+    help: '1 while the node is put on hold by its administrator.',
     series: [{ labels: NONE, column: column(bit('flags', 'held'), 'live') }],
   },
   {

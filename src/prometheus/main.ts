@@ -95,7 +95,7 @@ export async function main(argv: string[]): Promise<number> {
   const watch = tellCounts(
     server.counts,
     {
-      stuck: 'cut off: stopped reading',
+      stuck: 'cut off: they stopped reading',
       misnamed: 'refused: asked for another host; name it by --allow-host if it is this one',
     },
     log,

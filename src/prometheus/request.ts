@@ -24,7 +24,7 @@ export function collectorOf(text: string): Collector {
   const known = COLLECTORS.find(name => name === text);
   if (known !== undefined) return known;
   const otherwise = `there are ${COLLECTORS.join(', ')}`;
-  throw new InputError(`${quote(text)} is no collector; ${didYouMean(nearest(text, COLLECTORS), otherwise)}`);
+  throw new InputError(`${quote(text)} is not a collector; ${didYouMean(nearest(text, COLLECTORS), otherwise)}`);
 }
 
 /** In the order of the table, each once; without any the default ones. */
@@ -49,7 +49,7 @@ function known(query: URLSearchParams, names: readonly string[]): void {
     if (names.includes(name)) continue;
     const meant = name === 'collect' ? 'collect[]' : nearest(name, names);
     throw new InputError(
-      `${quote(name)} is no parameter of this; ${didYouMean(meant, `there are ${names.join(', ')}`)}`,
+      `${quote(name)} is not a parameter of this; ${didYouMean(meant, `there are ${names.join(', ')}`)}`,
     );
   }
 }

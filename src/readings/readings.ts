@@ -121,12 +121,12 @@ const gpu: Measure = {
 const COUNTED = {
   lost: 'Reports of the node that never reached the master',
   unheard: 'reports that were missing while the receiver did not listen',
-  duplicate: 'reports that came before by another road',
+  duplicate: 'reports that had already come by another path',
   late: 'reports that came after a newer one',
   refused: 'reports of its name that were rejected',
   restarts: 'starts of its sender without a boot',
   reboots: 'boots of the node',
-  resets: 'reports accepted only because nothing else was heard for long',
+  resets: 'reports accepted only because nothing else was heard for a long time',
 } as const;
 
 export const COUNTERS = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
@@ -156,7 +156,7 @@ function why(node: Node): string | undefined {
 const OWN: Reading[] = [
   text('name', 'its name', node => node.name),
   text('state', 'how it is', node => node.state),
-  text('ails', 'what ails it, the worst first, separated by commas', node => node.ailments.join(',') || undefined),
+  text('ails', 'its ailments, the worst first, separated by commas', node => node.ailments.join(',') || undefined),
   text('address', 'where its last report came from', node => node.address || undefined),
   text('link', "the master's interface by which it reports", node => node.linkName),
   reading('age_ms', 'age of its last report', contractUnit('ms'), ageMs),
@@ -222,7 +222,7 @@ const OWN: Reading[] = [
   reading('up', 'time since it booted', SECONDS, field('t_boot_ns', 1e-9)),
   reading(
     'ailing',
-    'whether anything ails it',
+    'whether it has an ailment',
     NUMBER,
     overview(({ ails }, index) => Number(ails[index] !== 0)),
   ),
@@ -270,16 +270,16 @@ const TITLES: Readonly<Record<string, readonly [title: string, about: string]>> 
   power_node_w: ['Node Power', 'Power of the whole node'],
   'rates.energy_cpu_mj': ['CPU Power', 'Power of all CPU packages'],
   'rates.energy_dram_mj': ['Memory Power', 'Power of all memory'],
-  temp_inlet_dc: ['Inlet Temperature', 'Temperature of the air that comes in'],
+  temp_inlet_dc: ['Inlet Temperature', 'Temperature of the inlet air'],
   temp_hottest_dc: ['Hottest CPU', 'Temperature of the hottest CPU sensor'],
-  health: ['Health', 'What the health check found: 0 unknown, 1 ok, 2 warning, 3 bad'],
-  'flags.held': ['Held', '1 while the node is held back from work'],
+  health: ['Health', 'Result of the health check: 0 unknown, 1 ok, 2 warning, 3 bad'],
+  'flags.held': ['Held', '1 while the node is on hold'],
   'flags.root_readonly': ['Root Read-Only', '1 while the root file system is read-only'],
-  oom_kills: ['OOM Kills', 'Processes killed for want of memory since boot'],
+  oom_kills: ['OOM Kills', 'Processes killed because memory ran out since boot'],
   hung_tasks: ['Hung Tasks', 'Tasks that the kernel found hung since boot'],
   edac_ce: ['Memory Errors, Corrected', 'Memory errors that were corrected since boot'],
   edac_ue: ['Memory Errors, Uncorrected', 'Memory errors that could not be corrected since boot'],
-  throttle_events: ['Throttling', 'Times that CPUs were slowed down for their heat since boot'],
+  throttle_events: ['Throttling', 'Times that CPUs were throttled because of heat, since boot'],
   late_us: ['Sender Lateness', 'How late the last report was made: a starved node is late'],
 };
 

@@ -25,7 +25,7 @@ function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Recor
 const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** The names that are to be forgotten; undefined for what is no question. */
+/** The names that are to be forgotten; undefined for what is not a question. */
 function namesOf(line: string): string[] | undefined {
   const question: unknown = parsed(line);
   if (!hasKeys(question, 'forget') || !areTexts(question.forget)) return undefined;
@@ -77,7 +77,7 @@ async function readLine(socket: Socket): Promise<string> {
     if (end !== -1) return Buffer.concat(chunks).toString();
     if (bytes > MOST_BYTES) break;
   }
-  throw new Error('no whole line came');
+  throw new Error('no complete line came');
 }
 
 /** The socket, as long as the receiver runs. */
@@ -99,7 +99,7 @@ export class Control {
   /** Listens; what lies at the path is left over from a receiver before us, since we hold the board. */
   open(): void {
     const failed = (error: Error) =>
-      this.#log.seldom('control', `nobody can ask us to forget nodes: ${oneLine(error.message)}`);
+      this.#log.seldom('control', `beoboard forget will not work: ${oneLine(error.message)}`);
     const server = createServer({ allowHalfOpen: true }, socket => void this.#serve(socket));
     server.maxConnections = 16;
     server.on('error', failed);
@@ -148,7 +148,7 @@ export class Control {
 
   #answer(line: string): Answer {
     const names = namesOf(line);
-    if (names === undefined) return { error: 'that is no question' };
+    if (names === undefined) return { error: 'this is not a request' };
     try {
       const result = sortOut(names, this.#forget(names));
       this.#log.info(`forgot ${result.forgotten.length} nodes, as asked`);
@@ -172,7 +172,7 @@ export async function askToForget(board: string, names: readonly string[]): Prom
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     socket.write(`${JSON.stringify({ forget: names })}\n`);
     const said = answerOf(await readLine(socket));
-    if (said === undefined) throw new Error(`what answers at ${path} is no receiver; look who listens there`);
+    if (said === undefined) throw new Error(`what answers at ${path} is not a receiver; find out which program listens there`);
     if ('error' in said) throw new Error(said.error);
     return said;
   } catch (error) {

@@ -76,7 +76,7 @@ function adopt(receiver: Receiver, fd: number): string {
   // Asked for when nobody can come any more.
   if (hasNeighbour(fd))
     throw new Error(
-      `somebody else listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
+      `another program also listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
     );
   return address;
 }
@@ -129,7 +129,7 @@ function readOptions(argv: string[]): Options {
   if (nodes !== undefined && nodes.length > capacity)
     throw new UsageError(verb.name, `${nodes.length} nodes do not fit; give --capacity ${nodes.length}`);
   if (options.interface !== undefined && options.group.length === 0)
-    throw new UsageError(verb.name, '--interface is for multicast groups alone; give --group, too, or leave it out');
+    throw new UsageError(verb.name, '--interface is only for multicast groups; add --group, or leave it out');
   return options;
 }
 
@@ -209,7 +209,7 @@ export async function main(argv: string[]): Promise<number> {
   control.close();
   const { displaced: isDisplaced, trouble } = receiver.status();
   receiver.stop();
-  if (isDisplaced) throw new Failure(`${trouble}; it took the board when the lock was gone, and so this one ended`, 1);
+  if (isDisplaced) throw new Failure(`${trouble}; it took the board when the lock was gone, so this one ended`, 1);
   log.info(`clean shutdown; the board stays at ${options.board}`);
   return 0;
 }

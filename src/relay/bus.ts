@@ -150,7 +150,7 @@ export async function connectBus(
     if (ends === undefined) lookedAt.delete(server);
     if (ends === false)
       log.warn(
-        `the server ${server} does not notice within seconds who has fallen silent: while one like it is frozen nothing is known at mirrors; give servers ping_interval: "1s" and ping_max: 2`,
+        `the server ${server} does not notice within seconds that another has stopped: while a server is frozen, mirrors know nothing; set ping_interval: "1s" and ping_max: 2 in the servers`,
       );
   };
 
@@ -193,11 +193,11 @@ export async function connectBus(
         connected = true;
         log.info(`connected to ${status.server}`);
         void lookAt(to.getServer());
-      } else if (status.type === 'slowConsumer') lost('did not keep up with what came', true);
+      } else if (status.type === 'slowConsumer') lost('could not keep up with the messages', true);
       else if (status.type === 'error') {
         log.seldom('server', `the server says: ${status.error.message}`);
         // It ends the connection of a slow consumer, and says why.
-        if (/slow consumer/i.test(status.error.message)) lost('the server cut us off: too slow', true);
+        if (/slow consumer/i.test(status.error.message)) lost('the server closed the connection: too slow', true);
       }
     }
   };
@@ -221,7 +221,7 @@ export async function connectBus(
           if (to !== nats) return;
           connected = false;
           if (closed) return;
-          lost(`the connection was ended: ${error?.message ?? 'no reason given'}`, false);
+          lost(`the connection was closed: ${error?.message ?? 'no reason given'}`, false);
           setTimeout(() => void first(), 1000);
         });
         return;

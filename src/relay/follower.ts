@@ -269,7 +269,7 @@ export class Follower {
       else if (master.betterNs === 0n) master.betterNs = now;
     }
     if (best !== undefined && best.betterNs !== 0n && now - best.betterNs >= BETTER_NS)
-      this.#follow(best, `has had ${best.said.nodes - current.said.nodes} nodes fewer for 10 s`);
+      this.#follow(best, `has had ${best.said.nodes - current.said.nodes} fewer nodes for 10 s`);
   }
 
   #follow(master: Master, why: string): void {

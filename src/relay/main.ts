@@ -74,7 +74,7 @@ export async function main(argv: string[]): Promise<number> {
   if (cluster === undefined) return 0;
   if (!isRelayName(cluster))
     throw new Failure(
-      `${options.board}: the board's cluster "${cluster}" is no name for a subject; give beoboard receive a --cluster of a-z 0-9 _ -`,
+      `${options.board}: the board's cluster "${cluster}" is not a name for a subject; give beoboard receive a --cluster of a-z 0-9 _ -`,
       1,
     );
   const subject = subjectOf(site, cluster, master);

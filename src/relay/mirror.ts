@@ -62,7 +62,7 @@ export async function main(argv: string[]): Promise<number> {
   if (site === undefined) throw wrong('--site is needed; see beoboard mirror --help');
   if (cluster === undefined) throw wrong('--cluster is needed; see beoboard mirror --help');
   if (trust.length === 0)
-    throw wrong('--trust is needed: without the public key of a relay nothing is believed; give MASTER=FILE');
+    throw wrong('--trust is needed: a mirror trusts nothing without the public key of a relay; give MASTER=FILE');
   if (trust.length > MOST_MASTERS) throw wrong(`--trust: a mirror knows at most ${MOST_MASTERS} masters`);
   const twice = trust.find(({ name }, i) => trust.findIndex(other => other.name === name) < i);
   if (twice !== undefined) throw wrong(`--trust names ${twice.name} twice; leave one out`);
@@ -117,7 +117,7 @@ export async function main(argv: string[]): Promise<number> {
     if (mirror.unproved > unproved)
       log.seldom(
         'unproved',
-        `${mirror.unproved - unproved} reports did not prove a key of --key-file, or had come before: not taken, their nodes are uncertain`,
+        `${mirror.unproved - unproved} reports had no valid signature with a key of --key-file, or were repeated: not accepted, their nodes are uncertain`,
       );
     unproved = mirror.unproved;
   }, 1000);
@@ -128,7 +128,7 @@ export async function main(argv: string[]): Promise<number> {
   following.end();
   await bus.close();
   if (taken && !stop.aborted)
-    throw new Failure(`${why}; it took the board when the lock was gone, and so this one ended`, 1);
+    throw new Failure(`${why}; it took the board when the lock was gone, so this one ended`, 1);
   log.info(`clean shutdown; the board stays at ${options.board}`);
   return 0;
 }

@@ -216,7 +216,7 @@ export class Relay {
     } else if (head.run < this.#run) {
       // Both have begun, each unheard by the other: one gives way, and both know which.
       this.#waitingNs = now;
-      this.#options.log.warn(`another relay publishes ${this.#options.subject}, too: stops until that one is silent`);
+      this.#options.log.warn(`another relay also publishes ${this.#options.subject}: stops until that one is silent`);
     }
   }
 
@@ -372,7 +372,7 @@ export class Relay {
     if (now - this.#pings.ns >= 1_000_000_000n) this.#pings = { left: PINGS_A_SECOND, ns: now };
     if (this.#pings.left-- <= 0) {
       this.counts.refused++;
-      this.#options.log.seldom('pings', `more than ${PINGS_A_SECOND} pings in a second: answers no more of them`);
+      this.#options.log.seldom('pings', `more than ${PINGS_A_SECOND} pings in a second: ignores the rest`);
       return;
     }
     this.counts.pongs++;

@@ -25,7 +25,7 @@ export function isRelayName(text: string): boolean {
   return /^[a-z0-9_-]{1,32}$/.test(text);
 }
 
-/** Of a name that is no name of a subject, `_`: of a board without a cluster. */
+/** Of a name that is not a name of a subject, `_`: of a board without a cluster. */
 export function subjectOf(site: string, cluster: string, master: string): string {
   return `beoboard.v1.${site}.${cluster}.${master}`;
 }

@@ -270,7 +270,7 @@ export class Collector {
   #wholeDisks(names: readonly string[]): ReadonlySet<string> {
     const whole = readWholeDisks(this.#roots.sys);
     if (whole !== undefined) this.#blockTold.works();
-    else this.#blockTold.failed(`cannot read ${this.#roots.sys}/block: whole disks are told by their names`);
+    else this.#blockTold.failed(`cannot read ${this.#roots.sys}/block: whole disks are recognized by their names`);
     return whole ?? guessWholeDisks(names);
   }
 

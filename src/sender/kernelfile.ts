@@ -1,4 +1,4 @@
-// Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is no regular file, what is
+// Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is not a regular file, what is
 // larger than 4 MiB, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again.
 
 import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
@@ -74,7 +74,7 @@ export class KernelFile {
     if (text === undefined) return undefined;
     if (this.#last?.text !== text || this.#last.parser !== parser) this.#last = { text, parser, parsed: parser(text) };
     const parsed = this.#last.parsed as T | undefined;
-    if (parsed === undefined) this.#once.failed(`${this.path} does not read as expected: its readings are left out`);
+    if (parsed === undefined) this.#once.failed(`${this.path} has unexpected content: its readings are left out`);
     else this.#once.works();
     return parsed;
   }

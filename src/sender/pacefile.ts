@@ -110,13 +110,13 @@ export class PaceFile {
   /** What the file says, and when it was written. Throws an InputError for one that is not believed. */
   #read(file: string, seen: Stat): { intervalMs: number; forMs: number; mtimeNs: bigint } {
     if (seen.isSymbolicLink()) throw new InputError('is a link');
-    if (!seen.isFile()) throw new InputError('is no regular file');
+    if (!seen.isFile()) throw new InputError('is not a regular file');
     const fd = openSync(file, MODE);
     try {
       const stat = statOf(fd);
       // Another one may have taken its place since.
       this.#sign = signOf(stat);
-      if (!stat.isFile()) throw new InputError('is no regular file');
+      if (!stat.isFile()) throw new InputError('is not a regular file');
       if (stat.uid !== 0n && stat.uid !== BigInt(process.geteuid?.() ?? 0))
         throw new InputError(`belongs to user ${stat.uid}, who is neither root nor the sender's own`);
       if ((stat.mode & 0o022n) !== 0n) throw new InputError('can be written by others');

@@ -241,7 +241,7 @@ export class Destination {
 
   /** Tells once that its name is not found, where there is another way. */
   #tellUnnamed({ address }: { address: string }): void {
-    if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; goes on to ${address}`);
+    if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; keeps sending to ${address}`);
     this.#unnamed = true;
   }
 
@@ -258,7 +258,7 @@ export class Destination {
     this.failed -= this.#doubtful;
     this.#doubtful = 0;
     this.#refusedAt = undefined;
-    this.#log.info(`${this.label} takes reports again, ${this.failed - this.#failedBefore} were missed`);
+    this.#log.info(`${this.label} accepts reports again, ${this.failed - this.#failedBefore} were missed`);
     this.#failing = false;
     return true;
   }

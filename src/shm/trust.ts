@@ -49,7 +49,7 @@ export function tellTrust(trust: Trust | undefined, before: Trust | undefined, l
   const ids = trust.keys.map(({ id }) => id).join(' and ');
   const least =
     trust.required === 'none'
-      ? 'takes reports without a tag, too'
-      : `a report needs the tag of a ${trust.required} key`;
+      ? 'also accepts reports without a signature'
+      : `a report needs a signature with a ${trust.required} key`;
   log.info(`verifies with ${trust.keys.length > 1 ? 'keys' : 'key'} ${ids}: ${least}`);
 }

@@ -12,7 +12,7 @@ const LIMIT_MS = 5000;
 const MOST_BYTES = 256 << 20;
 const ERROR_MOST = 200;
 /** Why nothing was asked, or nobody waited for the answer. */
-const ENDED = 'we are ended';
+const ENDED = 'the program is ending';
 
 /** Slurm was not asked, or did not answer; the message is what people are told. */
 export class NoAnswer extends Error {}
@@ -104,7 +104,7 @@ export function runCommand(
     };
     child.on('error', ({ code, message }: NodeJS.ErrnoException) =>
       done(() =>
-        reject(new NoAnswer(code === 'ENOENT' ? `there is no ${name} here; give its folder by --slurm-bin` : message)),
+        reject(new NoAnswer(code === 'ENOENT' ? `${name} was not found; give its folder by --slurm-bin` : message)),
       ),
     );
     child.on('close', code =>

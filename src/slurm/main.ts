@@ -61,7 +61,7 @@ class Telling {
       return line;
     }
     const line = `Slurm does not answer: ${nodes.error ?? jobs.error}`;
-    if (this.#silentSince === undefined) this.log.warn(`${line}; its last answer is kept, with its age`);
+    if (this.#silentSince === undefined) this.log.warn(`${line}; its last answer stays, with its age`);
     this.#silentSince ??= mono_ms;
     return line;
   }
@@ -141,7 +141,7 @@ export async function main(argv: string[]): Promise<number> {
     if (stop.aborted) break;
     const { publicJobs, interval } = inForce.options;
     if (publicJobs && !isOpen(round))
-      log.seldom('private', `--public-jobs is left out of account: Slurm has PrivateData=${round.state.private_data}`);
+      log.seldom('private', `--public-jobs is ignored: Slurm has PrivateData=${round.state.private_data}`);
     try {
       leave(folder, round, publicJobs && isOpen(round));
     } catch (error) {

@@ -67,14 +67,14 @@ export function parseExceptions(text: string, place: string): Record<string, str
     const refuse = (why: string) => new InputError(`${oneLine(place)}:${i + 1}: ${why}`);
     const [node = '', board = '', ...more] = words.split(/\s+/);
     if (board === '' || more.length > 0 || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(node))
-      throw refuse(`${quote(words)} is no pair; write NodeName boardname`);
+      throw refuse(`${quote(words)} is not a pair; write NodeName boardname`);
     try {
       parseNodeName(board);
     } catch (error) {
       throw refuse((error as Error).message);
     }
-    if (Object.hasOwn(found, node)) throw refuse(`${node} stands there twice; leave one`);
-    if (taken.has(board)) throw refuse(`${board} is given to two nodes; leave one`);
+    if (Object.hasOwn(found, node)) throw refuse(`${node} is there twice; remove one`);
+    if (taken.has(board)) throw refuse(`${board} is given to two nodes; remove one`);
     found[node] = board;
     taken.add(board);
   }

@@ -112,7 +112,7 @@ function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
   if (code === 'ENOENT')
     return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
   if (code === 'EACCES')
-    return nothing(`${oneLine(path)} is not for you; have the administrator add you to the group beoboard-jobs`);
+    return nothing(`${oneLine(path)} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`);
   return nothing(oneLine(message));
 }
 
@@ -122,7 +122,7 @@ function parseState(path: string, text: string): Found {
     state = JSON.parse(text) as State;
   } catch {}
   if (typeof state !== 'object' || state === null)
-    return nothing(`${oneLine(path)} is no JSON; see what beoboard slurm says`);
+    return nothing(`${oneLine(path)} is not JSON; see what beoboard slurm says`);
   if (state.schema !== SCHEMA)
     return nothing(`${oneLine(path)} is of another version; restart beoboard slurm, so that both are of one`);
   if (!Array.isArray(state.nodes?.list) || !Array.isArray(state.jobs?.list))
@@ -130,7 +130,7 @@ function parseState(path: string, text: string): Found {
   return { state };
 }
 
-/** Without waiting for somebody who would write into what is no file. */
+/** Without waiting for somebody who would write into what is not a file. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Reads the file of that folder. */
@@ -211,15 +211,15 @@ function hasStopped({ next_ms }: State, now: number): boolean {
 /** What is wrong with what Slurm said, or with who asks it, in a sentence; undefined where it is of now. */
 export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
   if (state.mono_ms > now)
-    return 'beoboard slurm has written nothing since this machine was booted: what is told of Slurm is of before; see systemctl status beoboard-slurm';
+    return 'beoboard slurm has written nothing since this machine was booted: what is shown of Slurm is older; see systemctl status beoboard-slurm';
   if (hasStopped(state, now))
-    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is told of Slurm is that old; see systemctl status beoboard-slurm`;
+    return `beoboard slurm has written nothing for ${formatDuration(now - state.mono_ms)}: what is shown of Slurm is that old; see systemctl status beoboard-slurm`;
   for (const answer of [state.nodes, state.jobs]) {
     const { error } = answer;
     if (error === undefined) continue;
     const age = ageOf(answer, now);
     const old =
-      age === undefined ? 'nothing is known of Slurm yet' : `what is told of Slurm is ${formatDuration(age)} old`;
+      age === undefined ? 'nothing is known of Slurm yet' : `what is shown of Slurm is ${formatDuration(age)} old`;
     return `Slurm does not answer: ${oneLine(error)}; ${old}`;
   }
   return undefined;

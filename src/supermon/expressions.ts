@@ -72,7 +72,7 @@ export class Scanner {
     for (let i = 0; i < chunk.length; i++) {
       if (!this.#take(chunk[i] as number, from + i)) continue;
       for (let rest = i + 1; rest < chunk.length; rest++)
-        if (!isSpace(chunk[rest] as number)) throw new BadExpression('goes on behind its end');
+        if (!isSpace(chunk[rest] as number)) throw new BadExpression('continues after its end');
       return { bytes: this.#bytes.subarray(0, this.#length), elements: this.#elements };
     }
     return undefined;
@@ -103,14 +103,14 @@ export class Scanner {
     else if (byte === QUOTE) this.#begin('quotes');
     else if (isSpace(byte)) this.#within = undefined;
     else if (!isPlain(byte))
-      throw new BadExpression(`has the byte ${byte}, which is of no expression of this protocol`);
+      throw new BadExpression(`has the byte ${byte}, which is not allowed in this protocol`);
     else if (this.#within === undefined) this.#begin('atom');
     else this.#grow();
     return false;
   }
 
   #begin(what: 'quotes' | 'atom'): void {
-    if (this.#depth < 2) throw new BadExpression(this.#depth === 0 ? 'is no list' : 'has an element that is no list');
+    if (this.#depth < 2) throw new BadExpression(this.#depth === 0 ? 'is not a list' : 'has an element that is not a list');
     this.#part();
     if (this.#depth === 2) this.#member(false);
     this.#within = what;
@@ -156,7 +156,7 @@ export class Scanner {
 
   #close(at: number): boolean {
     this.#within = undefined;
-    if (this.#depth === 0) throw new BadExpression('is no list');
+    if (this.#depth === 0) throw new BadExpression('is not a list');
     this.#depth--;
     if (this.#depth === 1) {
       if (this.#members < 3 || !this.#endsInList)

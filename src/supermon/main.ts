@@ -57,8 +57,8 @@ export async function main(argv: string[]): Promise<number> {
   const watch = tellCounts(
     server.counts,
     {
-      stuck: 'cut off: stopped reading, said nothing at length, or one more came than there is room for',
-      bad: 'asked for what there is not',
+      stuck: 'cut off: they stopped reading, sent nothing for too long, or there were too many clients',
+      bad: 'asked for something that does not exist',
     },
     log,
   );
@@ -68,7 +68,7 @@ export async function main(argv: string[]): Promise<number> {
     const open = bound.filter(({ host }) => !isLoopback(host)).map(formatAddress);
     if (open.length > 0)
       log.warn(
-        `${open.join(', ')}: there are no passwords: whoever reaches it can ask for the names and numbers of all nodes`,
+        `${open.join(', ')}: there are no passwords: everybody who reaches it can read the names and values of all nodes`,
       );
     const listening = bound.map(formatAddress);
     for (const child of children) void child.meet();

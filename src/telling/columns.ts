@@ -157,7 +157,7 @@ export function cut(text: string, width: number): string {
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
 }
 
-/** A column that is no reading of the board: what somebody else says of a node. */
+/** A column that is not a reading of the board: what somebody else says of a node. */
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
 
 /** What a table is laid out by. */

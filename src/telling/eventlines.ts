@@ -58,31 +58,31 @@ function boardText(happening: Happening): string {
     case 'begin':
       return `watching ${standingText(happening)}`;
     case 'board':
-      return `another board has taken the place of the one before: ${standingText(happening)}`;
+      return `another board has replaced this one: ${standingText(happening)}`;
     case 'resumed':
-      return `the receiver goes on: ${standingText(happening)}`;
+      return `the receiver is running again: ${standingText(happening)}`;
     case 'no_board':
       return `no board: ${happening.why}`;
     case 'stalled':
       return unknownText(happening.closed, happening.heartbeat_age_ms);
     case 'lost':
-      return `${counted(happening.count, 'event was', 'events were')} lost: more came between two looks than the board keeps, or another took its place`;
+      return `${counted(happening.count, 'event was', 'events were')} lost: there were more between two looks than the board keeps, or another board replaced it`;
     case 'link_up':
       return `${oneLine(happening.link ?? '')} is up`;
     case 'link_down':
-      return `${oneLine(happening.link ?? '')} is down: nothing is heard of the nodes behind it`;
+      return `${oneLine(happening.link ?? '')} is down: nothing is heard from the nodes behind it`;
     case 'dark':
-      return `${oneLine(happening.link ?? '')} is dark: all nodes behind it fell together, ${happening.count} of them; a switch or this master is more likely at fault`;
+      return `${oneLine(happening.link ?? '')} is dark: all ${happening.count} nodes behind it fell silent together; a switch or this master is more likely at fault`;
     case 'lit':
       return `${oneLine(happening.link ?? '')} is no longer dark: a node behind it is heard again`;
     case 'overflow':
       return `a socket buffer was full: ${counted(happening.count, 'datagram was', 'datagrams were')} dropped; see net.core.rmem_max`;
     case 'takeover':
-      return `a receiver began, the board's ${ordinal(happening.instance ?? 0)}`;
+      return `a receiver started, the ${ordinal(happening.instance ?? 0)} of this board`;
     case 'followed':
       return `the mirror follows ${oneLine(happening.master ?? 'a master')}`;
     case 'forget':
-      return `${counted(happening.count, 'node was', 'nodes were')} taken from the board`;
+      return `${counted(happening.count, 'node was', 'nodes were')} removed from the board`;
     case 'refusal':
       return `a datagram was rejected: ${refusedFor(happening.reason)}`;
     case 'unknown':

@@ -29,7 +29,7 @@ function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   return field.words?.[value] ?? Number(value.toPrecision(6));
 }
 
-/** Throws an InputError for what is no field, or no regular expression. */
+/** Throws an InputError for what is not a field, or no regular expression. */
 export function ruleOf(grouping: Grouping): Rule {
   if ('pattern' in grouping) {
     const find = compilePattern(grouping.pattern, '--by');

@@ -149,11 +149,11 @@ function health(told: Told): Line[] {
   // What ails a node that is not heard is not judged.
   const isWell = ailments.length === 0 && (state === 'live' || state === 'uncertain');
   return [
-    [isWell ? 'nothing ails it' : undefined],
+    [isWell ? 'no ailments' : undefined],
     ...ailments.map(ailment => [`ails: ${AILMENT_TEXT[ailment]}`]),
     [told.text('health'), told.say('health_src', 'said by '), told.say('health_age_s', '', ' ago')],
     [
-      told.count('oom_kills', 'task', ' killed for want of memory'),
+      told.count('oom_kills', 'task', ' killed because memory ran out'),
       told.count('edac_ue', 'memory error', ' not corrected'),
       told.count('edac_ce', 'memory error', ' corrected'),
       told.some('mem_corrupted_kib', '', ' of memory lost'),

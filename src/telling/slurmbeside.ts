@@ -51,10 +51,10 @@ const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[],
     job_on_silent: (who, all, jobs) =>
       `${who}: silent, and ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'runs', 'run')} on ${oneOr(all.length, 'it', 'them')}`,
     live_down: (who, all) =>
-      `${who}: live on the board, and DOWN in Slurm: ${oneOr(all.length, 'its', 'their')} slurmd rather than the ${oneOr(all.length, 'node', 'nodes')}`,
+      `${who}: live on the board, and DOWN in Slurm: the fault is ${oneOr(all.length, 'its', 'their')} slurmd rather than the ${oneOr(all.length, 'node', 'nodes')}`,
     idle_in_job: (who, all, jobs) =>
       `${who}: idle, though ${oneOr(jobs.length, 'job', 'jobs')} ${ids(jobs)} ${oneOr(jobs.length, 'has', 'have')} ${oneOr(all.length, 'it', 'them')}`,
-    busy_without_job: who => `${who}: busy without a job: what a job left, or somebody who logged in`,
+    busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
   };
 
 /** What the reader has left and who of it is who on the board: what takes long, and holds until one of both changes. */

@@ -44,7 +44,7 @@ export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting,
     .map(({ node }) => node);
 }
 
-/** In the order that was asked for: `load`, `-load`. Throws an InputError for what is no field. */
+/** In the order that was asked for: `load`, `-load`. Throws an InputError for what is not a field. */
 export async function ordered(found: Survey, sort: string | undefined): Promise<Surveyed[]> {
   if (sort === undefined) return worstFirst(found.nodes);
   const { sortField } = await import('./columns.js');

@@ -62,13 +62,13 @@ function tokens(text: string): Token[] {
         [/^\[/, 'a bracket', 'an entry is named by its number behind a point: gpu.0.util_pct'],
         [
           /^-?\d/,
-          `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is no number`,
+          `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is not a number`,
           'write digits, as in 1024 or 0.5, and a text in quotes',
         ],
       ];
       const [, what, hint] = hints.find(([begins]) => begins.test(rest)) ?? [
         /./,
-        `${quote([...rest][0] ?? '')} cannot stand here`,
+        `${quote([...rest][0] ?? '')} is not allowed here`,
         'write FIELD < VALUE, as in load > 10',
       ];
       throw wrong(column, what, hint);
@@ -138,7 +138,7 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
       return typeof value === 'number' ? value * share : undefined;
     };
   }
-  if (!isUnit(unit)) throw wrong(column, `${quote(unit)} in ${quote(text)} is no unit`, example);
+  if (!isUnit(unit)) throw wrong(column, `${quote(unit)} in ${quote(text)} is not a unit`, example);
   throw wrong(column, `${name} is ${article(quantity)}, ${quote(text)} is not`, example);
 }
 
@@ -352,7 +352,7 @@ class Parser {
     const reading = beside?.name === 'state' || kind === 'text' ? undefined : this.#reading(token);
     if (reading !== undefined) return { token, reading, isText: reading.isText === true, value: valuesOf(reading) };
     if (known !== undefined) {
-      const what = words ? `${beside?.name} is never ${quote(text)}` : `${quote(text)} is no state`;
+      const what = words ? `${beside?.name} is never ${quote(text)}` : `${quote(text)} is not a state`;
       throw wrong(column, what, didYouMean(nearest(text, known), `write ${known.join(', ')}`));
     }
     if (beside?.isText) return { token, isText: true, value: () => text };

@@ -29,7 +29,7 @@ function checked(query: URLSearchParams, known: readonly string[]): URLSearchPar
   for (const name of query.keys()) {
     if (!known.includes(name))
       throw new InputError(
-        `${quote(name)} is no parameter of this; ${known.length === 0 ? 'it has none' : didYouMean(nearest(name, known), `there are ${known.join(', ')}`)}`,
+        `${quote(name)} is not a parameter of this; ${known.length === 0 ? 'it has none' : didYouMean(nearest(name, known), `there are ${known.join(', ')}`)}`,
       );
     if (query.getAll(name).length > 1) throw new InputError(`${name} is given twice; write it once`);
   }
@@ -222,7 +222,7 @@ export class Api {
   #jobs(_: URLSearchParams): Answer {
     const { jobs, digest, watcher } = this.wall;
     if (jobs === undefined)
-      return sentence(404, 'jobs are not shown here; whoever runs this may start beoboard web with --show-jobs');
+      return sentence(404, 'jobs are not shown here; the administrator can start beoboard web with --show-jobs');
     if (digest === undefined || watcher.trouble !== undefined)
       return sentence(503, watcher.trouble ?? 'the board was not looked at yet');
     try {
@@ -246,7 +246,7 @@ export class Api {
     if (by !== undefined) throw new InputError('by and nodes do not go together; leave one out');
     const names = expand(list, 100_000);
     if (names.length > RIVER.mostNodes)
-      throw new InputError(`nodes: these are ${names.length}; at most ${RIVER.mostNodes} are told of at once`);
+      throw new InputError(`nodes: these are ${names.length}; at most ${RIVER.mostNodes} are allowed at once`);
     const known = new Set(watcher.names);
     const strangers = names.filter(name => !known.has(name));
     if (strangers.length > 0) throw new InputError(`nodes: not on the board: ${quote(fold(strangers))}`);

@@ -46,7 +46,7 @@ export class Grouped implements Asker {
   #looks = 0;
   #isAsking = true;
 
-  /** Throws an InputError for what is no field or no pattern. */
+  /** Throws an InputError for what is not a field or no pattern. */
   constructor(readonly grouping: Grouping) {
     this.#rule = ruleOf(grouping);
   }

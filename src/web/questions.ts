@@ -66,7 +66,7 @@ export class Questions {
       kept.lastAsked = performance.now();
     }
     if (!kept.asker.isTooSlow) return kept.asker;
-    throw new TooMuch(`${what}: it takes too long to work out; write a simpler one`);
+    throw new TooMuch(`${what}: it takes too long to evaluate; write a simpler one`);
   }
 
   #keep<A extends Asker>(all: Map<string, Kept<A>>, what: string, text: string, make: () => A): Kept<A> {
@@ -80,7 +80,7 @@ export class Questions {
       throw new InputError(`${what}: it is longer than ${LONGEST} bytes; write a shorter one`);
     const asker = make();
     if (all.size >= MOST) this.#drop(all, JUST_MS);
-    if (all.size >= MOST) throw new TooMuch(`${what}: ${MOST} others are asked for already; try again later`);
+    if (all.size >= MOST) throw new TooMuch(`${what}: ${MOST} others are in use already; try again later`);
     const kept = { asker, first: this.#ask(asker), uses: 0, lastAsked };
     all.set(text, kept);
     return kept;

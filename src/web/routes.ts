@@ -26,7 +26,7 @@ export function responder(wall: Wall, page: PageFiles, base: string) {
   return async (question: Question): Promise<Answer> => {
     const { path: asked, site } = question;
     if (base !== '' && asked === base)
-      return { ...sentence(308, 'the page is one slash further'), headers: { Location: `${base}/` } };
+      return { ...sentence(308, 'the page is at the address with a / at its end'), headers: { Location: `${base}/` } };
     if (!asked.startsWith(`${base}/`)) return nowhere;
     const path = asked.slice(base.length);
     // A link from elsewhere may lead to the page, and nothing else here is anybody else's.

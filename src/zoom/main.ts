@@ -225,8 +225,8 @@ function check(
   if (play !== undefined && (at !== undefined || record !== undefined || given.has('rate') || given.has('via')))
     throw usage('--play shows what was recorded; leave --at, --via, --rate and --record out');
   if (at !== undefined && given.has('via')) throw usage('--at asks a server that listens; leave --via out');
-  if (node?.startsWith('-')) throw usage(`a node is no option: write its name, not ${node}`);
-  if (!csv && !json && !process.stdout.isTTY) throw usage('stdout is no terminal to draw on; write --csv or --json');
+  if (node?.startsWith('-')) throw usage(`a node is not an option: write its name, not ${node}`);
+  if (!csv && !json && !process.stdout.isTTY) throw usage('stdout is not a terminal to draw on; write --csv or --json');
 }
 
 export async function main(argv: string[]): Promise<number> {

@@ -28,8 +28,8 @@ const NOT_RUN = 126;
 
 /** Why a program cannot be run, for people. */
 const CANNOT_RUN: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such program here; install it, or name another one with --via',
-  EACCES: 'it may not be run; make it executable, or name another one with --via',
+  ENOENT: 'there is no such program; install it, or name another one with --via',
+  EACCES: 'it cannot be run; make it executable, or name another one with --via',
 };
 
 /** Where programs of the system lie that a login by ssh need not look at. */
@@ -102,7 +102,7 @@ export class NodeLink {
         await over;
         clearTimeout(late);
       },
-      'a shell on the way there may print nothing of its own on stdout; look into its .bashrc and the like',
+      'a shell on the way must not print anything on stdout; look into .bashrc and similar files',
       true,
     );
     const because = () => {

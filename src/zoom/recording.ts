@@ -156,7 +156,7 @@ export class RecordingParser {
     this.#number++;
     const { ms, answer } = this.#parse(line);
     if (typeof ms !== 'number' || !Number.isFinite(ms)) throw this.#refuse('no time');
-    if (ms < this.#ms) throw this.#refuse(`the time ${ms} ms is before that of the line above, ${this.#ms} ms`);
+    if (ms < this.#ms) throw this.#refuse(`the time ${ms} ms is before that of the line before, ${this.#ms} ms`);
     if (ms - this.#ms > MOST_GAP_MS) throw this.#refuse(`the time ${ms} ms is more than a day after ${this.#ms} ms`);
     this.#ms = ms;
     return { ms, answer: this.#expression(answer) };
@@ -200,7 +200,7 @@ async function openFile(file: string): Promise<FileHandle> {
   });
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw refuse('it is no plain file');
+  throw refuse('it is not a plain file');
 }
 
 export interface Recording extends Head {
@@ -209,7 +209,7 @@ export interface Recording extends Head {
   close(): Promise<void>;
 }
 
-/** Throws a UsageError for what cannot be read, and a Failure for what is no recording. */
+/** Throws a UsageError for what cannot be read, and a Failure for what is not a recording. */
 export async function openRecording(file: string): Promise<Recording> {
   const handle = await openFile(file);
   const close = () => handle.close();

@@ -119,7 +119,7 @@ export class SampleReader {
   /** CPU time of the only server there is, µs, and when it was asked first and last, ms. */
   #cpu: { first: number; firstMs: number; last: number; lastMs: number } | undefined;
 
-  /** `node`: of which of several it is to tell. Throws a Failure for what is no schema. */
+  /** `node`: of which of several it is to tell. Throws a Failure for what is not a schema. */
   constructor(
     schema: Expression,
     readonly wanted: string | undefined,
@@ -130,7 +130,7 @@ export class SampleReader {
         this.#names.set(category, dataOf(schema, element).slice(1).map(text));
     }
     if (!this.#names.has('cpuinfo'))
-      throw new Failure('what answers there tells of no CPU time: it is no server of nodes', 1);
+      throw new Failure('the server there reports no CPU time: it does not serve nodes', 1);
   }
 
   /** The share of one CPU that the server took, %; undefined: not known. */
@@ -144,12 +144,12 @@ export class SampleReader {
   #choose(names: ReadonlySet<string>): string {
     if (this.wanted !== undefined && names.has(this.wanted)) return this.wanted;
     const [first, ...more] = names;
-    if (first === undefined) throw new Failure('it tells of no node', 1);
+    if (first === undefined) throw new Failure('it has no node', 1);
     // Over a link of its own a node may go by another name than the one that leads to it.
     if (more.length === 0) return first;
     const some = [first, ...more.slice(0, MOST_NAMES - 1)].map(name => brief(name, MOST_NAME)).join(', ');
     const rest = names.size > MOST_NAMES ? ' …' : '';
-    throw new Failure(`it tells of ${names.size} nodes; name one of them: ${some}${rest}`, 1);
+    throw new Failure(`it has ${names.size} nodes; name one of them: ${some}${rest}`, 1);
   }
 
   #raw(answer: Expression, ms: number): Raw {
@@ -226,7 +226,7 @@ export class SampleReader {
   #putCpu(put: (name: ToldName, value: number) => void, now: Raw): void {
     const { cpu: from } = this.#window[0] as CpuTime;
     const to = now.one.get('cpuinfo');
-    // The kernel lets idle and iowait go back a little: that is no time.
+    // The kernel lets idle and iowait go back a little: that is not a time.
     const by = (name: string) => {
       const jiffies = grown(from, to, name);
       return Number.isNaN(jiffies) && to?.has(name) ? 0 : jiffies;

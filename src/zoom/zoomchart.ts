@@ -100,12 +100,12 @@ export interface Heading {
 
 /** What the node gives for it, in words. */
 export function costText(cost: number | undefined): string {
-  return cost === undefined ? 'what it costs the node is not known' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
+  return cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
 }
 
 export function headingText({ node, rate, samples, ms, leftOut, cost, isPlayed }: Heading): string {
   const how = isPlayed ? 'recorded' : `${rate} a second`;
-  const late = leftOut > 0 ? `; ${leftOut} left out, the answers before them came late` : '';
+  const late = leftOut > 0 ? `; ${leftOut} left out, because earlier answers came late` : '';
   return `${brief(node, MOST_NAME)}: ${samples} ${samples === 1 ? 'sample' : 'samples'} in ${formatDuration(ms)}, ${how}${late}; ${costText(cost)}`;
 }
 

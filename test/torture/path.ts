@@ -17,7 +17,7 @@ export interface Weather {
   swap: number;
   /** Comes without its end. */
   cut: number;
-  /** Something that is no report comes before it. */
+  /** Something that is not a report comes before it. */
   junk: number;
   /** Comes up to so many ms later. */
   delayMs: number;

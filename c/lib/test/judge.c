@@ -1,6 +1,6 @@
 /* The rule of liveness and the scan of the column, apart from any board.
  *   judge                 reads rows "now heartbeat uncertain silent flags link link's-heartbeat link's-since stamp interval goodbye" (ns, ms),
- *                         writes a state each; a stamp of -1 is no report. Tried as a stamp, and as a word of the column where it is whole ms.
+ *                         writes a state each; a stamp of -1 is not a report. Tried as a stamp, and as a word of the column where it is whole ms.
  *   judge scan SEED N     compares the scan with N rows judged one by one; prints a line, exits with 0 when they agree */
 #include <inttypes.h>
 #include <stdio.h>

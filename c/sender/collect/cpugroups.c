@@ -78,7 +78,7 @@ bool groups_take(struct span text, struct span *rest) {
   return cpus_now > 0;
 }
 
-/* The kernel lets idle and iowait go back a little; a negative difference is no time. */
+/* The kernel lets idle and iowait go back a little; a negative difference is not a time. */
 static uint64_t grown(uint32_t from, uint32_t to) { return to - from < UINT32_C(1) << 31 ? to - from : 0; }
 
 static uint16_t share(bb_wide part, bb_wide whole) { return whole > 0 ? thousandths(part, whole) : 0; }

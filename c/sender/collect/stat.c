@@ -52,7 +52,7 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report) {
   bb_wide total = 0, busy = 0, iowait = 0;
   for (unsigned i = 0; i < TICKS; i++) {
-    /* The kernel lets iowait (and with it idle) go back a little; a negative difference is no time. */
+    /* The kernel lets iowait (and with it idle) go back a little; a negative difference is not a time. */
     const uint64_t passed = now->ticks[i] > before->ticks[i] ? now->ticks[i] - before->ticks[i] : 0;
     total += passed;
     if (i == TICKS_IOWAIT) iowait += passed;

@@ -21,7 +21,7 @@ static uint32_t parse_rate(struct span text) {
   return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
 }
 
-/* Counters that a port may lack: these add nothing then. One that is there and is no number is a fault. */
+/* Counters that a port may lack: these add nothing then. One that is there and is not a number is a fault. */
 static bool sum_optional(struct reading *now, const char *const *leaves, unsigned count, uint32_t *sum) {
   bool whole = true;
   for (unsigned i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static bool sum_optional(struct reading *now, const char *const *leaves, unsigne
     *sum += (uint32_t)value;
   }
   if (whole) return true;
-  complain(now, "an error counter in ", now->path, "/counters does not read as expected", (char *)NULL);
+  complain(now, "an error counter in ", now->path, "/counters has unexpected content", (char *)NULL);
   return false;
 }
 

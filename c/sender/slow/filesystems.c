@@ -34,12 +34,12 @@ static bool is_on_local(struct reading *now, const struct mounts *mounts, const 
   struct words words = WORDS(type);
   add_span(&words, mount.type);
   complain(now, "the scratch ", now->world->scratch, " is on ", text_of(&words),
-           ", which is not known to be local: it is left out", (char *)NULL);
+           ", which may not be local: it is left out", (char *)NULL);
   return false;
 }
 
 static void complain_of_scratch(struct reading *now) {
-  complain(now, "the scratch ", now->world->scratch, " is not there, or tells nothing: it is left out", (char *)NULL);
+  complain(now, "the scratch ", now->world->scratch, " does not exist or cannot be measured: it is left out", (char *)NULL);
 }
 
 /* The scratch without links, when it lies on a local file system. */

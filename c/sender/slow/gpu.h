@@ -34,7 +34,7 @@ void gpus_add(struct gpus *gpus, const struct gpu *gpu);
 /* Writes the sets `gpu` and `gpu_errors`. */
 void gpus_end(struct gpus *gpus, uint8_t vendor, struct reading *now);
 
-/* The GPU file; false when it breaks its format. */
+/* The GPU file; false when its format is wrong. */
 struct gpu_file {
   uint8_t vendor;
   struct gpus gpus;

@@ -112,7 +112,7 @@ static void take_card(struct reading *now, struct gpu *gpu) {
   take_sensors(now, gpu);
   const bool has_used = leaf_count(now, "/mem_info_vram_used", MAYBE, &used);
   const bool has_total = leaf_count(now, "/mem_info_vram_total", MAYBE, &total);
-  /* Both or none; more in use than there is, or nothing there, is no reading. */
+  /* Both or none; more in use than there is, or nothing there, is not a reading. */
   if (has_used && has_total && total > 0 && used <= total) {
     gpu->known |= GPU_MEM_USED | GPU_MEM_TOTAL;
     gpu->mem_used_mib = used >> 20;

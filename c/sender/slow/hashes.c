@@ -51,7 +51,7 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
     hash(crc, SPAN("\n"));
   }
   if (any && plain) return true;
-  complain(now, now->world->proc, "/cpuinfo tells no model: hw_hash is left out", (char *)NULL);
+  complain(now, now->world->proc, "/cpuinfo names no model: hw_hash is left out", (char *)NULL);
   return false;
 }
 

@@ -1,7 +1,7 @@
 /* Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit. */
 #include "source.h"
 
-/* Bits: a number that its field cannot hold is no reading. */
+/* Bits: a number that its field cannot hold is not a reading. */
 void slow_taint(struct reading *now) {
   struct span text;
   uint64_t taint;

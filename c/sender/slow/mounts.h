@@ -27,7 +27,7 @@ struct mounts {
 bool take_mounts(struct reading *now, enum how how, struct mounts *mounts);
 /* The next mount that can be seen: of those at one point, the one that lies on top. Begin with 0. */
 bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount);
-/* Where a mount is, as it is called to ask it; false when that is no path. */
+/* Where a mount is, as it is called to ask it; false when that is not a path. */
 bool plain_point(const struct mount *mount, char into[REAL_PATH]);
 bool is_mounted_at(const struct mount *mount, struct span path);
 /* The mount that a path without links lies on. */

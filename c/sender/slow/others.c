@@ -1,4 +1,4 @@
-/* Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is no regular file, what
+/* Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular file, what
  * anybody but root or the sender's own user could have written, and what is larger than 64 KiB. */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static const char *objection(const struct stat *stats) {
 }
 
 static enum others refuse(struct reading *now, const char *why) {
-  complain(now, now->path, " is taken as absent: ", why, (char *)NULL);
+  complain(now, now->path, " is ignored: ", why, (char *)NULL);
   return OTHERS_BAD;
 }
 
@@ -48,7 +48,7 @@ static enum others take(struct reading *now, int fd, others_parser *parser, void
   const int error = read_whole(fd, FILE_IN_LINES, 4096, now->text, MOST_OF_OTHERS + 1, &length);
   if (error == TOO_LARGE) return refuse(now, "it is larger than 65536 bytes");
   if (error != 0) return failed(now, error);
-  return parser((struct span){now->text, length}, into) ? OTHERS_GOOD : refuse(now, "it breaks its format");
+  return parser((struct span){now->text, length}, into) ? OTHERS_GOOD : refuse(now, "its format is wrong");
 }
 
 enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s,

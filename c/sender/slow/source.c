@@ -77,7 +77,7 @@ static bool take(struct reading *now, enum how how, int flags, size_t most, stru
 bool take_text(struct reading *now, enum how how, struct span *text) { return take(now, how, 0, 0, text); }
 
 bool not_understood(struct reading *now, enum how how) {
-  if (how != QUIETLY) complain(now, now->path, " does not read as expected: its readings are left out", (char *)NULL);
+  if (how != QUIETLY) complain(now, now->path, " has unexpected content: its readings are left out", (char *)NULL);
   return false;
 }
 
@@ -242,7 +242,7 @@ bool ask_file_system(struct reading *now, const char *path, struct file_system *
   }
   /* Something that cannot be: no size, or more free than there is. */
   if (fs->total > 0 && fs->available <= fs->total && fs->inodes_free <= fs->inodes) return true;
-  complain(now, "the file system at ", path, " tells an absurd size", (char *)NULL);
+  complain(now, "the file system at ", path, " reports an impossible size", (char *)NULL);
   return false;
 }
 

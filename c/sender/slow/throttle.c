@@ -69,7 +69,7 @@ void slow_throttle(struct reading *now) {
     first.known = find_first(now);
   }
   if (!first.known) {
-    complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not tell its package", (char *)NULL);
+    complain(now, "a CPU below ", now->world->sys, "/devices/system/cpu does not name its package", (char *)NULL);
     return;
   }
   uint32_t sum = 0;

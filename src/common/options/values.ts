@@ -56,14 +56,14 @@ export const folder = value('folder', path);
  */
 export const remoteFile = value('file', (text): string => {
   if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
-  throw new InputError(`${quote(text)} is no path for this; write one from / on, of letters, digits, . _ - alone`);
+  throw new InputError(`${quote(text)} is not a path for this; write one from / on, of letters, digits, . _ - alone`);
 });
 
 /** A command in words; there is no shell that would take quotes away. */
 export const command = value('command', (text): string[] => {
   const words = text.split(/[ \t]+/).filter(word => word !== '');
   if (words.length > 0 && !/["'\\\n\0]/.test(text)) return words;
-  throw new InputError(`${quote(text)} is no command; write words, without quotes, as in 'pdsh -S -w'`);
+  throw new InputError(`${quote(text)} is not a command; write words, without quotes, as in 'pdsh -S -w'`);
 });
 
 /** A whole number from `low` to `high`; `10k` is 10000, `2M` is 2000000. */
@@ -72,7 +72,7 @@ export function count(low: number, high: number): Value<number> {
     const [, digits, unit = ''] = /^(\d{1,15})([kM]?)$/.exec(text) ?? [];
     const write = `write ${low} to ${high}`;
     const example = high < 10_000 ? '' : ', as in 10000 or 10k';
-    if (digits === undefined) throw new InputError(`${quote(text)} is no whole number; ${write}${example}`);
+    if (digits === undefined) throw new InputError(`${quote(text)} is not a whole number; ${write}${example}`);
     const number = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1);
     if (number < low || number > high) throw new InputError(`${quote(text)} is out of bounds; ${write}`);
     return number;
@@ -83,7 +83,7 @@ export function count(low: number, high: number): Value<number> {
 export const percent = value('number', (text): number => {
   const [, digits] = /^(\d{1,3}(?:\.\d{1,6})?)%?$/.exec(text) ?? [];
   if (digits === undefined || Number(digits) > 100)
-    throw new InputError(`${quote(text)} is no share in per cent; write 0 to 100, as in 2% or 0.5`);
+    throw new InputError(`${quote(text)} is not a percentage; write 0 to 100, as in 2% or 0.5`);
   return Number(digits) / 100;
 });
 
@@ -95,7 +95,7 @@ export interface Portion {
 
 export const portion = value('number', (text): Portion => {
   const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
-  if (digits === undefined) throw new InputError(`${quote(text)} is no number of nodes; write it as 5 or 2%`);
+  if (digits === undefined) throw new InputError(`${quote(text)} is not a number of nodes; write it as 5 or 2%`);
   if (percent === '%' && Number(digits) > 100)
     throw new InputError(`${quote(text)} is more than all nodes; write 0% to 100%`);
   return { number: Number(digits), percent: percent === '%' };
@@ -196,7 +196,7 @@ export const destination: Value<Address | '-'> = {
 export const multicastGroup = value('text', (text): Address => {
   const address = parseAddress(text);
   if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
-  throw new InputError(`${quote(text)} is no multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`);
+  throw new InputError(`${quote(text)} is not a multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`);
 });
 
 /** Addresses and networks, separated by commas. */
@@ -205,13 +205,13 @@ export const networks = value('text', (text): Network[] => text.split(',').map(p
 /** A network interface, named as the kernel names them. */
 export const networkInterface = value('interface', (text): string => {
   if (/^[^\s/:]+$/.test(text) && Buffer.byteLength(text) <= 15 && text !== '.' && text !== '..') return text;
-  throw new InputError(`${quote(text)} is no interface; write a name as in /sys/class/net`);
+  throw new InputError(`${quote(text)} is not an interface; write a name as in /sys/class/net`);
 });
 
 /** The name of a host, without a port. */
 export const hostName = value('text', (text): string => {
   if (text.length <= 253 && /^[A-Za-z0-9_]([\w-]*\w)?(\.\w([\w-]*\w)?)*$/.test(text)) return text;
-  throw new InputError(`${quote(text)} is no host name; write it without a port, as in master.example`);
+  throw new InputError(`${quote(text)} is not a host name; write it without a port, as in master.example`);
 });
 
 /** Words separated by commas, of which only who uses them knows which there are. */
@@ -223,7 +223,7 @@ export const nodeName = value('text', parseNodeName);
 export const clusterName = value('text', (text): string => {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
   throw new InputError(
-    `${quote(text)} is no cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first`,
+    `${quote(text)} is not a cluster name; write 1 to 63 letters, digits, . _ -, a letter or digit first`,
   );
 });
 
@@ -253,7 +253,7 @@ function fieldName(text: string): string {
 /** A word of a subject: of a site, a cluster, a master. */
 export const relayName = value('text', (text): string => {
   if (/^[a-z0-9_-]{1,32}$/.test(text)) return text;
-  throw new InputError(`${quote(text)} is no name for a subject; write 1 to 32 of a-z 0-9 _ -`);
+  throw new InputError(`${quote(text)} is not a name for a subject; write 1 to 32 of a-z 0-9 _ -`);
 });
 
 /** A server of NATS. What proves who we are stands in files: a command line is for all to read. */
@@ -261,7 +261,7 @@ export const natsServer = value('address', (text): string => {
   if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
   if (/@/.test(text))
     throw new InputError('a server with a login in it, which others could read; write it into a file for --nats-login');
-  throw new InputError(`${quote(text)} is no server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
+  throw new InputError(`${quote(text)} is not a server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
 });
 
 /** A master, and where the public key of its relay is. */
@@ -282,7 +282,7 @@ export const field = value('field', fieldName);
 /** The path of a URL, without a slash at its end: empty for the root. */
 export const urlPath = value('text', (text): string => {
   if (/^(\/[\w.~-]+)*\/?$/.test(text) && text.startsWith('/')) return text.replace(/\/$/, '');
-  throw new InputError(`${quote(text)} is no path of a URL; write it as in /cluster`);
+  throw new InputError(`${quote(text)} is not a path of a URL; write it as in /cluster`);
 });
 
 /** Names separated by commas. */
@@ -294,7 +294,7 @@ export type Grouping = { readonly field: string } | { readonly pattern: string }
 /** A field, or a regular expression between slashes. */
 export const grouping = value('field', (text): Grouping => {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
-  // What is no regular expression is found by who matches with it: to load what knows takes longer than all the rest.
+  // What is not a regular expression is found by who matches with it: to load what knows takes longer than all the rest.
   if (pattern !== undefined) return { pattern };
   if (isField(text)) return { field: text };
   throw new InputError(
@@ -312,5 +312,5 @@ export const condition = value('text', (text): string => {
 export const user = value('user', (text): number | string => {
   if (/^\d{1,10}$/.test(text) && Number(text) < 2 ** 32 - 1) return Number(text);
   if (/^[A-Za-z_][\w.@-]*\$?$/.test(text)) return text;
-  throw new InputError(`${quote(text)} is no user; write a user name or a user id`);
+  throw new InputError(`${quote(text)} is not a user; write a user name or a user id`);
 });

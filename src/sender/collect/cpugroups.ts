@@ -76,7 +76,7 @@ export interface GroupShare {
   busiest_pm: number;
 }
 
-/** Growth of a CPU's times. The kernel lets idle and iowait go back a little; a negative difference is no time. */
+/** Growth of a CPU's times. The kernel lets idle and iowait go back a little; a negative difference is not a time. */
 function growth(before: CpuTimes, now: CpuTimes): CpuTimes & { busy: number } {
   const grown = (key: keyof CpuTimes) => Math.max(0, now[key] - before[key]);
   const [idle, iowait] = [grown('idle'), grown('iowait')];

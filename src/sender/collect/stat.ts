@@ -77,7 +77,7 @@ const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_
 
 /** Shares of the time between two ticks, in thousandths, rounded down; undefined when no time passed. */
 export function cpuShare(before: Stat, now: Stat): CpuShare | undefined {
-  // The kernel lets iowait (and with it idle) go back a little; a negative difference is no time.
+  // The kernel lets iowait (and with it idle) go back a little; a negative difference is not a time.
   const passed = (key: keyof Stat) => less(now[key], before[key]);
   const busy = BUSY.reduce<Count>((sum, key) => add(sum, passed(key)), 0);
   const iowait = passed('cpu_iowait_ms');

@@ -38,7 +38,7 @@ export function parseActive(text: string | undefined): boolean {
   return /^4: /.test(text ?? '');
 }
 
-/** A counter that a port may lack: it adds nothing then. What is there and is no number is a fault. */
+/** A counter that a port may lack: it adds nothing then. What is there and is not a number is a fault. */
 export function parseOptional(text: string | undefined): Count | undefined {
   if (text === undefined || text === NO_COUNTER) return 0;
   return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
@@ -48,7 +48,7 @@ function readPort(dir: string, now: Reading): Port | undefined {
   const leaf = (name: string) => now.parse(`${dir}/counters/${name}`, parseCount);
   const sum = (leaves: readonly string[]) => {
     const counts = whole(leaves.map(name => parseOptional(readOnce(`${dir}/counters/${name}`))));
-    if (counts === undefined) now.complain(`an error counter in ${dir}/counters does not read as expected`);
+    if (counts === undefined) now.complain(`an error counter in ${dir}/counters has unexpected content`);
     return counts?.reduce<Count>(add, 0);
   };
   // The packets hold unicasts and multicasts both. The data are counted in words of four bytes.

@@ -33,7 +33,7 @@ function readMounts({ proc }: SlowWorld, now: Reading): Mount[] | undefined {
 function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefined {
   const fs = world.statfs(path);
   const good = sane(fs);
-  if (fs !== undefined && good === undefined) now.complain(`the file system at ${path} tells an absurd size`);
+  if (fs !== undefined && good === undefined) now.complain(`the file system at ${path} reports an impossible size`);
   return good;
 }
 
@@ -54,7 +54,7 @@ export const root: SlowSource = {
 };
 
 function complainOfScratch({ scratch }: SlowWorld, now: Reading): void {
-  now.complain(`the scratch ${scratch} is not there, or tells nothing: it is left out`);
+  now.complain(`the scratch ${scratch} does not exist or cannot be measured: it is left out`);
 }
 
 /** The scratch without links, when it lies on a local file system. */
@@ -64,7 +64,7 @@ function localScratch(world: SlowWorld, now: Reading): string | undefined {
   const local = (path: string) => {
     const mount = mountOf(mounts, path);
     if (mount === undefined || isLocal(mount)) return mount !== undefined;
-    now.complain(`the scratch ${world.scratch} is on ${mount.type}, which is not known to be local: it is left out`);
+    now.complain(`the scratch ${world.scratch} is on ${mount.type}, which may not be local: it is left out`);
     return false;
   };
   // Before its links are followed, too: already that would ask the network.

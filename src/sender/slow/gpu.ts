@@ -84,7 +84,7 @@ export function errorFields(gpus: readonly Gpu[]): FieldsOf<'gpu_errors'> | unde
   return { gpu_errors: modulo32(errors), gpu_ecc_ue: modulo32(eccUe) };
 }
 
-/** MiB of two counts of bytes, both or none; more in use than there is, or nothing there, is no reading. */
+/** MiB of two counts of bytes, both or none; more in use than there is, or nothing there, is not a reading. */
 export function memoryMib(used: Count | undefined, total: Count | undefined): Pick<Gpu, 'memUsedMib' | 'memTotalMib'> {
   const sane = used !== undefined && total !== undefined && total > 0 && less(used, total) === 0;
   return {

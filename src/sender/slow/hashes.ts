@@ -71,7 +71,7 @@ function gpus(sys: string): string {
 export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | undefined {
   const head = readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD);
   const model = cpuModel(head ?? '');
-  if (model === undefined) now.complain(`${proc}/cpuinfo tells no model: hw_hash is left out`);
+  if (model === undefined) now.complain(`${proc}/cpuinfo names no model: hw_hash is left out`);
   const online = now.parse(`${sys}/devices/system/cpu/online`, parseCpuList);
   const present = now.parse(`${sys}/devices/system/cpu/present`, parseCpuList);
   const topology = online && readTopology(sys, online);

@@ -3,7 +3,7 @@
 import { type Count, modulo32 } from '../collect/kerneltext.js';
 import { about, parseCount, Reading, type SlowSource } from './source.js';
 
-/** Bits: a number that its field cannot hold is no reading. */
+/** Bits: a number that its field cannot hold is not a reading. */
 export function parseTaint(text: string): { taint: Count } | undefined {
   const taint = parseCount(text);
   return taint === undefined || taint > 0xffffffff ? undefined : { taint };

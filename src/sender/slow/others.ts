@@ -1,4 +1,4 @@
-// Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is no regular file,
+// Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular file,
 // what anybody but root or the sender's own user could have written, and what is larger than 64 KiB.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
@@ -36,7 +36,7 @@ function readAll(path: string): { text: string } | { objection: string } {
 }
 
 function refuse(path: string, now: Reading, why: string): undefined {
-  now.complain(`${path} is taken as absent: ${why}`);
+  now.complain(`${path} is ignored: ${why}`);
   return undefined;
 }
 
@@ -70,7 +70,7 @@ export function readOthers<T>(
     }
     const value = parser(read.text);
     if (value === undefined) {
-      refuse(path, now, 'it breaks its format');
+      refuse(path, now, 'its format is wrong');
       return { there: true };
     }
     if (ageSeconds === undefined || Number.isNaN(ageSeconds)) return { there: true };

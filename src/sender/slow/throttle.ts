@@ -6,7 +6,7 @@ import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 
-/** The first CPU of each package; undefined when a CPU does not tell its package. */
+/** The first CPU of each package; undefined when a CPU does not name its package. */
 export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
   const first = new Map<number, number>();
   for (const cpu of online) {
@@ -32,7 +32,7 @@ export function makeThrottle(): SlowSource {
       if (online === undefined || count(online[0] ?? 0) === undefined) return now.done();
       const key = `${sys}\n${list}`;
       if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
-      if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not tell its package`);
+      if (known.cpus === undefined) now.complain(`a CPU below ${dir} does not name its package`);
       const events = known.cpus && whole(known.cpus.map(count));
       if (events !== undefined) now.put('throttle', { throttle_events: modulo32(events.reduce<Count>(add, 0)) });
       return now.done();

@@ -70,7 +70,7 @@ const ms = (ns: bigint) => Number(ns / MS);
 function troubleOf(snapshot: Snapshot): string | undefined {
   if (mirrorOf(snapshot) !== undefined)
     return "the board is a mirror of another master's: run the bridge on that master";
-  if (snapshot.retired) return 'the board is retired: another is taking its place';
+  if (snapshot.retired) return 'the board is retired: another one replaces it';
   if (snapshot.stalled) return unknownText(snapshot.closed, snapshot.heartbeatAgeMs);
   if (snapshot.listenedMs < ms(snapshot.evidence.silentAfterNs)) return 'the receiver has not listened for long enough';
   return undefined;

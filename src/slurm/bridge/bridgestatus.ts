@@ -84,13 +84,13 @@ export function statusLines(status: BridgeStatus, nowMs: number): string[] {
   return [
     running
       ? `The bridge runs (pid ${pid}): ${nodes} nodes are known to both the board and Slurm.`
-      : 'No bridge runs that enforces with this journal.',
+      : 'No bridge with --enforce runs with this journal.',
     ...(trouble === undefined ? [] : [`It does nothing now: ${trouble}.`]),
     ...brakes.map(brake => `BRAKE: no more drains: ${brakeText(brake.brake, brake)}; since ${ago(brake.sinceMs)}.`),
     own.length === 0 ? 'No drain is its own.' : 'Its own drains:',
     ...own.map(
       ({ node, reason, sinceMs, phase }) =>
-        `  ${node}  ${reason}  ${ago(sinceMs)}${phase === 'held' ? '' : '  not known to have been done'}`,
+        `  ${node}  ${reason}  ${ago(sinceMs)}${phase === 'held' ? '' : '  may not have been done'}`,
     ),
     ...(left.length === 0 ? [] : ['Left alone:']),
     ...left.slice(0, 20).map(({ node, why }) => `  ${node}  ${why}`),

@@ -54,11 +54,11 @@ export function checkFolder(folder: string): void {
   if (found === undefined)
     throw failure(folder, 'is not there: no bridge has enforced with it; give the folder of one by --journal');
   const { uid, mode } = found;
-  if (!found.isDirectory()) throw failure(folder, 'is no folder; remove it, or give another by --journal');
+  if (!found.isDirectory()) throw failure(folder, 'is not a folder; remove it, or give another by --journal');
   if (uid !== process.getuid?.())
     throw failure(folder, `belongs to user ${uid}; run as that user, or give another by --journal`);
   if ((mode & 0o077) !== 0)
-    throw failure(folder, 'is open to others, who could write that drains are ours; chmod 700 it');
+    throw failure(folder, 'is open to others, who could claim that drains are the bridge's; chmod 700 it');
 }
 
 /** Whether a path leads to the file that is open. */
@@ -117,7 +117,7 @@ export function readLines(text: string, place: string): { ledger: Ledger; entrie
       !Number.isFinite(entry.time_ms)
     )
       throw new Failure(
-        `${oneLine(place)}:${i + 1}: is no line of a journal; put the journal back from a backup, or lift the drains by hand and move the file away`,
+        `${oneLine(place)}:${i + 1}: is not a line of a journal; put the journal back from a backup, or undo the drains by hand and move the file away`,
         1,
       );
     ledger.apply(entry);

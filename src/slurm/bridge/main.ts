@@ -101,7 +101,7 @@ function settingsOf(values: Values, isRehearsal: boolean): Settings {
     if (by !== undefined && 'field' in by)
       throw new UsageError(
         verb.name,
-        `--by: ${quote(by.field)} is no pattern between slashes; write one as in '/^rack[0-9]+/'`,
+        `--by: ${quote(by.field)} is not a pattern between slashes; write one as in '/^rack[0-9]+/'`,
       );
     const groupOf = by === undefined ? () => undefined : compilePattern(by.pattern, '--by');
     const policy: Policy = {
@@ -136,7 +136,7 @@ function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: b
   ].join('; ');
 }
 
-/** Ticks until it is told to end. */
+/** Ticks until it is ending. */
 async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
   const settings = settingsOf(values, isRehearsal);
@@ -169,7 +169,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
       } catch (error) {
         // It is for people alone: nothing that is done depends on it.
         const { code } = error as NodeJS.ErrnoException;
-        log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status does not tell of this`);
+        log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status will not show this`);
       }
     }
     const line = lineOf(outcome, journal, isRehearsal);
@@ -189,7 +189,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
   }
   journal.write([{ what: 'end' }]);
   if (!isRehearsal) rmSync(join(folder, STATUS), { force: true });
-  log.info('ended: drains are left in place');
+  log.info('ended: drains stay');
   return 0;
 }
 
@@ -244,11 +244,11 @@ export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const asked = (['status', 'release', 'undrainOwn'] as const).filter(word => values[word]);
   if (asked.length > 1)
-    throw new UsageError(verb.name, '--status, --release and --undrain-own are asked for at once; give one of them');
+    throw new UsageError(verb.name, '--status, --release and --undrain-own exclude each other; give one');
   if (values.json && !values.status)
-    throw new UsageError(verb.name, '--json goes with --status; add that, or leave it out');
+    throw new UsageError(verb.name, '--json needs --status; add it, or leave --json out');
   if (values.ignore !== undefined && !values.drainIll)
-    throw new UsageError(verb.name, '--ignore goes with --drain-ill; add that, or leave it out');
+    throw new UsageError(verb.name, '--ignore needs --drain-ill; add it, or leave --ignore out');
   if (values.status) return status(values);
   if (values.release) return release(values.journal);
   if (values.undrainOwn) return undrainOwn(values);

@@ -54,7 +54,7 @@ export function released(counts: readonly Count[], before: ReadonlyMap<string, B
 const WHAT: Readonly<Record<string, string>> = {
   silent: 'nodes are silent',
   new: 'nodes fell silent in the last minute',
-  own: 'nodes would be drained by us',
+  own: 'nodes would be drained by the bridge',
   ill: 'nodes are ill',
 };
 

@@ -229,10 +229,10 @@ export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, 
     if (claim.phase === 'meant' && nowMs - claim.sinceMs < UNDER_WAY_MS && nowMs >= claim.sinceMs) return [];
     const why =
       claim.phase === 'meant'
-        ? 'it was not carried out, or was lifted at once'
+        ? 'it was not carried out, or was undone at once'
         : flags.has('DRAIN')
           ? 'it has another reason now'
-          : 'its drain was lifted';
+          : 'its drain was undone';
     return [{ what: 'let_go', id, node, why, after }];
   });
 }

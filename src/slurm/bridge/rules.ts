@@ -124,7 +124,7 @@ export function watch(
 
 // ---- which nodes are meant ----
 
-/** To scontrol this is no name, however it is written: `nodename=all` is every node of the cluster. */
+/** To scontrol this is not a name, however it is written: `nodename=all` is every node of the cluster. */
 export function meansAll(nodeName: string): boolean {
   return nodeName.toLowerCase() === 'all';
 }
@@ -235,22 +235,22 @@ function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined
 /** What of Slurm's own view speaks against a drain. */
 function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left | undefined {
   const { base, flags, text } = nodeState(node.state);
-  if (base === undefined) return { why: `Slurm's state ${text} has a word that is not known here` };
+  if (base === undefined) return { why: `Slurm's state ${text} has an unknown word` };
   const hindrance = [...flags].find(flag => !NO_HINDRANCE.includes(flag));
   const { reason } = node;
   const isTheirs = flags.has('DRAIN') || flags.has('FAIL') || (reason !== undefined && reason !== SLURMS_REASON);
   if (hindrance !== undefined || !WORKING.includes(base)) return { why: `it is ${text} in Slurm`, isTheirs };
   if (reason !== undefined) return { why: 'it has a reason in Slurm', isTheirs };
   if (seen.state === 'silent' && (node.slurmd_start_s ?? 0) * 1000 > seen.lastRealMs)
-    return { why: 'its slurmd has started since its last report: Slurm has heard of it later than we have' };
+    return { why: 'its slurmd has started since its last report: Slurm has later news of it' };
   if (seen.state === 'silent' && policy.witness && base !== 'IDLE' && !flags.has('NOT_RESPONDING'))
-    return { why: 'it has jobs, and Slurm still hears it' };
+    return { why: 'it has jobs, and Slurm still hears from it' };
   return undefined;
 }
 
 /** What of the board's own view speaks against acting on a node, whatever is to be done. */
 function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undefined {
-  if (!unsigned && !seen.isProved) return 'its reports prove no key; see unsigned';
+  if (!unsigned && !seen.isProved) return 'its reports are not signed; see --unsigned';
   return seen.refused === 'clock' ? 'it reports, and is rejected for its clock' : undefined;
 }
 
@@ -264,8 +264,8 @@ export function objectionToDrain(
   if (board.trouble !== undefined) return { why: board.trouble };
   const incident = incidentOf(seen, policy);
   if (incident === undefined) return early(`it is ${seen.state}`);
-  if (ledger.claims.has(node.name)) return early('it is drained by us');
-  if (ledger.isSettled(node.name, incident)) return early('it has been acted upon, or decided by others');
+  if (ledger.claims.has(node.name)) return early('the bridge has drained it already');
+  if (ledger.isSettled(node.name, incident)) return early('the bridge or somebody else has acted on it already');
   const slurm = slurmObjection(seen, node, policy);
   if (slurm?.isTheirs) return slurm;
   if (seen.state === 'silent' && seen.silentForMs < policy.drainAfterMs) return early('it is not silent for long');
@@ -294,7 +294,7 @@ export function returnOf(
   const { policy, board, returnToService, nowMs } = situation;
   if (board.trouble !== undefined) return { why: board.trouble };
   if (claim.phase !== 'held' || !carries(node, claim)) return early('its drain is not known to be ours');
-  if (isBeingGiven(claim, nowMs)) return early('it is being given back');
+  if (isBeingGiven(claim, nowMs)) return early('it is being resumed');
   if (seen.state !== 'live') return early(`it is ${seen.state}`);
   if (incidentOf(seen, policy) !== undefined) return early('it is ill');
   const evidence = evidenceObjection(seen, policy);
@@ -309,10 +309,10 @@ export function returnOf(
   if (returnToService === 2) return { act: 'resume', why: 'it is live, and DOWN: ReturnToService is 2' };
   if (returnToService === 1 && sameBoot)
     return { act: 'resume', why: 'it is live, and DOWN; it was not booted since, and ReturnToService is 1' };
-  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not say its ReturnToService' };
+  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not tell its ReturnToService' };
   return {
     act: 'undrain',
-    why: `it is live; it stays DOWN, since ReturnToService is ${returnToService}${returnToService === 1 ? ' and it was booted' : ''}: resume it yourself`,
+    why: `it is live; it stays DOWN, because ReturnToService is ${returnToService}${returnToService === 1 ? ' and it was booted' : ''}: resume it yourself`,
   };
 }
 

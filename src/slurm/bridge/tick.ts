@@ -74,7 +74,7 @@ const GAP_MS = 15_000;
 /** A step of the wall clock beyond this is one, ms. */
 const STEP_MS = 1000;
 const JOURNAL_GONE =
-  'the journal was taken away: move that very file back, or restart the bridge, which then knows nothing of its drains';
+  'the journal was moved away: move the same file back, or restart the bridge, which then knows nothing of its drains';
 /** An order that was not seen to be carried out is given again after this, ms. */
 const AGAIN_MS = 60_000;
 
@@ -116,7 +116,7 @@ function unmatched({ slurm, matched }: Situation): { node: string; why: string }
   const alone = new Set(matched.slurmAlone);
   return [...slurm.keys()].flatMap(node => {
     if (matched.boardName.has(node)) return [];
-    if (meansAll(node)) return [{ node, why: 'to scontrol that name is all nodes' }];
+    if (meansAll(node)) return [{ node, why: 'scontrol takes this name for all nodes' }];
     const why = alone.has(node) ? 'the board has no node of that name' : 'two nodes on the board may be this one';
     return [{ node, why: `${why}; see slurm-names` }];
   });
@@ -204,11 +204,11 @@ export class Bridge {
     const outcome = { isSlurmSilent: false, counts, nodes, left };
     for (const order of [...decision.returns, ...decision.drains]) {
       if (stop?.aborted) break;
-      if (this.#isOff) return { ...outcome, trouble: `${this.#settings.killSwitch} is there: nothing is done` };
+      if (this.#isOff) return { ...outcome, trouble: `${this.#settings.killSwitch} exists: nothing is done` };
       const trouble = await this.#act(order, situation, stop);
       if (trouble !== undefined) return { ...outcome, ...trouble };
     }
-    return { ...outcome, trouble: this.#isOff ? `${this.#settings.killSwitch} is there: nothing is done` : undefined };
+    return { ...outcome, trouble: this.#isOff ? `${this.#settings.killSwitch} exists: nothing is done` : undefined };
   }
 
   /**
@@ -248,7 +248,7 @@ export class Bridge {
     this.#isOff = off;
     this.#journal.write([{ what: 'switch', off }]);
     const file = oneLine(this.#settings.killSwitch);
-    this.#log.warn(off ? `switched off: ${file} is there; nothing is done` : `switched on again: ${file} is gone`);
+    this.#log.warn(off ? `switched off: ${file} exists; nothing is done` : `switched on again: ${file} is gone`);
   }
 
   #rehearse(slurm: ReadonlyMap<string, ListedNode>): ReadonlyMap<string, ListedNode> {
@@ -372,9 +372,9 @@ export class Bridge {
     const claim = situation.ledger.claims.get(node);
     if (before !== undefined && this.#settings.isRehearsal && claim !== undefined)
       before = rehearsed(before, claim.reason);
-    if (stop?.aborted) return { trouble: 'it is told to end', isSlurmSilent: false };
+    if (stop?.aborted) return { trouble: 'it is ending', isSlurmSilent: false };
     this.#lookAtSwitch();
-    if (this.#isOff) return { trouble: `${this.#settings.killSwitch} is there: nothing is done`, isSlurmSilent: false };
+    if (this.#isOff) return { trouble: `${this.#settings.killSwitch} exists: nothing is done`, isSlurmSilent: false };
     if (!this.#world.isOnly())
       return { trouble: 'the lock beside the journal is gone: restart the bridge', isSlurmSilent: false };
     if (!this.#journal.isThere()) return { trouble: JOURNAL_GONE, isSlurmSilent: false };
@@ -382,7 +382,7 @@ export class Bridge {
     const seen = board.nodes.get(order.board);
     const objection = this.#objection(order, situation, before, board);
     if (objection !== undefined || seen === undefined || before === undefined) {
-      this.#log.info(`${node} is left alone after all: ${objection}`);
+      this.#log.info(`${node} is left alone: ${objection}`);
       return undefined;
     }
     if (act === 'drain' && this.#isOneTooMany(situation)) return undefined;
@@ -429,7 +429,7 @@ export class Bridge {
     if (isDone) this.#log.warn(line);
     else
       this.#log.warn(
-        `${line}; it is not known to have been done (${after?.state ?? 'Slurm does not answer'}${said && `; ${said}`})`,
+        `${line}; it may not have been done (${after?.state ?? 'Slurm does not answer'}${said && `; ${said}`})`,
       );
   }
 
@@ -438,9 +438,9 @@ export class Bridge {
   #tell(entry: Entry): void {
     if (entry.what === 'let_go')
       this.#log.warn(
-        `${entry.node} is not ours any more: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); it is left to who did that`,
+        `${entry.node} is no longer ours: ${entry.why} (${entry.after.state}${entry.after.reason ? `, ${entry.after.reason}` : ''}); the bridge leaves it alone`,
       );
-    else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} is found to have been done`);
+    else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} turns out to have been done`);
   }
 
   /** Says why nodes are left alone, once for each reason. */

@@ -11,7 +11,7 @@ export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'un
 export const valueIn = (cell: number): number => cell >> CELL.valueShift;
 export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
 export const isAiling = (cell: number): boolean => (cell & CELL.ailing) !== 0;
-/** What of a cell is seen as a form: its state, whether anything ails it, whether it was measured. */
+/** What of a cell is seen as a form: its state, whether it has an ailment, whether it was measured. */
 export const formOf = (cell: number): number => (cell & 15) | (isMeasured(cell) ? 0 : 16);
 
 /** How the nodes of a group are. */

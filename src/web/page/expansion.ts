@@ -1,5 +1,5 @@
 // The names that a host list stands for, in the order in which it is written: login1,rack[1-2]n[01-48]. It reads what the server has folded and
-// what people type in; what is no host list is told apart, never guessed. Pure.
+// what people type in; what is not a host list is told apart, never guessed. Pure.
 
 /** More names are in no list that a page has a use for. */
 const MOST = 1_000_000;

@@ -7,7 +7,7 @@ import { bitsOf, swatch } from './forms.js';
 import type { Inks } from './inks.js';
 import { css, mixed } from './palette.js';
 
-/** Nodes behind links by which nothing is heard. */
+/** Nodes behind links on which nothing is heard. */
 export interface Behind {
   /** Of the link, or of how many. */
   readonly name: string;

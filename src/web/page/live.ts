@@ -107,14 +107,14 @@ export class Live {
       for (;;) {
         const { done, value } = await body.read();
         if (signal.aborted) return undefined;
-        if (done) return 'the server has ended the stream';
+        if (done) return 'the server closed the stream';
         heard();
         for (const frame of frames.push(value)) this.#listener.frame(frame);
         this.#pause = TRY_LEAST_MS;
         this.#listener.settled();
       }
     } catch (error) {
-      if (quiet.signal.aborted) return `nothing has come for ${LOST_MS / 1000} s`;
+      if (quiet.signal.aborted) return `no data for ${LOST_MS / 1000} s`;
       return error instanceof TypeError ? 'the server does not answer' : String((error as Error).message);
     } finally {
       clearTimeout(guard);

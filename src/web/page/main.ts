@@ -91,7 +91,7 @@ const live = new Live({
   frame: takeFrame,
   settled,
   lost: why => {
-    setLife('lost', `No word from the server: ${why}. What is shown is of ${head ? clock(nowOf()) : 'nobody'}.`);
+    setLife('lost', `No answer from the server: ${why}. What is shown is of ${head ? clock(nowOf()) : 'nobody'}.`);
   },
   refused: why => {
     refusal = view.where === undefined ? why : `“${view.where}”: ${why}`;
@@ -234,7 +234,7 @@ function setLife(life: string, why?: string): void {
   const banner = byId('banner');
   const words: Record<string, string> = {
     stalled: 'Stalled: nothing is known about any node',
-    closed: 'The receiver was ended: nothing is known about any node',
+    closed: 'The receiver was shut down: nothing is known about any node',
     retired: 'Another board has replaced this one',
     absent: 'No board',
     lost: why ?? '',
@@ -303,7 +303,7 @@ function tellFoot(): void {
   const now = nowOf();
   if (hello === undefined || now === 0) return;
   const foot = byId('foot');
-  write(foot, `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · a newer page is there: reload' : ''}`);
+  write(foot, `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · there is a newer page: reload' : ''}`);
 }
 
 // What is shown.
@@ -459,7 +459,7 @@ function nodeText(cell: number): string {
       : `${reading.title} ${quantity(numberOf(reading, valueIn(bits)), reading.unit)}${state === 'live' ? '' : ' at last'}`;
   const name = cells.names[cell] ?? '?';
   const link = dark.linkOf.get(name);
-  const behind = link === undefined ? [] : [`behind ${link}, by which nothing is heard`];
+  const behind = link === undefined ? [] : [`behind ${link}, on which nothing is heard`];
   return [name, state, ...(isAiling(bits) ? ['ailing'] : []), value, ...behind].join(' · ');
 }
 
@@ -578,7 +578,7 @@ byId('find').addEventListener('submit', event => {
     const names = expand(asked);
     const known = (names ?? []).map(name => cells.indexOf(name)).filter(cell => cell !== undefined);
     if (known.length === 0) {
-      refusal = names === undefined ? `“${asked}” is no host list` : `No node is called ${asked}`;
+      refusal = names === undefined ? `“${asked}” is not a host list` : `No node is called ${asked}`;
       tellChoice();
       byId<HTMLInputElement>('asked').select();
       return;

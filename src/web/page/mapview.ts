@@ -1,4 +1,4 @@
-// The map on its two canvases: below the colours, one pixel for each cell in a picture off screen that is scaled; above it what is no reading:
+// The map on its two canvases: below the colours, one pixel for each cell in a picture off screen that is scaled; above it what is not a reading:
 // gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it is different.
 
 import type { ReadingInfo } from '../wire.js';
