@@ -151,10 +151,11 @@ struct beoboard_link {
  * of these nodes, and somebody should look first:
  *
  *     struct beoboard_link links[BEOBOARD_LINKS_MAX];
- *     int n = beoboard_links(b, links, sizeof links[0], BEOBOARD_LINKS_MAX);
+ *     const uint32_t both = BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK;
+ *     int n = beoboard_links(b, links, sizeof *links, BEOBOARD_LINKS_MAX);
  *     for (int i = 0; i < n; i++)
  *         if (links[i].number == node.link &&
- *             (links[i].flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP)
+ *             (links[i].flags & both) != BEOBOARD_LINK_F_UP)
  *             return wait_and_tell_somebody(links[i].name);
  *
  * Ask after the states. That a link is dark is found out within a second after the last of its nodes has passed its first
@@ -251,7 +252,7 @@ enum beoboard_ailment {
     BEOBOARD_AILS_ROOT_FULL      = 6,  /* its root file system is nearly full */
     BEOBOARD_AILS_SCRATCH_FULL   = 7,  /* its scratch is nearly full */
     BEOBOARD_AILS_HEALTH_WARNING = 8,  /* its own health check warns */
-    BEOBOARD_AILS_OOM            = 9,  /* programs were killed because memory ran out */
+    BEOBOARD_AILS_OOM            = 9,  /* programs were killed, memory ran out */
     BEOBOARD_AILS_HUNG_TASKS     = 10, /* tasks hang in the kernel */
     BEOBOARD_AILS_THROTTLED      = 11, /* it is throttled because of heat */
     BEOBOARD_AILS_ECC            = 12  /* memory errors that were corrected */

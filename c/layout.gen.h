@@ -285,7 +285,7 @@ static const char *const bb_ailment_names[] __attribute__((unused)) = {
   "ecc",
 };
 static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
-  "held out of service by its administrator",
+  "put on hold by its administrator",
   "its own health check says bad",
   "its root file system is read-only",
   "memory errors that were not corrected",
@@ -294,9 +294,9 @@ static const char *const bb_ailment_meanings[] __attribute__((unused)) = {
   "its root file system is nearly full",
   "its scratch is nearly full",
   "its own health check warns",
-  "programs were killed for want of memory",
+  "programs were killed, memory ran out",
   "tasks hang in the kernel",
-  "it is throttled for its heat",
+  "it is throttled because of heat",
   "memory errors that were corrected",
 };
 

@@ -5,8 +5,8 @@ import { termsOf, usageOf } from '../src/common/options/help.js';
 import type { Verb } from '../src/common/options.js';
 import { ABOUT, EXIT_CODES } from '../src/common/verbs.js';
 
-/** Of the library's first version: pages that only were made anew are not newer. */
-const DATE = '2026-11-21';
+/** When what the pages say was changed last. */
+const DATE = '2026-11-24';
 
 /** Text as roff has it: no character of ours is taken for a command. Code keeps its minus signs, prose its hyphens. */
 function roff(text: string, code = false): string {
@@ -48,9 +48,67 @@ function inline(text: string): string {
 
 const paragraph = (lines: string[]) => guard(inline(lines.map(line => line.trim()).join(' ')));
 
-/** Lines as they are. */
-function verbatim(lines: string[]): string[] {
-  return ['.RS 4', '.EX', ...lines.map(line => guard(roff(line, true))), '.EE', '.RE'];
+/** Columns of a terminal, less the margin of sections, and what lines that stand as they are move in. */
+const SECTION_ROOM = 80 - 7;
+const INDENT = 2;
+const ROOM = SECTION_ROOM - INDENT;
+
+/** Words in lines of at most so many columns, the first one behind `first`, all others behind `rest`. */
+function filled(
+  words: readonly string[],
+  first: string,
+  rest: string,
+  room: number,
+  between = ' ',
+  end = '',
+): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words) {
+    const before = lines.length === 0 ? first : rest;
+    if (line === '') line = before + word;
+    else if (line.length + between.length + word.length + end.length <= room) line += between + word;
+    else {
+      lines.push(line + end);
+      line = rest + word;
+    }
+  }
+  return [...lines, line];
+}
+
+/** A line as it stands, or in several where it is too long for a terminal: by what it is. */
+function fitted(line: string, room = ROOM): string[] {
+  if (line.length <= room) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  // A declaration with a comment behind it: the comment goes above.
+  const [, code = '', comment = ''] = /^(.*\S) +\/\* (.*) \*\/$/.exec(line) ?? [];
+  if (code !== '') {
+    const close = `${code.trimEnd().replace(/(?<=\S) {2,}/g, ' ')} /* ${comment} */`;
+    if (close.length <= room) return [close];
+    const lines = filled(comment.split(' '), `${indent}/* `, `${indent} * `, room - 3);
+    return [...lines.slice(0, -1), `${lines.at(-1)} */`, ...fitted(code, room)];
+  }
+  // A prototype.
+  if (/^[a-z].*\(.*\);$/.test(line)) return filled(line.split(/(?<=,) /), '', '    ', room);
+  // A macro.
+  const [, macro = '', body = ''] = /^(#define \w+\([^)]*\)) (.*)$/.exec(line) ?? [];
+  if (macro !== '') return [`${macro} \\`, `    ${body}`];
+  // A term and what it means, in two columns.
+  const [, term = '', text = ''] = /^( *\S.*? {2,})(\S.*)$/.exec(line) ?? [];
+  if (term !== '' && term.length < room / 2) return filled(text.split(' '), term, ' '.repeat(term.length), room);
+  // A command, whose options go on in the next line.
+  if (/^ *(beoboard|curl|x=)/.test(line)) {
+    // An option with its value, or what stands behind a bar, is one part; quotes are not torn.
+    const parts = line.trim().match(/[^ '"]*(?:(?:'[^']*'|"[^"]*"| (?![-|'"]|&&))[^ '"]*)*/g) ?? [];
+    return filled(parts.filter(Boolean), indent, `${indent}    `, room, ' ', ' \\');
+  }
+  return [line];
+}
+
+/** Lines as they are, as far as they fit. */
+function verbatim(lines: string[], room = ROOM): string[] {
+  const shown = lines.flatMap(line => fitted(line, room)).map(line => guard(roff(line, true)));
+  return [`.RS ${INDENT}`, '.EX', ...shown, '.EE', '.RE'];
 }
 
 function title(name: string, section: number, about: string): string[] {
@@ -192,8 +250,9 @@ function prose(lines: string[]): string[] {
       if (next !== undefined && !/^( {4}|- )/.test(next) && out.length > 0) out.push('.PP');
     } else if (/^ {4}/.test(line)) {
       flush();
-      if (out.at(-1) === '.RE') out.splice(-2, 2, guard(roff(line.slice(4), true)), '.EE', '.RE');
-      else out.push('.sp', ...verbatim([line.slice(4)]));
+      if (out.at(-1) === '.RE')
+        out.splice(-2, 2, ...fitted(line.slice(4), ROOM - 4).map(other => guard(roff(other, true))), '.EE', '.RE');
+      else out.push('.sp', ...verbatim([line.slice(4)], ROOM - 4));
     } else if (line.startsWith('- ')) {
       flush();
       out.push('.IP \\(bu 2');
@@ -256,7 +315,14 @@ export function fromHeader(header: string, pages: string[]): string {
       separate();
       out.push(
         '.nf',
-        ...token.trim().replace(/;.*$/, ';').split('\n').map(bold),
+        ...fitted(
+          token
+            .trim()
+            .replace(/;.*$/s, ';')
+            .split(/\s*\n\s*/)
+            .join(' '),
+          SECTION_ROOM,
+        ).map(bold),
         '.fi',
         '.RS 4',
         ...prose(text),
@@ -299,7 +365,7 @@ export function fromProgram(verbs: readonly Verb[], pages: string[]): string {
     '.SH ENVIRONMENT',
     '.TP',
     bold('BEOBOARD_OWNER'),
-    'A user, by name or number, whose boards are believed besides those of root, the caller and the user beoboard.',
+    'A user, by name or number, whose boards are trusted besides those of root, the caller and the user beoboard.',
     '.SH FILES',
     '.TP',
     bold('/dev/shm/beoboard/board'),

@@ -652,7 +652,11 @@ t.test('mistakes are refused, with file and line', t => {
       ['## constants c', ...CONSTANTS, '| `a` | u16 | `"abc"` | |'],
       ['x.md:4: "abc" is no u16'],
     ],
-    ['a constant that is none', ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'], ['x.md:4: "-1" is not a value']],
+    [
+      'a constant that is none',
+      ['## constants c', ...CONSTANTS, '| `a` | u8 | -1 | |'],
+      ['x.md:4: "-1" is not a value'],
+    ],
     [
       'a constant below zero',
       ['## constants c', ...CONSTANTS, '| `a` | i8 | 1 | |'],

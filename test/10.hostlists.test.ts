@@ -93,7 +93,10 @@ t.test('node names', async t => {
     ['n'.repeat(64), rule],
   ];
   for (const [name, instead] of table) {
-    t.ok(refusal(() => parseNodeName(name), Error).endsWith(`is not a node name; write ${instead}`), JSON.stringify(name));
+    t.ok(
+      refusal(() => parseNodeName(name), Error).endsWith(`is not a node name; write ${instead}`),
+      JSON.stringify(name),
+    );
   }
 });
 

@@ -161,7 +161,11 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     DRAINED,
   ],
   // The second witness.
-  ['Slurm still hears it', { state: 'MIXED', policy: { witness: true } }, /^it has jobs, and Slurm still hears from it$/],
+  [
+    'Slurm still hears it',
+    { state: 'MIXED', policy: { witness: true } },
+    /^it has jobs, and Slurm still hears from it$/,
+  ],
   ['Slurm does not hear it either', { state: 'MIXED+NOT_RESPONDING', policy: { witness: true } }, DRAINED],
   ['it has no jobs', { state: 'IDLE', policy: { witness: true } }, DRAINED],
   // Illness.

@@ -272,9 +272,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     writeFileSync(options, 'interval = "60s"\nslurm-dir = "/elsewhere"\n');
     writeFileSync(names, 'node007 odd-one\nnode008 stranger\n');
     running.child.kill('SIGHUP');
-    await told(
-      /--slurm-dir has changed, which needs a restart: the old value stays\n.*read its options again\n/,
-    );
+    await told(/--slurm-dir has changed, which needs a restart: the old value stays\n.*read its options again\n/);
     await until('it goes by them', () => state(path).names.node008 === 'stranger');
     t.ok(state(path).next_ms > state(path).mono_ms + 30_000);
     writeFileSync(names, '');

@@ -260,25 +260,48 @@ t.test('make install', async t => {
     );
 });
 
-t.test('manual pages are without fault', async t => {
-  const pages = ['beoboard.1', 'beoboard.3', 'beoboard.5', 'beoboard-stat.5'].map(page => join(C, 'lib', 'man', page));
-  const tools: [what: string, command: string, args: string[]][] = [
-    ['groff', 'groff', ['-man', '-Tutf8', '-ww', '-z']],
-    ['mandoc', 'mandoc', ['-Tlint', '-Wwarning']],
-  ];
-  for (const [what, command, args] of tools)
-    for (const page of pages) {
-      const skip =
-        what === 'mandoc'
-          ? run(command, ['/dev/null']).error !== undefined &&
-            !process.env.CI &&
-            'mandoc missing: apt-get install mandoc'
-          : lacks('groff-base', command);
-      t.test(`${what} ${page.split('/').at(-1)}`, { skip }, async t => {
-        const { status, stdout, stderr } = run(command, [...args, page]);
+t.test('manual pages are without fault, and fit on a terminal', async t => {
+  const { PACKAGES } = (await import(join(ROOT, 'packaging', 'packages.mjs'))) as {
+    PACKAGES: Record<string, { files: [from: string | null, to: string][] }>;
+  };
+  const pages = Object.values(PACKAGES).flatMap(({ files }) =>
+    files.flatMap(([from, to]) => (from !== null && to.startsWith('usr/share/man/') ? [join(ROOT, from)] : [])),
+  );
+  t.ok(pages.length >= 10, `${pages.length} pages are installed`);
+  const shown = ['-man', '-Tutf8', '-ww'];
+  const noMandoc =
+    run('mandoc', ['/dev/null']).error !== undefined && !process.env.CI && 'mandoc missing: apt-get install mandoc';
+  const noGroff = lacks('groff-base', 'groff');
+  for (const page of pages)
+    t.test(page.split('/').at(-1) ?? '', async t => {
+      t.test('groff', { skip: noGroff }, async t => {
+        const { status, stdout, stderr } = run('groff', [...shown, '-z', page]);
+        t.strictSame([status, stdout, stderr], [0, '', '']);
+        // As man does on a terminal of 80 columns, without bold and colours.
+        const { stdout: text } = run('groff', [...shown, '-P-bcou', '-rLL=78n', page]);
+        t.ok(text.length > 1000);
+        t.strictSame(
+          text.split('\n').filter(line => [...line].length > 80),
+          [],
+          'no line is cut or wrapped',
+        );
+      });
+      t.test('mandoc', { skip: noMandoc }, async t => {
+        const { status, stdout, stderr } = run('mandoc', ['-Tlint', '-Wwarning', page]);
         t.strictSame([status, stdout, stderr], [0, '', '']);
       });
-    }
+      const source = readFileSync(page, 'utf8')
+        .replaceAll('\\-', '-')
+        .replace(/\\f[BRI]/g, '');
+      const [, seeAlso = ''] = source.split('.SH SEE ALSO');
+      for (const [, name, section] of seeAlso.matchAll(/([a-z-]+) ?\((\d)\)/g))
+        t.ok(
+          pages.some(other => other.endsWith(`/${name}.${section}`)),
+          `${name}(${section}) is there`,
+        );
+      for (const part of ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'SEE ALSO'])
+        if (!(part === 'SYNOPSIS' && page.endsWith('.5'))) t.match(source, new RegExp(`^\\.SH ${part}$`, 'm'), part);
+    });
   const third = readFileSync(join(C, 'lib', 'man', 'beoboard.3'), 'utf8');
   for (const name of prototypes) t.match(third, name, `beoboard(3) tells of ${name}`);
   const fifth = readFileSync(join(C, 'lib', 'man', 'beoboard-stat.5'), 'utf8');

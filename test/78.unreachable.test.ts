@@ -216,7 +216,11 @@ async function inside(): Promise<void> {
       await says(/^master\.example:\d+ accepts reports again, \d+ were missed$/);
       t.match(
         said().slice(1),
-        [/ cannot be reached: /, / cannot be looked up now; keeps sending to 10\.86\.77\.2$/, / accepts reports again, /],
+        [
+          / cannot be reached: /,
+          / cannot be looked up now; keeps sending to 10\.86\.77\.2$/,
+          / accepts reports again, /,
+        ],
         'each is told once',
       );
 

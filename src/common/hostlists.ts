@@ -77,7 +77,8 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
       if (low === undefined || high === undefined) {
         if (text === '') throw new NodesetError(column, 'an empty range', 'write numbers, as in node[1-3,7]');
         const odd = text.search(/[^\d-]/);
-        if (odd < 0) throw new NodesetError(column, `${quote(text)} is not a range`, 'write FIRST-LAST, as in node[1-3]');
+        if (odd < 0)
+          throw new NodesetError(column, `${quote(text)} is not a range`, 'write FIRST-LAST, as in node[1-3]');
         const letter = text[odd] ?? '';
         if (/\s/.test(letter)) throw badCharacter(list, column - 1 + odd);
         if (letter === '/' && spelling === 'any')

@@ -23,7 +23,7 @@ export const meanings = {
     live: "heard within uncertain_after",
   },
   ailment: {
-    held: "held out of service by its administrator",
+    held: "put on hold by its administrator",
     bad_health: "its own health check says bad",
     root_readonly: "its root file system is read-only",
     memory_errors: "memory errors that were not corrected",
@@ -32,9 +32,9 @@ export const meanings = {
     root_full: "its root file system is nearly full",
     scratch_full: "its scratch is nearly full",
     health_warning: "its own health check warns",
-    oom: "programs were killed for want of memory",
+    oom: "programs were killed, memory ran out",
     hung_tasks: "tasks hang in the kernel",
-    throttled: "it is throttled for its heat",
+    throttled: "it is throttled because of heat",
     ecc: "memory errors that were corrected",
   },
 } as const;

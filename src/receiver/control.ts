@@ -172,7 +172,8 @@ export async function askToForget(board: string, names: readonly string[]): Prom
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     socket.write(`${JSON.stringify({ forget: names })}\n`);
     const said = answerOf(await readLine(socket));
-    if (said === undefined) throw new Error(`what answers at ${path} is not a receiver; find out which program listens there`);
+    if (said === undefined)
+      throw new Error(`what answers at ${path} is not a receiver; find out which program listens there`);
     if ('error' in said) throw new Error(said.error);
     return said;
   } catch (error) {

@@ -78,7 +78,9 @@ export function tellChanges(
 ): void {
   if (after.trouble !== '') log.seldom('trouble', after.trouble);
   if (after.publications > before.publications)
-    log.warn('the board was deleted, replaced, cut or its mode changed, and was published again; find out who does that');
+    log.warn(
+      'the board was deleted, replaced, cut or its mode changed, and was published again; find out who does that',
+    );
   const stoodStillMs = (after.stoodStillNs - before.stoodStillNs) / 1e6;
   if (stoodStillMs > 0)
     log.warn(
@@ -100,7 +102,10 @@ function tellDrops(before: ReceiverStatus, after: ReceiverStatus, log: Log): voi
     log.seldom('drops', `the kernel dropped ${full} datagrams: the socket buffer was full; see net.core.rmem_max`);
   const unfit = after.unfitDrops - before.unfitDrops;
   if (after.filtering)
-    log.seldom('flood', `a flood: the kernel drops datagrams that are not reports, and counts them as unfit (${unfit} more)`);
+    log.seldom(
+      'flood',
+      `a flood: the kernel drops datagrams that are not reports, and counts them as unfit (${unfit} more)`,
+    );
   else if (unfit > 0)
     log.seldom(
       'unfit',

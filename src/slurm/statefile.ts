@@ -112,7 +112,9 @@ function unread(path: string, { code, message }: NodeJS.ErrnoException): Found {
   if (code === 'ENOENT')
     return nothing(`${oneLine(path)} is not there; start beoboard slurm on this machine (docs/slurm.md)`);
   if (code === 'EACCES')
-    return nothing(`${oneLine(path)} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`);
+    return nothing(
+      `${oneLine(path)} cannot be read by this user; ask the administrator to add you to the group beoboard-jobs`,
+    );
   return nothing(oneLine(message));
 }
 

@@ -102,15 +102,15 @@ export class Scanner {
     else if (byte === CLOSE) return this.#close(at);
     else if (byte === QUOTE) this.#begin('quotes');
     else if (isSpace(byte)) this.#within = undefined;
-    else if (!isPlain(byte))
-      throw new BadExpression(`has the byte ${byte}, which is not allowed in this protocol`);
+    else if (!isPlain(byte)) throw new BadExpression(`has the byte ${byte}, which is not allowed in this protocol`);
     else if (this.#within === undefined) this.#begin('atom');
     else this.#grow();
     return false;
   }
 
   #begin(what: 'quotes' | 'atom'): void {
-    if (this.#depth < 2) throw new BadExpression(this.#depth === 0 ? 'is not a list' : 'has an element that is not a list');
+    if (this.#depth < 2)
+      throw new BadExpression(this.#depth === 0 ? 'is not a list' : 'has an element that is not a list');
     this.#part();
     if (this.#depth === 2) this.#member(false);
     this.#within = what;

@@ -68,10 +68,7 @@ export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<S
 /** What a source sends whose signature is missing or false, and why that may be. */
 const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>> = {
   auth_missing: ['reports without the required signature', 'it has no key file, or somebody forges reports'],
-  key_id: [
-    'reports signed with a key that the receiver does not have',
-    'its key is of another cluster, or an old one',
-  ],
+  key_id: ['reports signed with a key that the receiver does not have', 'its key is of another cluster, or an old one'],
   tag: ['reports with false signatures', 'its key is of another cluster, or somebody forges reports'],
 };
 

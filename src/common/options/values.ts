@@ -196,7 +196,9 @@ export const destination: Value<Address | '-'> = {
 export const multicastGroup = value('text', (text): Address => {
   const address = parseAddress(text);
   if (/^ff/i.test(address.host) ? address.host.includes(':') : /^2(2[4-9]|3\d)\./.test(address.host)) return address;
-  throw new InputError(`${quote(text)} is not a multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`);
+  throw new InputError(
+    `${quote(text)} is not a multicast group; write one of 224.0.0.0 to 239.255.255.255 or ff00::/8`,
+  );
 });
 
 /** Addresses and networks, separated by commas. */

@@ -58,7 +58,7 @@ export function checkFolder(folder: string): void {
   if (uid !== process.getuid?.())
     throw failure(folder, `belongs to user ${uid}; run as that user, or give another by --journal`);
   if ((mode & 0o077) !== 0)
-    throw failure(folder, 'is open to others, who could claim that drains are the bridge's; chmod 700 it');
+    throw failure(folder, "is open to others, who could claim drains as the bridge's own; chmod 700 it");
 }
 
 /** Whether a path leads to the file that is open. */
