@@ -158,7 +158,7 @@ std::string Address(const uint8_t address[16]) {
 Napi::Value Nanoseconds(Napi::Env env, uint64_t ns) { return Napi::BigInt::New(env, ns); }
 Napi::Value Count(Napi::Env env, uint64_t count) { return Napi::Number::New(env, static_cast<double>(count)); }
 
-// Refused senders, by the reason in whose part of the table they stand; empty entries are left out.
+// Rejected senders, by the reason in whose part of the table they stand; empty entries are left out.
 Napi::Value SendersOf(Napi::Env env, const struct bb_sender* senders) {
   auto list = Napi::Array::New(env);
   for (uint32_t i = 0, n = 0; i < BB_SENDERS; i++) {

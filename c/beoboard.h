@@ -57,14 +57,14 @@ struct beoboard_rates;                 /* below, generated: its counters per sec
  *     -ENOENT    there is no board: the receiver has not been started yet
  *     -EAGAIN    the board is being made: look again
  *     -ESTALE    it is retired, and nothing has taken its place
- *     -EPERM     it belongs to somebody who is not believed, or others than its owner can write it
+ *     -EPERM     it belongs to a user who is not trusted, or others than its owner can write it
  *     -ELOOP     the path is a link; boards are no links
  *     -EBADMSG   it is not a board, or one of another major version, of other reports, or of another boot or machine
  *     -EUCLEAN   it is cut short, or its parts lead out of the file
  *     -EINVAL    flags are not 0, or BEOBOARD_OWNER names no user
  *     other      what open(2), mmap(2) or malloc(3) say, such as -EACCES or -ENOMEM
  *
- * /dev/shm can be written by everybody, so a board is believed by its owner only: root, the calling process's effective
+ * /dev/shm can be written by everybody, so a board is trusted by its owner only: root, the calling process's effective
  * user, the user `beoboard`, and the user whom the environment variable BEOBOARD_OWNER names (by name or number; not
  * looked at by set-user-ID programs). The names are looked up here, and never again: that may take as long as the
  * system's name service does, and allocate what that does. */
@@ -98,7 +98,7 @@ struct beoboard_receiver {
     uint32_t nodes;
     uint32_t flags;                    /* BEOBOARD_F_* */
     uint64_t received, accepted;       /* datagrams; reports laid on the board */
-    uint64_t duplicate;                /* reports that had come before by another road */
+    uint64_t duplicate;                /* reports that had already come by another path */
     uint64_t kernel_drops;             /* datagrams lost to a full socket buffer, and to nothing else */
     uint64_t refused[32];              /* by enum beoboard_reason */
     uint32_t capacity;                 /* records that there is room for */
@@ -506,7 +506,7 @@ enum beoboard_event_kind {
     BEOBOARD_EVENT_KIND_REBOOT = 2,    /* of a record: the node was booted */
     BEOBOARD_EVENT_KIND_RESET = 3,     /* of a record: accepted only because nothing else was heard for the reset limit */
     BEOBOARD_EVENT_KIND_GOODBYE = 4,   /* of a record: it was shut down cleanly */
-    BEOBOARD_EVENT_KIND_REFUSAL = 5,   /* of a record, or of none: refused; detail: the reason */
+    BEOBOARD_EVENT_KIND_REFUSAL = 5,   /* of a record, or of none: rejected; detail: the reason */
     BEOBOARD_EVENT_KIND_LINK_UP = 6,   /* of a link */
     BEOBOARD_EVENT_KIND_LINK_DOWN = 7, /* of a link; it may be up again by now */
     BEOBOARD_EVENT_KIND_DARK = 8,      /* of a link: all its nodes fell together; detail: how many */

@@ -73,7 +73,7 @@ const char *bb_geometry_fault(const struct bb_board_header *h, uint64_t file_byt
     return "record_stride is wrong";
   const struct part parts[] = {
       {h->links_offset, h->links, h->links_stride, "the table of links leads out of the file"},
-      {h->senders_offset, h->senders, h->senders_stride, "the table of refused senders leads out of the file"},
+      {h->senders_offset, h->senders, h->senders_stride, "the table of rejected senders leads out of the file"},
       {h->events_offset, h->events, h->events_stride, "the ring of events leads out of the file"},
       {h->index_offset, h->index_slots, h->index_stride, "the name index leads out of the file"},
       {h->column_offset, h->capacity, h->column_stride, "the liveness column leads out of the file"},

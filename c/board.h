@@ -18,7 +18,7 @@ extern "C" {
 #define BB_LINKS 32
 #define BB_LINK_UNKNOWN 0u
 #define BB_LINK_OTHERS 31u
-/* Entries of the table of refused senders for each reason, and of the ring of events. */
+/* Entries of the table of rejected senders for each reason, and of the ring of events. */
 #define BB_SENDERS_EACH 8
 #define BB_SENDERS (32 * BB_SENDERS_EACH)
 #define BB_EVENTS 4096
@@ -101,7 +101,7 @@ int bb_board_names(const struct bb_board *board, const uint32_t *numbers, size_t
  * out. How many: at most BB_LINKS - 1; `numbers` gets theirs. -1 when the file was cut short. */
 int bb_board_links(const struct bb_board *board, struct bb_link_copy *links, uint32_t *numbers);
 
-/* The entries of the table of refused senders in their places, BB_SENDERS of them: what is empty or was not to be had whole is zero. 0; -1 as
+/* The entries of the table of rejected senders in their places, BB_SENDERS of them: what is empty or was not to be had whole is zero. 0; -1 as
  * above. Of the reason r are those from r * BB_SENDERS_EACH on. */
 int bb_board_senders(const struct bb_board *board, struct bb_sender *senders);
 

@@ -6,7 +6,7 @@
 #include "seqlock.h"
 #include "validate.h"
 
-/* How long an entry of the table of refused senders is kept: one that came once, one that came again. */
+/* How long an entry of the table of rejected senders is kept: one that came once, one that came again. */
 #define KEPT_ONCE_NS (10 * SECOND)
 #define KEPT_AGAIN_NS (60 * SECOND)
 /* After so long a refusal of a kind that was told of is news again. */

@@ -146,7 +146,7 @@ int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
  * ahead of CLOCK_MONOTONIC when the newest report came. False when there was none, or no report. */
 bool bb_writer_past(const struct bb_writer *writer, int64_t *heartbeat_ns, int64_t *distance_ns);
 
-/* Copies the table of refused senders: BB_SENDERS entries. */
+/* Copies the table of rejected senders: BB_SENDERS entries. */
 void bb_writer_senders(const struct bb_writer *writer, struct bb_sender *out);
 
 /* The header, for looking at from any thread with relaxed loads. */

@@ -76,6 +76,13 @@ const RIDDLES: [phrase: RegExp, instead: string][] = [
   [/is none of its words/, 'is not a valid value'],
   [/shall not carry/, 'without'],
   [/in good order/, 'cleanly, clean shutdown'],
+  [/by another road/, 'by another path'],
+  [/somebody listens there already/, 'another program listens there'],
+  [/is taken as absent/, 'is ignored'],
+  [/for want of memory(?! \(Linux)/, 'because memory ran out'],
+  [/what ails it/, 'its ailments'],
+  [/(reports|datagrams?|senders?) (are|is|was|were) refused/, 'rejected'],
+  [/is believed\b/, 'is trusted'],
 ];
 
 /** What users read: documents, manual pages, help, and the sources in which its words stand. */
@@ -106,7 +113,7 @@ t.test('phrases that nobody understood', async t => {
 const wordsOf = (line: string) => line.match(/(`[^`]*`|[^\s`])+/g) ?? [];
 
 t.test('lines wrap at 120 columns', async t => {
-  for (const page of [...among('docs'), 'README.md', 'CONTRIBUTING.md']) {
+  for (const page of [...among('docs'), ...among('proto'), 'README.md', 'CONTRIBUTING.md']) {
     const long = prose(read(page))
       .split('\n')
       .flatMap((line, i) => {

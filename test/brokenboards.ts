@@ -462,7 +462,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['header-cut', '1535 bytes: shorter than a header', b => b.cut(1535)],
       ['header-only', '1536 bytes: the header, and nothing of what it tells of', b => b.cut(1536)],
       ['cut-in-links', 'ends in the table of links', b => b.cut(b.links + 200)],
-      ['cut-in-senders', 'ends in the table of refused senders', b => b.cut(b.senders + 200)],
+      ['cut-in-senders', 'ends in the table of rejected senders', b => b.cut(b.senders + 200)],
       ['cut-in-events', 'ends in the ring of events', b => b.cut(b.events + 200)],
       ['cut-in-index', 'ends in the name index', b => b.cut(b.index + 20)],
       ['cut-in-column', 'ends in the liveness column', b => b.cut(b.column + 20)],
@@ -567,8 +567,8 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
     [
       ...offsets,
       ...headers([
-        ['links-on-senders', 'the links lie on the refused senders', { links_offset: whole.senders }],
-        ['senders-on-events', 'the refused senders lie on the events', { senders_offset: whole.events }],
+        ['links-on-senders', 'the links lie on the rejected senders', { links_offset: whole.senders }],
+        ['senders-on-events', 'the rejected senders lie on the events', { senders_offset: whole.events }],
         ['events-on-index', 'the events run through all that follows', { events_offset: whole.index }],
         ['links-on-column', 'the links lie on the column', { links_offset: whole.column }],
         ['events-on-links', 'the events begin at the links', { events_offset: whole.links }],
@@ -617,10 +617,10 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
       ['links-31', 'one link less', { links: LINKS - 1 }],
       ['links-33', 'one link more', { links: LINKS + 1 }],
       ['links-most', '2^32 − 1 links', { links: MOST_U32 }],
-      ['senders-0', 'no refused senders', { senders: 0 }],
+      ['senders-0', 'no rejected senders', { senders: 0 }],
       ['senders-255', 'one refused sender less', { senders: SENDERS - 1 }],
       ['senders-257', 'one refused sender more', { senders: SENDERS + 1 }],
-      ['senders-most', '2^32 − 1 refused senders', { senders: MOST_U32 }],
+      ['senders-most', '2^32 − 1 rejected senders', { senders: MOST_U32 }],
       ['events-0', 'a ring without events', { events: 0 }],
       ['events-64', 'a smaller ring, which another receiver may have made', { events: 64 }],
       ['events-more', 'a ring of one event more than there is room for', { events: EVENTS + 1 }],
@@ -706,7 +706,7 @@ export const groups: [title: string, boards: BrokenBoard[]][] = [
     ),
   ],
   [
-    'Refused senders',
+    'Rejected senders',
     spoiled([
       ['sender-half', 'an entry is half-written', b => b.sender(CLOCK_SENDER, { head: 3n })],
       ['sender-head-0', 'head 0, tail 2', b => b.sender(CLOCK_SENDER, { head: 0n })],

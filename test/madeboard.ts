@@ -119,7 +119,7 @@ function linksOf(nodes: readonly MadeNode[], made: MadeBoard): LinkEntry[] {
   });
 }
 
-/** The table of refused senders, likewise. */
+/** The table of rejected senders, likewise. */
 function sendersOf({ senders = [] }: MadeBoard): SenderEntry[] {
   return senders.map(({ reason, address, name = '', first, last, count }) => ({
     reason: enums.reason.indexOf(reason),

@@ -428,7 +428,7 @@ static void look_at_events(const struct bb_board *b, const struct bb_board_heade
   }
 }
 
-/* Links, refused senders and events of a board whose geometry is `h`. */
+/* Links, rejected senders and events of a board whose geometry is `h`. */
 static void look_at_tables(const struct bb_board *b, const struct bb_board_header *h) {
   static struct bb_sender senders[BB_SENDERS];
   struct bb_link_copy links[BB_LINKS];

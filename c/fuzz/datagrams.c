@@ -301,7 +301,7 @@ static void allow_event(uint8_t *before, uint8_t *after, const struct play *p, e
   memcpy(event_in(before, number), e, sizeof *e);
 }
 
-/* Until when an entry is kept, by "Refused senders" in proto/board-v2.md. */
+/* Until when an entry is kept, by "Rejected senders" in proto/board-v2.md. */
 static int64_t kept_until(const struct bb_sender *s) {
   return s->head == 0 ? INT64_MIN : (int64_t)s->last_ns + (s->count > 1 ? 60 : 10) * SECOND;
 }

@@ -357,7 +357,7 @@ static inline const char *judge_events(const struct bb_board *b, uint64_t from, 
   return NULL;
 }
 
-/* A look at links, refused senders and events. */
+/* A look at links, rejected senders and events. */
 static inline const char *judge_tables(const struct bb_board *b, struct memory *m) {
   static struct bb_sender senders[BB_SENDERS];
   struct bb_link_copy links[BB_LINKS];

@@ -41,7 +41,7 @@ static void tell(const char *scenario, const char *where, const char *fault) {
   exit(1);
 }
 
-/* What of a board can change here, but for the many entries of refused senders and of events that nothing is written to: the
+/* What of a board can change here, but for the many entries of rejected senders and of events that nothing is written to: the
  * rest is zero. All of it is looked at after each instruction. */
 #define PARTS 4
 #define MOST_EVENTS 64

@@ -12,7 +12,7 @@
 
 #include "reports.h"
 
-/* Whole boards; one node after the other; both reports of each node, by the library; and links, refused senders and events. */
+/* Whole boards; one node after the other; both reports of each node, by the library; and links, rejected senders and events. */
 enum { WHOLE, SINGLE, LIBRARY, TABLES, READERS };
 
 static struct shared {

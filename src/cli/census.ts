@@ -74,7 +74,7 @@ function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string
   return news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
 }
 
-/** Those of these nodes whose reports are refused. */
+/** Those of these nodes whose reports are rejected. */
 function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNode[] {
   const found: RefusedNode[] = [];
   for (const name of names)

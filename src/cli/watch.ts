@@ -34,7 +34,7 @@ export interface Start {
 }
 
 const PERIOD_MS = 1000;
-/** For how long what is odd is believed while the state of no node and of no link changes. */
+/** For how long anomalies are shown from the last look, while no state of a node or link changes. */
 const ODD_FOR_MS = 4500;
 /** What of a view says which rows there are, and in which order. */
 const ASKED = ['sort', 'exceptions', 'long', 'grouped', 'filter'] as const;

@@ -116,7 +116,7 @@ export function readRelayKey(path: string): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** The key by which a relay is believed; likewise, and nobody else may write the file. */
+/** The key with which a relay is trusted; likewise, and nobody else may write the file. */
 export function readRelayPublicKey(path: string): KeyObject {
   const bytes = readKeyFile(path, false, text => parseRelayKey(text, 'relay-public'));
   return createPublicKey({ key: Buffer.concat([PUBLIC_DER, bytes]), format: 'der', type: 'spki' });

@@ -1,4 +1,4 @@
-// From where datagrams were refused: entries of the table of refused senders, folded by address and reason. Pure.
+// From where datagrams were rejected: entries of the table of rejected senders, folded by address and reason. Pure.
 
 /** As the board has them: an entry for each reason, address and claimed name. */
 interface Entry {

@@ -115,7 +115,7 @@ export interface BoardMapping {
   roll(): boolean;
   /** The links that have an entry, and the one that stands for all others. Undefined when the file was cut short. */
   links(): LinkEntry[] | undefined;
-  /** The table of refused senders. Undefined when the file was cut short. */
+  /** The table of rejected senders. Undefined when the file was cut short. */
   senders(): SenderEntry[] | undefined;
   /** Events from number `next` on, at most so many, and the number to go on with; likewise. */
   events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;
@@ -427,7 +427,7 @@ export const hmac = native.hmac;
 export const notify = native.notify;
 
 /**
- * Maps the board at `path` read-only if a user who is believed owns it: root, ourselves, `beoboard`, or `owner` (a name
+ * Maps the board at `path` read-only if a trusted user owns it: root, ourselves, `beoboard`, or `owner` (a name
  * or id). Throws when there is no such user.
  */
 export const mapBoard = native.mapBoard;

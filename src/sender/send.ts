@@ -19,7 +19,7 @@ const RETRY_MS = 5000;
 const PATIENCE_MS = 1000;
 /** The most reports that wait so. */
 const MOST_WAITING = 10;
-/** How long a name that works is believed, ms: over UDP nobody tells that a master has moved. */
+/** How long the address of a name that works is used without a new look-up, ms: over UDP nobody tells that a master has moved. */
 const BELIEVE_MS = 60_000;
 
 /**

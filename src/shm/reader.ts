@@ -93,7 +93,7 @@ export interface Tables {
   senders(): readonly SenderEntry[];
 }
 
-/** Entries of the table of refused senders for each reason. */
+/** Entries of the table of rejected senders for each reason. */
 export const SENDERS_EACH = 8;
 
 /** The number of the link that stands for all that have no entry of their own. */

@@ -196,7 +196,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   late: 'after a newer one of the same run',
 };
 
-/** Why reports are refused, in the contract's word and in ours. */
+/** Why reports are rejected, in the contract's word and in ours. */
 export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
   if (reason === 'clock') return `clock ${ahead(offsetUs / 1e6)}`;
   const meaning = MEANINGS[reason];

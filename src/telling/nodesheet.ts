@@ -1,4 +1,4 @@
-// A node on one page, for people: who it is, how well it is heard, what ails it, and what its parts are at, each number with its unit and
+// A node on one page, for people: who it is, how well it is heard, its ailments, and what its parts are at, each number with its unit and
 // its share. What was not measured is left out. Judges nothing.
 
 import { formatDuration } from '../common/durations.js';

@@ -10,7 +10,7 @@ export interface Surveyed {
   readonly index: number;
   readonly name: string;
   readonly state: State;
-  /** Bits of what ails it. */
+  /** Bits of its ailments. */
   readonly ails: number;
 }
 

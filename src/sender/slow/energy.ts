@@ -1,5 +1,5 @@
 // /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones
-// that measure something else (the platform, parts of a package, the same package by another road).
+// that measure something else (the platform, parts of a package, the same package by another path).
 
 import { add, type Count, less, over, times } from '../collect/kerneltext.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';

@@ -121,7 +121,7 @@ export interface Rounds {
 export class SlowSide implements SlowPart {
   readonly #options: Rounds;
   #roundMs: number;
-  /** What is believed, by the number of its source. */
+  /** What is current, by the number of its source. */
   readonly #latest = new Map<number, Latest>();
   /** Words of the sources' own, by their names. */
   readonly #details = new Map<string, Details | undefined>();
@@ -299,7 +299,7 @@ export class SlowSide implements SlowPart {
     this.#publish(other, closedBootNs);
   }
 
-  /** @param other whether what is believed has changed since this was done last */
+  /** @param other whether what is current has changed since this was done last */
   #publish(other: boolean, closedBootNs: bigint): void {
     if (other) {
       this.#published.fill(0);
