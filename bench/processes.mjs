@@ -99,7 +99,7 @@ export function folder() {
 
 /**
  * Holds namespaces open until its stdin is closed. An interface there is called as one of this machine is: /sys goes on
- * telling of that one, and /proc/net/dev shall have a line for it.
+ * telling of that one, and /proc/net/dev must have a line for it.
  */
 const HOLDER = `ip link set lo up || exit 1
 for device in /sys/class/net/*/device; do

@@ -5,7 +5,7 @@
  *   replay play FILE NODES PORT [collectd]
  *                                      the first half once for each node (what it says at its start), the second over and over
  * The agent calls itself something with zzzz in it; for the letters every node has four digits of its own. With `collectd` the
- * times in the packets are moved on with the clock, since collectd believes nothing that is not newer. */
+ * times in the packets are moved on with the clock, since collectd trusts nothing that is not newer. */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <stdbool.h>

@@ -43,7 +43,7 @@ static bool apart(const struct part *a, const struct part *b) {
   return a->offset + a->count * a->stride <= b->offset || b->offset + b->count * b->stride <= a->offset;
 }
 
-/* No part of a record or entry is larger: a board that is believed costs its reader no more memory than its nodes are worth. */
+/* No part of a record or entry is larger: a board that is trusted costs its reader no more memory than its nodes are worth. */
 #define MOST_STRIDE (1u << 20)
 
 static bool is_stride(uint32_t stride, uint32_t least) { return stride >= least && stride % 8 == 0 && stride <= MOST_STRIDE; }
@@ -109,7 +109,7 @@ uint64_t bb_boot_id(void) {
   return id;
 }
 
-/* /dev/shm is writable for everybody, so a board is believed by its owner only. */
+/* /dev/shm is writable for everybody, so a board is trusted by its owner only. */
 static bool is_trusted(uid_t uid, uid_t owner) {
   if (uid == 0 || uid == geteuid() || (owner != (uid_t)-1 && uid == owner)) return true;
   struct passwd entry, *user = NULL;

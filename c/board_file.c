@@ -393,7 +393,7 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
   return found;
 }
 
-/* A board that others could have written must not be believed any more, of one that is another's we cannot say who writes it, and one that
+/* A board that others could have written must not be trusted any more, of one that is another's we cannot say who writes it, and one that
  * nobody may read or that was cut is of no use: whatever was done to it, another file takes its place. */
 bool bb_file_is_published(const struct bb_place *p, const struct bb_mapped *b) {
   struct stat st;

@@ -201,7 +201,7 @@ bool bb_repair_index(struct bb_mapped *b);
 /* Sets a record right after a receiver was killed at any point of its work. */
 void bb_repair(struct bb_mapped *b, uint32_t record);
 
-/* Numbers of links and events that only a spoiled file has are not believed. */
+/* Numbers of links and events that only a spoiled file has are not trusted. */
 void bb_repair_links(struct bb_mapped *b);
 
 /* Copies what a board holds into an empty one of the same layout, while its writer may still be alive. Events are left out. */

@@ -64,7 +64,7 @@ struct bb_mirror {
   struct bb_place place;
   int64_t uncertain_after_ns, silent_after_ns;
   uint32_t capacity, followed;
-  struct bb_keyring *keys; /* NULL: the relay is believed */
+  struct bb_keyring *keys; /* NULL: the relay is trusted */
   enum bb_auth_alg required;
   struct bb_limits limits; /* by which proved reports are judged, by the master's stamps */
   struct bb_order *orders; /* with keys: of each record of ours */
@@ -476,7 +476,7 @@ static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const
 /* Whether the node itself made that report, after the one that was laid before it. */
 static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_relay_report *e) {
   struct bb_order *order = &m->orders[record];
-  /* A name that has proved a key is not believed with a lesser one. */
+  /* A name that has proved a key is not trusted with a weaker one. */
   const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
   enum bb_auth_alg proved;
   if (bb_keyring_prove(m->keys, (const uint8_t *)&e->report, record, least, &proved) != BB_REASON_NONE) return false;

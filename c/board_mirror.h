@@ -71,7 +71,7 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *options, char *
  * that nothing is known, since its heartbeat does. False, and one line in `why`: nothing has changed, or another process has the path by now. */
 bool bb_mirror_renew(struct bb_mirror *mirror, const struct bb_mirror_options *options, char *why, size_t why_size);
 
-/* A clock stood still: whatever the board says is not to be believed any more, and readers are told that nothing is known. */
+/* A clock stood still: whatever the board says is not to be trusted any more, and readers are told that nothing is known. */
 void bb_mirror_distrust(struct bb_mirror *mirror);
 
 /* Whether the board still lies at its path: 0; 1: it does not, and has to be begun anew; -1 or BB_PATH_TAKEN as in board_writer.h. */

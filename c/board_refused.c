@@ -90,7 +90,7 @@ int bb_count_refusal(struct bb_writer *w, enum bb_reason reason, const uint8_t *
   return (int)reason;
 }
 
-/* Whether the node itself made what was refused, as far as can be known: without keys a name is believed, with keys a tag is. Of a
+/* Whether the node itself made what was refused, as far as can be known: without keys a name is trusted, with keys a tag is. Of a
  * report that was refused before its tag was looked at, or for that, nobody knows; it must not hide what the node's own are refused for. */
 static bool is_own(const struct bb_writer *w, enum bb_reason reason) {
   return reason > BB_REASON_TAG || (w->keys == NULL && reason < BB_REASON_AUTH_MISSING);

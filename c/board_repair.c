@@ -20,7 +20,7 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     bb_store(&slot->head, 0);
   }
   if ((r->order_head & 1) != 0 || r->order_head != r->order_tail) {
-    /* Torn: nothing in it can be believed. */
+    /* Torn: nothing in it can be trusted. */
     const uint64_t sequence = (r->order_head | 1) + 1;
     bb_write_begin(&r->order_head, &r->order_tail, sequence);
     for (uint64_t *word = &r->start_boot_ns; word < &r->order_tail; word++) bb_store(word, 0);

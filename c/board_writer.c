@@ -479,7 +479,7 @@ static enum bb_reason prove(struct bb_writer *w, uint32_t record, const uint8_t 
   *proved = BB_AUTH_ALG_NONE;
   if (w->keys == NULL) return BB_REASON_NONE;
   enum bb_auth_alg least = w->required;
-  /* A name that has proved a key is not believed with a lesser one. */
+  /* A name that has proved a key is not trusted with a weaker one. */
   if (record != NONE && record_at(&w->board, record)->auth_proved > least)
     least = (enum bb_auth_alg)record_at(&w->board, record)->auth_proved;
   return bb_keyring_prove(w->keys, datagram, record, least, proved);

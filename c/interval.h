@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 /* A limit, ns, for a node of this interval: as many of its intervals as the limit is seconds, when these are longer than one.
- * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. Beyond what there is: INT64_MAX, for ever. */
+ * In two steps, exact as in one: 24 h of a node that reports every ten minutes are no 64 bits. Beyond what there is: INT64_MAX, forever. */
 static inline int64_t bb_limit_for(uint64_t limit_ns, uint32_t interval_ms) {
   uint64_t whole;
   if (interval_ms > 1000) {

@@ -1,6 +1,6 @@
 /* Reads the kernel's own counters of datagrams and packets that it dropped, so that a loss can be told from what a socket dropped for
  * other reasons (a filter, a wrong checksum). Knows nothing of boards; takes no lock of the kernel's that others hold for long, and
- * believes no file that it cannot read as a whole. One thread at a time.
+ * trusts no file that it cannot read as a whole. One thread at a time.
  *
  * All are counters that only their differences mean something of; they begin somewhere, and none of them is ours alone. */
 #ifndef BB_KERNELDROPS_H

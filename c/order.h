@@ -1,4 +1,4 @@
-/* The rules of order: is this report the next one, a restart, another boot, or one that must not be believed now?
+/* The rules of order: is this report the next one, a restart, another boot, or one that must not be trusted now?
  * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged.
  *
  * Without keys the rules are order, not security: nobody is locked out for longer than the mean of uncertain_after and silent_after, so

@@ -406,7 +406,7 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   return port_of(&address);
 }
 
-/* What waits in a socket that was drained before us came after that receiver's last heartbeat, and its kernel stamps can be believed
+/* What waits in a socket that was drained before us came after that receiver's last heartbeat, and its kernel stamps can be trusted
  * if the clocks are as far apart as they were then. Without a board that says so nothing is known of it. */
 static void look_back(struct bb_receiver *r) {
   int64_t heard_ns, distance;

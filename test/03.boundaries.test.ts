@@ -17,7 +17,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['sender', /^src\/sender\//],
   ['load', /^src\/load\//],
   ['receiver', /^src\/receiver\//],
-  // What makes a report believed, by receivers and by mirrors.
+  // What makes a report trusted, by receivers and by mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
   ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],

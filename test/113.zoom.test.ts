@@ -251,7 +251,7 @@ t.test('recordings that are none', async t => {
 t.test('a recording that is not a plain file', async t => {
   const fifo = join(folder(t), 'fifo');
   execFileSync('mkfifo', [fifo]);
-  // Nobody writes into it: to open it as others are opened would wait for ever.
+  // Nobody writes into it: to open it as others are opened would wait forever.
   for (const file of [fifo, '/dev/zero', folder(t)])
     t.match(await run(['zoom', '--play', file, '--csv']), {
       code: 2,

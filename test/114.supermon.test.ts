@@ -190,7 +190,7 @@ t.test('several boards, and names that Lisp would misread', async t => {
 
 // ---- other people's parsers ----
 
-/** What the published client does, which it does for ever: two samples over one connection, asked for by PRINT, and the difference. */
+/** What the published client does, which it does forever: two samples over one connection, asked for by PRINT, and the difference. */
 const BY_LISP = (port: number) => `
 (defun data-of (category sample)
   (cond ((null sample) 'unknown)

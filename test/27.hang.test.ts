@@ -118,7 +118,7 @@ t.test('statfs of the scratch', { buffered: true }, async t => {
   statfs.hang();
   await hearer.next('it is seen to hang', isStale);
   const gone = await hearer.next('its bit is gone', report => !report.sets.includes('scratch'));
-  // Read every 10 s, and believed for two of these; then comes the end of a round, and a report.
+  // Read every 10 s, and trusted for two of these; then comes the end of a round, and a report.
   t.ok(gone.slow_boot_ns - before.slow_boot_ns <= 23n * SECOND, 'within two of its periods');
   t.ok(isStale(gone));
   t.same(told(sender.lines(), 'scratch'), ['does not answer']);

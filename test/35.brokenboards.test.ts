@@ -1,5 +1,5 @@
 // Every broken board of test/brokenboards.ts, and what we say to it: the readers, a reader in C, and a receiver that is
-// started on it. None crashes, hangs, or is believed; none is written to that is not a board of ours. The golden text is
+// started on it. None crashes, hangs, or is trusted; none is written to that is not a board of ours. The golden text is
 // meant to be read from top to bottom. To write it again, after looking at why:   node dist/test/35.brokenboards.test.js --write
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';

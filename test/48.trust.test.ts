@@ -1,4 +1,4 @@
-// What the receiver believes: tags of cluster and node keys, vectors of the contract, what a name has proved, two keys at once, and
+// What the receiver trusts: tags of cluster and node keys, vectors of the contract, what a name has proved, two keys at once, and
 // that its HMAC is everybody's.
 
 import { randomBytes } from 'node:crypto';
@@ -139,7 +139,7 @@ t.test('what a receiver requires', t => {
     ['node', undefined, 'auth_missing'],
     ['node', ONE, 'auth_missing'],
     ['node', own, 'accepted'],
-    // Neither is believed where less would do: who signs shall be verified.
+    // Neither is trusted where less would do: who signs shall be verified.
     ['none', TWO, 'key_id'],
     ['none', { ...ONE, secret: TWO.secret }, 'tag'],
     ['none', nodeKey(ONE, 'node2'), 'tag'],
@@ -349,7 +349,7 @@ t.test('a forger on the network is refused, and the node goes on', async t => {
   t.match(reader.senders(), [{ reason: enums.reason.indexOf('tag'), address: '127.0.0.1', name: 'node1', count: 1 }]);
   socket.send(signed({ t_real_ns: real(), seq: 3, t_boot_ns: 101_000_000_000n }, ONE));
   await until('the next is believed', () => node()?.report?.seq === 3);
-  // A restarted receiver believes what it believed.
+  // A restarted receiver trusts what it trusted.
   t.equal(node()?.record.auth_proved, 1);
 });
 

@@ -930,7 +930,7 @@ t.test(
     t.same(world.table, ['other namespace']);
     await nodes.stop('a1');
     await world.is('a1', 'silent');
-    // Of drops in a namespace that it cannot look into it believes the worst.
+    // Of drops in a namespace that it cannot look into it trusts the worst.
     const { overflows } = watcher.count();
     await nodes.order(`bad 10 master 10.86.1.2 ${PORT}`);
     await until('they count as an overflow', () => watcher.count().overflows > overflows);

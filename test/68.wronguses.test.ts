@@ -14,7 +14,7 @@ import { folder, PROGRAM, ROOT, startReceiver } from './lib.js';
 const GOLDEN = join(ROOT, 'test', 'golden', 'wrong-uses.txt');
 /** Processes at a time. */
 const AT_ONCE = 4;
-/** A line that is taken after all may run for ever: it is ended then, and told. */
+/** A line that is taken after all may run forever: it is ended then, and told. */
 const PATIENCE_MS = 60_000;
 const NOBODY = 65_534;
 const ROOT_USER = process.getuid?.() === 0;

@@ -1,4 +1,4 @@
-// Another interval for a time, by a file on the node: what a sender believes, when it goes back, and the whole way from
+// Another interval for a time, by a file on the node: what a sender trusts, when it goes back, and the whole way from
 // `beoboard pace` over what runs commands on nodes. Whichever sender that is.
 
 import { spawnSync } from 'node:child_process';

@@ -484,7 +484,7 @@ t.test('two machines with one name: one sentence with the name and both addresse
     /\nx: 3 machines report under this name: 127\.0\.0\.2 is trusted, 127\S+ and 127\S+ are rejected \(rival, /,
   );
 
-  // The one that was believed has ended: the other takes its place.
+  // The one that was trusted has ended: the other takes its place.
   one(x({ boot_id: 1n, seq: 1, t_boot_ns: 101n * S, flags: 1 << bits.flags.goodbye }));
   await until('it has left', () => reader.snapshot().node(0).state === 'left');
   other(x({ boot_id: 2n, seq: 2, t_boot_ns: 102n * S }));

@@ -325,7 +325,7 @@ export function writeBoard(path: string, nodes: readonly TestNode[], options: Te
 }
 
 /**
- * A receiver's heartbeat for the time that starting a program takes: as far ahead as a reader still believes. Nothing is
+ * A receiver's heartbeat for the time that starting a program takes: as far ahead as a reader still trusts. Nothing is
  * older than a machine that has just been started.
  */
 export function beating(): TestBoard {

@@ -161,7 +161,7 @@ export class Network {
   }
 }
 
-/** Who is to be believed, and who is not. */
+/** Who is to be trusted, and who is not. */
 export function keyPair(): { secret: KeyObject; shown: KeyObject } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return { secret: privateKey, shown: publicKey };

@@ -16,7 +16,7 @@ interface Teardown {
 const MS = 1_000_000n;
 const SECRET = Buffer.alloc(32, 7);
 
-/** A key file in that folder with which a receiver believes these nodes. */
+/** A key file in that folder with which a receiver trusts these nodes. */
 export function keyFile(folder: string): string {
   const path = join(folder, 'key');
   writeFileSync(path, `1 cluster ${SECRET.toString('hex')}\n`, { mode: 0o600 });

@@ -2,7 +2,7 @@
  *   lib-bench write BOARD NODES     makes the board, all nodes live, with two reports each
  *   lib-bench read BOARD            reads it
  * Both take a line on stdin and answer it with a line of JSON, until stdin ends. The writer takes `quiet` and `busy`, and answers how
- * many reports a second it laid since the line before. The reader takes the name of what it shall do, and answers how long that
+ * many reports a second it laid since the line before. The reader takes the name of what it has to do, and answers how long that
  * took, in ns, as the median of as many rounds as there is time for. A reader that sees less than the whole board ends with 1. */
 #include <inttypes.h>
 #include <poll.h>

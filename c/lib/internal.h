@@ -22,7 +22,7 @@
 
 struct beoboard {
   struct bb_board board; /* without its file descriptor: a daemon may close what it does not know */
-  uid_t named, user;     /* whose boards are believed besides root's and our own; (uid_t)-1: nobody's */
+  uid_t named, user;     /* whose boards are trusted besides root's and our own; (uid_t)-1: nobody's */
   char path[];
 };
 

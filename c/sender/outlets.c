@@ -15,7 +15,7 @@
 /* The shortest time between two questions for the name of a master that cannot be reached: a resolver that is down is not asked
  * every tick. Addresses that are known are tried again with each report. */
 #define RETRY_MS 5000u
-/* How long a name that works is believed: over UDP nobody tells that a master has moved. */
+/* How long a name that works is trusted: over UDP nobody tells that a master has moved. */
 #define BELIEVE_MS 60000u
 /* How long nobody may have refused a report before a master that did takes them again: a machine tells a peer once a second at
  * most that nobody listens, and one that has many of them more seldom. */

@@ -29,7 +29,7 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   report->length = BB_REPORT_BYTES;
   report->cluster_id = identity->cluster_id;
   report->boot_id = identity->boot_id;
-  report->seq = (uint32_t)tick->seq; /* for one that runs for ever it counts modulo 2^32 */
+  report->seq = (uint32_t)tick->seq; /* for one that runs forever it counts modulo 2^32 */
   report->interval_ms = identity->interval_ms;
   report->t_real_ns = tick->clocks.real_ns;
   report->t_boot_ns = tick->clocks.boot_ns;

@@ -16,7 +16,7 @@
 #define LATELY_MS UINT64_C(60000)
 
 #define BIT(state) (1u << BEOBOARD_##state)
-/* Nodes that may report all the same, and not be believed. */
+/* Nodes that may report all the same, and not be trusted. */
 #define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
 
 static void add(struct words *words, const char *first, ...) __attribute__((sentinel));

@@ -31,7 +31,7 @@ function tnOf(state: State, age: number): number {
  *
  * So a host stays as it was at the last heartbeat, with its last readings, and its METRICs' TN say how old these
  * really are; a comment in the document says it too. That harms least for the minutes of a restart. It would be a lie
- * for ever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
+ * forever, so it is the caller's part to say it aloud: `xml` by its exit code, a server in its log and, when the stall
  * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
  */
 function tnAtHeartbeat({ evidence }: Snapshot, { knownState, stampNs = 0n }: Node): number {

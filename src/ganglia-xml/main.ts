@@ -61,7 +61,7 @@ class BoardSource implements Source {
     return snapshot;
   }
 
-  /** Nothing is better than old readings that are recorded as new ones for ever. */
+  /** Nothing is better than old readings that are recorded as new ones forever. */
   #check({ stalled, heartbeatAgeMs, path }: Snapshot): void {
     if (!stalled || (heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS)) return;
     throw new NoBoard('starting', path, `stalled, ${heartbeatText(heartbeatAgeMs)}; start beoboard receive`);

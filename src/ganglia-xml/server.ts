@@ -150,7 +150,7 @@ export class Ports {
         this.#end(client);
         return;
       }
-      // Half a document is worse than none, and half a gzip stream hangs gmetad for ever: this one ends in a reset.
+      // Half a document is worse than none, and half a gzip stream hangs gmetad forever: this one ends in a reset.
       if (this.#clients.delete(client)) this.counts.left++;
       if (!socket.destroyed) socket.resetAndDestroy();
     }

@@ -128,7 +128,7 @@ export interface BoardMapping {
   unmap(): void;
 }
 
-/** What makes a report believed. */
+/** What makes a report trusted. */
 export interface TrustOptions {
   /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
@@ -307,7 +307,7 @@ export interface Mirror {
   renew(options: MirrorOptions): void;
   batch(message: Uint8Array, askedNs: bigint, relayNs: bigint, answeredNs: bigint, nowNs: bigint): number;
   gap(nowNs: bigint): void;
-  /** A clock stood still: nothing on the board is to be believed, until another is begun. */
+  /** A clock stood still: nothing on the board is to be trusted, until another is begun. */
   distrust(): void;
   index(message: Uint8Array, nowNs: bigint): number;
   /** Numbers of records that the board lacks. */

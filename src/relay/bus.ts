@@ -40,7 +40,7 @@ export interface BusOptions {
 /** The options of a verb that say how to get in at the servers. */
 export const NATS_OPTIONS = ['nats-creds', 'nats-nkey', 'nats-login', 'nats-ca', 'nats-cert', 'nats-cert-key'] as const;
 
-/** A server that is frozen is noticed after two pings; then another is tried four times a second, for ever. */
+/** A server that is frozen is noticed after two pings; then another is tried four times a second, forever. */
 const STAYING: ConnectionOptions = {
   pingInterval: 1000,
   maxPingOut: 2,

@@ -47,10 +47,10 @@ export interface MirrorSettings {
   readonly path: string;
   readonly site: string;
   readonly cluster: string;
-  /** By the names of their subjects, and the keys by which they are believed. */
+  /** By the names of their subjects, and the keys by which they are trusted. */
   readonly masters: readonly MasterKey[];
   readonly capacity: number;
-  /** Undefined: the relays are believed, and tags are not looked at. */
+  /** Undefined: the relays are trusted, and tags are not looked at. */
   readonly trust?: Trust | undefined;
   readonly log: Log;
 }
@@ -73,7 +73,7 @@ interface Master {
 }
 
 export interface FollowerCounts {
-  /** Batches that were laid, gaps, and messages that were not believed or could not be read. */
+  /** Batches that were laid, gaps, and messages that were not trusted or could not be read. */
   batches: number;
   gaps: number;
   refused: number;

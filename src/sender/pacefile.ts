@@ -107,7 +107,7 @@ export class PaceFile {
     }
   }
 
-  /** What the file says, and when it was written. Throws an InputError for one that is not believed. */
+  /** What the file says, and when it was written. Throws an InputError for one that is not trusted. */
   #read(file: string, seen: Stat): { intervalMs: number; forMs: number; mtimeNs: bigint } {
     if (seen.isSymbolicLink()) throw new InputError('is a link');
     if (!seen.isFile()) throw new InputError('is not a regular file');

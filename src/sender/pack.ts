@@ -78,7 +78,7 @@ export function pack(identity: Identity, tick: Tick, source: Source, world: Worl
   const report = formOf(identity).slice();
   const view = new DataView(report.buffer);
   encode('report', view, 0, {
-    // The width of the wire: it counts modulo 2^32 for a sender that runs for ever.
+    // The width of the wire: it counts modulo 2^32 for a sender that runs forever.
     seq: tick.seq % 2 ** 32,
     t_real_ns: tick.realNs,
     t_boot_ns: tick.bootNs,

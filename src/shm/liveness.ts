@@ -12,7 +12,7 @@ export const STATES: readonly State[] = ranked.node_state;
 /** In the order of their numbers in beoboard.h. */
 export const NUMBERED: readonly State[] = terms.node_state;
 
-/** Whether a node in that state may report all the same, and not be believed. */
+/** Whether a node in that state may report all the same, and not be trusted. */
 export function mayBeRefused(state: State): boolean {
   return state === 'silent' || state === 'uncertain' || state === 'never';
 }

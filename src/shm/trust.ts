@@ -1,4 +1,4 @@
-// What a writer of boards believes: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
+// What a writer of boards trusts: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
 // that is done in c/.
 
 import { usable } from '../common/failure.js';
@@ -8,7 +8,7 @@ import { UsageError, type Values } from '../common/options.js';
 import { enums } from '../layout/layout.gen.js';
 import { NO_WINDOW, type TrustOptions } from '../native/index.js';
 
-/** What makes a report believed. */
+/** What makes a report trusted. */
 export interface Trust {
   /** Cluster keys, at most two, with different ids. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
@@ -39,7 +39,7 @@ export function readTrust(verb: string, { keyFile, require, clockWindow }: Optio
   return { keys: usable(verb, () => readClusterKeys(keyFile)), required: require ?? 'cluster', clockWindow };
 }
 
-/** Says by what reports are believed; nothing where they are not verified, and were not before. */
+/** Says by what reports are trusted; nothing where they are not verified, and were not before. */
 export function tellTrust(trust: Trust | undefined, before: Trust | undefined, log: Log): void {
   if (trust === undefined) {
     if (before !== undefined)

@@ -288,7 +288,7 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Nodes that report, and are not believed: why they are told to be what they are. `rivals`: those of whom it is told that they have one. */
+/** Nodes that report, and are not trusted: why they are told to be what they are. `rivals`: those of whom it is told that they have one. */
 function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Oddity[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
   const found: (RefusedNode & { node: Surveyed })[] = [];

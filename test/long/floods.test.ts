@@ -1,4 +1,4 @@
-// Floods of what is not to be believed, as fast as one process can send and at a rate that the receiver can take, while a thousand
+// Floods of what is not to be trusted, as fast as one process can send and at a rate that the receiver can take, while a thousand
 // honest nodes report with their keys. Not part of `npm test`.
 //   npm run test:long -- floods        SECONDS=n for each flood (30), SEED=n repeats a run
 

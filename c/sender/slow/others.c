@@ -10,7 +10,7 @@
 
 #define MOST_OF_OTHERS (64u << 10)
 
-/* Why a file is not to be believed; NULL when it is. */
+/* Why a file is not to be trusted; NULL when it is. */
 static const char *objection(const struct stat *stats) {
   if (!S_ISREG(stats->st_mode)) return "it is not a regular file";
   if (stats->st_uid != 0 && stats->st_uid != geteuid()) return "it belongs neither to root nor to the user of the sender";

@@ -55,7 +55,7 @@ struct place {
 
 struct state {
   bool asked, reading, hung;
-  bool latest; /* there is a reading that is believed */
+  bool latest; /* there is a reading that is trusted */
   bool broken; /* its next reading does not go on from the one before */
   uint32_t round;
   uint64_t asked_ms, at_ms;
@@ -66,7 +66,7 @@ struct state {
 
 static struct {
   pthread_mutex_t lock; /* of all that follows; held for a copy, never while something is read or told */
-  /* What reports begin with: fields of what is believed, zero elsewhere; all of it as of the end of the same round, for rates
+  /* What reports begin with: fields of what is trusted, zero elsewhere; all of it as of the end of the same round, for rates
    * are taken over the time between two ends. */
   struct bb_report published;
   struct details published_details;
@@ -170,8 +170,8 @@ static void set_alarm(bool on) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Whether what a source said last is no longer to be believed when a round ends in which it said nothing. What is read in every
- * round and hangs is gone with that round; others are believed for two of their periods. */
+/* Whether what a source said last is no longer to be trusted when a round ends in which it said nothing. What is read in every
+ * round and hangs is gone with that round; others are trusted for two of their periods. */
 static bool is_gone(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
   const uint32_t period = bb_slow_sources[i].period_ms > 0 ? bb_slow_sources[i].period_ms : round_ms;

@@ -111,7 +111,7 @@ typedef bool others_parser(struct span text, void *into);
 /* Seconds that a file may be old, or dated ahead; 0: any. */
 enum others read_others(struct reading *now, const char *name, others_parser *parser, void *into, unsigned most_s,
                         double *age_s);
-/* Whether there is such a file, to be believed; what is in it, and whether we may read that, is no matter. */
+/* Whether there is such a file, to be trusted; what is in it, and whether we may read that, is no matter. */
 bool others_exist(struct reading *now, const char *name);
 
 /* Sensor chips, see hwmon.c. */

@@ -9,7 +9,7 @@ const MOST_BYTES = 64 << 10;
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const ABSENT = ['ENOENT', 'ENOTDIR'];
 
-/** Why a file is not to be believed; undefined when it is. */
+/** Why a file is not to be trusted; undefined when it is. */
 function objection({ uid, mode, size }: Stats, regular: boolean): string | undefined {
   if (!regular) return 'it is not a regular file';
   if (uid !== 0 && uid !== process.geteuid?.()) return 'it belongs neither to root nor to the user of the sender';
@@ -50,7 +50,7 @@ function failed(path: string, now: Reading, error: unknown): { there: boolean } 
 /**
  * What `parser` makes of a file of others. `there` says whether there is such a file at all, whatever is in it.
  *
- * @param mostSeconds how old it may be; one that is dated as far ahead is as little to be believed
+ * @param mostSeconds how old it may be; one that is dated as far ahead is as little to be trusted
  */
 export function readOthers<T>(
   world: SlowWorld,
@@ -84,7 +84,7 @@ export function readOthers<T>(
   }
 }
 
-/** Whether there is such a file, to be believed; what is in it, and whether we may read that, is no matter. */
+/** Whether there is such a file, to be trusted; what is in it, and whether we may read that, is no matter. */
 export function others(world: SlowWorld, name: string, now: Reading): boolean {
   const path = `${world.run}/${name}`;
   try {

@@ -283,7 +283,7 @@ export class SlowSide implements SlowPart {
     let other = changed;
     for (const [i, { periodMs, rated, name }] of this.#options.sources.entries()) {
       const latest = this.#latest.get(i);
-      // Others are believed for two of their periods, but what is read in every round and hangs is gone with that round.
+      // Others are trusted for two of their periods, but what is read in every round and hangs is gone with that round.
       const isGone = (rated && readIn[i] !== round) || (periodMs === 0 && this.#hung.has(name));
       if (readIn[i] !== reader.readIn[i] && !isGone) {
         const isSame = latest !== undefined && !changed;

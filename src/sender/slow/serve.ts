@@ -69,7 +69,7 @@ function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
 
 const NOTHING: SlowReading = { fields: {}, sets: [] };
 
-/** Reads these sources by the parent's orders, for ever. */
+/** Reads these sources by the parent's orders, forever. */
 export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
   const slate = new Slate(SLATE_FD, sources.length);
   const pages = new Uint32Array(sources.length * PAGE_WORDS);

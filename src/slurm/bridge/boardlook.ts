@@ -1,5 +1,5 @@
 // What the bridge takes from the board: plain data, in which all evidence for a verdict stands. Judges no node: that is done in C, and here
-// only whether the board as a whole can be believed now.
+// only whether the board as a whole can be trusted now.
 
 import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
