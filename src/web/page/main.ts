@@ -91,7 +91,7 @@ const live = new Live({
   frame: takeFrame,
   settled,
   lost: why => {
-    setLife('lost', `No answer from the server: ${why}. What is shown is of ${head ? clock(nowOf()) : 'nobody'}.`);
+    setLife('lost', `No answer from the server: ${why}. ${head ? `This is the state of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`);
   },
   refused: why => {
     refusal = view.where === undefined ? why : `“${view.where}”: ${why}`;
