@@ -226,7 +226,7 @@ export async function bench({ quick, say }) {
     row("receiver that checks nodes' own keys", 'us of CPU a report', ([, , , , , node]) => node.us);
   }
   rmSync(made, { recursive: true });
-  say('10,000 reports with tags and without, laid on a board');
+  say('10,000 reports, signed and unsigned, written to a board');
   const verified = verification(10_000, quick ? 15 : 51);
   const figure = (name, unit, of, bound) => rows.push({ figure: name, unit, samples: verified.map(of), bound });
   figure('bare HMAC over 1,200 bytes', 'us', ({ bare }) => bare);
