@@ -79,10 +79,10 @@ export async function bench({ quick, say }) {
     'nodes --state live': { argv: ['nodes', '--state', 'live', ...at] },
     "nodes --where 'load > 60'": { argv: ['nodes', '--where', 'load > 60', ...at] },
     check: { argv: ['check', '--critical', '50%', '--warning', '50%', ...at] },
-    'check --nodes, of 64': { argv: ['check', ...job] },
-    'forget, of a node that is not there': { argv: ['forget', 'nobody', ...at], ends: 1 },
+    'check --nodes, 64 nodes': { argv: ['check', ...job] },
+    'forget of an unknown node': { argv: ['forget', 'nobody', ...at], ends: 1 },
     'xml, all metrics': { argv: ['xml', ...at], seldom: true },
-    'dump, of the file': { argv: ['dump', ...at], seldom: true },
+    'dump of the file': { argv: ['dump', ...at], seldom: true },
     'describe, all fields': { argv: ['describe'] },
     'nodeset --expand, to 10,000 names': { argv: ['nodeset', '--expand', 'node[00001-10000]'] },
     'keygen, to stdout': { argv: ['keygen', '-'] },
@@ -99,9 +99,9 @@ export async function bench({ quick, say }) {
   const inC = (name, ...argv) => [argv, join(own, 'verbs', `beoboard-${name}`)];
   const inNode = (...argv) => [[MAIN, ...argv]];
   const whole = {
-    'beoboard-gate, of 64': { run: [job, join(own, 'gate', 'beoboard-gate')], bound: 10 },
-    'beoboard-check, of 64': { run: inC('check', ...job), bound: 5 },
-    'check --nodes, of the same': { run: inNode('check', ...job) },
+    'beoboard-gate, 64 nodes': { run: [job, join(own, 'gate', 'beoboard-gate')], bound: 10 },
+    'beoboard-check, 64 nodes': { run: inC('check', ...job), bound: 5 },
+    'check --nodes, the same 64 nodes': { run: inNode('check', ...job) },
     'beoboard-nodes --state silent': { run: inC('nodes', '--state', 'silent', ...at), bound: 5 },
     'nodes --state silent': { run: inNode('nodes', '--state', 'silent', ...at) },
     'beoboard-nodes --state live': { run: inC('nodes', '--state', 'live', ...at), bound: 10 },
@@ -127,7 +127,7 @@ export async function bench({ quick, say }) {
   return [
     { figure: 'node -e 0, whole process', unit: 'ms', samples: [...pairs.values()].flat().map(({ bare }) => bare) },
     ...Object.entries(commands).map(([command, { bound }]) => ({
-      figure: `${command}, beyond it`,
+      figure: `${command}, above node -e 0`,
       unit: 'ms',
       samples: pairs.get(command).map(({ beyond }) => beyond),
       bound,

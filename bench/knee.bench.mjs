@@ -111,16 +111,16 @@ async function crowded(programs, readers, seconds, laps) {
 
 /** What the bare loop could be given, in turn with the bare loop as it is. */
 const VARIANTS = [
-  { figure: 'as it is: a tick of 5 ms, batches of 64, 64 MiB of buffer', how: [] },
+  { figure: 'default: drain interval of 5 ms, batches of 64, buffer of 64 MiB', how: [] },
   { figure: 'batches of 16', how: ['batch=16'] },
   { figure: 'batches of 256', how: ['batch=256'] },
-  { figure: 'a tick of 1 ms', how: ['tick=1'] },
-  { figure: 'a tick of 20 ms', how: ['tick=20'] },
-  { figure: 'no tick: it waits for each', how: ['tick=0'] },
-  { figure: 'no tick, and SO_BUSY_POLL of 50 us', how: ['tick=0', 'poll=50'] },
+  { figure: 'drain interval of 1 ms', how: ['tick=1'] },
+  { figure: 'drain interval of 20 ms', how: ['tick=20'] },
+  { figure: 'no drain interval: waits for each report', how: ['tick=0'] },
+  { figure: 'no drain interval, SO_BUSY_POLL of 50 us', how: ['tick=0', 'poll=50'] },
   { figure: 'UDP_GRO', how: ['gro', 'batch=16'] },
   { figure: 'two threads and sockets (SO_REUSEPORT), two senders', how: ['threads=2'], senders: 2 },
-  { figure: 'the usual buffer of 208 KiB', how: ['buffer=212992'] },
+  { figure: 'default buffer of 208 KiB', how: ['buffer=212992'] },
 ];
 
 export async function bench({ quick, say }) {
@@ -134,34 +134,34 @@ export async function bench({ quick, say }) {
       say(`${nodes} nodes as fast as they can be sent, ${laps} laps`);
       const samples = await peaks(programs, own, nodes, laps);
       const of = (what, from) => samples.map(sample => from(sample[what], sample));
-      const at = `${nodes} nodes as fast as can be`;
+      const at = `${nodes} nodes at full speed`;
       row(
         `${at}: sent`,
         'reports/s',
         of('ours', ({ sent }) => sent),
       );
       row(
-        `${at}: bare loop takes`,
+        `${at}: accepted by the bare loop`,
         'reports/s',
         of('bare', ({ taken }) => taken),
       );
       row(
-        `${at}: receiver takes`,
+        `${at}: accepted by the receiver`,
         'reports/s',
         of('ours', ({ taken }) => taken),
       );
       row(
-        `${at}: a socket of Node takes`,
+        `${at}: accepted by a Node.js socket`,
         'reports/s',
         of('node', ({ taken }) => taken),
       );
       row(
-        `${at}: receiver with the cluster's key takes`,
+        `${at}: accepted by the receiver with the cluster's key`,
         'reports/s',
         of('clusterKey', ({ taken }) => taken),
       );
       row(
-        `${at}: receiver with nodes' own keys takes`,
+        `${at}: accepted by the receiver with nodes' own keys`,
         'reports/s',
         of('nodeKeys', ({ taken }) => taken),
       );
@@ -180,7 +180,7 @@ export async function bench({ quick, say }) {
         row(`10,000 nodes, ${rate} reports/s: ${what}`, unit, samples.map(from), { cell, ...more });
       };
       of('receiver', 'us of CPU a report', ({ us }) => us, { plot: { name: 'knee', series: 'receiver', x: rate } });
-      of('of a core', '%', ({ core }) => core * 100);
+      of('part of a core', '%', ({ core }) => core * 100);
       of('sent', 'reports/s', ({ sent }) => sent);
       of('lost', '%', ({ lost }) => lost);
       of('pauses of the machine', 'pauses', ({ pauses }) => pauses);
@@ -189,7 +189,7 @@ export async function bench({ quick, say }) {
     for (const readers of [1, 2, 4, 8]) {
       say(`${readers} readers`);
       row(
-        `10,000 reports/s, ${readers} readers that scan the board ten times a second: receiver`,
+        `receiver at 10,000 reports/s; readers with ten scans a second: ${readers}`,
         'us of CPU a report',
         await crowded(programs, readers, seconds, laps),
         { plot: { name: 'crowd', series: 'receiver', x: readers } },

@@ -39,10 +39,10 @@ export async function bench({ quick, say }) {
     { who: 'receiver', open: () => openReceiver() },
     { who: 'bare loop', open: () => openBare(programs.bare, RATE), how: ['bare'] },
     { who: 'receiver, --drain 0ms', open: () => openReceiver('--drain', '0ms') },
-    { who: 'bare loop without a tick', open: () => openBare(programs.bare, RATE, 'tick=0'), how: ['bare'] },
+    { who: 'bare loop without a drain interval', open: () => openBare(programs.bare, RATE, 'tick=0'), how: ['bare'] },
     { who: `receiver, ${few} reports a second`, rate: FEW, open: () => openReceiver(), how: [FEW_PAUSE] },
     {
-      who: `bare loop without a tick, ${few} reports a second`,
+      who: `bare loop without a drain interval, ${few} reports a second`,
       rate: FEW,
       open: () => openBare(programs.bare, FEW, 'tick=0'),
       how: ['bare', FEW_PAUSE],
@@ -88,20 +88,20 @@ export async function bench({ quick, say }) {
             ? { 0.5: 0.1 }
             : {};
       return [0.5, 0.99, 0.999].map(part => ({
-        figure: `${who}: seen after, p${part * 100}`,
+        figure: `${who}: visible after, p${part * 100}`,
         unit: 'ms',
         samples: of(way, part),
         ...(bounds[part] && { bound: bounds[part] }),
       }));
     }),
     {
-      figure: 'receiver, --drain 0ms: p99 in ms, or in 1.5 times that of the bare loop, whichever is less',
+      figure: 'receiver, --drain 0ms: the smaller of p99 in ms and p99 / (1.5 × p99 of the bare loop)',
       unit: '',
       samples: p99,
       bound: 1,
     },
     {
-      figure: `${seldom.who}: p99 / that of the bare loop without a tick`,
+      figure: `${seldom.who}: p99 / that of the bare loop without a drain interval`,
       unit: '',
       samples: of(seldom, 0.99).map((ms, i) => ms / of(bareSeldom, 0.99)[i]),
       bound: 1.5,

@@ -80,13 +80,13 @@ export async function monRows({ quick, say }) {
       row('bare / beoboard-mon', 'ratio', ([a, b]) => b.rate / a.rate, BOUND);
       row('beoboard-mon, CPU of an answer', 'us', ([{ cpu }]) => cpu);
       row('bare program, CPU of an answer', 'us', ([, { cpu }]) => cpu);
-      row('the same, beoboard-mon / bare', 'ratio', ([a, b]) => a.cpu / b.cpu, BOUND);
+      row('CPU of an answer, beoboard-mon / bare', 'ratio', ([a, b]) => a.cpu / b.cpu, BOUND);
     }
     for (const rate of RATES) {
       say(`${rate} Hz`);
       const samples = [];
       for (let lap = 0; lap < (quick ? 3 : 6); lap++) samples.push((await measure(ours, 'S', 3, String(rate))).share);
-      rows.push({ figure: `all, ${rate} times a second: what the node has to give`, unit: '% of one CPU', samples });
+      rows.push({ figure: `all, ${rate} times a second: CPU of the node`, unit: '% of one CPU', samples });
     }
     rows.push({ figure: 'beoboard-mon, memory (PSS)', unit: 'KiB', samples: [pssOf(ours.child.pid)], bound: 320 });
   } finally {

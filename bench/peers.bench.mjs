@@ -153,7 +153,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
     const row = (kind, what, unit, samples, more) => {
       const cell = {
         table: `On ${machine === undefined ? 'this machine' : `a machine of ${machine}`}, for each report`,
-        row: kind.unit === undefined ? kind.name : `${kind.name}, ${kind.unit}`,
+        row: kind.unit === undefined ? kind.name : `${kind.name} (${kind.unit.replace(/^a /, 'per ')})`,
         column: `${what.replace(` (${kind.hears})`, '')}${/^us|^KiB/.test(unit) ? `, ${unit.split(' ')[0]}` : ''}`,
       };
       rows.push({ figure: `${prefix}${kind.name}: ${what}`, unit, samples, cell, ...more });

@@ -82,7 +82,7 @@ const ofGmond = (name, everySecond, more = {}) => {
   return {
     name,
     needs: ['gmond', 'ganglia-monitor'],
-    hears: 'gmond that is mute',
+    hears: 'gmond as receiver',
     port: 8649,
     master: place => run(place, 'master.conf', { does: ['hears'] }),
     node: (place, node) => run(place, `${node}.conf`, { does: ['sends'], name: node }),
@@ -113,7 +113,7 @@ ${what}`;
 export const collectd = {
   name: 'collectd',
   needs: ['collectd', 'collectd-core'],
-  hears: 'collectd that listens',
+  hears: 'collectd as receiver',
   port: 25826,
   // The chain ends what is heard in the cache, from which unixsock answers.
   master({ space, own }) {
@@ -243,14 +243,14 @@ const pcpPort = i => 44321 + i;
 const pcpEnv = at => ({ ...process.env, PCP_RUN_DIR: at, PCP_TMP_DIR: at, PCP_LOG_DIR: at });
 
 /**
- * pmcd with its agent for Linux inside it rather than in a process of its own, and no other. Its master is a pmlogger for each
+ * pmcd with its agent for Linux inside it rather than in a process of its own, and no other. Its master is a pmlogger for each node
  * node, which is there to write: it does so into memory.
  */
 export const pcp = {
   name: 'PCP',
   needs: [`${PCP}/bin/pmcd`, 'pcp'],
   pulls: true,
-  hears: 'a pmlogger for each',
+  hears: 'a pmlogger for each node',
   master({ space, own }, count) {
     const config = join(own, 'pmlogger.conf');
     const every = (time, metrics) => `log mandatory on ${time} {\n  ${metrics.join('\n  ')}\n}\n`;

@@ -89,7 +89,7 @@ async function others(own, open, serve, say) {
     ];
     await serve(9100, 'prometheus-node-exporter', [...argv, ...wanted]);
     const client = await open('python3', [at('reader.py'), 'http', '9100']);
-    found['node_exporter, one host: text over HTTP, a connection that is kept, lines taken apart'] = client;
+    found['node_exporter, one host: text over HTTP, a kept connection, lines parsed'] = client;
   } else say('no node_exporter here: apt-get install prometheus-node-exporter');
   return found;
 }
@@ -185,16 +185,20 @@ async function measure({ quick, say }) {
   const slowed = (reader, way, nodes) => {
     const { samples } = boards.get(nodes);
     const quiet = samples.get(`${reader}, ${way}, quiet`);
-    return row(nodes, `${reader}, ${way}, busy`, `${reader}: ${WAYS[way]}, with the writer / without`, 'ratio', ns).map(
-      found => ({ ...found, samples: found.samples.map((busy, lap) => busy / quiet[lap].ns) }),
-    );
+    return row(
+      nodes,
+      `${reader}, ${way}, busy`,
+      `${reader}: ${WAYS[way]}, with a busy writer / without`,
+      'ratio',
+      ns,
+    ).map(found => ({ ...found, samples: found.samples.map((busy, lap) => busy / quiet[lap].ns) }));
   };
   const megabytes = nodes => Math.round(boards.get(nodes).bytes / 1e6);
   const memcpy = SIZES.flatMap(nodes =>
     row(
       nodes,
       'C, whole, quiet',
-      `memcpy of as many bytes, ${megabytes(nodes)} MB`,
+      `memcpy of the same size, ${megabytes(nodes)} MB`,
       'us',
       ({ memcpy }) => memcpy / 1000,
       {
@@ -205,17 +209,35 @@ async function measure({ quick, say }) {
   const peers = [...boards.get(USUAL).samples].filter(([key]) => key.includes('one host'));
   return [
     ...all('scan'),
-    ...row(USUAL, 'C, scan, quiet', 'C: state of a node, at best', 'ns', ({ least }) => least / USUAL, { bound: 25 }),
-    ...row(10_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
-      bound: 10,
+    ...row(USUAL, 'C, scan, quiet', 'C: state of a node, fastest run', 'ns', ({ least }) => least / USUAL, {
+      bound: 25,
     }),
-    ...row(100_000, 'C, tally, quiet', 'C: how many are in each state, at best', 'us', ({ least }) => least / 1000, {
-      bound: 120,
-    }),
-    ...each(READERS, 'one', (reader, figure) => row(USUAL, `${reader}, one, quiet`, `${figure}, at random`, 'ns', ns)),
-    ...row(100_000, 'C, one, quiet', `C: ${WAYS.one}, at random`, 'ns', ns),
-    ...row(USUAL, 'C, find, quiet', 'C: index of a name, of 64, at best', 'ns', least, { bound: 30 }),
-    ...row(USUAL, 'C, copy, quiet', 'C: copy of a node, of 64, at best', 'ns', least, { bound: 80 }),
+    ...row(
+      10_000,
+      'C, tally, quiet',
+      'C: number of nodes in each state, fastest run',
+      'us',
+      ({ least }) => least / 1000,
+      {
+        bound: 10,
+      },
+    ),
+    ...row(
+      100_000,
+      'C, tally, quiet',
+      'C: number of nodes in each state, fastest run',
+      'us',
+      ({ least }) => least / 1000,
+      {
+        bound: 120,
+      },
+    ),
+    ...each(READERS, 'one', (reader, figure) =>
+      row(USUAL, `${reader}, one, quiet`, `${figure}, in random order`, 'ns', ns),
+    ),
+    ...row(100_000, 'C, one, quiet', `C: ${WAYS.one}, in random order`, 'ns', ns),
+    ...row(USUAL, 'C, find, quiet', 'C: index of a name, one of 64, fastest run', 'ns', least, { bound: 30 }),
+    ...row(USUAL, 'C, copy, quiet', 'C: copy of a node, one of 64, fastest run', 'ns', least, { bound: 80 }),
     ...row(USUAL, 'TypeScript, copy, quiet', 'TypeScript: copy of a record', 'ns', ns, { bound: 1000 }),
     ...row(USUAL, 'TypeScript, object, quiet', 'TypeScript: a report as an object, by its name', 'us', us),
     ...row(USUAL, 'C, every, quiet', 'C: summaries of all nodes', 'us', us),
@@ -230,11 +252,11 @@ async function measure({ quick, say }) {
       { bound: 1.5 },
     ),
     ...row(USUAL, 'C, whole, quiet', 'C: every report / memcpy', 'ratio', ({ ns, memcpy }) => ns / memcpy),
-    ...SIZES.flatMap(nodes => row(nodes, 'writer', 'a writer in a loop lays', 'reports/s', ({ reports }) => reports)),
+    ...SIZES.flatMap(nodes => row(nodes, 'writer', 'a writer in a loop writes', 'reports/s', ({ reports }) => reports)),
     ...READERS.flatMap(reader => Object.keys(WAYS).flatMap(way => slowed(reader, way, USUAL))),
     ...[1000, 100_000].flatMap(nodes => ['scan', 'whole'].flatMap(way => slowed('C', way, nodes))),
     ...SIZES.flatMap(nodes =>
-      row(nodes, 'xml', "as gmond's XML, gmond's metrics alone, from our server, parsed by expat", 'us', us, {
+      row(nodes, 'xml', "gmond's XML (gmond's metrics only) from our server, parsed by expat", 'us', us, {
         plot: { name: 'readers', series: "gmond's XML from our server", x: nodes },
       }),
     ),

@@ -1,5 +1,5 @@
 // What the receiver costs per report, against a bare loop in C that drains a socket on the same tick and copies into slots, and against
-// a socket of Node; what verifying a tag adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes
+// a Node.js socket; what verifying a signature adds, against a bare HMAC; and whether it loses anything: under readers, and when all nodes
 // report at once.
 
 import { fork } from 'node:child_process';
@@ -211,12 +211,12 @@ export async function bench({ quick, say }) {
     if (alone) continue;
     row('receiver', 'us of CPU a report', ([ours]) => ours.us, drawn ? plot('receiver') : {});
     row('bare loop', 'us of CPU a report', ([, bare]) => bare.us, drawn ? plot('bare loop') : {});
-    row('bare loop that takes stamps, addresses and packet info', 'us of CPU a report', ([, , stamped]) => stamped.us);
-    row('socket of Node', 'us of CPU a report', ([, , , node]) => node.us, drawn ? plot('socket of Node') : {});
+    row('bare loop with stamps, addresses and packet info', 'us of CPU a report', ([, , stamped]) => stamped.us);
+    row('Node.js socket', 'us of CPU a report', ([, , , node]) => node.us, drawn ? plot('Node.js socket') : {});
     row('receiver / bare', 'ratio', ([ours, bare]) => ours.us / bare.us);
     // What it may cost beside a loop that learns as much of each datagram: when it came, from where, and by which link.
     row(
-      'receiver / bare that takes stamps, addresses and packet info',
+      'receiver / bare with stamps, addresses and packet info',
       'ratio',
       ([ours, , stamped]) => ours.us / stamped.us,
       rate > 1000 ? { bound: 1.2 } : {},
@@ -226,30 +226,30 @@ export async function bench({ quick, say }) {
     row("receiver that checks nodes' own keys", 'us of CPU a report', ([, , , , , node]) => node.us);
   }
   rmSync(made, { recursive: true });
-  say('10,000 reports with tags and without, laid on a board');
+  say('10,000 reports, signed and unsigned, written to a board');
   const verified = verification(10_000, quick ? 15 : 51);
   const figure = (name, unit, of, bound) => rows.push({ figure: name, unit, samples: verified.map(of), bound });
   figure('bare HMAC over 1,200 bytes', 'us', ({ bare }) => bare);
-  figure("verifying a tag, cluster's key", 'us a report', ({ cluster }) => cluster);
-  figure("verifying a tag, nodes' own keys", 'us a report', ({ node }) => node);
+  figure("verifying a signature, cluster's key", 'us a report', ({ cluster }) => cluster);
+  figure("verifying a signature, nodes' own keys", 'us a report', ({ node }) => node);
   figure("verifying / bare HMAC, cluster's key", 'ratio', ({ cluster, bare }) => cluster / bare, 1.25);
   figure("verifying / bare HMAC, nodes' own keys", 'ratio', ({ node, bare }) => node / bare, 1.25);
   const seconds = quick ? 10 : 60;
   say(`10,000 reports a second under four readers, ${seconds} s`);
   const { lost, rate, scans } = await loss(seconds, 10_000, { readers: 4 });
-  rows.push({ figure: `lost in ${seconds} s under four readers`, unit: 'reports', samples: [lost], bound: 0 });
-  rows.push({ figure: 'accepted meanwhile', unit: 'reports/s', samples: [rate] });
-  rows.push({ figure: 'scans of the whole board meanwhile', unit: '1/s', samples: [scans] });
+  rows.push({ figure: `lost in ${seconds} s with four readers`, unit: 'reports', samples: [lost], bound: 0 });
+  rows.push({ figure: 'accepted in that time', unit: 'reports/s', samples: [rate] });
+  rows.push({ figure: 'scans of the whole board in that time', unit: '1/s', samples: [scans] });
   say(`100,000 signed reports a second, ${seconds} s`);
   const own = folder();
   const signed = await loss(seconds, 100_000, { keyFile: writeKeyFile(own) });
   rmSync(own, { recursive: true });
-  rows.push({ figure: `lost of signed reports in ${seconds} s`, unit: 'reports', samples: [signed.lost], bound: 0 });
-  rows.push({ figure: 'signed reports accepted meanwhile', unit: 'reports/s', samples: [signed.rate] });
+  rows.push({ figure: `signed reports lost in ${seconds} s`, unit: 'reports', samples: [signed.lost], bound: 0 });
+  rows.push({ figure: 'signed reports accepted in that time', unit: 'reports/s', samples: [signed.rate] });
   say('10,000 reports at once');
   const bursts = await burst(10_000);
   rows.push({
-    figure: 'lost of 10,000 sent at once',
+    figure: 'lost out of 10,000 sent at once',
     unit: 'reports',
     samples: bursts.map(({ missing }) => missing),
     bound: 0,

@@ -124,36 +124,36 @@ const LARGEST = '100000 nodes for 600 s';
 
 /** What the README says, ten figures at most: in which words, of which benchmark, which figure in which unit. */
 const HEADLINES = [
+  ['CPU on a node, `beoboard-send` with one report a second', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
   [
-    'CPU on a node that reports once a second, by `beoboard-send`',
-    'peers',
-    'beoboard-send: CPU on the node',
-    'us a report',
-  ],
-  [
-    'the same by gmond (Ganglia), beside `beoboard-send`',
+    'the same for gmond (Ganglia), compared with `beoboard-send`',
     'peers',
     'gmond, every second / beoboard-send: CPU on the node',
     'ratio',
   ],
   [
-    'the same by node_exporter, asked once a second',
+    'the same for node_exporter, scraped once a second',
     'peers',
     'node_exporter / beoboard-send: CPU on the node',
     'ratio',
   ],
-  ['the same by PCP, asked once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
+  ['the same for PCP, sampled once a second', 'peers', 'PCP / beoboard-send: CPU on the node', 'ratio'],
   ['CPU on the master of 10,000 nodes', 'receiver', 'receiver, 10000 reports/s of 10000 nodes', '% of a core'],
   [
-    'CPU on the master for each report, by gmond, beside `beoboard receive`',
+    'CPU on the master for each report, gmond compared with `beoboard receive`',
     'peers',
-    `gmond that is mute, 1000 nodes / ${MANY}`,
+    `gmond as receiver, 1000 nodes / ${MANY}`,
     'ratio',
   ],
   ['CPU on the master of 100,000 nodes', 'scale', `${LARGEST}: receiver`, '% of a core'],
-  ['reports lost there in ten minutes', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
-  ['from sending a report until programs can see it, 99 % of all', 'latency', 'receiver: seen after, p99', 'ms'],
-  ['reading the states of 10,000 nodes, from a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
+  ['reports of 100,000 nodes lost in ten minutes', 'scale', `${LARGEST}: lost by sequence number`, 'reports'],
+  [
+    'time from sending a report until programs see it, for 99 % of reports',
+    'latency',
+    'receiver: visible after, p99',
+    'ms',
+  ],
+  ['reading the states of 10,000 nodes in a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
 ];
 
 /** JSON holds no number without end: a latency of what was lost. */
@@ -207,7 +207,7 @@ function headlines(results) {
     const value = unit === 'ratio' ? `${number(row.median)} times as much` : `${number(row.median)} ${unit}`;
     return [words, value, `\`${command}\`, ${date}`];
   });
-  return table(['what', 'measured', 'repeat it with'], cells);
+  return table(['what', 'measured', 'repeat with'], cells);
 }
 
 /** A document with its tables as they must be: between `<!-- bench NAME -->` and `<!-- end -->`. */

@@ -38,16 +38,16 @@ function rowsOf({ nodes, receiver, times, look, before }, seconds) {
   return [
     ['accepted', 'reports/s', accepted / took],
     ['lost by sequence number', 'reports', after.lost - before.lost, 0],
-    ['dropped by the kernel for want of buffer', 'datagrams', after.kernel_drops - before.kernel_drops, 0],
+    ['dropped by the kernel for lack of buffer', 'datagrams', after.kernel_drops - before.kernel_drops, 0],
     ['receiver', 'us of CPU a report', (after.cpu - before.cpu) / accepted],
     ['receiver', '% of a core', (after.cpu - before.cpu) / took / 1e4],
-    ['the simulation beside it', '% of a core', (after.load - before.load) / took / 1e4],
+    ['simulation on the same machine', '% of a core', (after.load - before.load) / took / 1e4],
     [
-      'memory of the receiver, with half of its board, which a reader maps beside it',
+      'memory of the receiver, with half of its board (a reader maps it, too)',
       'MiB of PSS',
       pssOf(receiver.pid) / 1024,
     ],
-    ...[0.5, 0.99, 0.999].map(part => [`seen after, p${part * 100}`, 'ms', quantile(times, part)]),
+    ...[0.5, 0.99, 0.999].map(part => [`visible after, p${part * 100}`, 'ms', quantile(times, part)]),
   ].map(([figure, unit, sample, bound]) => ({
     figure: `${nodes} nodes for ${seconds} s: ${figure}`,
     ...{ unit, samples: [sample], bound },
@@ -82,7 +82,7 @@ export async function bench({ quick, say }) {
   rmSync(own, { recursive: true });
   return [
     ...rows,
-    { figure: 'pauses of the machine of more than 0.2 s meanwhile', unit: 'pauses', samples: [pauses.length] },
-    { figure: 'the longest of them', unit: 's', samples: [Math.max(0, ...pauses) / 1000] },
+    { figure: 'pauses of the machine longer than 0.2 s during the run', unit: 'pauses', samples: [pauses.length] },
+    { figure: 'longest pause', unit: 's', samples: [Math.max(0, ...pauses) / 1000] },
   ];
 }

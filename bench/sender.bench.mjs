@@ -66,20 +66,24 @@ export async function bench({ quick, say }) {
     }
     const row = (figure, unit, of, bound) =>
       rows.push({ figure: `${figure}, every ${interval}`, unit, samples: seen.map(of), bound });
-    row('sender, its loop alone', 'us of CPU a report', ([sender]) => sender.alone);
-    row('sender with its slow side', 'us of CPU a report', ([sender]) => sender.tree);
-    row('bare program', 'us of CPU a report', ([, bare]) => bare.alone);
-    row('bare program with the slow files', 'us of CPU a report', ([, , slow]) => slow.alone);
-    row('bare program, six files alone', 'us of CPU a report', ([, , , six]) => six.alone);
-    row('bare program by readFileSync', 'us of CPU a report', ([, , , , sync]) => sync.alone);
-    row('the same with the slow files', 'us of CPU a report', ([, , , , , sync]) => sync.alone);
-    row('bare program that keeps files open', 'us of CPU a report', ([, , , , , , lean]) => lean.alone);
+    row('sender, main loop only', 'us of CPU a report', ([sender]) => sender.alone);
+    row('sender with its child process', 'us of CPU a report', ([sender]) => sender.tree);
+    row('bare Node program', 'us of CPU a report', ([, bare]) => bare.alone);
+    row('bare Node program, slow files too', 'us of CPU a report', ([, , slow]) => slow.alone);
+    row('bare Node program, six files only', 'us of CPU a report', ([, , , six]) => six.alone);
+    row('bare Node program with readFileSync', 'us of CPU a report', ([, , , , sync]) => sync.alone);
+    row('bare Node program with readFileSync, slow files too', 'us of CPU a report', ([, , , , , sync]) => sync.alone);
+    row('bare Node program that keeps files open', 'us of CPU a report', ([, , , , , , lean]) => lean.alone);
     const bound = interval === '1s' ? 1.5 : undefined;
-    row('loop / bare', 'ratio', ([sender, bare]) => sender.alone / bare.alone, bound);
-    row('sender / bare with slow files', 'ratio', ([sender, , slow]) => sender.tree / slow.alone, bound);
-    row('loop / bare by readFileSync', 'ratio', ([sender, , , , sync]) => sender.alone / sync.alone);
-    row('sender / the same with slow files', 'ratio', ([sender, , , , , sync]) => sender.tree / sync.alone);
-    row('loop / bare that keeps files open', 'ratio', ([sender, , , , , , lean]) => sender.alone / lean.alone);
+    row('main loop / bare', 'ratio', ([sender, bare]) => sender.alone / bare.alone, bound);
+    row('sender with its child / bare, slow files too', 'ratio', ([sender, , slow]) => sender.tree / slow.alone, bound);
+    row('main loop / bare with readFileSync', 'ratio', ([sender, , , , sync]) => sender.alone / sync.alone);
+    row(
+      'sender with its child / bare with readFileSync, slow files too',
+      'ratio',
+      ([sender, , , , , sync]) => sender.tree / sync.alone,
+    );
+    row('main loop / bare that keeps files open', 'ratio', ([sender, , , , , , lean]) => sender.alone / lean.alone);
   };
   // A sender runs for years: what a compiler makes of it in its first minutes is not what it costs.
   const warm = quick ? 60 : 180;

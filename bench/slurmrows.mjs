@@ -87,10 +87,10 @@ try {
   console.log(
     JSON.stringify([
       row('status of 10,000 nodes', taken.status),
-      row('status --jobs, beyond it', taken.beyond, 150),
-      row('a tick of beoboard slurm, beyond the commands that it calls', ticks, 500),
-      row('beoboard-gate, of 64', taken.gate, 10),
-      row('check --nodes, of the same', taken.check),
+      row('status --jobs, above status', taken.beyond, 150),
+      row('one update by beoboard slurm, without the commands that it calls', ticks, 500),
+      row('beoboard-gate, 64 nodes', taken.gate, 10),
+      row('check --nodes, the same 64 nodes', taken.check),
     ]),
   );
 } finally {

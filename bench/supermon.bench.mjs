@@ -71,10 +71,10 @@ async function measure({ quick, say }) {
   }
   const row = (figure, unit, from, bound) => ({ figure, unit, samples: samples[from], bound });
   return [
-    row(`S of ${NODES} nodes`, 'MB', 'mb'),
+    row(`answer to S, ${NODES} nodes`, 'MB', 'mb'),
     row('the same, CPU of the server', 'ms', 'whole', 200),
-    row('0x40S, CPU of the server', 'ms', 'part'),
-    row('S passed on, CPU of the server that asks', 'ms', 'passed'),
+    row('answer to 0x40S, CPU of the server', 'ms', 'part'),
+    row('answer to S passed on, CPU of the server that asks', 'ms', 'passed'),
   ];
 }
 

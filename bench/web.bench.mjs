@@ -76,15 +76,15 @@ async function measure({ quick, say }) {
   const row = (figure, unit, from, bound) =>
     samples[from] === undefined ? [] : [{ figure, unit, samples: samples[from], bound }];
   return [
-    ...row('10000 nodes, nobody looks: CPU', '% of a core', 'cpu 10000 0'),
-    ...row('10000 nodes, 10 pages: CPU', '% of a core', 'cpu 10000 10', 5),
-    ...row('10000 nodes, 100 pages: CPU', '% of a core', 'cpu 10000 100', 20),
-    ...row('100000 nodes, nobody looks: CPU', '% of a core', 'cpu 100000 0'),
-    ...row('100000 nodes, 10 pages: CPU', '% of a core', 'cpu 100000 10', 25),
-    ...row('10000 nodes: to the first picture', 'ms', 'first 10000 10', 300),
-    ...row('100000 nodes: to the first picture', 'ms', 'first 100000 10', 1000),
-    ...row('10000 nodes: memory beside board and river', 'MiB', 'memory 10000', 60),
-    ...row('100000 nodes: memory beside board and river', 'MiB', 'memory 100000', 120),
+    ...row('10000 nodes, no page open: CPU', '% of a core', 'cpu 10000 0'),
+    ...row('10000 nodes, 10 pages open: CPU', '% of a core', 'cpu 10000 10', 5),
+    ...row('10000 nodes, 100 pages open: CPU', '% of a core', 'cpu 10000 100', 20),
+    ...row('100000 nodes, no page open: CPU', '% of a core', 'cpu 100000 0'),
+    ...row('100000 nodes, 10 pages open: CPU', '% of a core', 'cpu 100000 10', 25),
+    ...row('10000 nodes: time to the first picture', 'ms', 'first 10000 10', 300),
+    ...row('100000 nodes: time to the first picture', 'ms', 'first 100000 10', 1000),
+    ...row('10000 nodes: memory without board and history', 'MiB', 'memory 10000', 60),
+    ...row('100000 nodes: memory without board and history', 'MiB', 'memory 100000', 120),
   ];
 }
 

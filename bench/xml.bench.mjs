@@ -174,16 +174,16 @@ async function measure({ quick, say }) {
     ...row(`a document of ${NODES} nodes, board and rates included`, 'MB', 'all', ({ mb }) => mb),
     ...row('the same, CPU', 'ms', 'all', ({ ms }) => ms, 150),
     ...row('the same, CPU', 'ns/byte', 'all', ({ nsPerByte }) => nsPerByte, 1),
-    ...row("gmond's metrics alone, CPU", 'ms', 'gmond', ({ ms }) => ms, 150),
-    ...row("gmond's metrics alone, CPU", 'ns/byte', 'gmond', ({ nsPerByte }) => nsPerByte, 1),
-    ...row('growth of resident memory meanwhile', 'MiB', 'resident', undefined, 32),
+    ...row("a document with gmond's metrics only, CPU", 'ms', 'gmond', ({ ms }) => ms, 150),
+    ...row("a document with gmond's metrics only, CPU", 'ns/byte', 'gmond', ({ nsPerByte }) => nsPerByte, 1),
+    ...row('growth of resident memory during the run', 'MiB', 'resident', undefined, 32),
     ...row('served over TCP, CPU of the server', 'us/MB', 'socket'),
     ...row('a C program that copies, writes numbers and sends', 'us/MB', 'bare'),
-    ...row('ours / the C program', 'ratio', 'ratio', undefined, 2),
+    ...row('beoboard ganglia / the C program', 'ratio', 'ratio', undefined, 2),
     ...row("gmond's port, one host", 'us/MB', 'gmond port'),
-    ...row("ours / gmond's port", 'ratio', 'to gmond', undefined, 1 / 25),
+    ...row("beoboard ganglia / gmond's port", 'ratio', 'to gmond', undefined, 1 / 25),
     ...row(`gmetad's dump port, ${FEW} hosts`, 'us/MB', 'gmetad port'),
-    ...row("ours / gmetad's port", 'ratio', 'to gmetad', undefined, 1 / 20),
+    ...row("beoboard ganglia / gmetad's port", 'ratio', 'to gmetad', undefined, 1 / 20),
   ];
 }
 
