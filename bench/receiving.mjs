@@ -45,11 +45,12 @@ export function writeKeyFile(into) {
 
 const portOf = address => Number(address.split(':').at(-1));
 
-/** Our receiver, on a board of its own. */
+/** Our receiver, on a board of its own; with room for 100,001 nodes unless `more` says otherwise. */
 export async function openReceiver(...more) {
   const own = folder();
   const board = join(own, 'board');
-  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100001', ...more];
+  const capacity = more.includes('--capacity') ? [] : ['--capacity', '100001'];
+  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', ...capacity, ...more];
   const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const [{ listening }] = await once(child, 'message');
   const reader = new BoardReader(board);
