@@ -85,13 +85,19 @@ export async function openBare(program, slots, ...how) {
   const [port] = await once(child.stdout, 'data');
   const fd = openSync(file, 'r');
   const counts = new BigUint64Array(512);
+  const taken = () => {
+    readSync(fd, counts, 0, counts.byteLength, 0);
+    return Number(counts.reduce((a, b) => a + b, 0n));
+  };
   return {
     pid: child.pid,
     board: file,
     port: Number(port),
-    taken() {
-      readSync(fd, counts, 0, counts.byteLength, 0);
-      return Number(counts.reduce((a, b) => a + b, 0n));
+    taken,
+    /** By each of so many threads. */
+    takenByEach(threads) {
+      taken();
+      return Array.from({ length: threads }, (_, i) => Number(counts[i * 8]));
     },
     async close() {
       closeSync(fd);
