@@ -1,12 +1,13 @@
 /* What a receiver cannot do without: on a tick drains a socket by recvmmsg and copies each datagram into a slot. Understands nothing of
  * what it receives.
- *   bare-receiver FILE SLOTS [tick=MS] [batch=N] [buffer=BYTES] [stamps] [gro] [poll=US] [threads=N]
+ *   bare-receiver FILE SLOTS [tick=MS] [batch=N] [buffer=BYTES] [stamps] [gro] [poll=US] [threads=N [names]]
  * FILE is made, holds the slots, and begins with one count of datagrams for each thread, 64 bytes apart. Prints its port on 127.0.0.1.
  * A tick of 0: it waits for each. With `stamps` it also takes the kernel's receive times, the addresses and the packet info; with `gro` what the kernel has
- * joined; `poll` is SO_BUSY_POLL; with `threads` each has a socket of its own at the same port (SO_REUSEPORT). What begins with the bytes
- * "probe" lies in slot 0 alone: see latency.c. */
+ * joined; `poll` is SO_BUSY_POLL; with `threads` each has a socket of its own at the same port (SO_REUSEPORT), of which the kernel takes one
+ * by the addresses of a datagram, or with `names` by the name of the node in it. What begins with the bytes "probe" lies in slot 0 alone: see latency.c. */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <pthread.h>
@@ -27,13 +28,15 @@
 #endif
 #define BYTES 1216
 #define STRIDE 2944 /* of records on the board: the slots lie as far apart as there */
+#define NAME_AT 192 /* hostname in a report */
+#define NAME_BYTES 64
 #define JOINED 65536 /* what the kernel joins at most */
 #define COUNTS 4096
 #define LINE 64
 _Static_assert(CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in_pktinfo)) <= LINE, "room for what the kernel tells");
 
 static long tick_ms = 5, batch = 64, buffer = 64 << 20, poll_us, threads = 1;
-static bool stamps, gro;
+static bool stamps, gro, names;
 static size_t slots;
 static uint8_t *file;
 static struct sockaddr_in address = {.sin_family = AF_INET};
@@ -57,6 +60,32 @@ static int open_socket(void) {
   if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) exit(1);
   getsockname(fd, (struct sockaddr *)&address, &size);
   return fd;
+}
+
+/* A node's reports all go to one of the sockets: a program in the kernel picks it by a hash of the name, which is padded with NULs. */
+static void steer_by_names(int fd) {
+  enum { WORDS = NAME_BYTES / 4, EACH = 4 };
+  const uint32_t prime = 0x9e3779b1;
+  struct sock_filter code[1 + WORDS * EACH + 8];
+  unsigned short n = 0;
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_LDX | BPF_IMM, 0);
+  for (uint32_t i = 0; i < WORDS; i++) {
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, NAME_AT + 4 * i);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_ADD | BPF_X, 0);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, prime);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_MISC | BPF_TAX, 0);
+  }
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 15);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, prime);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 8);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, (uint32_t)threads);
+  code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_A, 0);
+  const struct sock_fprog program = {.len = n, .filter = code};
+  if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) != 0) {
+    perror("bare-receiver: SO_ATTACH_REUSEPORT_CBPF");
+    exit(1);
+  }
 }
 
 struct receiver {
@@ -120,6 +149,7 @@ int main(int argc, char **argv) {
   for (int i = 3; i < argc; i++) {
     if (strcmp(argv[i], "stamps") == 0) stamps = true;
     else if (strcmp(argv[i], "gro") == 0) gro = true;
+    else if (strcmp(argv[i], "names") == 0) names = true;
     else if (!option(argv[i], "tick", &tick_ms) && !option(argv[i], "batch", &batch) && !option(argv[i], "buffer", &buffer) &&
              !option(argv[i], "poll", &poll_us) && !option(argv[i], "threads", &threads))
       return 2;
@@ -134,6 +164,7 @@ int main(int argc, char **argv) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   struct receiver receivers[COUNTS / LINE];
   for (long i = 0; i < threads; i++) receivers[i] = (struct receiver){open_socket(), (uint64_t *)(void *)(file + i * LINE)};
+  if (names && threads > 1) steer_by_names(receivers[0].fd); /* holds for all of them */
   printf("%d\n", ntohs(address.sin_port));
   fflush(stdout);
   for (long i = 1; i < threads; i++) {

@@ -45,11 +45,12 @@ export function writeKeyFile(into) {
 
 const portOf = address => Number(address.split(':').at(-1));
 
-/** Our receiver, on a board of its own. */
+/** Our receiver, on a board of its own; with room for 100,001 nodes unless `more` says otherwise. */
 export async function openReceiver(...more) {
   const own = folder();
   const board = join(own, 'board');
-  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', '--capacity', '100001', ...more];
+  const capacity = more.includes('--capacity') ? [] : ['--capacity', '100001'];
+  const argv = ['receive', '--board', board, '--listen', '127.0.0.1:0', ...capacity, ...more];
   const child = fork(MAIN, argv, { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const [{ listening }] = await once(child, 'message');
   const reader = new BoardReader(board);
@@ -84,13 +85,19 @@ export async function openBare(program, slots, ...how) {
   const [port] = await once(child.stdout, 'data');
   const fd = openSync(file, 'r');
   const counts = new BigUint64Array(512);
+  const taken = () => {
+    readSync(fd, counts, 0, counts.byteLength, 0);
+    return Number(counts.reduce((a, b) => a + b, 0n));
+  };
   return {
     pid: child.pid,
     board: file,
     port: Number(port),
-    taken() {
-      readSync(fd, counts, 0, counts.byteLength, 0);
-      return Number(counts.reduce((a, b) => a + b, 0n));
+    taken,
+    /** By each of so many threads. */
+    takenByEach(threads) {
+      taken();
+      return Array.from({ length: threads }, (_, i) => Number(counts[i * 8]));
     },
     async close() {
       closeSync(fd);

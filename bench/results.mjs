@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const KEPT = at('./results.json');
 const PLOTS = at('../docs/plots');
-const DOCUMENTS = ['../README.md', '../docs/history.md', '../docs/performance.md'].map(at);
+const DOCUMENTS = ['../README.md', '../docs/history.md', '../docs/performance.md', '../docs/receivethreads.md'].map(at);
 
 const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : {});
 
