@@ -91,7 +91,10 @@ const live = new Live({
   frame: takeFrame,
   settled,
   lost: why => {
-    setLife('lost', `No answer from the server: ${why}. ${head ? `This is the state of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`);
+    setLife(
+      'lost',
+      `No answer from the server: ${why}. ${head ? `This is the state of ${clock(nowOf())}.` : 'There is nothing to show yet.'}`,
+    );
   },
   refused: why => {
     refusal = view.where === undefined ? why : `“${view.where}”: ${why}`;
