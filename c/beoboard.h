@@ -274,7 +274,7 @@ const char *beoboard_ailment_text(int ailment);
 
 /* ---- Why a node is not heard ---- */
 
-/* The last report of a node that was refused. */
+/* The last report of a node that was rejected. */
 struct beoboard_refusal {
     int64_t  age_ns;
     int64_t  wall_ns;                  /* UTC, for display only */
@@ -283,16 +283,16 @@ struct beoboard_refusal {
     uint32_t is_newer;                 /* 1: than the last accepted report, or there is none; 0: it was heard since, or this one was only late */
 };
 
-/* Why the receiver last refused a report of this node: so whoever is told "silent", or "never", can be told why. Only
- * refusals of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
- * right tag); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
+/* Why the receiver last rejected a report of this node: it explains a "silent" or "never". Only
+ * rejections of what the node itself has sent are in its record, as far as the receiver can know (with keys: of what has a
+ * valid signature); of all others, and of names without a record, beoboard_senders() tells. 0; -ENODATA: there was none;
  * -EAGAIN: it is being written, or was left half-written by a receiver that was killed. Answers also of a stalled or
  * retired board. */
 int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal *out, size_t size);
 
 #define BEOBOARD_SENDERS_MAX 256       /* room for so many is always enough */
 
-/* From where datagrams came that were refused for the same reason. */
+/* From where datagrams came that were rejected for the same reason. */
 struct beoboard_sender {
     uint8_t  address[16];              /* an IPv6 address, IPv4 as ::ffff:a.b.c.d; as they say: anybody can forge it */
     char     name[BEOBOARD_NAME_MAX];  /* that they claim; empty: none that is a name */
@@ -304,7 +304,7 @@ struct beoboard_sender {
     uint32_t reserved;                 /* zero */
 };
 
-/* Who was refused, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
+/* Senders of rejected reports, in the order of reasons, in an array of at most `max`, all by one look at the clock; gives how many. `size`
  * is that of one element. The receiver keeps eight for each reason; one that comes again and again is kept, so that a
  * flood of invented addresses does not push it out; one that comes first during a flood may find no room. Answers also of a
  * stalled or retired board. */

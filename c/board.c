@@ -148,11 +148,11 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   if (!S_ISREG(st.st_mode)) return refuse(b, BB_FOREIGN, why, size, "%s", open_fault(ENXIO));
   const unsigned uid = (unsigned)st.st_uid, mode = (unsigned)st.st_mode & 07777;
   if (!is_trusted(st.st_uid, owner))
-    return refuse(b, BB_FOREIGN, why, size, "belongs to user %u, who is not believed; if it is right, name it with --owner %u",
+    return refuse(b, BB_FOREIGN, why, size, "belongs to user %u, who is not trusted; if it is right, name it with --owner %u",
                   uid, uid);
   /* Whoever may write it may say anything in its owner's name. */
   if (mode & 022)
-    return refuse(b, BB_FOREIGN, why, size, "can be written by others than its owner (mode %03o), who are not believed; chmod 644 it",
+    return refuse(b, BB_FOREIGN, why, size, "can be written by others than its owner (mode %03o), who are not trusted; chmod 644 it",
                   mode);
   if ((uint64_t)st.st_size < BB_BOARD_HEADER_BYTES)
     return refuse(b, BB_STARTING, why, size,

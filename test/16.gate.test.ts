@@ -165,9 +165,9 @@ t.test('every rule', async t => {
     ['closed, and never', board, `--nodes v1 --fail closed --skip ${fresh}`, 0, 'yes, though v1 has never reported: left out by --skip'],
     ['a list by other names', board, `--nodes s1 --skip n002 --names ${names}`, 0, 'yes, though s1 has been silent for AGE: left out by --skip'],
     ['a stale file, of no matter', board, `--nodes n001 --skip ${stale} --fail closed`, 0, ''],
-    ['a stale file', board, `--nodes s1 --skip ${stale}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: '${stale.slice(1)}' was written AGO ago: at most 60 s are believed: fails open`],
-    ['likewise, closed', board, `--nodes s1 --skip ${stale} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: '${stale.slice(1)}' was written AGO ago: at most 60 s are believed`],
-    ['a file of the time to come', board, `--nodes s1 --skip ${ahead} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: '${ahead.slice(1)}' was written AGO in the future: at most 60 s are believed`],
+    ['a stale file', board, `--nodes s1 --skip ${stale}`, 0, `yes, though s1 has been silent for AGE and may be in power saving: '${stale.slice(1)}' was written AGO ago: at most 60 s are trusted: fails open`],
+    ['likewise, closed', board, `--nodes s1 --skip ${stale} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: '${stale.slice(1)}' was written AGO ago: at most 60 s are trusted`],
+    ['a file of the time to come', board, `--nodes s1 --skip ${ahead} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: '${ahead.slice(1)}' was written AGO in the future: at most 60 s are trusted`],
     ['no file', board, `--nodes s1 --skip @${far}/x`, 0, `yes, though s1 has been silent for AGE and may be in power saving: cannot read '${far}/x': No such file or directory: fails open`],
     ['an empty file', board, `--nodes s1 --skip @${file('empty', '')}`, 1, 'no: s1 has been silent for AGE'],
     ['one that others can write', board, `--nodes s1 --skip @${file('free', 's1\n', 0o666)} --fail closed`, 1, `${CLOSED}s1 has been silent for AGE and may be in power saving: cannot read '${far}/free': others than its owner can write it`],
@@ -252,7 +252,7 @@ t.test('no board, or one of no use', async t => {
   const rows: [what: string, board: string, says: string][] = [
     ['absent', gone, `'${gone}': no such board or node: is the receiver running, and the name right?`],
     ['cut short', cut.path, `'${cut.path}': the board is cut short or leads out of its file`],
-    ['others can write it', free.path, `'${free.path}': the board is of a user who is not believed, or others can write it; if he is right, name him with BEOBOARD_OWNER`],
+    ['others can write it', free.path, `'${free.path}': the board is of a user who is not trusted, or others can write it; if he is right, name him with BEOBOARD_OWNER`],
   ]; // biome-ignore format: a table
   for (const [what, board, says] of rows) {
     t.strictSame(await ask(board, ['--nodes', 'n001'], {}, true), [0, `${OPEN}${says}`], what);

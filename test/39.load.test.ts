@@ -112,8 +112,11 @@ t.test('what cannot be simulated', async t => {
   for (const [argv, why] of [
     [['--loss', '101%'], /no share in per cent/],
     [['--loss', 'some'], /no share in per cent/],
-    [['--silent', 'node[1-5]', '--size', '10'], /--silent: node1 is none of the nodes; name some of node01 to node10/],
-    [['--nodes', 'a,b', '--silent', 'node01'], /--silent: node01 is none of the nodes; name some of a to b/],
+    [
+      ['--silent', 'node[1-5]', '--size', '10'],
+      /--silent: node1 is not one of the nodes; name some of node01 to node10/,
+    ],
+    [['--nodes', 'a,b', '--silent', 'node01'], /--silent: node01 is not one of the nodes; name some of a to b/],
     [['--nodes', 'a,b', '--rate', '1M'], /change --nodes or --rate/],
     [['--seed', '-1'], /no whole number/],
     [['--restart-every', '1ms'], /out of bounds/],

@@ -395,19 +395,19 @@ const planted: [what: string, plant: (place: string, victim: string) => string[]
       'the folder, and a good board in it',
       place => ['sh', '-c', `mkdir ${place} && chmod 755 ${place} && cp "$BOARD" ${place}/board`],
       /^beoboard receive: \S+ belongs to user 1234, who could put another board there/,
-      /board: belongs to user 1234, who is not believed/,
+      /board: belongs to user 1234, who is not trusted/,
     ],
     [
       'the folder, which all may write',
       place => ['sh', '-c', `mkdir ${place} && chmod 777 ${place} && cp "$BOARD" ${place}/board`],
       /belongs to user 1234/,
-      /board: belongs to user 1234, who is not believed/,
+      /board: belongs to user 1234, who is not trusted/,
     ],
     [
       'a link to a folder of his',
       place => ['sh', '-c', `mkdir ${place}.his && cp "$BOARD" ${place}.his/board && ln -s ${place}.his ${place}`],
       /it is a link, or no directory/,
-      /board: belongs to user 1234, who is not believed/,
+      /board: belongs to user 1234, who is not trusted/,
     ],
     [
       'a link to a folder of the receiver',

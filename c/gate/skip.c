@@ -31,7 +31,7 @@ static const char *read_file(struct skip *out, const char *path, const struct ex
   if (why != NULL) return why;
   /* One of the time to come was written before the clock was set: nobody knows how old it is. */
   if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE)
-    why = fault("%s was written %.0f s %s: at most %.0f s are believed", quoted(path, strlen(path)), age < 0 ? -age : age,
+    why = fault("%s was written %.0f s %s: at most %.0f s are trusted", quoted(path, strlen(path)), age < 0 ? -age : age,
                 age < 0 ? "in the future" : "ago", MOST_SKIP_AGE);
   else why = skip_parse(out, text, length, exceptions, path);
   free(text);

@@ -71,7 +71,7 @@ func open(path string) (*board, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("not a regular file")
 	case !trusted(owner):
-		return nil, fmt.Errorf("belongs to user %d, who is not believed", owner)
+		return nil, fmt.Errorf("belongs to user %d, who is not trusted", owner)
 	case info.Size() < headerBytes:
 		return nil, fmt.Errorf("not finished")
 	}

@@ -63,7 +63,7 @@ class Board:
             if not stat.S_ISREG(st.st_mode):
                 raise NoBoard("not a regular file")
             if not trusted(st.st_uid):
-                raise NoBoard(f"belongs to user {st.st_uid}, who is not believed")
+                raise NoBoard(f"belongs to user {st.st_uid}, who is not trusted")
             if st.st_size < HEADER_BYTES:
                 raise NoBoard("not finished")
             self.map = mmap.mmap(fd, st.st_size // 8 * 8, prot=mmap.PROT_READ)

@@ -106,7 +106,7 @@ impl Board {
             return Err("not a regular file".into());
         }
         if !is_trusted(info.uid()) {
-            return Err(format!("belongs to user {}, who is not believed", info.uid()));
+            return Err(format!("belongs to user {}, who is not trusted", info.uid()));
         }
         if info.size() < HEADER_BYTES {
             return Err("not finished".into());

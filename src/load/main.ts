@@ -165,7 +165,7 @@ class Mishaps {
     if (strangers.length > 0)
       throw new UsageError(
         verb.name,
-        `--silent: ${strangers[0]} is none of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
+        `--silent: ${strangers[0]} is not one of the nodes; name some of ${nameOf(0)} to ${nameOf(size - 1)}`,
       );
     this.#silent = new Set(silent?.map(name => places.get(name) ?? -1));
     this.#restarting = restartEvery === undefined ? 0 : Math.min(1, intervalMs / restartEvery);

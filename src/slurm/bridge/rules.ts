@@ -309,7 +309,7 @@ export function returnOf(
   if (returnToService === 2) return { act: 'resume', why: 'it is live, and DOWN: ReturnToService is 2' };
   if (returnToService === 1 && sameBoot)
     return { act: 'resume', why: 'it is live, and DOWN; it was not booted since, and ReturnToService is 1' };
-  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not tell its ReturnToService' };
+  if (returnToService === undefined) return { why: 'it is DOWN, and Slurm does not report its ReturnToService' };
   return {
     act: 'undrain',
     why: `it is live; it stays DOWN, because ReturnToService is ${returnToService}${returnToService === 1 ? ' and it was booted' : ''}: resume it yourself`,
