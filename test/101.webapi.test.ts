@@ -133,7 +133,7 @@ t.test('a board that stands still', async t => {
     await refused('river?nodes=node[1-2001]', 400, /at most 2000 are allowed at once/);
     await refused('river?by=load%3E', 400, /neither a field nor a pattern/);
     await refused('stream?reading=cpus', 400, /'cpus' is none; did you mean cpu\?|cpu/);
-    await refused('stream?by=/(/', 400, /no regular expression/);
+    await refused('stream?by=/(/', 400, /is not a regular expression/);
     await refused('nothing', 404, /there is no such page/);
     await refused('nodes/a/b', 404, /there is no such page/);
     t.match(await ask(`${plain.url}api/v1/jobs`), { status: 404, text: /--show-jobs/ }, 'jobs are not shown unasked');

@@ -119,7 +119,7 @@ t.test('of several nodes', async t => {
   const other = new SampleReader(SCHEMA, 'alias');
   other.take(scan('((n1 procs live 0 ((nr 1) 1 0 0)))'), 0);
   t.equal(other.node, 'n1', 'the only one');
-  t.throws(() => new SampleReader(scan('((x y z (a)))'), undefined), /no server of nodes/);
+  t.throws(() => new SampleReader(scan('((x y z (a)))'), undefined), /does not serve nodes/);
 });
 
 // ---- the verb ----

@@ -110,15 +110,15 @@ t.test('its nodes are believable', async t => {
 
 t.test('what cannot be simulated', async t => {
   for (const [argv, why] of [
-    [['--loss', '101%'], /no share in per cent/],
-    [['--loss', 'some'], /no share in per cent/],
+    [['--loss', '101%'], /is not a percentage/],
+    [['--loss', 'some'], /is not a percentage/],
     [
       ['--silent', 'node[1-5]', '--size', '10'],
       /--silent: node1 is not one of the nodes; name some of node01 to node10/,
     ],
     [['--nodes', 'a,b', '--silent', 'node01'], /--silent: node01 is not one of the nodes; name some of a to b/],
     [['--nodes', 'a,b', '--rate', '1M'], /change --nodes or --rate/],
-    [['--seed', '-1'], /no whole number/],
+    [['--seed', '-1'], /is not a whole number/],
     [['--restart-every', '1ms'], /out of bounds/],
   ] as const) {
     const { code, stderr } = await run(['load', '--to', '127.0.0.1:9', ...argv]);

@@ -32,14 +32,15 @@ const char *value_either(const char *text, const char *first, const char *second
 /* Why a part is none of the words. */
 static const char *refuse_part(struct span part, const char *what, const char *const *words, size_t count) {
   const char *near = nearest_word(part, words, count), *shown = quoted(part.at, part.len);
-  if (near != NULL) return fault("%s is no %s; did you mean %s?", shown, what, near);
+  const char *article = strchr("aeiou", what[0]) != NULL ? "an" : "a";
+  if (near != NULL) return fault("%s is not %s %s; did you mean %s?", shown, article, what, near);
   char text[MOST_WORDS * 32];
   struct words all = WORDS(text);
   for (size_t i = 0; i < count; i++) {
     if (i > 0) add_text(&all, ", ");
     add_text(&all, words[i]);
   }
-  return fault("%s is no %s; write %s", shown, what, text_of(&all));
+  return fault("%s is not %s %s; write %s", shown, article, what, text_of(&all));
 }
 
 const char *value_some(const char *text, const char *what, const char *(*name)(int), const int *order, size_t count, uint32_t *bits) {

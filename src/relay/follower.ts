@@ -369,7 +369,7 @@ export class Follower {
 
   #refuse(key: string, why: string): void {
     this.counts.refused++;
-    this.#settings.log.seldom(key, `${why}: not believed`);
+    this.#settings.log.seldom(key, `${why}: not trusted`);
   }
 
   // ---- batches ----

@@ -149,7 +149,7 @@ export function someOf<const T extends string>(what: string, ...words: readonly 
       const found = words.find(word => word === part);
       if (found !== undefined) return found;
       const advice = didYouMean(nearest(part, words), `write ${words.join(', ')}`);
-      throw new InputError(`${quote(part)} is no ${what}; ${advice}`);
+      throw new InputError(`${quote(part)} is not ${/^[aeiou]/.test(what) ? 'an' : 'a'} ${what}; ${advice}`);
     });
   return { kind: 'words', words, parse };
 }
