@@ -417,7 +417,7 @@ uint32_t beoboard_version(void);
 #define BEOBOARD_FLAGS_LATE            (UINT64_C(1) << 3)  /* the timer fired more than half an interval late */
 #define BEOBOARD_FLAGS_SKIPPED         (UINT64_C(1) << 4)  /* at least one tick before this one brought no report */
 #define BEOBOARD_FLAGS_ROOT_READONLY   (UINT64_C(1) << 5)  /* the root file system is mounted read-only */
-#define BEOBOARD_FLAGS_HELD            (UINT64_C(1) << 6)  /* held out of service by the local admin (the hold file) */
+#define BEOBOARD_FLAGS_HELD            (UINT64_C(1) << 6)  /* put on hold by the local admin (the hold file) */
 #define BEOBOARD_FLAGS_CONTAINER       (UINT64_C(1) << 7)  /* the sender runs in a container */
 #define BEOBOARD_FLAGS_SLOW_STALE      (UINT64_C(1) << 8)  /* a slow source did not answer in time */
 

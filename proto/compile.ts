@@ -321,7 +321,7 @@ function parseField(row: Map<string, string>, at: string, problems: string[]): F
   }
   if (!/^[a-z][a-z0-9_]*$/.test(name)) problems.push(`${at}: "${name}" is not a field name`);
   if (!Number.isInteger(offset) || row.get('offset') === '')
-    problems.push(`${at}: "${row.get('offset')}" is no offset`);
+    problems.push(`${at}: "${row.get('offset')}" is not a valid offset`);
   const kind = row.get('kind') ?? '';
   if (!KINDS.has(kind)) problems.push(`${at}: "${kind}" is not a kind; write one of ${[...KINDS].join(' ').trim()}`);
   return {
@@ -391,14 +391,14 @@ function parseConstant(row: Map<string, string>, at: string, problems: string[])
     text !== undefined
       ? [...text].reduce((all, character, i) => all | (BigInt(character.charCodeAt(0)) << BigInt(8 * i)), 0n)
       : BigInt(isNumber ? written : 0);
-  if (bits > 0 && value >> BigInt(bits) !== 0n) problems.push(`${at}: ${written} is no ${type}`);
+  if (bits > 0 && value >> BigInt(bits) !== 0n) problems.push(`${at}: ${written} is not a valid ${type}`);
   return { name: bare(row.get('name') ?? ''), type, value, meaning: row.get('meaning') ?? '', at };
 }
 
 function parseTerm(row: Map<string, string>, at: string, problems: string[]): Term {
   const number = (column: string) => {
     const cell = row.get(column) ?? '';
-    if (!/^\d+$/.test(cell)) problems.push(`${at}: "${cell}" is no ${column}`);
+    if (!/^\d+$/.test(cell)) problems.push(`${at}: "${cell}" is not a valid ${column}`);
     return Number(cell);
   };
   const [value, rank] = [number('value'), number('rank')];
@@ -410,7 +410,8 @@ function parseOrigin(row: Map<string, string>, at: string, problems: string[]): 
   const seconds = (column: string) => {
     const cell = row.get(column) ?? '';
     const [, whole] = /^(\d+) s$/.exec(cell) ?? [];
-    if (whole === undefined && cell !== '') problems.push(`${at}: "${cell}" is no ${column}; write 10 s, or nothing`);
+    if (whole === undefined && cell !== '')
+      problems.push(`${at}: "${cell}" is not a valid ${column}; write 10 s, or nothing`);
     return 1000 * Number(whole ?? 0);
   };
   const rated = row.get('rated') ?? '';

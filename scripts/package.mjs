@@ -22,7 +22,7 @@ const CHOICES = { format: FORMATS, processor: Object.keys(PROCESSORS), package: 
 for (const word of words)
   if (!Object.values(CHOICES).flat().includes(word))
     fail(
-      `${word} is no ${Object.entries(CHOICES)
+      `${word} is not one of ${Object.entries(CHOICES)
         .map(([what, all]) => `${what} (${all.join(', ')})`)
         .join(' or ')}`,
     );
@@ -77,7 +77,9 @@ const git = (...args) => {
   return status === 0 ? stdout.trim() : undefined;
 };
 const epoch =
-  process.env.SOURCE_DATE_EPOCH ?? git('log', '-1', '--format=%ct') ?? fail('this is no clone; set SOURCE_DATE_EPOCH');
+  process.env.SOURCE_DATE_EPOCH ??
+  git('log', '-1', '--format=%ct') ??
+  fail('this is not a git clone; set SOURCE_DATE_EPOCH');
 // For all that runs from here on.
 Object.assign(process.env, { SOURCE_DATE_EPOCH: epoch, TZ: 'UTC', LC_ALL: 'C.UTF-8' });
 process.umask(0o022);

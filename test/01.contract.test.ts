@@ -429,9 +429,9 @@ t.test('mistakes are refused, with file and line', t => {
     [
       'an offset that is none',
       ['## struct s, 1 bytes', ...FIELDS, '| zero | `a` | u8 | | | |'],
-      /^x\.md:4: "zero" is no offset$/m,
+      /^x\.md:4: "zero" is not a valid offset$/m,
     ],
-    ['no offset', ['## struct s, 1 bytes', ...FIELDS, '| | `a` | u8 | | | |'], ['x.md:4: "" is no offset']],
+    ['no offset', ['## struct s, 1 bytes', ...FIELDS, '| | `a` | u8 | | | |'], ['x.md:4: "" is not a valid offset']],
     [
       'a type that nobody knows',
       ['## struct s, 4 bytes', ...FIELDS, '| 0 | `a` | u24 | | | |'],
@@ -646,11 +646,15 @@ t.test('mistakes are refused, with file and line', t => {
       [...REPORT, '## ranges', ...RANGES, '| `big` | 0 | 4 | none |'],
       ['x.md:15: big: a range of u64 is not checked'],
     ],
-    ['a constant that has no room', ['## constants c', ...CONSTANTS, '| `a` | u8 | 256 | |'], ['x.md:4: 256 is no u8']],
+    [
+      'a constant that has no room',
+      ['## constants c', ...CONSTANTS, '| `a` | u8 | 256 | |'],
+      ['x.md:4: 256 is not a valid u8'],
+    ],
     [
       'text that has no room',
       ['## constants c', ...CONSTANTS, '| `a` | u16 | `"abc"` | |'],
-      ['x.md:4: "abc" is no u16'],
+      ['x.md:4: "abc" is not a valid u16'],
     ],
     [
       'a constant that is none',
@@ -678,7 +682,7 @@ t.test('mistakes are refused, with file and line', t => {
       ['## terms t', ...TERMS, '| `a` | 0 | 1 | |', '| `b` | 1 | 2 | |'],
       ['x.md:4: a has rank 1, where 0 should be'],
     ],
-    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is not a value']],
+    ['a term without a number', ['## terms t', ...TERMS, '| `a` | | 0 | |'], ['x.md:4: "" is not a valid value']],
     [
       'a source of a set that is not slow',
       ['## sets valid', ...SETS, '| 0 | `a` | fast | |', '## sources s', ...SOURCES, '| `x` | `a` | | | | |'],
@@ -700,7 +704,7 @@ t.test('mistakes are refused, with file and line', t => {
     [
       'a period in another unit',
       ['## sources s', ...SOURCES, '| `x` | | | 10 | | |'],
-      ['x.md:4: "10" is no period; write 10 s, or nothing'],
+      ['x.md:4: "10" is not a valid period; write 10 s, or nothing'],
     ],
     [
       'a source that is perhaps rated',

@@ -76,7 +76,7 @@ t.test('streams', async t => {
       (async () => {
         for (let i = 0; i < 16; i++) await show(`where=load>${100 + i}`);
       })(),
-      /16 others are asked for already/,
+      /16 others are in use already/,
     );
     for (const reader of readers) reader.leave();
   });

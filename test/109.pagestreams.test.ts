@@ -138,7 +138,7 @@ t.test('a server that was away is found again, and a wall takes a newer page', {
   wall.web.child.kill('SIGTERM');
   await wall.web.exit;
   await holds(page, `document.documentElement.dataset.life === 'lost'`);
-  t.match(await page.textContent('#banner'), /^No word from the server/);
+  t.match(await page.textContent('#banner'), /^No answer from the server/);
   const listen = new URL(wall.url).host;
   const again = start(t, ['web', '--board', wall.board, '--listen', listen]);
   await again.ready;

@@ -111,8 +111,8 @@ t.test('of several nodes', async t => {
   t.equal(valuesOf(reader, both, 1).running, 2);
   t.equal(reader.cost, undefined, 'what two servers take tells nothing of one node');
   for (const [wanted, text, says] of [
-    [undefined, both, 'it tells of 2 nodes; name one of them: n1, n2'],
-    ['n3', both, 'it tells of 2 nodes; name one of them: n1, n2'],
+    [undefined, both, 'it has 2 nodes; name one of them: n1, n2'],
+    ['n3', both, 'it has 2 nodes; name one of them: n1, n2'],
     ['n3', '()', 'it has no node'],
   ] as const)
     t.throws(() => new SampleReader(SCHEMA, wanted).take(scan(text), 0), { message: says });
@@ -174,7 +174,7 @@ t.test('a node by what stands for ssh', async t => {
   t.equal(of('mem_total_mib'), Math.floor(Number(kib) / 1024));
   t.match(
     stderr,
-    /^beoboard zoom: n7: \d+ samples? in \d+ms, 50 a second(; \d+ left out, the answers before them came late)?; it costs the node \d+\.\d% of a CPU\n$/,
+    /^beoboard zoom: n7: \d+ samples? in \d+ms, 50 a second(; \d+ left out, because earlier answers came late)?; it costs the node \d+\.\d% of a CPU\n$/,
   );
 });
 
@@ -204,7 +204,7 @@ t.test('as JSON, recorded and played', async t => {
   t.equal(back.code, 1);
   t.match(
     back.stderr,
-    /:\d+: the time 29[89] ms is before that of the line above, [\d.]+ ms; give a file that --record has written\n$/,
+    /:\d+: the time 29[89] ms is before that of the line before, [\d.]+ ms; give a file that --record has written\n$/,
   );
   // Whoever wrote it was killed: what is whole counts.
   writeFileSync(file, kept.slice(0, -20));
@@ -227,11 +227,11 @@ t.test('recordings that are none', async t => {
     [[head, `{"ms":1,"answer":[${'[],'.repeat(200)}[]]}`], '2: no object of JSON'],
     [[head, '{"answer":"()"}'], '2: no time'],
     [[head, '{"ms":1e400,"answer":"()"}'], '2: no time'],
-    [[head, '{"ms":-1,"answer":"()"}'], '2: the time -1 ms is before that of the line above, 0 ms'],
+    [[head, '{"ms":-1,"answer":"()"}'], '2: the time -1 ms is before that of the line before, 0 ms'],
     [[head, '{"ms":1e300,"answer":"()"}'], '2: the time 1e+300 ms is more than a day after 0 ms'],
     [
       [head, '{"ms":5,"answer":"()"}', '{"ms":4.9,"answer":"()"}'],
-      '3: the time 4.9 ms is before that of the line above, 5 ms',
+      '3: the time 4.9 ms is before that of the line before, 5 ms',
     ],
   ];
   for (const [[first, ...more], says] of rows) {
@@ -410,7 +410,7 @@ t.test('links that end, and answers that are none', async t => {
       (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
       /what it answers is not a list: 'HTTP\/1\.1 400 Bad Request'; give the address of a beoboard-mon/,
     ],
-    [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /it is not a server of nodes/],
+    [(socket: Socket) => socket.write('((x error bad 0 ("no")))\n'), /reports no CPU time: it does not serve nodes/],
     [(socket: Socket) => socket.write('('.repeat(100)), /what it answers has lists more than 16 deep/],
   ] as const)
     t.match(await run(['zoom', '--at', `127.0.0.1:${await saying(t, say)}`, '--csv']), { code: 1, stderr: says });

@@ -108,7 +108,7 @@ t.test('as lines', async t => {
   const late = { ...HEADING, leftOut: 7, cost: undefined };
   t.equal(
     chart(history, UNITS, late, { columns: 80, rows: 24 }, painter('never'))[0],
-    'n1: 42 samples in 420ms, 100 a second; 7 left out, the answers before them came late; its cost on the node is unknown',
+    'n1: 42 samples in 420ms, 100 a second; 7 left out, because earlier answers came late; its cost on the node is unknown',
   );
 });
 

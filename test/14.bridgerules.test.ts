@@ -122,7 +122,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     /^its slurmd has started since its last report/,
   ],
   // What the board says.
-  ['reports that prove nothing', { seen: { isProved: false } }, /^its reports prove no key/],
+  ['reports that prove nothing', { seen: { isProved: false } }, /^its reports are not signed/],
   ['the same, taken all the same', { seen: { isProved: false }, policy: { unsigned: true } }, DRAINED],
   ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is rejected for its clock$/],
   ['what others send in its name', { seen: { refused: 'replay' } }, DRAINED],
@@ -180,7 +180,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   [
     'ill, and not proved',
     { seen: { state: 'live', ailments: ['held'], isProved: false }, policy: { drainIll: FATAL } },
-    /prove no key/,
+    /are not signed/,
   ],
   [
     'ill, behind a dark link',
@@ -246,7 +246,7 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
     'early',
   ],
   ['that was long ago', { claim: { giving: { act: 'undrain', sinceMs: Date.UTC(2026, 10, 20, 11, 59) } } }, 'undrain'],
-  ['reports that prove nothing', { seen: { isProved: false } }, /prove no key/],
+  ['reports that prove nothing', { seen: { isProved: false } }, /are not signed/],
   ['ill', { seen: { ailments: ['held'] }, policy: { drainIll: FATAL } }, 'early'],
   ...['FAIL', 'MAINTENANCE', 'REBOOT_ISSUED', 'POWERED_DOWN', 'INVALID_REG'].map(
     (flag): [string, ReturnRow, RegExp] => [
@@ -271,7 +271,7 @@ const TO_RETURN: [what: string, row: ReturnRow, answer: string | RegExp][] = [
   ],
   ['DOWN, 2', { state: 'DOWN+DRAIN', returns: 2 }, 'resume'],
   ['DOWN, 2, booted', { state: 'DOWN+DRAIN', returns: 2, seen: BOOTED }, 'resume'],
-  ['DOWN, and Slurm does not say', { state: 'DOWN+DRAIN' }, /does not say its ReturnToService/],
+  ['DOWN, and Slurm does not say', { state: 'DOWN+DRAIN' }, /does not report its ReturnToService/],
   ['DOWN, its slurmd does not respond', { state: 'DOWN+DRAIN+NOT_RESPONDING', returns: 2 }, 'early'],
 ];
 
@@ -461,7 +461,7 @@ t.test('orders, and answers', async t => {
   t.match(await slurmOrders({ folder: own }).order({ act: 'undrain', node: 'n1', reason: '' }), { rc: 1 });
   t.match(await slurmOrders({ folder: folder(t) }).order({ act: 'undrain', node: 'n1', reason: '' }), {
     rc: null,
-    said: /^there is no/,
+    said: /^scontrol was not found/,
   });
 });
 
@@ -651,7 +651,7 @@ t.test('Slurm sets a node of ours DOWN, by ReturnToService', async t => {
     await cluster.pass(200);
     t.same(cluster.orders, ['drain n1', order], `${returns}, ${boots ? 'booted' : 'not booted'}`);
     t.equal(cluster.node('n1').state, state);
-    if (order === 'undrain n1') t.match(cluster.log.join('\n'), /stays DOWN, since ReturnToService is/);
+    if (order === 'undrain n1') t.match(cluster.log.join('\n'), /stays DOWN, because ReturnToService is/);
   }
 });
 
@@ -730,11 +730,14 @@ t.test('between the list and the order', async t => {
     [cluster => cluster.admin('n1', 'IDLE+DRAIN', 'disk')],
     [cluster => cluster.admin('n1', 'IDLE+MAINTENANCE')],
     [cluster => cluster.admin('n1', 'IDLE', 'look')],
-    [cluster => void cluster.board.opened++, /after all: the board was replaced/],
-    [cluster => Object.assign(cluster.board, { trouble: 'the receiver is stalled' }), /after all: the receiver is/],
+    [cluster => void cluster.board.opened++, /n1 is left alone: the board was replaced/],
+    [
+      cluster => Object.assign(cluster.board, { trouble: 'the receiver is stalled' }),
+      /n1 is left alone: the receiver is/,
+    ],
     [
       cluster => cluster.board.links.set(2, { name: 'ib0', trouble: trouble('dark', 0) }),
-      /after all: link ib0 is dark/,
+      /n1 is left alone: link ib0 is dark/,
     ],
     [cluster => writeFileSync(cluster.killSwitch, ''), /^switched off: /m],
     [cluster => Object.assign(cluster, { isOnly: false }), /^$/],
@@ -1101,7 +1104,7 @@ t.test('what --status tells', async t => {
   t.match(lines, /Done last:\n {2}15\.0s ago {2}drain n1\n/);
   t.match(
     statusLines(statusOf(undefined, new Ledger(), []), 0).join('\n'),
-    /^No bridge runs.*\nNo drain is its own\.$/,
+    /^No bridge with --enforce runs.*\nNo drain is its own\.$/,
   );
 });
 

@@ -134,7 +134,7 @@ const besideIt = async (t: Test) => {
   running.child.kill('SIGTERM');
   t.equal(await running.exit, 0);
   t.match((await show('node004')).state, /DRAIN/);
-  t.match(await run([...common, '--status']), { code: 1, stdout: /^No bridge runs/ });
+  t.match(await run([...common, '--status']), { code: 1, stdout: /^No bridge with --enforce runs/ });
   t.match(await run([...common, '--undrain-own', '--dry-run']), {
     code: 0,
     stdout: 'scontrol update nodename=node004 state=undrain\n',

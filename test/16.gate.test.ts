@@ -455,7 +455,7 @@ t.test('command line', async t => {
     [['--ignore', 'held,helth_warning'], "--ignore: 'helth_warning' is not an ailment; did you mean health_warning?"],
     [['--noeds', 'n1'], "unknown option '--noeds'; did you mean --nodes?"],
     [['--skip', '@'], "--skip: '' names no nodes and no file; write one"],
-    [['--board', ''], "--board: '' names no file; write a path"],
+    [['--board', ''], "--board: '' is not a file name; write a path"],
     [['--nodes', ''], '--nodes, column 1: it is empty; write names, as in node[1-3],login1'],
     [['--nodes', 'n[3-1]'], "--nodes, column 3: '3-1' runs backwards; write 1-3"],
     [['--nodes', 'n1\n\u001b[31m'], '--nodes, column 3: a blank; separate names by a comma only'],

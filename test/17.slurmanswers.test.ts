@@ -280,11 +280,11 @@ t.test('the file of exceptions', async t => {
   t.strictSame({ ...parseExceptions('# ours\nGpu1 r1n7 # the first\n\n b\tx.y \n', 'f') }, { Gpu1: 'r1n7', b: 'x.y' });
   for (const [text, said] of [
     ['a', /^f:1: 'a' is not a pair; write NodeName boardname$/],
-    ['a b c', /no pair/],
+    ['a b c', /is not a pair/],
     ['\na B', /^f:2: 'B' is not a node name; write b$/],
-    ['a b\na c', /^f:2: a stands there twice/],
+    ['a b\na c', /^f:2: a is there twice/],
     ['a b\nc b', /^f:2: b is given to two nodes/],
-    ['a[1-2] b', /no pair/],
+    ['a[1-2] b', /is not a pair/],
   ] as const)
     t.throws(() => parseExceptions(text, 'f'), { message: said }, text);
   t.throws(() => parseExceptions('a', 'f'), InputError);

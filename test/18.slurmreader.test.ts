@@ -54,7 +54,7 @@ t.test('what a call that fails says', async t => {
   ] as const)
     await t.rejects(slurmCalls({ folder: only(t, text) }).jobs(NONCE), { message: said }, text);
   await t.rejects(slurmCalls({ folder: folder(t) }).jobs(NONCE), {
-    message: /^there is no squeue here; give its folder by --slurm-bin$/,
+    message: /^squeue was not found; give its folder by --slurm-bin$/,
   });
 });
 
@@ -128,7 +128,7 @@ t.test('the file: what is written is read, and what is wrong with it is said', a
   const failed = { ...answer, list: [], error: 'squeue took longer than 5.0s', error_since_ms: 2 };
   t.match(
     stateTrouble({ ...STATE, jobs: failed }, 1500),
-    /^Slurm does not answer: squeue took .*; what is told of Slurm is 600ms old$/,
+    /^Slurm does not answer: squeue took .*; what is shown of Slurm is 600ms old$/,
   );
   t.match(stateTrouble({ ...STATE, nodes: { ...failed, mono_ms: undefined } }, 1500), /nothing is known of Slurm yet$/);
 });
@@ -248,7 +248,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     const { stdout } = await run(['jobs', '--board', board, '--slurm-dir', path]);
     t.match(
       stdout,
-      /RUNNING[\s\S]*\nSlurm does not answer: slurm_load: Unable to .*; what is told of Slurm is .* old\n/,
+      /RUNNING[\s\S]*\nSlurm does not answer: slurm_load: Unable to .*; what is shown of Slurm is .* old\n/,
     );
     const table = await run(['status', '--jobs', '--board', board, '--slurm-dir', path], { COLUMNS: '150' });
     t.match(table.stdout, /^node003 +live!? +\[MIXED\+DRAIN\] +\[root\]/m, 'in brackets, as all that is old');

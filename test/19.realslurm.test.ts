@@ -72,7 +72,7 @@ const besideIt = async (t: Test) => {
   const hung = await until('that is noticed', () => state().nodes.error !== undefined && state());
   t.match(hung, { nodes: { error: 'scontrol took longer than 5.0s' }, jobs: { list: { length: 3 } } });
   const shown = await run(['jobs', '--board', board, '--slurm-dir', path]);
-  t.match(shown.stdout, /Slurm does not answer: scontrol took longer than 5\.0s; what is told of Slurm is \S+ old/);
+  t.match(shown.stdout, /Slurm does not answer: scontrol took longer than 5\.0s; what is shown of Slurm is \S+ old/);
   t.match(shown.stdout, / both$/m, 'what it said last is still told');
   slurm.signal('slurmctld', 'SIGCONT');
   await until('it is heard again', () => state().nodes.error === undefined && state().jobs.error === undefined);

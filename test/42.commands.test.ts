@@ -195,7 +195,7 @@ t.test('a thousand nodes from load: all live, none lost', async t => {
   t.match(table.stdout, /^1000 nodes: 1000 live; no gaps for /);
   const dump = await run(['dump', '--board', board]);
   t.equal(dump.code, 0);
-  t.match(dump.stdout, /\nnothing is wrong\n$/);
+  t.match(dump.stdout, /\nno error\n$/);
   t.equal(JSON.parse((await run(['dump', '--json', '--board', board])).stdout).records.length, 1000);
 });
 
@@ -299,7 +299,7 @@ t.test('describe: what it lists can be asked for, and what can be asked for it e
   );
   t.match(
     (await run(['describe', 'held'])).stdout,
-    /^held\n +means +held out of service.*\n +place +bit 6 of flags\n$/,
+    /^held\n +means +put on hold by its administrator.*\n +place +bit 6 of flags\n$/,
   );
   t.match((await run(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
   t.match(JSON.parse((await run(['describe', '--json', 'load'])).stdout), {

@@ -22,7 +22,8 @@ const expected = (report: Uint8Array, key: Buffer) =>
 t.test('the vectors of the contract', t => {
   const text = readFileSync(join(ROOT, 'proto', 'stat-v1.md'), 'utf8');
   const [, nodeKey] = /\| `node1` \| `([0-9a-f]{64})` \|/.exec(text) ?? [];
-  const [, clusterTag, nodeTag] = /has the tag `([0-9a-f]{32})`; with that node key `([0-9a-f]{32})`/.exec(text) ?? [];
+  const [, clusterTag, nodeTag] =
+    /has the tag `([0-9a-f]{32})`; with that\s+node key `([0-9a-f]{32})`/.exec(text) ?? [];
   t.equal(NODE.toString('hex'), nodeKey);
   for (const [secret, tag] of [
     [CLUSTER, clusterTag],

@@ -163,7 +163,7 @@ print(json.dumps([told, lib.beoboard_ailments(handle, 9999), lib.beoboard_ailmen
   // By their numbers, which for all that there are is the order of their ranks.
   for (const [i, [about, , , ails]] of ROWS.entries()) t.same(told[nameOf(i)], ails, `${about}, by the library`);
   t.same([beyond, below, above], [-22, null, null]);
-  t.match(text, /held out of service/);
+  t.match(text, /put on hold by its administrator/);
 });
 
 t.test('every ailment has a row', async t => {
@@ -195,7 +195,7 @@ t.test('what is said of it', async t => {
   for (const name of well) t.notMatch(exceptions, new RegExp(`^${name} `, 'm'));
   t.match(
     (await run(['status', '--plain', '-w', nameOf(held), '--board', path])).stdout,
-    /row\d+ is live, held out of service/,
+    /row\d+ is live, put on hold by its administrator/,
   );
   const { nodes, oddities } = JSON.parse((await run(['status', '--json', '--board', path])).stdout);
   t.same(

@@ -318,7 +318,7 @@ t.test('what cannot be: a sentence', async t => {
     ['/metrics?__proto__=1', 400, /is not a parameter/],
     ['/metrics?nodes=', 400, /host list, column 1: it is empty/],
     ['/metrics?nodes=n[3-1]', 400, /runs backwards/],
-    ['/metrics?nodes=@/etc/passwd', 400, /groups are not known/],
+    ['/metrics?nodes=@/etc/passwd', 400, /groups are not supported/],
     ['/metrics?nodes=n[1-100001]', 400, /too many names/],
     [`/metrics?${Array.from({ length: 300 }, () => 'nodes=n[1-99999]').join('&')}`, 400, /too many names/],
     ['/metrics?k=1', 400, /k is given without of; /],

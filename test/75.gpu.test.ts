@@ -643,7 +643,7 @@ t.test('options', async t => {
     ['--library', '--library has no value; write --library PATH'],
     ['--interval', '--interval has no value; write --interval TIME'],
     ['--file --once', '--file has no value, --once follows it; write --file FILE'],
-    ['--file=', "--file: '' names no file; write a path"],
+    ['--file=', "--file: '' is not a file name; write a path"],
     ['--file a --file b', '--file is given 2 times; give it once'],
     [`--file ${'x'.repeat(513)}`, `--file: '${'x'.repeat(59)}…' is longer than 512 bytes; write a shorter path`],
     ['--interval 5', "--interval: '5' has no unit; write 5s or 5ms"],

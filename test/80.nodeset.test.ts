@@ -154,7 +154,7 @@ t.test('the verb', async t => {
     t.same(await run(['nodeset', ...argv]), { code: 0, stdout, stderr: '' }, argv.join(' '));
   const refused: [argv: string[], stderr: RegExp][] = [
     [['--expand', 'n[3-1]'], /^beoboard nodeset: host list, column 3: '3-1' runs backwards; write 1-3\n$/],
-    [['--count', 'n[1-1000000000000]'], /too many names; at most 1000000 are taken/],
+    [['--count', 'n[1-1000000000000]'], /too many names; at most 1000000 are allowed/],
     [['--fold', 'a!b'], /column 2: '!' is not allowed here/],
     [['--expand', '@/no/such'], /cannot read '\/no\/such'/],
     [['a'], /write one of --expand, --fold and --count/],
@@ -184,7 +184,7 @@ t.test('names on stdin, in lines or with blanks between them', async t => {
   t.same(piped('', '--count'), { stdout: '0\n', stderr: '', status: 0 });
   t.same(piped('a\nb c[1-\n', '--count'), {
     stdout: '',
-    stderr: 'beoboard nodeset: stdin:2, column 4: a [ that is not closed; write node[1-3]\n',
+    stderr: 'beoboard nodeset: stdin:2, column 4: a [ without its ]; write node[1-3]\n',
     status: 2,
   });
 });

@@ -174,7 +174,7 @@ static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
     if (r->list[*at] == '[') {
       const size_t end = bracket_end(r, *at);
       struct extent bracket;
-      if (end == 0) return refuse(r, *at, "a [ that is not closed; write node[1-3]");
+      if (end == 0) return refuse(r, *at, "a [ without its ]; write node[1-3]");
       if (!measure_bracket(r, *at + 1, end, &bracket)) return false;
       if (out->names > UNCOUNTED / bracket.names) out->names = UNCOUNTED;
       else out->names *= bracket.names;

@@ -11,7 +11,7 @@
 
 const char *value_file(const char *text, const char **file) {
   *file = text;
-  return text[0] == 0 ? "'' names no file; write a path" : NULL;
+  return text[0] == 0 ? "'' is not a file name; write a path" : NULL;
 }
 
 const char *value_portion(const char *text, uint64_t *number, bool *is_percent) {

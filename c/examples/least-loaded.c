@@ -1,4 +1,4 @@
-/* The least loaded node that is live, not held out of service, and has the memory asked for.
+/* The least loaded node that is live, not on hold, and has the memory asked for.
  *   least-loaded [-b BOARD] [MEMORY_MIB]     prints its name; exits with 1 when there is none, 4 when nobody knows */
 #include <beoboard.h>
 #include <stdio.h>

@@ -54,7 +54,7 @@ static const char *read_all(struct exceptions *out, size_t length, const char *p
   qsort(out->all, out->count, sizeof *out->all, by_node);
   for (size_t i = 1; i < out->count; i++)
     if (strcmp(out->all[i - 1].node, out->all[i].node) == 0 && strcmp(out->all[i - 1].board, out->all[i].board) != 0)
-      return fault("%s: %s stands there twice, as %s and %s; leave one of them", place, out->all[i].node, out->all[i - 1].board,
+      return fault("%s: %s is there twice, as %s and %s; remove one", place, out->all[i].node, out->all[i - 1].board,
                    out->all[i].board);
   return NULL;
 }

@@ -57,7 +57,7 @@ typedef const char *reader(const char *text);
 
 static const char *read_path(const char *text, const char **into) {
   *into = text;
-  if (text[0] == 0) return "'' names no file; write a path";
+  if (text[0] == 0) return "'' is not a file name; write a path";
   return strlen(text) <= MOST_PATH ? NULL : fault("'%.59s\xe2\x80\xa6' is longer than 512 bytes; write a shorter path", text);
 }
 

@@ -62,7 +62,7 @@ static bool read_name(struct span text, struct settings *settings, struct words 
 }
 
 static bool is_path(struct span text, struct words *why) {
-  if (text.len == 0) return refuse_text(why, text, " names no file; write a path");
+  if (text.len == 0) return refuse_text(why, text, " is not a file name; write a path");
   return text.len <= MOST_PATH || refuse_text(why, text, " is longer than 512 bytes; write a shorter path");
 }
 

@@ -158,11 +158,11 @@ static void add_down(struct words *words, const struct census *c, const struct l
   text_of(&ends);
   const uint64_t ago = since_ns(&c->look, link->changed_ns);
   if (is_gone && is_elsewhere(link)) {
-    add_text(words, "of ");
+    add_text(words, "the state of ");
     add_plural(words, link->nodes);
-    ADD(words, " nothing is known until ", is_one ? "it reports" : "they report", " again: ", is_one ? "its last report" : "their last reports");
-    ADD(words, " came when the receiver could not tell the interfaces (a socket of another network namespace, or no rtnetlink), ");
-    add_text(words, "which has been over since ");
+    ADD(words, " is unknown until ", is_one ? "it reports" : "they report", " again: ", is_one ? "its last report" : "their last reports");
+    ADD(words, " came while the receiver could not tell the interfaces (its socket was of another network namespace, ");
+    add_text(words, "or it had no rtnetlink); this ended at ");
     add_moment(words, &c->look, ago);
   } else if ((link->state & BB_LINK_STATE_NO_ADDRESS) != 0 && !is_gone) {
     add_text(words, "reports to ");

@@ -126,7 +126,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
         const close = list.indexOf(']', at);
         const content = list.slice(at + 1, close < 0 ? undefined : close);
         if (close < 0 || content.includes('[')) {
-          throw new NodesetError(at + 1, 'a [ that is not closed', 'write node[1-3]');
+          throw new NodesetError(at + 1, 'a [ without its ]', 'write node[1-3]');
         }
         const ranges = parseBrackets(list, at + 1, close, spelling);
         names *= ranges.reduce((sum, { first, last, step }) => sum + Math.floor((last - first) / step) + 1, 0);

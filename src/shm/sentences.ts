@@ -119,7 +119,8 @@ const ELSEWHERE = 'other namespace';
 /** Why nothing is heard by a link that is down. */
 function downText(board: Snapshot, link: LinkEntry): string {
   const name = oneLine(linkName(link));
-  const since = `since ${moment(board, sinceMs(board, link.changedNs))}`;
+  const changed = moment(board, sinceMs(board, link.changedNs));
+  const since = `since ${changed}`;
   const whose = link.nodes === 1 ? 'its one node' : `its ${plural(link.nodes)}`;
   const ends = `no reports from ${whose} since then`;
   const { gone, no_address } = linkState(link);
@@ -129,8 +130,8 @@ function downText(board: Snapshot, link: LinkEntry): string {
         ? ['1 node', 'its last report', 'it reports']
         : [plural(link.nodes), 'their last reports', 'they report'];
     return (
-      `of ${who} nothing is known until ${them} again: ${last} came when the receiver could not tell the interfaces ` +
-      `(a socket of another network namespace, or no rtnetlink), which has been over ${since}`
+      `the state of ${who} is unknown until ${them} again: ${last} came while the receiver could not tell the interfaces ` +
+      `(its socket was of another network namespace, or it had no rtnetlink); this ended at ${changed}`
     );
   }
   if (gone) return `${name} is gone ${since}: ${ends}; see the interfaces of this master`;

@@ -122,7 +122,7 @@ function refuseEach(name: string): void {
   if (each === undefined) return;
   const first = name.replace(each.list, `${each.list}.0`);
   const byName = each.list === 'net' ? ` or ${name.replace('net', 'net.eth0')}` : '';
-  throw new InputError(`${name} is of each of several; write ${first}${byName}`);
+  throw new InputError(`${name} belongs to each of several; write ${first}${byName}`);
 }
 
 /** What to sort by: the largest first unless `upward`. */

@@ -57,9 +57,9 @@ function tokens(text: string): Token[] {
         [/^=/, "a single '='", 'write == to compare'],
         [/^&/, "a single '&'", 'write && for and'],
         [/^\|/, "a single '|'", 'write || for or'],
-        [/^["']/, 'a text that is not closed', 'write "text"'],
+        [/^["']/, 'a text without its closing quote', 'write "text"'],
         [/^,/, 'a comma', 'compare with one value at a time, as in state == live || state == silent'],
-        [/^\[/, 'a bracket', 'an entry is named by its number behind a point: gpu.0.util_pct'],
+        [/^\[/, 'a bracket', 'write the number of an entry after a point: gpu.0.util_pct'],
         [
           /^-?\d/,
           `${quote(/^\S*/.exec(rest)?.[0] ?? '')} is not a number`,
@@ -158,7 +158,7 @@ function comparison(left: Operand, sign: Token, right: Operand): Holds {
       throw wrong(
         right.token.column,
         `${one.name} is ${article(one.unit.quantity)}, ${other.name} ${article(other.unit.quantity)}`,
-        'compare what is of one kind',
+        'compare fields of the same kind',
       );
     const factor = factorOf(one.unit, other.unit);
     if (factor !== 1) {
@@ -181,11 +181,19 @@ function match(left: Operand, sign: Token, right: Token): Holds {
   const { reading } = left;
   const { words } = reading ?? {};
   if (reading === undefined || (!left.isText && words === undefined)) {
-    const what = reading === undefined ? quote(left.token.text) : `${reading.name} is a number: it`;
-    throw wrong(sign.column, `${what} matches no pattern`, `write TEXT ${sign.text} "PATTERN", as in name ~ "^rack1"`);
+    const what = reading === undefined ? quote(left.token.text) : `${reading.name} is a number, which`;
+    throw wrong(
+      sign.column,
+      `${what} cannot be matched with a pattern`,
+      `write TEXT ${sign.text} "PATTERN", as in name ~ "^rack1"`,
+    );
   }
   if (right.kind !== 'text' && right.kind !== 'word')
-    throw wrong(right.column, 'no pattern', `write it in quotes, as in ${reading.name} ${sign.text} "^rack1"`);
+    throw wrong(
+      right.column,
+      'a pattern is missing',
+      `write it in quotes, as in ${reading.name} ${sign.text} "^rack1"`,
+    );
   const find = compilePattern(right.text, `column ${right.column}`);
   const wanted = sign.text === '~';
   return (node, entry) => {
@@ -250,7 +258,7 @@ class Parser {
 
   #not(): Holds {
     const { column } = this.#next;
-    if (++this.#depth > DEEPEST) throw wrong(column, 'too deep', `nest at most ${DEEPEST} times`);
+    if (++this.#depth > DEEPEST) throw wrong(column, 'nested too deeply', `nest at most ${DEEPEST} times`);
     try {
       if (this.#take('!')) {
         const inner = this.#not();
@@ -270,21 +278,22 @@ class Parser {
 
   #inBrackets(column: number): Holds {
     const inner = this.#either();
-    if (!this.#take(')')) throw wrong(column, "a '(' that is not closed", "write ')'");
+    if (!this.#take(')')) throw wrong(column, "a '(' without its ')'", "write ')'");
     return inner;
   }
 
   /** any(gpu.util > 90%), all(net.carrier). */
   #quantified(text: 'any' | 'all'): Holds {
     const { column } = this.#next;
-    if (this.#each !== undefined) throw wrong(column, `${text}(…) within another`, 'write one beside the other');
+    if (this.#each !== undefined)
+      throw wrong(column, `${text}(…) within another`, 'write them one after the other, joined by &&');
     this.#at += 2;
     this.#each = {};
     try {
       const inner = this.#inBrackets(column + text.length);
       const { list } = this.#each;
       if (list === undefined)
-        throw wrong(column, `nothing in ${text}(…) is of several`, `write ${text}(gpu.util > 90%), say`);
+        throw wrong(column, `${text}(…) names no GPU, group or interface`, `write ${text}(gpu.util > 90%), say`);
       return ofEntries(text === 'all', list, inner);
     } finally {
       this.#each = undefined;
@@ -331,9 +340,10 @@ class Parser {
   #operand(beside: Operand['reading']): Operand {
     const token = this.#next;
     const { kind, text, column } = token;
-    if (kind === 'end') throw wrong(column, 'it ends where a value is missing', 'write FIELD < VALUE, as in load > 10');
+    if (kind === 'end')
+      throw wrong(column, 'the condition ends where a value is expected', 'write FIELD < VALUE, as in load > 10');
     if (kind === 'sign')
-      throw wrong(column, `${quote(text)} where a value is missing`, 'write FIELD < VALUE, as in load > 10');
+      throw wrong(column, `${quote(text)} where a value is expected`, 'write FIELD < VALUE, as in load > 10');
     this.#at++;
     if (kind === 'number') {
       const next = this.#next;
@@ -372,12 +382,16 @@ class Parser {
     if (this.#each === undefined)
       throw wrong(
         column,
-        `${text} is of each ${ENTRY[each.list]}`,
+        `${text} belongs to each ${ENTRY[each.list]}, not to the node`,
         `write any(${text} …), all(${text} …), or ${text.replace(each.list, `${each.list}.0`)} of the first`,
       );
     const { list = each.list } = this.#each;
     if (list !== each.list)
-      throw wrong(column, `${text} is of each ${ENTRY[each.list]}, not ${ENTRY[list]}`, 'write an any(…) for each');
+      throw wrong(
+        column,
+        `${text} belongs to each ${ENTRY[each.list]}, and not to each ${ENTRY[list]}`,
+        'write an any(…) for each',
+      );
     this.#each.list = list;
     return each;
   }

@@ -43,7 +43,7 @@ function value<T>(kind: Kind, parse: (text: string) => T): Value<T> {
 }
 
 function path(text: string): string {
-  if (text === '' || text.includes('\0')) throw new InputError(`${quote(text)} names no file; write a path`);
+  if (text === '' || text.includes('\0')) throw new InputError(`${quote(text)} is not a file name; write a path`);
   return text;
 }
 
@@ -56,7 +56,9 @@ export const folder = value('folder', path);
  */
 export const remoteFile = value('file', (text): string => {
   if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
-  throw new InputError(`${quote(text)} is not a path for this; write one from / on, of letters, digits, . _ - alone`);
+  throw new InputError(
+    `${quote(text)} is not a plain absolute path; write one of letters, digits and . _ - without '..', as in /run/pace`,
+  );
 });
 
 /** A command in words; there is no shell that would take quotes away. */
@@ -176,7 +178,9 @@ export function addressOfTwo(port: number): Value<Address> {
   return value('address', text => {
     const address = parseAddress(text, port);
     if (address.port === 65_535)
-      throw new InputError(`${quote(text)} leaves no port behind it for queries; write a port of 0 to 65534`);
+      throw new InputError(
+        `${quote(text)} is the last port, and queries need the port after it; write a port of 0 to 65534`,
+      );
     return address;
   });
 }
@@ -231,7 +235,9 @@ export const clusterName = value('text', (text): string => {
 
 export const namePrefix = value('text', (text): string => {
   if (/^[a-z0-9][a-z0-9._-]{0,49}$/.test(text)) return text;
-  throw new InputError(`${quote(text)} begins no node name; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`);
+  throw new InputError(
+    `${quote(text)} is not a prefix of node names; write 1 to 50 of a-z 0-9 . _ -, a letter or digit first`,
+  );
 });
 
 /** A board, and the name of the cluster that it is shown as. */
@@ -249,7 +255,7 @@ const isField = (text: string) => /^-?[A-Za-z_][\w.-]*$/.test(text);
 
 function fieldName(text: string): string {
   if (isField(text)) return text;
-  throw new InputError(`${quote(text)} names no field; beoboard describe lists them`);
+  throw new InputError(`${quote(text)} is not a field; beoboard describe lists them`);
 }
 
 /** A word of a subject: of a site, a cluster, a master. */
