@@ -276,7 +276,7 @@ t.test('no board, or one of no use', async t => {
 
 t.test('a stalled board is no evidence', async t => {
   const board = makeBoard(t, { live: ['n001'], silent: ['s001'] });
-  stall(board, 30);
+  stall(board, 35);
   const args = ['--nodes', 'n001,s001', '--wait', '0s'];
   t.match(await ask(board.path, args, {}, true), [
     0,

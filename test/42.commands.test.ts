@@ -299,7 +299,7 @@ t.test('describe: what it lists can be asked for, and what can be asked for it e
   );
   t.match(
     (await run(['describe', 'held'])).stdout,
-    /^held\n +means +put on hold by its administrator.*\n +place +bit 6 of flags\n$/,
+    /^held\n +means +put on hold by the local admin.*\n +place +bit 6 of flags\n$/,
   );
   t.match((await run(['describe', 'mem_avail'])).stdout, /^ +also +mem_avail \(in B\)$/m);
   t.match(JSON.parse((await run(['describe', '--json', 'load'])).stdout), {
