@@ -1,27 +1,27 @@
-// What happens on a board, from one look to the next: states that change, ailments that come and go, the events of its ring, a receiver
-// that stalls, another board. Judges nothing, and says nothing of nodes while the board says nothing of them.
+// What changes on a board from one look to the next: states, ailments, the events of its ring, a receiver that stalls,
+// another board. Judges nothing. Says nothing about nodes while the board says nothing about them.
 
 import { enums } from '../layout/layout.gen.js';
 import { AILMENTS, type Ailment, ailmentBit } from '../shm/ailments.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import { type BoardReader, type EventEntry, linkName, NoBoard, type Roll, type Snapshot } from '../shm/reader.js';
 
-/** Of so many nodes, how many there are of each state, and whom something ails. */
+/** The number of nodes, how many of them are in each state, and how many are ailing. */
 export interface Standing {
   readonly nodes: number;
   readonly states: Readonly<Record<State, number>>;
   readonly ailing: number;
 }
 
-/** What has happened; the keys but `at` are those of docs/json.md. */
+/** Something that has happened. All keys except `at` are those of docs/json.md. */
 export type Happening = {
-  /** By the wall clock of this machine, ns since 1970: when it happened, or was found out. */
+  /** When it happened or was found out: ns since 1970, by the wall clock of this machine. */
   readonly at: bigint;
 } & (
   | ({ readonly event: 'begin' | 'board' | 'resumed' } & Standing)
   | { readonly event: 'no_board'; readonly why: string }
   | { readonly event: 'stalled'; readonly closed: boolean; readonly heartbeat_age_ms: number }
-  /** Without `from` the node is new on the board, without `to` it is no longer there. */
+  /** Without `from` the node is new on the board; without `to` it was removed from the board. */
   | {
       readonly event: 'state';
       readonly node: string;
@@ -36,7 +36,7 @@ export type Happening = {
 
 type Kind = Exclude<(typeof enums.event_kind)[number], 'none'>;
 
-/** An event that the receiver has written; `unknown`: of a kind that a later version has. */
+/** An event that the receiver has written. `unknown`: its kind belongs to a later version. */
 export interface RingEvent {
   readonly event: Kind | 'unknown';
   readonly number: number;
@@ -48,7 +48,7 @@ export interface RingEvent {
   readonly master?: string;
 }
 
-/** What each kind has, besides of what its subject is. */
+/** What each kind of event has besides its subject. */
 const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance' | 'master'>>> = {
   refusal: 'reason',
   dark: 'count',
@@ -59,25 +59,28 @@ const DETAIL: Readonly<Partial<Record<Kind, 'reason' | 'count' | 'instance' | 'm
 };
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'] satisfies Kind[];
 
-/** Events that are read at once. */
+/** How many events are read at once. */
 const TOGETHER = 1024;
-/** In the place of a state: none was known. */
+/** Stands in the place of a state when none was known. */
 const NONE = 255;
 
-/** What a detail says. */
+/** The meaning of an event's detail. */
 function detailOf(what: 'reason' | 'count' | 'instance' | 'master', detail: number, board: Snapshot): string | number {
   if (what === 'reason') return enums.reason[detail] ?? String(detail);
   return what === 'master' ? (board.header.mirror_names[detail]?.name ?? String(detail)) : detail;
 }
 
 export interface Following {
-  /** Whose changes are told; undefined: of all. */
+  /** The nodes whose changes are reported; undefined: all nodes. */
   readonly among?: ReadonlySet<string> | undefined;
-  /** So many events of the ring are told first. */
+  /** How many events of the ring are reported at the start. */
   readonly last: number;
 }
 
-/** What ails the nodes of a board, as it was learnt of the same reader's board of that number; see `BoardReader.opened`. */
+/**
+ * The ailments of a board's nodes, as the same reader learnt them from the board of that number; see
+ * `BoardReader.opened`.
+ */
 export interface Ills {
   readonly opened: number;
   readonly realNs: bigint;
@@ -85,13 +88,13 @@ export interface Ills {
   readonly states: Uint8Array;
 }
 
-/** Follows one board, and others that take its place. */
+/** Follows one board, and each board that replaces it. */
 export class Follower {
   #names: string[] = [];
-  /** As NUMBERED, of the last time that something was known. */
+  /** The states at the last moment when something was known, as numbers of NUMBERED. */
   #states = new Uint8Array();
   #ails = new Uint32Array();
-  /** Whether states and ailments were known at least once: until then nothing is a change. */
+  /** Whether states and ailments were known at least once. Until then nothing counts as a change. */
   #isKnown = false;
   #isIllKnown = false;
   #opened = 0;
@@ -113,8 +116,8 @@ export class Follower {
   }
 
   /**
-   * What has happened since the last look. `reports`: reads reports as well, by which ailments are known, unless somebody has done that just
-   * now. The first look throws NoBoard when there is none; later ones tell of it.
+   * What has happened since the last look. `reports`: reads the reports too, because ailments are known by them, unless
+   * the caller has just done that. The first look throws NoBoard when there is no board; later looks report it.
    */
   look(reports: boolean | Ills): Happening[] {
     const told: Happening[] = [];
@@ -132,9 +135,9 @@ export class Follower {
   #begin(told: Happening[], reports: boolean | Ills): void {
     const { event_last = 0 } = this.reader.roll().board.header;
     this.#next = Math.max(1, event_last + 1 - this.following.last);
-    // Of those that nobody asked for before, none is lost.
+    // Nodes that nobody asked for before cannot be lost.
     const entries = this.#read([]);
-    // Whoever is in these events has a record by now.
+    // Every node in these events has a record by now.
     const roll = this.reader.roll();
     this.#learn(roll);
     this.#opened = this.reader.opened;
@@ -146,7 +149,8 @@ export class Follower {
   }
 
   #follow(told: Happening[], reports: boolean | Ills): void {
-    // First, and of the board that was looked at before: of another that has taken its place it is the old one's last.
+    // This comes first, and is about the board of the last look: if another board has replaced it, this is its last
+    // state.
     const isSame = !this.#isAway && this.reader.opened === this.#opened;
     const entries = isSame ? this.#read(told) : [];
     const roll = this.reader.roll();
@@ -183,7 +187,7 @@ export class Follower {
     return { nodes: states.length, states: countStates(states), ailing: this.#isStalled ? 0 : ailing };
   }
 
-  /** Takes the nodes that are new on the same board. */
+  /** Adds the nodes that are new on the same board. */
   #learn(roll: Roll): void {
     const before = this.#names.length;
     if (roll.count > before) {
@@ -195,7 +199,7 @@ export class Follower {
     this.#receiver = receiverOf(roll);
   }
 
-  /** Takes another board: what was known of a node is known of it under its new number. */
+  /** Switches to another board: what was known about a node is kept under its new number. */
   #change(roll: Roll, told: Happening[]): void {
     const before = new Map(this.#names.map((name, i) => [name, [this.#states[i]!, this.#ails[i]!] as const]));
     const { instance, startedNs } = this.#receiver;
@@ -208,18 +212,18 @@ export class Follower {
     }
     for (const [node, [state]] of before)
       told.push({ at: roll.board.realNs, event: 'state', node, ...(state === NONE ? {} : { from: stateOf(state) }) });
-    // A board that goes on from another goes on with its numbers; one that was made from nothing begins anew.
+    // A board that takes over from another continues its numbers. A board that was made from nothing begins anew.
     const now = this.#receiver;
     if (now.startedNs !== startedNs && now.instance <= instance) this.#next = 1;
     this.#opened = this.reader.opened;
   }
 
-  /** The events that are new in the ring; how many were not there any more is told. */
+  /** The new events of the ring. Also reports how many events were overwritten before they could be read. */
   #read(told: Happening[]): EventEntry[] {
     const entries: EventEntry[] = [];
     for (;;) {
       const { next, events } = this.reader.events(this.#next, TOGETHER);
-      // A cursor beyond the end is one of another board: it was read from its beginning.
+      // A cursor beyond the end belongs to another board, so the ring is read from its beginning.
       const passed = next - (next < this.#next ? 1 : this.#next);
       this.#next = next;
       if (passed > events.length) told.push({ at: realNow(), event: 'lost', count: passed - events.length });
@@ -253,7 +257,7 @@ export class Follower {
   #tellStates(roll: Roll, told: Happening[]): void {
     const { states, board } = roll;
     this.#isStalled = board.stalled || board.retired;
-    // Nothing is known about nodes: what was known stays until something is.
+    // Nothing is known about nodes now. The last known states stay until there are new ones.
     if (this.#isStalled) return;
     for (let i = 0; i < states.length; i++) {
       const [from, to] = [this.#states[i]!, states[i]!];
@@ -274,7 +278,7 @@ export class Follower {
     } else {
       let first = 0;
       for (const piece of this.reader.pieces()) {
-        // Another board's are told when its nodes are known.
+        // Changes of another board are reported once its nodes are known.
         if (this.reader.opened !== this.#opened || piece.stalled || piece.retired) return;
         const { ails, states } = piece.overview;
         this.#compareAilments(told, { ails, states, realNs: piece.realNs }, first);
@@ -284,12 +288,12 @@ export class Follower {
     this.#isIllKnown = true;
   }
 
-  /** Of nodes from number `first` on. */
+  /** The nodes from number `first` on. */
   #compareAilments(told: Happening[], { ails, states, realNs }: Omit<Ills, 'opened'>, first: number): void {
     const end = Math.min(ails.length, this.#names.length - first);
     for (let i = 0; i < end; i++) {
       const [before, now] = [this.#ails[first + i]!, ails[i]!];
-      // What ails a node that is not heard is not known: what was known before stays.
+      // The ailments of a node that is not heard are unknown, so the last known ones stay.
       if (before === now || !HEARD.has(states[i]!)) continue;
       this.#ails[first + i] = now;
       if (!this.#isIllKnown) continue;
@@ -315,13 +319,13 @@ function stalled({ board }: Roll): Happening {
   return { at: board.realNs, event: 'stalled', closed, heartbeat_age_ms: heartbeatAgeMs };
 }
 
-/** By what a receiver is known again. */
+/** What identifies a receiver. */
 function receiverOf({ board }: Roll): { instance: number; startedNs: bigint } {
   const { instance = 0, started_ns } = board.header;
   return { instance, startedNs: started_ns };
 }
 
-/** The array with room for so many, the new ones of this value. */
+/** The array with room for so many values; new places get this value. */
 function grown<A extends Uint8Array | Uint32Array>(array: A, length: number, value: number): A {
   const more = new (array.constructor as new (length: number) => A)(length);
   more.set(array);

@@ -1,4 +1,4 @@
-// The columns of the table: their titles, how a value is shown, and which of them a terminal has room for.
+// The columns of the table: their titles, how a value is shown, and which columns fit into a terminal.
 
 import { formatDuration } from '../common/durations.js';
 import { didYouMean, InputError, nearest, oneLine, quote } from '../common/text.js';
@@ -9,16 +9,16 @@ import type { Node } from '../shm/reader.js';
 export interface Column {
   readonly name: string;
   readonly title: string;
-  /** How it is called in a sentence. */
+  /** The name of the column in a sentence. */
   readonly spoken: string;
-  /** Text columns stand left, numbers right. */
+  /** Texts are aligned left, numbers right. */
   readonly left?: boolean;
-  /** A reading, for which brackets say that it is old. */
+  /** Whether it is a reading, which is shown in brackets when it is old. */
   readonly reading?: boolean;
   readonly field: Reading;
-  /** How a number of it is shown. */
+  /** How a number of this column is shown. */
   readonly show: (value: number) => string;
-  /** What is shown of a node; undefined when there is nothing to show. */
+  /** What is shown for a node; undefined when there is nothing to show. */
   readonly text: (node: Node) => string | undefined;
 }
 
@@ -34,13 +34,13 @@ export function short(value: number): string {
 const percent = (value: number) => `${Math.round(value)}%`;
 const time = (seconds: number) => formatDuration(seconds * 1000);
 
-/** What is nearly always some milliseconds, and may be hours. */
+/** A time that is nearly always some milliseconds, and may be hours. */
 function fine(seconds: number): string {
   const ms = Math.round(seconds * 1000);
   return ms < 10_000 ? `${ms}ms` : formatDuration(ms);
 }
 
-/** A clock's difference, the sign always. */
+/** The difference of a clock, always with its sign. */
 function signed(seconds: number): string {
   return `${Math.round(seconds * 1000) < 0 ? '-' : '+'}${fine(Math.abs(seconds))}`;
 }
@@ -60,7 +60,7 @@ function column(
   return { name, title, spoken, field, show, text, ...more };
 }
 
-/** The largest of the pressures, and what was waited for: `34%io`. */
+/** The largest pressure and its resource: `34%io`. */
 function pressure(node: Node): string | undefined {
   const [most] = pressures(node).sort((a, b) => b[1] - a[1]);
   return most === undefined ? undefined : most[1] < 0.5 ? '0%' : `${percent(most[1])}${most[0]}`;
@@ -90,18 +90,18 @@ export const COLUMNS: readonly Column[] = [
   column('why', 'WHY', 'its reports are', String, { left: true }),
 ];
 
-/** Which go first where there is no room for all. */
+/** The columns that are left out first when there is no room for all. */
 const PRIORITY =
   'name state age ails why load cpu mem in out up disk pressure gpu swap skew delay lost cpus link'.split(' ');
 
-/** A column for any field: its value as it is. */
+/** A column for any field, with its value as it is. */
 function ofField(field: Reading): Column {
   const { name, isText = false, words } = field;
   const show = (value: number) => words?.[value] ?? (Number.isInteger(value) ? String(value) : value.toFixed(2));
   return { ...column(name, name, name, show), left: isText };
 }
 
-/** The columns of `-o load,cpu,mem_avail_mib`; the name always goes first. Throws an InputError. */
+/** The columns of `-o load,cpu,mem_avail_mib`; the name is always the first. Throws an InputError. */
 export function chosenColumns(names: readonly string[]): Column[] {
   const chosen = names.map(name => {
     const known = COLUMNS.find(other => other.name === name);
@@ -116,7 +116,7 @@ export function chosenColumns(names: readonly string[]): Column[] {
   return [COLUMNS[0] as Column, ...chosen.filter(({ name }) => name !== 'name')];
 }
 
-/** Of what a report has several of, one has to be named. Throws an InputError. */
+/** Refuses a field that a report has several of: one entry has to be named. Throws an InputError. */
 function refuseEach(name: string): void {
   const each = entryReadings().get(name);
   if (each === undefined) return;
@@ -131,7 +131,7 @@ export interface Sorting {
   readonly upward: boolean;
 }
 
-/** The field to sort by; a minus before it turns the order around. Throws an InputError. */
+/** The field to sort by; a minus before it reverses the order. Throws an InputError. */
 export function sortField(text: string): Sorting {
   const name = text.replace(/^-/, '');
   const field = readingOf(name);
@@ -146,41 +146,43 @@ export function sortField(text: string): Sorting {
 
 export const NOTHING = '-';
 const GAP = 2;
-/** A name of 63 characters is rare, and may not push everything else off the screen. */
+/** A name of 63 characters is rare and must not push everything else off the screen. */
 const NAME_LEAST = 16;
 const NAME_SHARE = 0.3;
 
-/** The text in so many characters: what is left out of its middle is an ellipsis, since names differ at their ends. */
+/** Shortens the text to so many characters with an ellipsis in its middle, because names differ at their ends. */
 export function cut(text: string, width: number): string {
   if (text.length <= width) return text;
   const head = Math.floor((width - 1) / 3);
   return `${text.slice(0, head)}…${text.slice(text.length - (width - 1 - head))}`;
 }
 
-/** A column that is not a reading of the board: what somebody else says of a node. */
+/** A column that does not come from the board: what another program says about a node. */
 export type ExtraColumn = Pick<Column, 'name' | 'title' | 'left' | 'reading' | 'text'>;
 
-/** What a table is laid out by. */
+/** How a table is laid out. */
 export interface Layout {
-  /** Columns that go behind the state, or behind the names where that was not asked for. */
+  /** Columns that are placed after the state, or after the names if the state was not asked for. */
   readonly extra?: readonly ExtraColumn[] | undefined;
-  /** Undefined: as many as fit. */
+  /** The width of the table; undefined: as wide as it needs. */
   readonly columns?: readonly Column[] | undefined;
   readonly width: number;
-  /** What columns have been as wide as, by name, which they then are again: where a table is shown again and again. */
+  /** The widest that each column has been, by name. A table that is shown again and again keeps these widths. */
   readonly widths?: Map<string, number>;
 }
 
-/** A cell that stands in a table. */
+/** A cell of a table. */
 export interface Cell {
   readonly text: string;
-  /** The state that it names; `ailing`: of a node that something ails. */
+  /** The state that the cell names; `ailing`: the cell belongs to a node with an ailment. */
   readonly state?: string;
-  /** The column that it is the title of. */
+  /** The column whose title this cell is. */
   readonly column?: string;
 }
 
-/** Cells of a table in the columns that fit, each padded to its column's width; the first row are the titles. */
+/**
+ * The cells of a table in the columns that fit, each padded to the width of its column; the first row holds the titles.
+ */
 export function layOut(
   nodes: readonly { node: Node; state: string; ails?: boolean }[],
   { columns, extra = [], width, widths }: Layout,
@@ -205,7 +207,7 @@ export function layOut(
   const inOrder = columns?.map(column => column.name) ?? PRIORITY;
   for (const name of [...inOrder.slice(0, 2), ...extra.map(column => column.name), ...inOrder.slice(2)]) {
     const found = texts.find(({ column }) => column.name === name);
-    // What no node tells is left out, and what was asked for is not.
+    // A column that no node has a value for is left out, unless it was asked for.
     if (found === undefined || (columns === undefined && found.cells.every(cell => cell === NOTHING))) continue;
     if (columns === undefined && found.width + GAP > room) continue;
     room -= found.width + GAP;

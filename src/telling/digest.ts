@@ -1,13 +1,15 @@
-// What sentences need of all nodes of a board, gathered piece by piece: 40 bytes a node, where a snapshot has 2,952. For who looks again and
-// again, at boards of any size.
+// What the sentences need to know about all nodes of a board, gathered piece by piece: 40 bytes a node, where a
+// snapshot has 2,952. For programs that look again and again at boards of any size.
 
 import { mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import { type BoardReader, type Node, type Overview, type Refusal, Snapshot } from '../shm/reader.js';
 
-/** A state of which it may be asked why nothing newer is heard. */
+/** A state for which somebody may ask why no newer report was heard. */
 const MAY_BE_REFUSED = NUMBERED.map(mayBeRefused);
 
-/** A board without the reports of its nodes. A node of it is read when it is asked for, and good until the next one is. */
+/**
+ * A board without the reports of its nodes. A node is read when it is asked for, and valid until the next one is read.
+ */
 class Digest extends Snapshot {
   constructor(
     head: Snapshot,
@@ -59,7 +61,7 @@ class Digest extends Snapshot {
   }
 }
 
-/** What is gathered of each node; of so many there is room. */
+/** What is gathered of each node; there is room for so many. */
 export class Gathering {
   links = new Uint8Array();
   intervals = new Uint32Array();
@@ -68,17 +70,17 @@ export class Gathering {
   #room = 0;
   #count = 0;
   #all: Overview | undefined;
-  /** Of the nodes that there are alone. */
+  /** Restricted to the nodes that exist. */
   #overview: Overview | undefined;
   #digest: Digest | undefined;
 
-  /** `reader`: for single nodes, and for nothing else; `names`: of all nodes, by their numbers. */
+  /** `reader` is used for single nodes only; `names`: those of all nodes, by their numbers. */
   constructor(
     readonly reader: BoardReader,
     readonly names: () => readonly string[],
   ) {}
 
-  /** Before the first piece of a board of so many nodes. */
+  /** To be called before the first piece of a board of so many nodes. */
   begin(count: number): void {
     this.#count = count;
     this.refusals.clear();
@@ -100,7 +102,7 @@ export class Gathering {
     };
   }
 
-  /** Takes the nodes of a piece, which are those from number `first` on. */
+  /** Takes a piece, whose nodes begin at number `first`. */
   ask(piece: Snapshot, first: number): void {
     if (this.#digest === undefined) {
       const { buffer, byteOffset } = piece.view;
@@ -123,7 +125,7 @@ export class Gathering {
     }
   }
 
-  /** What was gathered, until something else is; undefined before the first piece. */
+  /** The latest whole digest; undefined before the first piece. */
   get digest(): Snapshot | undefined {
     return this.#digest;
   }

@@ -10,7 +10,7 @@ import { countTexts, plural, reasonText, wallTime } from '../shm/sentences.js';
 import type { Happening, Standing } from './changes.js';
 import type { Painter } from './style.js';
 
-/** An object a line: see docs/json.md. */
+/** One object per line: see docs/json.md. */
 export function* objectLines(happenings: readonly Happening[]): Generator<string> {
   for (const { at, ...rest } of happenings)
     yield `${json({ schema: 1, time: new Date(milliseconds(at)).toISOString(), ...rest })}\n`;
@@ -21,11 +21,11 @@ function standingText({ nodes, states, ailing }: Standing): string {
   return `${plural(nodes)}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}`;
 }
 
-/** Why something was refused; how far a clock is off is not known here. */
+/** Why a datagram was rejected. How far its clock is off is not known here. */
 const refusedFor = (reason = '') =>
   reason === 'clock' ? 'its wall clock is off' : reasonText({ reason, offsetUs: 0 });
 
-/** What one thing that happened to a node is, said of one or of several: the same text is the same thing. */
+/** What happened to a node, worded so that it fits one node or several: events with the same text are merged. */
 function nodeText(happening: Happening & { node?: string | undefined }, { state }: Painter): string | undefined {
   switch (happening.event) {
     case 'state': {
@@ -52,7 +52,7 @@ function nodeText(happening: Happening & { node?: string | undefined }, { state 
   }
 }
 
-/** What happened to no node. */
+/** An event that is not about a node. */
 function boardText(happening: Happening): string {
   switch (happening.event) {
     case 'begin':
@@ -100,21 +100,24 @@ function ordinal(number: number): string {
   return `${number}${ending}`;
 }
 
-/** From the youngest to the oldest of them; empty where none is known. */
+/** The range of the ages, from youngest to oldest; empty if none is known. */
 function agesText(ages: readonly number[]): string {
   if (ages.length === 0) return '';
   const [least, most] = [formatDuration(Math.min(...ages)), formatDuration(Math.max(...ages))];
   return `, last heard ${least === most ? least : `${least} to ${most}`} ago`;
 }
 
-/** What happened to several nodes within so long is one line, ns: a look has a second of them, and the board's ring hours. */
+/**
+ * Events of several nodes within so many ns become one line. A look covers a second of events, and the board's ring
+ * covers hours.
+ */
 const TOGETHER_NS = 1_000_000_000n;
 
-/** One thing that happened, to no node or to some within a second; nodes to which the same thing happened are together. */
+/** One event, or the same event of several nodes within a second. */
 interface Together {
-  /** The first of them. */
+  /** The first of these events. */
   readonly happening: Happening;
-  /** What it is, of a node. */
+  /** What happened to the node. */
   readonly what?: string;
   readonly nodes: string[];
   readonly ages: number[];
@@ -151,28 +154,28 @@ function textOf({ happening, what, nodes, ages }: Together): string {
 
 const milliseconds = (ns: bigint) => Number(ns / 1_000_000n);
 
-/** A line for each thing that happened; nodes to which the same thing happened within a second are in one line. */
+/** One line per event; nodes with the same event within a second share a line. */
 export function textLines(happenings: readonly Happening[], paint: Painter): string[] {
   return together(happenings, paint).map(one => `${wallTime(milliseconds(one.happening.at))}  ${textOf(one)}\n`);
 }
 
-/** What happened to several nodes, as one object; keys as `objectLines` has them, but for the nodes. */
+/** The same event of several nodes as one object; its keys are those of `objectLines`, except for the nodes. */
 export interface FoldedEvent {
   readonly time: string;
   readonly event: string;
-  /** As a line for people, without the time. */
+  /** The same as a line for people, without the time. */
   readonly text: string;
-  /** A host list, and how many they are. */
+  /** A host list and the number of nodes in it. */
   readonly nodes?: string;
   readonly count?: number;
   readonly [key: string]: unknown;
 }
 
-/** An object for each line that `textLines` has. */
+/** One object for each line that `textLines` has. */
 export function foldedEvents(happenings: readonly Happening[], paint: Painter): FoldedEvent[] {
   return together(happenings, paint).map(one => {
     const { at, ...happening } = one.happening;
-    // Of several nodes there are several ages and numbers.
+    // Several nodes have several ages and numbers, so these are left out.
     const { node: _, age_ms, number, ...rest } = happening as Record<string, unknown>;
     const single =
       one.nodes.length > 1 ? {} : { ...(age_ms !== undefined && { age_ms }), ...(number !== undefined && { number }) };

@@ -1,5 +1,5 @@
-// Jobs beside the nodes that they run on: how these are, what of the given CPUs and GPUs is busy, which node is the worst. Counts as a job's
-// own only what no other job has a part in.
+// Jobs and the nodes they run on: the states of the nodes, how busy the allocated CPUs and GPUs are, and the worst
+// node. Only what no other job shares counts as a job's own.
 
 import { compareNames, expand, fold } from '../common/hostlists.js';
 import { readingOf, type Value } from '../readings/readings.js';
@@ -9,14 +9,14 @@ import type { Job } from '../slurm/statefile.js';
 import type { Beside } from './slurmbeside.js';
 import type { Survey } from './survey.js';
 
-/** What of a job's nodes is told. */
+/** What is shown of a job's nodes. */
 export interface Told {
   readonly job: Job;
-  /** Names on the board, else NodeNames. */
+  /** Names on the board; NodeNames where the board does not have the node. */
   readonly names: readonly string[];
-  /** How many nodes are in each state; `absent` from the board. */
+  /** How many nodes are in each state; `absent`: not on the board. */
   readonly states: ReadonlyMap<State | 'absent', number>;
-  /** No other job is on any of its nodes. */
+  /** Whether no other job runs on any of its nodes. */
   readonly alone: boolean;
   readonly busy?: number | undefined;
   readonly efficiency?: number | undefined;
@@ -37,13 +37,13 @@ const READINGS = {
 
 type Numbers = { readonly [N in keyof typeof READINGS]: number | undefined };
 
-/** What is told of a node in its jobs. */
+/** What is shown of a node in its jobs. */
 export interface NodeTold extends Numbers {
   readonly state: State;
   readonly ailments: readonly Ailment[];
 }
 
-/** Tells of the node of a name, once; undefined: it is not on the board. */
+/** Looks up the node of a name, once; undefined: it is not on the board. */
 export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold | undefined {
   const byName = new Map(all.map(({ name, index }) => [name, index]));
   const told = new Map<string, NodeTold>();
@@ -68,7 +68,7 @@ export function nodesOf({ snapshot, all }: Survey): (name: string) => NodeTold |
   };
 }
 
-/** The sum, where all are known and there are any. */
+/** The sum, if all values are known and there is at least one. */
 function sum(values: readonly (number | undefined)[]): number | undefined {
   let all = 0;
   for (const value of values) {
@@ -81,10 +81,10 @@ function sum(values: readonly (number | undefined)[]): number | undefined {
 const product = (a: number | undefined, b: number | undefined) =>
   a === undefined || b === undefined ? undefined : a * b;
 
-/** Ranks of what may be the worst: states but the best come first, then who is ill, then who is absent, then who is idle. */
+/** Ranks for the worst node: first states worse than live, then ailing, then absent, then idle. */
 const [ILL, ABSENT, WELL] = [STATES.length, STATES.length + AILMENTS.length, STATES.length + AILMENTS.length + 1];
 
-/** What is told of one job. */
+/** What is shown of one job. */
 function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | undefined): Told {
   const nodeNames = expand(job.nodes, undefined, 'any');
   const names = nodeNames.map(name => beside.pairing.matched.boardName.get(name) ?? name);
@@ -109,7 +109,7 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
   const alone = nodeNames.every(name => beside.jobsOn(name).length === 1);
   const live = nodes.flatMap(node => (node?.state === 'live' ? [node] : []));
   const ours = alone && live.length === nodes.length ? live : [];
-  const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent
+  const busy = sum(ours.map(node => product(node.cpus, node.cpu))); // CPUs times per cent.
   const total = sum(ours.map(node => node.total));
   const left = sum(ours.map(node => node.left));
   const gpus = alone ? nodeNames.reduce((all, name) => all + (beside.slurmNode(name)?.gpus_used ?? 0), 0) : 0;
@@ -128,13 +128,13 @@ function tellJob(job: Job, beside: Beside, nodeOf: (name: string) => NodeTold | 
   };
 }
 
-/** Jobs in the order of their worst nodes: those that are well by their numbers. */
+/** Jobs in the order of their worst nodes; healthy jobs by their numbers. */
 function inOrder(told: readonly Told[]): Told[] {
   const rank = ({ worst }: Told) => Math.min(worst.rank, WELL);
   return [...told].sort((a, b) => rank(a) - rank(b) || compareNames(a.job.id, b.job.id));
 }
 
-/** Of a job, for programs. */
+/** One job, for programs. */
 export function jobJson({
   job,
   names,
@@ -171,7 +171,7 @@ export function jobJson({
   };
 }
 
-/** The jobs on these nodes, or all; told of. `nodeOf`: as of `nodesOf`. */
+/** The jobs on these nodes, or all jobs, ready to be shown. `nodeOf`: as for `nodesOf`. */
 export function tellJobs(
   beside: Beside,
   nodeOf: (name: string) => NodeTold | undefined,

@@ -1,5 +1,5 @@
-// The nodes in groups: by what their names have in common, or by a field. A line for each group: its states, what its live nodes
-// are at in the mean, and who is not live.
+// The nodes in groups: by a common part of their names, or by a field. Each group has one line: its states, the means
+// of its live nodes, and the nodes that are not live.
 
 import { compareNames, fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
@@ -13,27 +13,27 @@ import { compareValues } from './sorting.js';
 import { countsOf, type Survey, type Surveyed } from './survey.js';
 
 export interface Group {
-  /** What its nodes have in common; undefined: what the rule asks for is not known of them. */
+  /** What the nodes of the group have in common; undefined: the value that the rule asks for is not known for them. */
   readonly name: string | undefined;
   readonly nodes: readonly Surveyed[];
   readonly counts: Readonly<Record<State, number>>;
 }
 
-/** What a rule says of a node: which group is its own. */
+/** A rule: to which group a node belongs. */
 export type Rule = (snapshot: Snapshot, node: Pick<Surveyed, 'index' | 'name'>) => string | undefined;
 
-/** The value of a field, in its word where it has words. */
+/** The value of a field, as its word if it has words. */
 function wordOf(snapshot: Snapshot, index: number, field: Reading): Value {
   const value = field.value(snapshot.node(index));
   if (typeof value !== 'number') return value;
   return field.words?.[value] ?? Number(value.toPrecision(6));
 }
 
-/** Throws an InputError for what is not a field, or no regular expression. */
+/** Throws an InputError for something that is neither a field nor a regular expression. */
 export function ruleOf(grouping: Grouping): Rule {
   if ('pattern' in grouping) {
     const find = compilePattern(grouping.pattern, '--by');
-    // An empty part is in common with everybody.
+    // An empty match would put all nodes into one group.
     return (_, { name }) => find(name) || undefined;
   }
   const { field } = sortField(grouping.field);
@@ -43,13 +43,16 @@ export function ruleOf(grouping: Grouping): Rule {
   };
 }
 
-/** Those that most nodes are missing from first, then by name; who is in no group comes last. */
+/** First the groups with the most missing nodes, then by name. Nodes without a group come last. */
 function worst(a: Group, b: Group): number {
   if (a.name === undefined || b.name === undefined) return Number(a.name === undefined) - Number(b.name === undefined);
   return b.nodes.length - b.counts.live - (a.nodes.length - a.counts.live) || compareNames(a.name, b.name);
 }
 
-/** The mean of a field over the live nodes of a group; of a text what they all have. Undefined where there is none. */
+/**
+ * The mean of a field over the live nodes of a group; for a text, the value that they all share. Undefined if there is
+ * none.
+ */
 export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Value {
   const values = nodes
     .filter(({ state }) => state === 'live')
@@ -60,7 +63,7 @@ export function meanOf(snapshot: Snapshot, { nodes }: Group, field: Reading): Va
   return values.reduce<number>((sum, value) => sum + Number(value), 0) / values.length;
 }
 
-/** The groups of the nodes that were chosen, the worst first or by the mean of a field. Throws an InputError. */
+/** The groups of the chosen nodes, the worst first or sorted by the mean of a field. Throws an InputError. */
 export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: string | undefined): Group[] {
   const of = ruleOf(grouping);
   const byName = new Map<string | undefined, Surveyed[]>();
@@ -82,25 +85,28 @@ export function groups({ snapshot, nodes }: Survey, grouping: Grouping, sort: st
     .map(({ group }) => group);
 }
 
-/** What is shown of each group when nobody says what. */
+/** The columns of a group unless the user chooses others. */
 const MEANS = ['load', 'cpu', 'mem', 'in', 'out'].map(name => COLUMNS.find(column => column.name === name) as Column);
 
-/** What a group is called on a screen. */
+/** The name of a group on a screen. */
 export function labelOf({ name }: Group): string {
   return name === undefined ? NOTHING : oneLine(name);
 }
 
-/** The columns of which the means are shown; `columns`: the chosen ones, of which the first is the name. */
+/** The columns whose means are shown. `columns`: the chosen ones; the first is the name. */
 export function meansShown(columns: readonly Column[] | undefined): readonly Column[] {
   return columns?.slice(1) ?? MEANS;
 }
 
-/** Fewer characters than this say nothing of who is not live. */
+/** With fewer characters than this, a list of the nodes that are not live tells nothing. */
 const WHO_LEAST = 12;
 
 const WHO_GAP = 2;
 
-/** The groups as a table, its titles first: one line each, in this width. Means that nobody asked for give way to who is not live. */
+/**
+ * The groups as a table with a title row, one line each, in this width. Means that nobody asked for give way to the
+ * list of nodes that are not live.
+ */
 export function groupLines(
   snapshot: Snapshot,
   found: readonly Group[],

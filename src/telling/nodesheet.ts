@@ -1,5 +1,5 @@
-// A node on one page, for people: who it is, how well it is heard, its ailments, and what its parts are at, each number with its unit and
-// its share. What was not measured is left out. Judges nothing.
+// A node on one page, for people: its identity, how well it is heard, its ailments, and its readings, each number with
+// its unit and its share. What was not measured is left out. Judges nothing.
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
@@ -14,12 +14,12 @@ import type { Node } from '../shm/reader.js';
 import { reasonText, refusalText } from '../shm/sentences.js';
 import type { Painter } from './style.js';
 
-/** Something that is known, in a few words; undefined: it is not. */
+/** A known fact in a few words; undefined: unknown. */
 type Fact = string | undefined;
-/** Facts that stand in one line, as far as there is room. */
+/** Facts that share a line as far as there is room. */
 type Line = readonly Fact[];
 
-/** What a node tells, in words. */
+/** What a node reports, in words. */
 class Told {
   constructor(readonly node: Node) {}
 
@@ -32,29 +32,29 @@ class Told {
     return typeof value === 'number' ? value : undefined;
   }
 
-  /** With its unit, or its word: `12.3 GiB`. */
+  /** The value with its unit, or as its word: `12.3 GiB`. */
   text(name: string): Fact {
     return shown(readingOf(name) as Reading, this.value(name));
   }
 
-  /** The same between other words, where it is known: `say('load1_c', 'load ')`. */
+  /** The same with words around it, if it is known: `say('load1_c', 'load ')`. */
   say(name: string, before = '', after = ''): Fact {
     const text = this.text(name);
     return text === undefined ? undefined : `${before}${text}${after}`;
   }
 
-  /** Only where it is not 0. */
+  /** The same, unless it is 0. */
   some(name: string, before = '', after = ''): Fact {
     return this.number(name) ? this.say(name, before, after) : undefined;
   }
 
-  /** How many, where there is any: `1 package`, `2 packages`. */
+  /** A count with its noun, unless it is 0: `1 package`, `2 packages`. */
   count(name: string, one: string, after = ''): Fact {
     const count = this.number(name);
     return count ? `${count} ${one}${count === 1 ? '' : 's'}${after}` : undefined;
   }
 
-  /** How much of a whole is in use, by what is left of it: `128 of 256 GiB used (50 %)`. */
+  /** How much of a whole is in use, computed from what is free: `128 of 256 GiB used (50 %)`. */
   used(left: string, total: string, before = ''): Fact {
     const [rest, all] = [this.number(left), this.number(total)];
     if (rest === undefined || all === undefined || all === 0) return undefined;
@@ -63,7 +63,7 @@ class Told {
     return `${before}${of(writeValue(inUse, unit), writeValue(all, unit))} used (${Math.round((100 * inUse) / all)} %)`;
   }
 
-  /** A number of an entry. */
+  /** A number of one entry. */
   entry(name: string, entry: number): Value {
     return entryValue(entryReadings().get(name) as EntryReading, this.node, entry);
   }
@@ -74,7 +74,7 @@ class Told {
     return text === undefined ? undefined : `${before}${text}${after}`;
   }
 
-  /** A line of each entry that is used. */
+  /** A line for each entry that is used. */
   entries(list: List, line: (entry: number) => Line): Line[] {
     return Array.from({ length: entriesOf(cursorOf(this.node), list) }, (_, entry) => line(entry)).filter(
       facts => facts[0] !== undefined,
@@ -87,7 +87,7 @@ function shown({ unit, words }: Pick<Reading, 'unit' | 'words'>, value: Value): 
   return value === undefined || value === '' ? undefined : oneLine(value);
 }
 
-/** The unit once, where both have it: `1.2 of 8 GiB`. */
+/** The unit once, if both numbers have it: `1.2 of 8 GiB`. */
 function of(part: string, whole: string): string {
   const [, unit] = /( \S+)$/.exec(whole) ?? [];
   return unit !== undefined && part.endsWith(unit)
@@ -146,7 +146,7 @@ function reports(told: Told): Line[] {
 
 function health(told: Told): Line[] {
   const { state, ailments } = told.node;
-  // What ails a node that is not heard is not judged.
+  // Ailments of a node that is not heard are not judged.
   const isWell = ailments.length === 0 && (state === 'live' || state === 'uncertain');
   return [
     [isWell ? 'no ailments' : undefined],
@@ -164,7 +164,7 @@ function health(told: Told): Line[] {
   ];
 }
 
-/** Shares of CPU time by kind, the large ones: those that round to 0 tell nothing. */
+/** The large shares of CPU time by kind. Shares that round to 0 are left out. */
 function cpuTimes(told: Told): Fact[] {
   return ['user', 'nice', 'system', 'iowait', 'irq', 'softirq', 'steal'].map(kind => {
     const share = told.number(`rates.cpu_${kind}_pct`);
@@ -344,7 +344,7 @@ function* wrapped(facts: readonly string[], width: number): Generator<string> {
   if (line !== '') yield line;
 }
 
-/** State and evidence of a node, in one line. */
+/** State and evidence of a node in one line. */
 export function nodeHead(node: Node, paint: Painter): string {
   const { state, ageMs, address, refusedSince } = node;
   const since = ageMs === undefined ? 'no report yet' : `last heard ${formatDuration(ageMs)} ago`;
@@ -353,7 +353,10 @@ export function nodeHead(node: Node, paint: Painter): string {
   return `${oneLine(node.name)}: ${paint.state(state, state)}, ${since}${address && ` from ${address}`}${why}${old}`;
 }
 
-/** The parts of a node of which anything is known, in their order: of each its title, and its facts, those that belong together in one list. */
+/**
+ * The parts of a node of which anything is known, in their order: for each part its title and its facts. Facts that
+ * belong together are in one list.
+ */
 export function nodeSections(node: Node, slurm: readonly Line[] = []): { title: string; facts: string[][] }[] {
   const told = new Told(node);
   return [...SECTIONS, ['Slurm', () => slurm] as const]
@@ -367,8 +370,8 @@ export function nodeSections(node: Node, slurm: readonly Line[] = []): { title: 
 }
 
 /**
- * The page in lines: the head first, then a line or more for each part of the node of which anything is known; `slurm`: what Slurm
- * says of it.
+ * The page in lines: the head first, then at least one line for each part of the node of which anything is known.
+ * `slurm`: what Slurm says about the node.
  */
 export function nodeSheet(
   node: Node,

@@ -1,5 +1,6 @@
-// Sentences about what is odd: links that are down or dark, nodes that fell silent together, reports that are made late, clocks, kernels
-// and intervals that differ from all others, what was refused or dropped, a receiver that tells nothing. Compares; knows no thresholds of hardware.
+// Sentences about anomalies: links that are down or dark, nodes that fell silent together, late reports, clocks,
+// kernels and intervals that differ from all others, rejected and dropped datagrams, a receiver that is stalled.
+// Compares nodes with each other; knows no thresholds of hardware.
 
 import { formatDuration, writeDuration } from '../common/durations.js';
 import { fold, foldParts, lastDigits } from '../common/hostlists.js';
@@ -49,13 +50,16 @@ export interface Oddity {
     | 'slurm'
     | 'strangers';
   readonly text: string;
-  /** Whom it is about; nobody: the receiver, or this master. */
+  /** The nodes it is about; empty: it is about the receiver or this master. */
   readonly nodes: readonly Surveyed[];
-  /** Names that somebody claims who proves nothing: it is not about these nodes, but who asks about one has to know. */
+  /**
+   * Names that a sender without proof claims. The sentence is not about these nodes, but whoever asks about one of them
+   * has to see it.
+   */
   readonly claims?: readonly string[];
 }
 
-/** Of a mirror, nodes for whose silence it does not vouch. */
+/** On a mirror: nodes whose silence the mirror cannot confirm. */
 function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const mirror = mirrorOf(snapshot);
   if (mirror === undefined) return [];
@@ -68,17 +72,17 @@ function unvouched(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return [{ kind: 'mirror', nodes: those, text: `${shown(those)}: uncertain, and not silent: ${why}` }];
 }
 
-/** A few parts of a host list, and how many more nodes there are. */
+/** A few parts of a host list, and the number of further nodes. */
 function shown(nodes: readonly Surveyed[]): string {
   return shownNames(nodes.map(({ name }) => name));
 }
 
-/** What racks are called where nodes have two numbers: rack17 of rack17n03. */
+/** The name of a rack if node names have two numbers: rack17 of rack17n03. */
 function rackOf(name: string): string | undefined {
   return /^(.*?\d+)[^\d].*\d$/.exec(name)?.[1];
 }
 
-/** The racks of these nodes, when each has one and there are fewer of them. */
+/** The racks of these nodes, if each node has one and there are clearly fewer racks than nodes. */
 function racks(nodes: readonly Surveyed[]): string | undefined {
   const found = nodes.map(({ name }) => rackOf(name));
   const different = new Set(found);
@@ -86,7 +90,7 @@ function racks(nodes: readonly Surveyed[]): string | undefined {
   return fold([...different] as string[]);
 }
 
-/** A sentence for each ailment that there is. */
+/** One sentence for each ailment. */
 function ailing(nodes: readonly Surveyed[]): Oddity[] {
   return byAilment(nodes).map(([ailment, those]) => ({
     kind: 'ailing',
@@ -96,10 +100,10 @@ function ailing(nodes: readonly Surveyed[]): Oddity[] {
 }
 
 const TOGETHER_SENTENCES = 3;
-/** Of a report that does not say it. */
+/** The interval of a report that does not give one. */
 const USUAL_INTERVAL_MS = 1000;
 
-/** Of nodes that are not heard, those of which nothing else tells why they are silent. */
+/** Unheard nodes whose silence has no other explanation yet. */
 function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const unheard = nodes.map(node => ({
     node,
@@ -108,7 +112,7 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     isSilent: node.state === 'silent',
   }));
   return fellTogether(unheard, TOGETHER_SENTENCES).map(group => {
-    // In the order in which all others are told.
+    // The order of all other sentences.
     const silent = new Set(group.map(({ node }) => node));
     const fell = nodes.filter(node => silent.has(node));
     const rack = racks(fell);
@@ -121,17 +125,20 @@ function together(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   });
 }
 
-/** So many nodes have a sentence each, the worst first; the rest share one. */
+/** So many nodes get a sentence each, the worst first; the rest share one. */
 const EACH_MOST = 3;
 
-/** What is later than this, and than half of its interval, is no hiccup: half of it is what the flag `late` stands for. */
+/**
+ * A report that is later than this, and than half of its interval, counts as late. The flag `late` uses half the
+ * interval as well.
+ */
 const DELAY_LEAST_US = 1e6;
 
 /** Nodes that are heard and make their reports late. */
 function delays(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const late: { node: Surveyed; us: number }[] = [];
   for (const node of nodes) {
-    // One that is uncertain may be so for this.
+    // A late node may be uncertain for this very reason.
     if (node.state !== 'live' && node.state !== 'uncertain') continue;
     const us = snapshot.lateOf(node.index);
     if (us > DELAY_LEAST_US && us > 500 * snapshot.intervalOf(node.index)) late.push({ node, us });
@@ -161,11 +168,11 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const known = nodes.filter(({ state }) => state === 'live');
   const skews = Float64Array.from(known, ({ index }) => snapshot.overview.skews[index] as number);
   const sorted = skews.slice().sort();
-  // Nearly always none is far off, and then neither is the median.
+  // Nearly always no clock is far off, and then the median is not far off either.
   if (Math.max(-(sorted[0] ?? 0), sorted.at(-1) ?? 0) <= SKEW_LEAST_S) return [];
   const median = sorted[sorted.length >> 1] ?? 0;
   const found: Oddity[] = [];
-  // One clock is behind or all the others are ahead: with three nodes that can be told.
+  // Either one clock is behind or all the others are ahead. With three nodes this can be decided.
   const master = known.length >= 3 && Math.abs(median) > SKEW_LEAST_S ? median : 0;
   if (master !== 0)
     found.push({
@@ -177,7 +184,8 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
     .map((node, i) => ({ node, skew: (skews[i] ?? 0) - master }))
     .filter(({ skew }) => Math.abs(skew) > SKEW_LEAST_S)
     .sort((a, b) => Math.abs(b.skew) - Math.abs(a.skew));
-  // A rack whose time server is wrong is one thing: those that are as far off to the figure that is shown are in one sentence.
+  // A rack with a wrong time server is one anomaly: clocks that are equally far off, to the shown figure, share a
+  // sentence.
   const byDistance = new Map<string, Surveyed[]>();
   for (const { node, skew } of odd) {
     const far = ahead(skew, master === 0 ? '' : 'the others');
@@ -202,17 +210,17 @@ function clocks(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Fewer siblings do not make a rule, and neither do they when more than a tenth of them differ. */
+/** Fewer siblings do not make a rule. There is no rule either if more than a tenth of them differ. */
 const SIBLINGS_LEAST = 3;
 const ODD_SHARE = 0.1;
 
 function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const { kernels: running } = snapshot.overview;
   const sorted = running.slice().sort();
-  // Nearly always all run the same: then there is nothing to compare.
+  // Nearly always all nodes run the same kernel: then there is nothing to compare.
   if (sorted[sorted.lastIndexOf(0) + 1] === sorted.at(-1)) return [];
   const families = new Map<string, Map<number, Surveyed[]>>();
-  // Neighbours are siblings, nearly always, and run what the one before runs: they need no look-up.
+  // Neighbours are nearly always siblings with the same kernel, so they need no look-up.
   let [prefix, lastKernel] = ['', 0];
   let same: Surveyed[] = [];
   for (const node of nodes) {
@@ -248,12 +256,12 @@ function kernels(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Nodes that report at another interval than most: somebody has set it, for a time or for good. */
+/** Nodes that report at another interval than most: somebody has set it, temporarily or permanently. */
 function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   const groups = new Map<number, Surveyed[]>();
   let [last, same]: [number, Surveyed[]] = [0, []];
   for (const node of nodes) {
-    // Of those that say nothing any more nobody knows.
+    // The interval of a node that is no longer heard is unknown.
     if (node.state !== 'live') continue;
     const ms = snapshot.intervalOf(node.index);
     if (ms === 0) continue;
@@ -288,7 +296,10 @@ function intervals(snapshot: Snapshot, nodes: readonly Surveyed[]): Oddity[] {
   return found;
 }
 
-/** Nodes that report, and are not trusted: why they are told to be what they are. `rivals`: those of whom it is told that they have one. */
+/**
+ * Nodes that report and are rejected: why they are in their state. `rivals`: nodes that already have a sentence about a
+ * duplicate identity.
+ */
 function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: ReadonlySet<Surveyed>): Oddity[] {
   if (Object.keys(snapshot.refused).length === 0) return [];
   const found: (RefusedNode & { node: Surveyed })[] = [];
@@ -307,9 +318,9 @@ function refused(snapshot: Snapshot, nodes: readonly Surveyed[], rivals: Readonl
 
 const RIVAL = enums.reason.indexOf('rival');
 
-/** That more than one machine has a name: whose reports are taken, and whose are refused. */
+/** More than one machine uses a name: whose reports are accepted, and whose are rejected. */
 function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: readonly SenderEntry[]): string {
-  // A record that was left half-written knows none.
+  // A half-written record has no address.
   const node = snapshot.node(index);
   const address = node.address || 'one';
   const others = refused.filter(entry => entry.address !== address).map(entry => entry.address);
@@ -318,7 +329,7 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   const [all] = bySource(refused.map(entry => ({ ...entry, address: '' }))) as [Source];
   const often = `rival, ${oftenText(snapshot, all)}`;
   const advice = 'give each a name of its own';
-  // Who was refused has the name by now: both have one address, or it is long ago that the other was heard.
+  // The rejected sender owns the name by now: either both have the same address, or the other was last heard long ago.
   if (others.length === 0 && !isBefore)
     return (
       `${oneLine(name)}: two machines or senders have reported under this name, and ${address}, which has it now, was rejected ` +
@@ -336,7 +347,7 @@ function rivalText(snapshot: Snapshot, { name, index }: Surveyed, refused: reado
   return `${oneLine(name)}: ${count} machines ${report} under this name: ${told.join(', ')}; ${advice}`;
 }
 
-/** Names that more than one machine has, as who was refused of late tells. */
+/** Names that more than one machine uses, as recent rejections show. */
 function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
   const byName = new Map<string, SenderEntry[]>();
   for (const entry of lately)
@@ -356,7 +367,7 @@ function rivals(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: reado
   return found;
 }
 
-/** From where something was refused of late, the most recent first. */
+/** The sources of recent rejections, the most recent first. */
 function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: readonly Surveyed[]): Oddity[] {
   const sources = bySource(lately);
   const found = sources.slice(0, EACH_MOST).map((source): Oddity => {
@@ -375,10 +386,10 @@ function senders(snapshot: Snapshot, lately: readonly SenderEntry[], nodes: read
   return found;
 }
 
-/** Links that are down or dark, and those that have not been listened to for long; each with its nodes. */
+/** Links that are down or dark, and links that have been listened to only for a short time; each with its nodes. */
 function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Surveyed[]): Oddity[] {
   const silentAfter = Number(snapshot.evidence.silentAfterNs) / 1e6;
-  // While the receiver itself has just begun, that is said of all links at once.
+  // Right after the receiver starts, one sentence about the receiver says this for all links.
   const isNew = (link: LinkEntry) =>
     snapshot.listenedMs >= silentAfter && link.nodes > 0 && linkState(link).up && listenedMs(link) < silentAfter;
   const told = [
@@ -397,7 +408,7 @@ function links(snapshot: Snapshot, news: readonly LinkNews[], nodes: readonly Su
   }));
 }
 
-/** Fewer drops than one in so many are told in the headline alone: what was dropped once is counted for as long as a board lives. */
+/** A smaller share of drops appears in the headline only, because a drop is counted for as long as the board lives. */
 const DROPS_SHARE = 10_000;
 
 /** Packets of any kind that this machine or its interfaces dropped before they reached a socket. */
@@ -405,7 +416,7 @@ export function earlyDrops({ header, links }: Snapshot): number {
   return links.reduce((sum, { missed }) => sum + missed, header.softnet_drops ?? 0);
 }
 
-/** What the kernel dropped, by what can be done about it. */
+/** What the kernel dropped, grouped by the remedy. */
 function drops(snapshot: Snapshot): Oddity[] {
   const { kernel_drops = 0, unfit_drops = 0, received = 0 } = snapshot.header;
   const early = earlyDrops(snapshot);
@@ -451,7 +462,9 @@ function receiver(snapshot: Snapshot): Oddity[] {
   ];
 }
 
-/** What is odd, the receiver first: when it tells nothing, nothing else is said. Of the nodes that were chosen alone. */
+/**
+ * All anomalies, the receiver's first. If the receiver is stalled, there are no others. Restricted to the chosen nodes.
+ */
 export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] {
   const found = receiver(snapshot);
   if (strangers.length > 0) {
@@ -461,7 +474,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
   if (snapshot.stalled || snapshot.retired) return found;
   found.push(...drops(snapshot));
   const news = linkNews(snapshot);
-  // Of who fell with a link, or is refused, is told why it is silent.
+  // Nodes behind a failed link and nodes that are rejected already have an explanation for their silence.
   const fallen = new Set(news.map(({ number }) => number));
   const lately = lateSenders(snapshot);
   const twice = rivals(snapshot, lately, all);
@@ -482,7 +495,7 @@ export function oddities({ snapshot, all, nodes, strangers }: Survey): Oddity[] 
     ...together(snapshot, unexplained),
     ...byReason,
     ...twice,
-    // What ails the others is none of who asks about these.
+    // Ailments of other nodes do not matter to a user who asks about these.
     ...ailing(nodes),
     ...senders(snapshot, others, all),
     ...[delays, clocks, kernels, intervals].flatMap(look => look(snapshot, all)),

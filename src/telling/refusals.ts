@@ -1,4 +1,5 @@
-// What is refused, in sentences: nodes that are told to be silent, though they report, and sources of reports that prove nothing. Pure.
+// Sentences about rejections: nodes that are silent although they report, and sources whose reports prove nothing.
+// Pure.
 
 import { formatDuration } from '../common/durations.js';
 import { foldParts } from '../common/hostlists.js';
@@ -9,14 +10,14 @@ import type { State } from '../shm/liveness.js';
 import { type Refusal, SENDERS_EACH, type SenderEntry, type Snapshot } from '../shm/reader.js';
 import { distanceText, LATELY_MS, reasonText, refusalText, sinceMs } from '../shm/sentences.js';
 
-/** A node that has no newer report than one that was refused. */
+/** A node whose newest report was rejected. */
 export interface RefusedNode {
   readonly name: string;
   readonly state: State;
   readonly refusal: Refusal;
 }
 
-/** A few parts of a host list, cut where it goes on. */
+/** A few parts of a host list, shortened. */
 export function shownNames(names: readonly string[], most = 4): string {
   const parts = foldParts(names.map(oneLine));
   const cut = parts.slice(0, most).map(part => (part.length > 60 ? `${part.slice(0, 59)}…` : part));
@@ -39,7 +40,7 @@ function textOf(nodes: readonly RefusedNode[]): string {
   return `${names} ${are}: their reports are rejected, ${why}, the last ${formatDuration(youngMs)} ago`;
 }
 
-/** A sentence for each state and reason, of those that were refused within the last minute. */
+/** One sentence for each state and reason, about nodes that were rejected within the last minute. */
 export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text: string; nodes: N[] }[] {
   const kinds = new Map<string, N[]>();
   for (const node of nodes) {
@@ -52,20 +53,23 @@ export function refusedTexts<N extends RefusedNode>(nodes: readonly N[]): { text
   return [...kinds.values()].map(some => ({ text: textOf(some), nodes: some }));
 }
 
-/** Who was refused of late, the most recent first. A late report is no fault of who sent it: a newer one was there. */
+/**
+ * The senders that were rejected recently, the most recent first. A late report is not the sender's fault: a newer one
+ * had already arrived.
+ */
 export function lateSenders(snapshot: Snapshot): SenderEntry[] {
   const late = enums.reason.indexOf('late');
   return snapshot.senders.filter(({ reason, lastNs }) => reason !== late && sinceMs(snapshot, lastNs) <= LATELY_MS);
 }
 
-/** How often, and since when, something was refused. */
+/** How often, and since when, something was rejected. */
 export function oftenText(snapshot: Snapshot, { count, firstNs, lastNs }: Omit<Source, 'names'>): string {
   const last = `${formatDuration(sinceMs(snapshot, lastNs))} ago`;
   if (count === 1) return `once, ${last}`;
   return `${count} times in ${formatDuration(Math.max(0, Number(lastNs - firstNs) / 1e6))}, the last ${last}`;
 }
 
-/** What a source sends whose signature is missing or false, and why that may be. */
+/** What a source with a missing or false signature sends, and the possible reason. */
 const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>> = {
   auth_missing: ['reports without the required signature', 'it has no key file, or somebody forges reports'],
   key_id: ['reports signed with a key that the receiver does not have', 'its key is of another cluster, or an old one'],
@@ -74,24 +78,27 @@ const SIGNATURES: Readonly<Record<string, readonly [sends: string, why: string]>
 
 const signatureOf = ({ reason }: Pick<Source, 'reason'>) => SIGNATURES[enums.reason[reason] ?? ''];
 
-/** Whether the name in what was refused proves nothing, since its signature is missing or false. */
+/** Whether the name in a rejected report proves nothing, because its signature is missing or false. */
 export function isUnproved(source: Pick<Source, 'reason'>): boolean {
   return signatureOf(source) !== undefined;
 }
 
-/** What a source claims to be: one name whole, of several a few. */
+/** The claimed name: a single one whole, of several names a few. */
 const claimed = (names: readonly string[]) => (names.length === 1 ? oneLine(names[0] ?? '') : shownNames(names));
 
-/** Under which names a source sends: what it claims, of which nothing is known. */
+/** The names under which a source sends. They are claims; nothing is known about them. */
 function claimText(snapshot: Snapshot, { reason, names }: Source): string {
   if (names.length === 0) return '';
   if (names.length === 1) return ` under the name ${claimed(names)}`;
-  // The board has no room for more of one reason.
+  // The board has no room for more entries of one reason.
   const isFull = snapshot.senders.filter(entry => entry.reason === reason).length >= SENDERS_EACH;
   return ` under ${isFull ? 'at least ' : ''}${names.length} names (${shownNames(names)})`;
 }
 
-/** What came from a source and was refused: of a false signature the source is told, since the name in it proves nothing. */
+/**
+ * What came from a source and was rejected. With a false signature the sentence names the source, because the name in
+ * the report proves nothing.
+ */
 export function sourceText(snapshot: Snapshot, source: Source): string {
   const reason = enums.reason[source.reason] ?? String(source.reason);
   const often = oftenText(snapshot, source);
@@ -103,8 +110,9 @@ export function sourceText(snapshot: Snapshot, source: Source): string {
 }
 
 /**
- * Why these are not heard, as far as what was refused tells: sentences of those whose own reports were, and of each source that claims the
- * name of another and proves nothing, which may be that node, with a wrong key, or anybody.
+ * Why these nodes are not heard, as far as the rejections tell: one sentence for nodes whose own reports were rejected,
+ * and one for each source that claims the name of such a node without proof. That source may be the node with a wrong
+ * key, or anybody.
  */
 export function unheardTexts(snapshot: Snapshot, refused: readonly RefusedNode[], names: Iterable<string>): string[] {
   const told = refusedTexts(refused);

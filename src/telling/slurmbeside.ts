@@ -1,5 +1,6 @@
-// What Slurm says, beside what the board says: of each node its state and jobs, and sentences where the two disagree. Goes by what the
-// reader of Slurm has left, never asks Slurm itself, and concludes nothing from an answer that is old.
+// What Slurm says beside what the board says: the state and jobs of each node, and a sentence wherever the two
+// disagree. Uses the files that the Slurm reader has left, never asks Slurm itself, and concludes nothing from an old
+// answer.
 
 import { formatDuration } from '../common/durations.js';
 import { expand } from '../common/hostlists.js';
@@ -26,13 +27,13 @@ import type { Oddity } from './oddities.js';
 import { shownNames } from './refusals.js';
 import type { Survey, Surveyed } from './survey.js';
 
-/** What Slurm says of a node of the board. */
+/** What Slurm says about a node of the board. */
 export interface SlurmSide {
   readonly node: SlurmNode;
   readonly jobs: readonly Job[];
 }
 
-/** Jobs that are named in one sentence. */
+/** How many jobs one sentence names. */
 const JOBS_SHOWN = 4;
 
 /** The ids of jobs, a few of them. */
@@ -57,13 +58,16 @@ const SENTENCES: Readonly<Record<Kind, (who: string, all: readonly Difference[],
     busy_without_job: who => `${who}: busy without a job: processes that a job left, or somebody who is logged in`,
   };
 
-/** What the reader has left and who of it is who on the board: what takes long, and holds until one of both changes. */
+/**
+ * The reader's files and the mapping of their names to the board: this takes long to make, and is valid until either of
+ * them changes.
+ */
 export class Pairing {
   readonly matched: Matched;
   readonly nodes: ReadonlyMap<string, SlurmNode>;
   readonly jobs: ReadonlyMap<string, readonly Job[]>;
 
-  /** `names`: those of the board. */
+  /** `names`: the names on the board. */
   constructor(
     readonly found: Found,
     readonly names: readonly string[],
@@ -78,7 +82,7 @@ export class Pairing {
 export class Beside {
   readonly #state: State | undefined;
   readonly #now = monotonicMs();
-  /** Why nothing is known, or what is known is old; a sentence. */
+  /** A sentence that says why nothing is known, or that what is known is old. */
   readonly trouble: string | undefined;
 
   constructor(readonly pairing: Pairing) {
@@ -87,12 +91,12 @@ export class Beside {
     this.trouble = state === undefined ? why : stateTrouble(state, this.#now);
   }
 
-  /** Whether anything is known of Slurm, however old. */
+  /** Whether anything is known about Slurm, however old. */
   get isKnown(): boolean {
     return this.#state !== undefined;
   }
 
-  /** What is to be told of what Slurm hides, in a sentence. */
+  /** A sentence about what Slurm hides. */
   get hidden(): string | undefined {
     const { private_data = '' } = this.#state ?? {};
     return private_data.split(',').includes('jobs')
@@ -104,7 +108,7 @@ export class Beside {
     return this.#state?.jobs.list ?? [];
   }
 
-  /** The jobs on the node of that NodeName. */
+  /** The jobs on the node with that NodeName. */
   jobsOn(name: string): readonly Job[] {
     return this.pairing.jobs.get(name) ?? [];
   }
@@ -113,13 +117,13 @@ export class Beside {
     return this.pairing.nodes.get(name);
   }
 
-  /** Of a node by its name on the board; undefined: Slurm does not know it. */
+  /** The node by its name on the board; undefined: Slurm does not know it. */
   of(name: string): SlurmSide | undefined {
     const node = this.pairing.nodes.get(this.pairing.matched.nodeName.get(name) ?? '');
     return node && { node, jobs: this.jobsOn(node.name) };
   }
 
-  /** Columns for the table; in brackets where the answer is old. */
+  /** Columns for the table; in brackets if the answer is old. */
   get columns(): ExtraColumn[] {
     const told = (text: string | undefined) =>
       text === undefined || text === '' || this.trouble === undefined ? text || undefined : `[${text}]`;
@@ -139,7 +143,7 @@ export class Beside {
     ];
   }
 
-  /** Of a node, for programs. */
+  /** One node, for programs. */
   json(name: string): object | undefined {
     const side = this.of(name);
     if (side === undefined) return undefined;
@@ -148,7 +152,7 @@ export class Beside {
     return { node_name, host, state, reason, cpus, cpus_used, gpus, gpus_used, jobs };
   }
 
-  /** How old it is and what is wrong with it, for programs. */
+  /** The age of the answer and what is wrong with it, for programs. */
   get head(): object {
     const { cluster, version, nodes, jobs } = this.#state ?? {};
     return {
@@ -160,7 +164,7 @@ export class Beside {
     };
   }
 
-  /** Where Slurm and the board disagree about these nodes, and who is known to one of them alone. */
+  /** Where Slurm and the board disagree about these nodes, and which nodes only one of them knows. */
   oddities({ snapshot, all, nodes }: Survey): Oddity[] {
     const tell = (text: string, of: readonly Surveyed[] = []): Oddity => ({ kind: 'slurm', nodes: of, text });
     if (this.trouble !== undefined) return [tell(this.trouble)];
@@ -185,7 +189,7 @@ export class Beside {
     const alone = boardAlone.flatMap(name => chosen.get(name) ?? []).filter(({ state }) => state !== 'left');
     if (alone.length > 0 && this.pairing.nodes.size > 0)
       found.push(tell(`on the board, and not known to Slurm: ${shownNames(alone.map(({ name }) => name))}`, alone));
-    // Who is switched off has no reason to report.
+    // A node that is powered down has no reason to report.
     const missing = slurmAlone.filter(name => {
       const state = nodeState(this.pairing.nodes.get(name)?.state ?? '');
       return !savesPower(state) && state.base !== 'FUTURE';
@@ -195,7 +199,7 @@ export class Beside {
     return found;
   }
 
-  /** Of a node in lines, for its page. */
+  /** One node as lines for its page. */
   facts(name: string): string[][] {
     const side = this.of(name);
     if (side === undefined) return [];
@@ -228,22 +232,22 @@ export class Beside {
   }
 }
 
-/** What the reader has left in that folder, beside that snapshot. */
+/** The reader's files in that folder, beside that snapshot. */
 export function besideOf(folder: string, snapshot: Snapshot): Beside {
   return new Beside(new Pairing(readState(folder), snapshot.names()));
 }
 
-/** The same for who looks again and again, and waits for no file. */
+/** The same for a program that looks again and again and must not wait for a file. */
 export class BesideFollower {
   readonly #file: StateFollower;
   #pairing: Pairing | undefined;
 
-  /** `changed` is called when the reader has left something new. */
+  /** `changed` is called when the reader has left a new file. */
   constructor(folder: string, changed: () => void) {
     this.#file = new StateFollower(folder, changed);
   }
 
-  /** What is known now. `names`: those of the board, the same array while they are the same. */
+  /** What is known now. `names`: those of the board; the same array as long as they are the same. */
   beside(names: readonly string[]): Beside {
     const { found } = this.#file;
     if (this.#pairing?.found !== found || this.#pairing.names !== names) this.#pairing = new Pairing(found, names);

@@ -21,14 +21,14 @@ export function worstFirst(nodes: readonly Surveyed[], byName = byNames): Survey
   return [...states.values()].flatMap(some => some.sort(byName));
 }
 
-/** Orders two values; what is not known comes last. */
+/** Compares two values; an unknown value comes last. */
 export function compareValues(a: Value, b: Value, upward: boolean): number {
   if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined);
   const by = a < b ? -1 : a > b ? 1 : 0;
   return upward ? by : -by;
 }
 
-/** By a field, then by name; reads that field alone of every node. */
+/** By a field, then by name. Reads only that field of every node. */
 export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting, byName = byNames): Surveyed[] {
   if (field.name === 'state') {
     const by = (a: Surveyed, b: Surveyed) => (RANK.get(a.state) ?? 0) - (RANK.get(b.state) ?? 0);
@@ -44,7 +44,7 @@ export function inOrder({ snapshot, nodes }: Survey, { field, upward }: Sorting,
     .map(({ node }) => node);
 }
 
-/** In the order that was asked for: `load`, `-load`. Throws an InputError for what is not a field. */
+/** Sorts as the user asked: `load`, `-load`. Throws an InputError for something that is not a field. */
 export async function ordered(found: Survey, sort: string | undefined): Promise<Surveyed[]> {
   if (sort === undefined) return worstFirst(found.nodes);
   const { sortField } = await import('./columns.js');
@@ -54,11 +54,14 @@ export async function ordered(found: Survey, sort: string | undefined): Promise<
 const NAME = structs.record.fields.name;
 const NAME_WORDS = NAME.count / 4;
 
-/** The names of a board and their order, remembered: they stay while a board lives, and to read and sort them takes long. */
+/**
+ * The names of a board and their order. They are kept because they do not change while a board lives, and reading and
+ * sorting them takes long.
+ */
 export class Roster {
   #names: string[] = [];
   #ranks = new Int32Array();
-  /** The names' bytes, by which they are known again. */
+  /** The bytes of the names, which show whether they are still the same. */
   #words = new Uint32Array();
 
   /** The names of all nodes of the snapshot. */
@@ -67,7 +70,7 @@ export class Roster {
     return this.#names;
   }
 
-  /** By name, for the nodes of which the names were asked for last. */
+  /** The order by name of the nodes whose names were asked for last. */
   readonly byName: Comparison = (a, b) => (this.#ranks[a.index] ?? 0) - (this.#ranks[b.index] ?? 0);
 
   #isOf(snapshot: Snapshot): boolean {

@@ -1,4 +1,4 @@
-// The JSON of status: see docs/json.md, which says what every key means and what may change.
+// The JSON of status: docs/json.md says what every key means and what may change.
 
 import { fold } from '../common/hostlists.js';
 import { json } from '../common/output.js';
@@ -14,18 +14,21 @@ import type { Beside } from './slurmbeside.js';
 import { closeObject, keyPart, putBootId, putNumber, putRates, putReport, putText } from './structjson.js';
 import type { Surveyed } from './survey.js';
 
-/** A write is worth so much. */
+/** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
-/** More than the JSON of any node: two hundred keys of 30 bytes, numbers of 20 digits, and six bytes for each of a text. */
+/**
+ * More than the JSON of any node takes: two hundred keys of 30 bytes, numbers of 20 digits, and six bytes for each
+ * character of a text.
+ */
 const NODE_MOST = 1 << 16;
 
 type Enum = keyof typeof enums;
-/** Fields of a report whose numbers have words, and of which enum these are. */
+/** Fields of a report whose numbers have words, and the enum of each. */
 const WORDED = Object.entries<{ unit: string }>(structs.report.fields).flatMap(([field, { unit }]) =>
   unit.startsWith('enum ') ? [[field as keyof Report, enums[unit.slice(5) as Enum]] as const] : [],
 );
 
-/** The words for the numbers of a report: of each enum its word, of each mask the names of its bits. */
+/** The words for the numbers of a report: for an enum its word, for a mask the names of its bits. */
 function namesOf(report: Report) {
   const words = WORDED.flatMap(([field, of]) => {
     const word = of[Number(report[field] ?? -1)];
@@ -42,7 +45,7 @@ function namesOf(report: Report) {
 
 const { fields } = structs.report;
 
-/** Every byte of a report by which its names are found. */
+/** All bytes of a report that determine these words. */
 const NAMED_BYTES = [
   ...WORDED.map(([field]) => fields[field as keyof typeof fields].offset),
   fields.gpu_count.offset,
@@ -59,16 +62,16 @@ function bytesOf(offset: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => offset + i);
 }
 
-/** Names that were found, by those bytes: nearly all nodes have the same few. */
+/** The words that were found, by those bytes: nearly all nodes have the same few. */
 const foundNames = new Map<string, Uint8Array>();
-/** Whoever forges reports can make more of them than there is room for. */
+/** A limit, because a forger could make more of them than there is room for. */
 const MOST_FOUND = 1024;
 
-/** Those of the last node, and what was found by them. */
+/** The bytes of the last node, and what was found for them. */
 const lastBytes = new Uint8Array(NAMED_BYTES.length);
 let lastPart: Uint8Array | undefined;
 
-/** Whether the bytes are those of the last node; takes them. */
+/** Whether the bytes are those of the last node; stores them. */
 function takeNamed(view: DataView, report: number): boolean {
   let isSame = true;
   for (let i = 0; i < lastBytes.length; i++) {
@@ -89,7 +92,7 @@ function putNames(page: Page, view: DataView, report: number): void {
   page.part(lastPart);
 }
 
-/** What the record counts, in this order. */
+/** The counters of the record, in this order. */
 const COUNTS = (
   [
     ...[['reports', 'accepted'] as const],
@@ -116,7 +119,7 @@ const KEYS = {
   rates: keyPart('rates'),
 };
 
-/** A text behind its key; nothing where there is none. */
+/** A text after its key; nothing if there is no text. */
 function putWord(page: Page, key: Prepared, text: string | undefined): void {
   if (text === undefined) return;
   page.prepared(key);
@@ -129,7 +132,7 @@ function putKeyed(page: Page, key: Prepared, value: number | undefined): void {
   putNumber(page, value);
 }
 
-/** All that is told of a node, as an object with `more` at its end. */
+/** All that is known about a node, as an object with `more` at its end. */
 function putNode(page: Page, node: Node, more: string): void {
   const { view, state, reportAt: report, refusedSince, ailments, lastRefusal } = node;
   const begin = page.length;
@@ -165,14 +168,14 @@ function putNode(page: Page, node: Node, more: string): void {
   closeObject(page, begin);
 }
 
-/** A chosen column as JSON has it: a field of the report as it is there, so that what passes 2^53 is a decimal string. */
+/** A chosen column in JSON: a field keeps its raw value, so a number beyond 2^53 is a decimal string. */
 function chosenValue(node: Node, { name, field }: Column): unknown {
   if (name === 'boot_id' || field.source !== name || !Object.hasOwn(structs.report.fields, name))
     return field.value(node);
   return node.field(name as Parameters<Node['field']>[0]);
 }
 
-/** The columns that were chosen alone, numbers without units; what was not measured is absent. */
+/** Only the chosen columns, with numbers without units. A value that was not measured is absent. */
 function chosenJson(node: Node, columns: readonly Column[]) {
   const values = columns.map(column => [column.name, chosenValue(node, column)] as const);
   return { name: node.name, state: node.state, ...Object.fromEntries(values) };
@@ -181,7 +184,10 @@ function chosenJson(node: Node, columns: readonly Column[]) {
 /** Writes a node as an object, with `more` at its end. A node takes at most NODE_MOST bytes. */
 type NodePut = (page: Page, node: Node, more?: object) => void;
 
-/** Tells of a node all that is known, or its name, its state and those columns. Throws an InputError for a column that there is not. */
+/**
+ * Chooses what is written about a node: all that is known, or its name, its state and those columns. Throws an
+ * InputError for a column that does not exist.
+ */
 function nodePut(columns: readonly string[] | undefined): NodePut {
   if (columns === undefined)
     return (page, node, more) => putNode(page, node, more === undefined ? '' : `,${json(more).slice(1, -1)}`);
@@ -189,7 +195,7 @@ function nodePut(columns: readonly string[] | undefined): NodePut {
   return (page, node, more) => page.part(Buffer.from(json({ ...chosenJson(node, chosen), ...more })));
 }
 
-/** The same as text, for who tells of few nodes at a time. */
+/** The same as text, for programs that write about few nodes at a time. */
 export function nodeTeller(columns?: readonly string[]): (node: Node) => string {
   const put = nodePut(columns);
   const page = new Page(NODE_MOST);
@@ -247,7 +253,7 @@ function oddityJson({ kind, nodes, text }: Oddity) {
   return { kind, nodes: nodes.length === 0 ? undefined : fold(nodes.map(({ name }) => name)), text };
 }
 
-/** What is told of the board and its receiver. */
+/** What is written about the board and its receiver. */
 export function boardJson(snapshot: Snapshot) {
   const { header } = snapshot;
   return {
@@ -279,20 +285,21 @@ export function boardJson(snapshot: Snapshot) {
   };
 }
 
-/** What is told besides the nodes and what is odd, and how. */
+/** What is written besides the nodes and the anomalies, and in which form. */
 export interface Form {
   readonly totals?: Totals | undefined;
   readonly groups?: readonly object[] | undefined;
-  /** Of nodes: these alone. */
+  /** Only these nodes. */
   readonly columns?: readonly string[] | undefined;
-  /** What Slurm says of each node. */
+  /** What Slurm says about each node. */
   readonly beside?: Beside | undefined;
-  /** All in one line, as NDJSON has it. */
+  /** All in one line, as in NDJSON. */
   readonly inOneLine?: boolean;
 }
 
 /**
- * One object, piece by piece, each valid until the next is asked for: a board of 10,000 nodes is 60 MB of JSON. Throws an InputError for a column that there is not.
+ * One object, piece by piece; each piece is valid until the next one is asked for, because a board of 10,000 nodes is
+ * 60 MB of JSON. Throws an InputError for a column that does not exist.
  */
 export function jsonPieces(
   snapshot: Snapshot,

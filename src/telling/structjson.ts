@@ -1,5 +1,5 @@
-// Writes structs of the contract as JSON from where they lie, as `json` has what `decode` and `decodeReport` make of them: no object is made
-// of any field. A board of 10,000 nodes is some 60 MB of it.
+// Writes structs of the contract as JSON directly from their bytes, with the same result as `json` of what `decode` and
+// `decodeReport` return. It makes no object for any field, because a board of 10,000 nodes is some 60 MB of JSON.
 
 import { json } from '../common/output.js';
 import { type Page, Prepared } from '../common/page.js';
@@ -7,7 +7,7 @@ import { type Field, getter, isBig, type ShownField, type StructName, shownField
 import { bits, structs } from '../layout/layout.gen.js';
 import { type Counter, CPU_SHARES, CPU_TIMES, INTERFACE_COUNTERS, Pair, REPORT_COUNTERS } from '../shm/rates.js';
 
-/** Writes what begins at `base`. */
+/** Writes the struct that begins at `base`. */
 export type Put = (page: Page, view: DataView, base: number) => void;
 
 const QUOTE = 0x22;
@@ -22,12 +22,12 @@ const BACKSLASH = 0x5c;
 const TOO_HIGH = 0x200000;
 const TWO_TO_32 = 2 ** 32;
 
-/** What goes before the value of a key that is not the first. */
+/** The text before the value of a key that is not the first. */
 export function keyPart(name: string): Prepared {
   return new Prepared(`,${json(name)}:`);
 }
 
-/** A text as JSON: nearly every one is printable ASCII, which JSON has as it is. */
+/** A text as JSON. Nearly every text is printable ASCII, which JSON keeps as it is. */
 export function putText(page: Page, text: string): void {
   const { bytes } = page;
   let at = page.length;
@@ -44,18 +44,18 @@ export function putText(page: Page, text: string): void {
   page.length = at;
 }
 
-/** Whether JSON, or a terminal, wants it written otherwise, or it has more than a byte. */
+/** Whether JSON or a terminal needs the character escaped, or it has more than one byte. */
 function isSpecial(code: number): boolean {
   return code < 0x20 || code > 0x7e || code === QUOTE || code === BACKSLASH;
 }
 
-/** A number that need not be whole, as `json` has it. */
+/** A number that may have a fraction, as `json` writes it. */
 export function putNumber(page: Page, value: number): void {
   if (value >= 0 && value < 1e12) page.short(value, 3);
   else page.text(json(value));
 }
 
-/** Ends what was begun there, each part of which begins with a comma: the first one becomes the opening bracket. */
+/** Closes what was begun there. Each part begins with a comma; the first comma becomes the opening bracket. */
 function close(page: Page, begin: number, opening: number, closing: number): void {
   if (page.length === begin) page.length++;
   page.bytes[begin] = opening;
@@ -76,7 +76,7 @@ const comma = (page: Page) => {
   page.bytes[page.length++] = COMMA;
 };
 
-/** Text up to its first NUL. Nearly every one is printable ASCII, which JSON has as it is. */
+/** Text up to its first NUL. Nearly every text is printable ASCII, which JSON keeps as it is. */
 function textPut({ offset, count }: Field, decoded: (view: DataView, base: number) => unknown): Put {
   return (page, view, base) => {
     const { bytes } = page;
@@ -110,7 +110,7 @@ function putBig(page: Page, high: number, low: number, big: () => bigint): void 
   page.bytes[page.length++] = QUOTE;
 }
 
-/** Writes a number of at most 32 bits in decimal digits; undefined: the type is another. */
+/** Writes a number of at most 32 bits in decimal digits; undefined: the type is another one. */
 export function smallPut(type: string): Put | undefined {
   switch (type) {
     case 'u8':
@@ -128,7 +128,7 @@ export function smallPut(type: string): Put | undefined {
   }
 }
 
-/** Writes one value; an element of an array where `at` is its place. Of a count beyond 2^53 it writes nothing. */
+/** Writes one value; of an array the element `at`. Writes nothing for a count beyond 2^53. */
 function scalarPut({ type, unit }: Field): Put {
   if (type !== 'u64' && type !== 'i64') return smallPut(type) ?? structPut(type as StructName);
   const big = (view: DataView, at: number) =>
@@ -146,7 +146,7 @@ function scalarPut({ type, unit }: Field): Put {
   };
 }
 
-/** An element is null where an object would lack the key. */
+/** An element is null where an object would leave out the key. */
 const NULL = new Prepared('null');
 
 function listPut(field: Field, count: (view: DataView, base: number) => number): Put {
@@ -174,7 +174,7 @@ function fieldPut(struct: StructName, name: string, field: Field): Put {
   return (page, view, base) => one(page, view, base + offset);
 }
 
-/** The same with its key; without a value there is no key. */
+/** The same with its key; without a value there is no key either. */
 function keyed(name: string, put: Put): Put {
   const key = keyPart(name);
   return (page, view, base) => {
@@ -188,7 +188,7 @@ function keyed(name: string, put: Put): Put {
 
 const ofStructs = new Map<StructName, Put>();
 
-/** Writes every field of a struct, measured or not. */
+/** Writes every field of a struct, whether it was measured or not. */
 export function structPut(struct: StructName): Put {
   let put = ofStructs.get(struct);
   if (put === undefined) {
@@ -245,12 +245,15 @@ export const putBootId: Put = (page, view, base) => {
   page.text(`"${view.getBigUint64(at, true).toString(16).padStart(16, '0')}"`);
 };
 
-/** The fields that were measured, by the two words of `valid`: nodes of one kind have the same. */
+/** The fields that were measured, by the two words of `valid`. Nodes of the same type have the same fields. */
 const measuredPuts = new Map<number, readonly Put[]>();
-/** Whoever forges reports can make more kinds than there is room for. */
+/** A limit, because a forger could make more combinations than there is room for. */
 const MOST_KINDS = 128;
 const VALID_AT = structs.report.fields.valid.offset;
-/** The sets in the second word: with what no contract knows beside them, the two words pass 2^53. */
+/**
+ * The sets in the second word. Bits that the contract does not know are kept too, so that the two words together can
+ * exceed 2^53.
+ */
 const HIGH_SETS = Object.values<number>(bits.valid).reduce(
   (mask, bit) => (bit < 32 ? mask : mask | (1 << (bit - 32))),
   0,
@@ -273,7 +276,7 @@ function putsOf(view: DataView, base: number): readonly Put[] {
   return puts;
 }
 
-/** Writes a report as `decodeReport` has it, with `boot_id` as JSON has ids. */
+/** Writes a report as `decodeReport` returns it, with `boot_id` in the form of ids in JSON. */
 export const putReport: Put = (page, view, base) => {
   const puts = putsOf(view, base);
   const begin = page.length;
@@ -296,7 +299,7 @@ function putRate(page: Page, key: Prepared, rate: number): void {
   putNumber(page, rate);
 }
 
-/** Rates of a network entry, which is found as number `i`, or is a sum. */
+/** Rates of a network entry, which is number `i` or the sum of all. */
 function putEntryRates(page: Page, view: DataView, entry: number, i: number, sum?: 'net_rest' | 'fabric'): void {
   const begin = page.length;
   putEntryName(page, view, entry);
@@ -311,7 +314,7 @@ function putEntryRates(page: Page, view: DataView, entry: number, i: number, sum
   closeObject(page, begin);
 }
 
-/** Writes what `rates` has of two reports, behind this key; nothing where there are no rates. */
+/** Writes what `rates` returns for two reports, after this key; nothing if there are no rates. */
 export function putRates(
   page: Page,
   key: Prepared,

@@ -1,4 +1,4 @@
-// Colours for a terminal that wants them: always beside words, never instead of them. NO_COLOR turns them off.
+// Colours for terminals that support them. They stand beside words and never replace them. NO_COLOR turns them off.
 
 import { styleText } from 'node:util';
 
@@ -22,7 +22,7 @@ export interface Painter {
 
 const PLAIN: Painter = { state: (_, text) => text, title: text => text, odd: text => text };
 
-// Not asked again by styleText, which knows other variables than those that were asked here.
+// styleText must not decide again: it looks at other variables than those that were checked here.
 const paint = (style: Style, text: string) => styleText(style, text, { validateStream: false });
 
 const COLOURED: Painter = {
@@ -31,7 +31,7 @@ const COLOURED: Painter = {
   odd: text => paint('yellow', text),
 };
 
-/** Paints when it is asked to always, or when stdout is a terminal that can and nobody has said no. */
+/** Paints if it is told to always, or if stdout is a terminal with colours and nobody has turned them off. */
 export function painter(when: 'auto' | 'always' | 'never', stdout = process.stdout, env = process.env): Painter {
   const wanted = stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   return when === 'always' || (when === 'auto' && wanted) ? COLOURED : PLAIN;

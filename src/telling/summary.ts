@@ -1,4 +1,5 @@
-// The line that sums up a board: how many nodes are how, for how long everything was heard, what was refused or dropped. Pure.
+// The line that sums up a board: the states of its nodes, for how long there were no gaps, and what was rejected or
+// dropped. Pure.
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
@@ -7,7 +8,7 @@ import { countTexts, linkState, mirrorText, plural } from '../shm/sentences.js';
 import { earlyDrops } from './oddities.js';
 import type { Survey } from './survey.js';
 
-/** What was dropped, by where; nothing where nothing was. */
+/** What was dropped, and where; empty if nothing was. */
 function droppedText(snapshot: Snapshot): string[] {
   const { kernel_drops = 0, unfit_drops = 0 } = snapshot.header;
   const counts = [
@@ -19,15 +20,15 @@ function droppedText(snapshot: Snapshot): string[] {
   return told.length === 0 ? [] : [`dropped ${told.join(', ')}`];
 }
 
-/** Whether something may have been sent to the receiver that it cannot have heard: a link by which nodes reported is down. */
+/** Whether reports may have been sent that the receiver cannot have heard: a link by which nodes reported is down. */
 const isDeaf = ({ links }: Snapshot) => links.some(link => link.nodes > 0 && !linkState(link).up);
 
-/** What the receiver says of itself and the nodes, in one line. */
+/** One line about the receiver and the nodes. */
 export function headline({ snapshot, nodes, counts }: Survey): string {
   return headlineOf(snapshot, nodes.length, counts, nodes.filter(({ ails }) => ails !== 0).length);
 }
 
-/** The same of so many nodes, of which so many are in each state, and something ails so many. */
+/** The same from counts: of nodes, of nodes in each state, and of ailing nodes. */
 export function headlineOf(snapshot: Snapshot, nodes: number, counts: Survey['counts'], ailing: number): string {
   const cluster = snapshot.header.cluster_name === '' ? '' : `${oneLine(snapshot.header.cluster_name)}: `;
   const some = nodes === snapshot.count ? '' : ` of ${snapshot.count}`;

@@ -1,31 +1,31 @@
-// One look over all nodes of a snapshot: their names, states, ages, and what tells the odd one out. Judges nothing.
+// One look at all nodes of a snapshot: their names, states, ages, and what shows the odd one out. Judges nothing.
 
 import { usable } from '../common/failure.js';
 import { readNodes } from '../common/hostlists.js';
 import { countStates, NUMBERED, type State } from '../shm/liveness.js';
 import type { Node, Snapshot, Totals } from '../shm/reader.js';
 
-/** A node as the survey has it; all else is in `snapshot.node(index)`. */
+/** A node of the survey; all other data is in `snapshot.node(index)`. */
 export interface Surveyed {
   readonly index: number;
   readonly name: string;
   readonly state: State;
-  /** Bits of its ailments. */
+  /** The bits of its ailments. */
   readonly ails: number;
 }
 
 export interface Survey {
   readonly snapshot: Snapshot;
-  /** All of them: what is odd is odd among all. */
+  /** All nodes: an anomaly is a difference from all of them. */
   readonly all: readonly Surveyed[];
-  /** Those that were chosen, in the order of the board. */
+  /** The chosen nodes, in the order of the board. */
   readonly nodes: readonly Surveyed[];
   readonly counts: Readonly<Record<State, number>>;
   /** Names that were chosen and are not on the board. */
   readonly strangers: readonly string[];
 }
 
-/** The names that a verb is asked about, by -w and by lists without it; undefined: all. */
+/** The names that the user asks a verb about, by -w or by lists without it; undefined: all. */
 export function namesOf(verb: string, nodes: string[] | undefined, lists: readonly string[]): string[] | undefined {
   if (lists.length === 0) return nodes;
   return [...(nodes ?? []), ...usable(verb, () => lists.flatMap(list => readNodes(list)))];
@@ -36,7 +36,7 @@ export interface Choice {
   readonly holds?: ((node: Node) => boolean) | undefined;
 }
 
-/** How many of these nodes there are of each state. */
+/** How many of these nodes are in each state. */
 export function countsOf(snapshot: Snapshot, nodes: readonly Surveyed[]): Record<State, number> {
   const { states } = snapshot.overview;
   return countStates(
@@ -44,7 +44,7 @@ export function countsOf(snapshot: Snapshot, nodes: readonly Surveyed[]): Record
   );
 }
 
-/** Looks over the nodes that are chosen, all of them when nothing is said. `names`: of all nodes, where they are known. */
+/** Looks at the chosen nodes, or at all of them if none are chosen. `names`: those of all nodes, if they are known. */
 export function survey(
   snapshot: Snapshot,
   { among, holds }: Choice = {},
@@ -66,12 +66,14 @@ export function survey(
   return { snapshot, all, nodes, counts: countsOf(snapshot, nodes), strangers: [...(missing ?? [])] };
 }
 
-/** Whether there is something to say of a node: it is not live, or something ails it. */
+/** Whether a node needs a sentence: it is not live, or it has an ailment. */
 export function isException({ state, ails }: Surveyed): boolean {
   return state !== 'live' || ails !== 0;
 }
 
-/** What the live ones of the nodes that were chosen have, use and move together; undefined where nothing is known of any node. */
+/**
+ * What the live nodes among the chosen ones have, use and move together; undefined if nothing is known about any node.
+ */
 export function totalsOf({ snapshot, nodes }: Survey): Totals | undefined {
   if (snapshot.stalled || snapshot.retired) return undefined;
   const { states } = snapshot.overview;

@@ -1,30 +1,37 @@
-// Which nodes fell silent together, so that one thing is to blame: as many within one interval as chance does not bring. Pure: no board, no
-// clock. docs/liveness.md argues for it, and has its rates.
+// Which nodes fell silent together, so that one cause is likely: more of them within one interval than chance explains.
+// Pure: no board, no clock. docs/liveness.md has the argument and the rates.
 
 /** A node that is not heard. */
 export interface Unheard {
-  /** Of its last report, ms. */
+  /** The age of its last report, ms. */
   readonly ageMs: number;
-  /** At which it reported. */
+  /** Its interval, ms. */
   readonly intervalMs: number;
-  /** That it is gone is known; of others it is likely, and they count among the deaths around. */
+  /** Whether the node is known to be gone. Others are probably gone; they count among the deaths around it. */
   readonly isSilent: boolean;
 }
 
 /**
- * Within how many intervals the last reports of nodes that die at once lie: one, and what a report may come early or late; of two racks that
- * die a moment apart two and a half. What is likelier than `chance` is chance: of deaths one by one more lie in a wide window.
+ * How many intervals apart the last reports of nodes that die at once can lie: one, plus what a report may come early
+ * or late; two and a half for two racks that die a moment apart. A group that is more likely than `chance` is explained
+ * by chance: a wide window holds more independent deaths.
  */
 const WINDOWS = [
   { intervals: 1.1, chance: 1e-5 },
   { intervals: 2.6, chance: 1e-20 },
 ] as const;
-/** The times around in which deaths are counted, in windows: those that begin with the window, end with it, or have it in their middle. */
+/**
+ * The surroundings in which deaths are counted, in windows: stretches that begin with the window, end with it, or have
+ * it in their middle.
+ */
 const STRETCHES = [2, 4, 16, 64];
-/** Deaths per window that are expected where there are no others: none in four windows is no proof that there are fewer. */
+/**
+ * The deaths per window that are assumed if there are no others: none in four windows does not prove that there are
+ * fewer.
+ */
 const RATE_LEAST = 1 / 3;
 
-/** Whether so many are more than chance brings at that rate: by Chernoff's bound for a Poisson number. */
+/** Whether so many deaths are more than chance explains at that rate, by Chernoff's bound for a Poisson variable. */
 function isBeyondChance(count: number, rate: number, chance: number): boolean {
   return count > rate && count - rate - count * Math.log(count / rate) < Math.log(chance);
 }
@@ -40,7 +47,10 @@ function below(sorted: Float64Array, limit: number): number {
   return low;
 }
 
-/** Deaths per window around the one that begins at that age, `within` which there are so many: the most that any stretch gives. */
+/**
+ * Deaths per window around the window that begins at that age and holds `within` deaths: the largest rate of any
+ * stretch.
+ */
 function rateAround(ages: Float64Array, age: number, window: number, within: number): number {
   let rate = RATE_LEAST;
   for (const windows of STRETCHES) {
@@ -53,7 +63,7 @@ function rateAround(ages: Float64Array, age: number, window: number, within: num
   return rate;
 }
 
-/** The largest group of nodes of one interval, sorted by their ages, that chance does not explain: from which to which. */
+/** The first and last of the largest group that chance does not explain, among nodes of one interval sorted by age. */
 function largest(nodes: readonly Unheard[], window: number, chance: number): [from: number, end: number] | undefined {
   const ages = Float64Array.from(nodes, ({ ageMs }) => ageMs);
   const found: { from: number; end: number; silent: number }[] = [];
@@ -71,7 +81,7 @@ function largest(nodes: readonly Unheard[], window: number, chance: number): [fr
   return group && [group.from, group.end];
 }
 
-/** The silent nodes among these that fell together: at most so many groups for each interval, the largest first. */
+/** The silent nodes that fell together: at most so many groups for each interval, the largest first. */
 export function fellTogether<T extends Unheard>(nodes: readonly T[], most: number): T[][] {
   const found: T[][] = [];
   const byInterval = new Map<number, T[]>();

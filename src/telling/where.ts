@@ -1,4 +1,5 @@
-// Conditions over the readings of a node: mem_avail < 1GiB && state == live. Parses and evaluates; knows no board.
+// Conditions on the readings of a node: mem_avail < 1GiB && state == live. Parses and evaluates; knows nothing of
+// boards.
 
 import { UsageError } from '../common/failure.js';
 import { compilePattern } from '../common/patterns.js';
@@ -10,10 +11,10 @@ import { EXAMPLE, isUnit, type Quantity, type Unit, writtenUnit } from '../readi
 import { STATES } from '../shm/liveness.js';
 import type { Node } from '../shm/reader.js';
 
-/** Whether it holds for a node. */
+/** Whether the condition is true for a node. */
 export type Condition = (node: Node) => boolean;
 
-/** The same of one entry of a node, where the condition is about each of them: of a GPU, say. */
+/** The same for one entry of a node, if the condition is about each of them, for example each GPU. */
 type Holds = (node: Node, entry: number) => boolean;
 
 type Kind = 'word' | 'number' | 'text' | 'sign' | 'end';
@@ -21,17 +22,17 @@ type Kind = 'word' | 'number' | 'text' | 'sign' | 'end';
 interface Token {
   readonly kind: Kind;
   readonly text: string;
-  /** Of a number: what is written behind it. */
+  /** The unit that is written after a number. */
   readonly unit?: string;
-  /** Where it begins, counted from 1. */
+  /** The column where the token begins, counted from 1. */
   readonly column: number;
 }
 
 const TOKEN =
   /\s*(?:(?<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?:%|°?[A-Za-z]+(?:\/s)?)?(?![\w.]))|(?<word>[A-Za-z_][\w.-]*)|(?<text>"[^"]*"|'[^']*')|(?<sign>&&|\|\||==|!=|!~|<=|>=|[<>!~()]))/y;
-/** A number and what is written behind it; an e belongs to the number only before digits. */
+/** A number and the unit after it. An e is part of the number only before digits. */
 const NUMBER = /^(-?[\d.]+(?:[eE][-+]?\d+)?)(.*)$/s;
-/** Deeper than people write; a text of a million brackets is refused, not a crash. */
+/** Deeper than people write. A text of a million brackets is refused and cannot exhaust the stack. */
 const DEEPEST = 100;
 
 function wrong(column: number, what: string, hint: string): InputError {
@@ -96,7 +97,7 @@ const COMPARE: Record<string, (a: number | string, b: number | string) => boolea
 
 interface Operand {
   readonly token: Token;
-  /** Undefined: it is a number or a text that was written. */
+  /** The reading; undefined: a number or a text was written. */
   readonly reading?: Reading | EntryReading;
   readonly isText: boolean;
   readonly value: (node: Node, entry: number) => Value;
@@ -108,12 +109,12 @@ function valuesOf(reading: Reading | EntryReading): Operand['value'] {
 
 const article = (quantity: Quantity) => `${/^[aeio]/.test(quantity) ? 'an' : 'a'} ${quantity}`;
 
-/** Scaled without the last figures, in which binary fractions are wrong: 0.1 s is 100 ms. */
+/** Rounds off the last figures, where binary fractions are wrong: 0.1 s is 100 ms. */
 function scaled(value: number, by: number): number {
   return by === 1 ? value : Number((value * by).toPrecision(12));
 }
 
-/** What was written beside a reading as a value of it: in its unit, or as a share of what it is a part of. Throws an InputError. */
+/** The number beside a reading, as a value of it: in its unit, or as a share of its whole. Throws an InputError. */
 function writtenValue({ token }: Operand, reading: Reading | EntryReading): Operand['value'] {
   const { text, unit = '', column } = token;
   const { name, total, wantsUnit } = reading;
@@ -142,12 +143,12 @@ function writtenValue({ token }: Operand, reading: Reading | EntryReading): Oper
   throw wrong(column, `${name} is ${article(quantity)}, ${quote(text)} is not`, example);
 }
 
-/** What the values of the other reading are multiplied by to be in this one's unit. */
+/** The factor that converts the other reading's values into this one's unit. */
 function factorOf(one: Unit, other: Unit): number {
   return other.size / one.size;
 }
 
-/** What is not measured compares with nothing, neither as equal nor as different. */
+/** A value that was not measured is neither equal to nor different from anything. */
 function comparison(left: Operand, sign: Token, right: Operand): Holds {
   const compare = COMPARE[sign.text] ?? COMPARE['=='];
   let { value: a } = left;
@@ -176,7 +177,10 @@ function comparison(left: Operand, sign: Token, right: Operand): Holds {
   };
 }
 
-/** Whether a text, or the word of a number that has words, matches a pattern; what is not known neither does nor does not. */
+/**
+ * Whether a text, or the word of a number that has words, matches a pattern. An unknown value neither matches nor fails
+ * to match.
+ */
 function match(left: Operand, sign: Token, right: Token): Holds {
   const { reading } = left;
   const { words } = reading ?? {};
@@ -203,13 +207,13 @@ function match(left: Operand, sign: Token, right: Token): Holds {
   };
 }
 
-/** What holds of one entry at least, or of all that there are; where there is none neither does. */
+/** True if it holds for at least one entry, or for all of them. Without entries neither is true. */
 function ofEntries(all: boolean, list: List, holds: Holds): Holds {
   return node => {
     const slots = entriesOf(cursorOf(node), list);
     let [count, some] = [0, 0];
     for (let entry = 0; entry < slots; entry++) {
-      // Of the places for interfaces not all are in use.
+      // Not all places for interfaces are in use.
       if (!isEntry(cursorOf(node), list, entry)) continue;
       count++;
       if (holds(node, entry)) some++;
@@ -221,7 +225,7 @@ function ofEntries(all: boolean, list: List, holds: Holds): Holds {
 class Parser {
   #at = 0;
   #depth = 0;
-  /** Within any(…) or all(…): of which list the entries are, once that is known. */
+  /** Within any(…) or all(…): the list whose entries are meant, once it is known. */
   #each: { list?: List } | undefined;
 
   constructor(readonly tokens: readonly Token[]) {}
@@ -309,7 +313,7 @@ class Parser {
       return match(left, sign, pattern);
     }
     if (sign.kind !== 'sign' || COMPARE[sign.text] === undefined) {
-      // A field alone: it was measured, and is neither 0 nor empty.
+      // A field alone is true if it was measured and is neither 0 nor empty.
       if (left.reading !== undefined) return (node, entry) => Boolean(left.value(node, entry));
       throw wrong(left.token.column, `${quote(left.token.text)} alone`, 'compare it with a field, as in load > 10');
     }
@@ -321,7 +325,7 @@ class Parser {
     return comparison(left, sign, right);
   }
 
-  /** Refuses a text that is held against a number, which would never hold. */
+  /** Refuses to compare a text with a number, which would never be true. */
   #agree(left: Operand, right: Operand): void {
     for (const [one, other] of [
       [left, right],
@@ -336,7 +340,9 @@ class Parser {
     }
   }
 
-  /** A reading, a number, or a text; `beside`: the reading that it is compared with, whose words it may be. */
+  /**
+   * A reading, a number, or a text. `beside`: the reading that it is compared with; the text may be one of its words.
+   */
   #operand(beside: Operand['reading']): Operand {
     const token = this.#next;
     const { kind, text, column } = token;
@@ -375,7 +381,7 @@ class Parser {
     throw wrong(column, `there is no field ${quote(text)}`, advice);
   }
 
-  /** What is called so: of each entry within any(…) and all(…), and else of the node. */
+  /** The reading of that name: of each entry within any(…) and all(…), otherwise of the node. */
   #reading({ text, column }: Token): Reading | EntryReading | undefined {
     const each = entryReadings().get(text);
     if (each === undefined) return readingOf(text);
@@ -397,24 +403,24 @@ class Parser {
   }
 }
 
-/** What other languages call what there is here, and how it is written. */
+/** Words of other languages, and how to write them here. */
 const MISTAKEN: Readonly<Record<string, readonly [what: string, hint: string]>> = {
   not: ["'not'", 'write ! for not, as in !held'],
   any: ['any without brackets', 'write any(CONDITION)'],
   all: ['all without brackets', 'write all(CONDITION)'],
 };
 
-/** What is asked of the entries of a list, say. */
+/** An example of a condition on the entries of each list. */
 const EACH: Readonly<Record<List, string>> = { group: 'group.temp > 90C', net: '!net.carrier', gpu: 'gpu.util < 5%' };
-/** What an entry of a list is called. */
+/** The name of an entry of a list. */
 const ENTRY: Readonly<Record<List, string>> = { group: 'group of CPUs', net: 'network interface', gpu: 'GPU' };
 
-/** Reads a condition. Throws an InputError of one line, with the column and the nearest name. */
+/** Parses a condition. Throws an InputError of one line, with the column and the nearest name. */
 export function parseCondition(text: string): Condition {
   return new Parser(tokens(text)).whole();
 }
 
-/** The same for a command line: a UsageError of the verb. */
+/** The same for a command line: throws a UsageError of the verb. */
 export function filter(verb: string, text: string): Condition {
   try {
     return parseCondition(text);
