@@ -1,4 +1,4 @@
-// Counts the nodes of a board by their state, and names those that are asked for: reads liveness and nothing else.
+// Counts the nodes of a board by state, and names those that are asked for. Reads liveness and nothing else.
 
 import { countStates, mayBeRefused, NUMBERED, type State } from '../shm/liveness.js';
 import type { BoardReader, Roll } from '../shm/reader.js';
@@ -9,25 +9,28 @@ import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 export interface Counted {
   readonly name: string;
   readonly state: State;
-  /** For how long it is gone, when it said goodbye. */
+  /** How long ago it left, if it said goodbye. */
   readonly leftMs: number | undefined;
 }
 
 export interface Census {
   readonly counts: Readonly<Record<State, number>>;
-  /** Those that were asked for, in the order of the board. */
+  /** The wanted nodes, in the order of the board. */
   readonly kept: readonly Counted[];
-  /** Names that were asked about and are not on the board. */
+  /** Names that were asked for and are not on the board. */
   readonly strangers: readonly string[];
-  /** Sentences about what is likelier at fault than the nodes that were asked about, and why some of the kept are not heard. */
+  /**
+   * Sentences about causes that are more likely than the nodes themselves, and why some of the kept nodes are not
+   * heard.
+   */
   readonly remarks: readonly string[];
-  /** The monitor's own word at the end: nothing is known about nodes when it is stalled or retired. */
+  /** The last sentence: nothing is known about nodes, because the monitor is stalled or retired. */
   readonly stalled: boolean;
   readonly closed: boolean;
   readonly heartbeatAgeMs: number;
 }
 
-/** What to keep, and of which nodes alone; all when undefined. */
+/** What to keep, and among which nodes; undefined: all. */
 export interface Question {
   readonly keep: (state: State) => boolean;
   readonly among?: readonly string[] | undefined;
@@ -47,7 +50,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   const remarks = linkRemarks(roll, asked);
   if (!stalled && !retired && Object.keys(roll.board.refused).length > 0) {
     const unheard = kept.flatMap((index, i) => (mayBeRefused(NUMBERED[states[index]!]!) ? names[i]! : []));
-    // The roll is good no longer once the reader is asked for more.
+    // The roll is valid only until the reader is asked for something else.
     const { board } = roll;
     const refused = refusedNodes(reader, unheard);
     remarks.push(...unheardTexts(board, refused, [...unheard, ...strangers]));
@@ -66,7 +69,7 @@ export function takeCensus(reader: BoardReader, { keep, among }: Question): Cens
   };
 }
 
-/** What there is to say of links, where a node that was asked about is behind them. */
+/** Sentences about links that have a wanted node behind them. */
 function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string[] {
   const news = linkNews(roll.board, roll);
   if (news.length === 0 || asked === undefined) return news.map(({ text }) => text);
@@ -74,7 +77,7 @@ function linkRemarks(roll: Roll, asked: ReadonlySet<number> | undefined): string
   return news.filter(({ number }) => behind.has(number)).map(({ text }) => text);
 }
 
-/** Those of these nodes whose reports are rejected. */
+/** The nodes among these whose reports are rejected. */
 function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNode[] {
   const found: RefusedNode[] = [];
   for (const name of names)
@@ -83,7 +86,7 @@ function refusedNodes(reader: BoardReader, names: readonly string[]): RefusedNod
   return found;
 }
 
-/** The numbers of the nodes of these names; names that the board has not go to `strangers`. */
+/** The numbers of the nodes of these names; names that are not on the board go to `strangers`. */
 function found(roll: Roll, names: readonly string[], strangers: Set<string>): ReadonlySet<number> {
   const indexes = new Set<number>();
   for (const name of names) {

@@ -1,5 +1,5 @@
-// Whether the nodes are well, in one line and an exit code as Nagios has them: for monitors, and for prologs of jobs.
-// Blames no node for a receiver that is stalled.
+// Whether the nodes are well, in one line and a Nagios exit code: for monitors, and for prologs of jobs. Blames no node
+// when the receiver is stalled.
 
 import { Failure } from '../common/failure.js';
 import { foldParts } from '../common/hostlists.js';
@@ -46,20 +46,20 @@ For Slurm's PrologSlurmctld use beoboard-gate: it waits for nodes that may come 
 Exit codes: 0 OK, 1 warning, 2 critical, 3 unknown, and wrong usage.`,
 });
 
-/** A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */
+/** A node that left a short time ago was shut down on purpose; from this age on somebody may have forgotten it. */
 const LEFT_TOO_LONG_MS = 600_000;
 
 const WORDS = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const;
 type Code = 0 | 1 | 2 | 3;
 
-/** What makes the line: code, what is wrong or right, figures for graphs. */
+/** The parts of the line: the code, what is wrong or right, and figures for graphs. */
 interface Verdict {
   readonly code: Code;
   readonly text: string;
   readonly figures?: string;
 }
 
-/** A few parts of a host list: monitors cut long lines. */
+/** A few parts of a host list, because monitors cut long lines. */
 function shown(names: readonly string[]): string {
   const parts = foldParts(names);
   const most = 5;
@@ -71,10 +71,10 @@ function limitOf({ number, percent }: Portion, total: number): number {
   return percent ? (number * total) / 100 : number;
 }
 
-/** The names of those whom each ailment ails. */
+/** The names of the nodes with each ailment. */
 export type Ailing = ReadonlyMap<Ailment, readonly string[]>;
 
-/** What ails the nodes that are asked about, but for what is to be ignored. */
+/** The ailments of the chosen nodes, without the ignored ones. */
 function lookForAilments(
   reader: BoardReader,
   among: readonly string[] | undefined,
@@ -96,19 +96,19 @@ function lookForAilments(
 type Fail = Values<'fail'>['fail'];
 type Limits = Values<'warning' | 'critical'> & { readonly fail?: Fail };
 
-/** Whether names that are not on the board count: nothing is known about them. */
+/** Whether names that are not on the board count as faults, because nothing is known about them. */
 function excused(strangers: readonly string[], fail: Fail): boolean {
   return fail === 'open' && strangers.length > 0;
 }
 
-/** The groups that are not empty, how many and who. */
+/** The groups that are not empty, with their numbers and names. */
 function told(groups: readonly (readonly [what: string, names: readonly string[]])[]): string[] {
   return groups
     .filter(([, names]) => names.length > 0)
     .map(([what, names]) => `${names.length} ${what} (${shown(names)})`);
 }
 
-/** The verdict where the nodes count for which a condition holds. */
+/** The verdict with --where: nodes count for which the condition holds. */
 export function judgeSelection(
   { names, asked, strangers, remarks }: Pick<Selection, 'names' | 'asked' | 'strangers' | 'remarks'>,
   condition: string,
@@ -132,7 +132,7 @@ export function judgeSelection(
   };
 }
 
-/** The verdict on a board that tells something. */
+/** The verdict on a board that has something to report. */
 export function judgeCensus(census: Census, options: Limits, ailing: Ailing = new Map()): Verdict {
   const { counts, kept, strangers, remarks } = census;
   const open = excused(strangers, options.fail);
@@ -149,7 +149,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
   const total = Object.values(counts).reduce((a, b) => a + b, 0) + strangers.length;
   const excess = open ? strangers.length : 0;
   const bad = groups.slice(0, 3).reduce((sum, [, names]) => sum + names.length, 0) - excess;
-  // Nobody twice: one that is uncertain may be ill, too.
+  // No node is counted twice: an uncertain one may have an ailment too.
   const doubtful = new Set([...groups.flatMap(([, names]) => names), ...ill]).size - excess;
   const [warning, critical] = [limitOf(options.warning, total), limitOf(options.critical, total)];
   const code = bad > critical ? 2 : doubtful > warning ? 1 : 0;
@@ -176,7 +176,7 @@ export function judgeCensus(census: Census, options: Limits, ailing: Ailing = ne
   };
 }
 
-/** What to say when nothing is known, as was asked for. */
+/** The answer when nothing is known, as the options say. */
 function ignorance(why: string, fail: Fail): Verdict {
   const code = fail === 'open' ? 0 : fail === 'closed' ? 2 : 3;
   return { code, text: `${why}${fail === undefined ? '' : `; fails ${fail}`}` };
@@ -208,7 +208,7 @@ export async function main(argv: string[]): Promise<number> {
   try {
     verdict = await lookAtBoard(parseVerb(verb, argv).values);
   } catch (error) {
-    // A monitor takes 2 as critical and reads stdout alone.
+    // A monitor takes 2 as critical and reads stdout only.
     if (!(error instanceof UsageError || error instanceof Failure)) throw error;
     verdict = ignorance(error.message, readAlone(verb, argv, 'fail'));
   }

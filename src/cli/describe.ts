@@ -1,4 +1,5 @@
-// What each name means that can be asked for: fields of a report, columns, flags, entries; in what unit, from where, and what it does not mean.
+// What every name means that can be asked for (fields of a report, columns, flags, entries), its unit, its source, and
+// what it does not mean.
 
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
 import { json, print } from '../common/output.js';
@@ -45,12 +46,12 @@ function fullName(entry: Entry): string {
   return entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
 }
 
-/** Readings that are not as the report has them: those of the board, sums, flags. */
+/** Readings that are not plain fields of the report: those of the board, sums, flags. */
 function ownReadings(): Reading[] {
   return allReadings().filter(({ source }) => source === undefined);
 }
 
-/** The bit of the report that a reading is, as its table has it; undefined: it is none. */
+/** The bit of the report that a reading stands for, by the name in its table; undefined: it is not a bit. */
 function bitOf({ name, source }: AnyReading) {
   const [field] = source === undefined ? [] : find(source);
   const table = field && tables[tableOf(field)];
@@ -58,12 +59,12 @@ function bitOf({ name, source }: AnyReading) {
   return bit && field && { ...bit, of: fullName(field) };
 }
 
-/** The table in which the values or bits of a field are named. */
+/** The table that names the values or bits of a field. */
 function tableOf({ field, unit }: Entry): string {
   return field === 'valid' ? 'bits valid' : unit;
 }
 
-/** A name as it is asked for: the fields of entries under the name of their list. */
+/** A name as users write it: the fields of entries under the name of their list. */
 function askedName(entry: Entry): string {
   const holder = [...holders].find(([, struct]) => struct === entry.struct && entry.struct !== 'report')?.[0];
   return entry.struct === 'report' ? entry.field : `${holder}.${entry.field}`;
@@ -101,14 +102,14 @@ function* list(): Generator<string> {
 
 const row = (label: string, text: string) => (text === '' ? '' : `  ${label.padEnd(12)}${text}\n`);
 
-/** The names by which a field is asked for, beside its own. */
+/** Other names by which a field can be asked for. */
 function otherNames(entry: Entry): string {
   const source = entry.struct === 'report' ? entry.field : `${entry.struct}.${entry.field}`;
   const all: AnyReading[] = [...allReadings(), ...entryReadings().values()];
   const others = all.filter(
     reading => reading.source === source && bitOf(reading) === undefined && reading.name !== fullName(entry),
   );
-  // Without its unit a name has another.
+  // The name without its unit is another name.
   return others
     .map(({ name, unit, wantsUnit }) =>
       wantsUnit && name !== source ? `${name} (in ${unit.label || 'parts of 1'})` : name,
@@ -116,7 +117,7 @@ function otherNames(entry: Entry): string {
     .join(', ');
 }
 
-/** What is not a field of the report, or a bit of one. */
+/** What is neither a field of the report nor a bit of one. */
 function* explainReading(reading: AnyReading): Generator<string> {
   const bit = bitOf(reading);
   const column = COLUMNS.find(({ name }) => name === reading.name);
@@ -145,17 +146,17 @@ function* explain(entry: Entry): Generator<string> {
     yield row(`${what} ${value}`, meaning === '' ? name : `${name}: ${meaning}`);
 }
 
-/** What somebody may mean by a name: a reading that is not a field, and fields. */
+/** What a user may mean by a name: a reading that is not a field, or fields. */
 function meant(name: string): { reading: AnyReading | undefined; entries: Entry[] } {
   const reading = readingOf(name) ?? entryReadings().get(name);
   const isOwn = reading !== undefined && (reading.source === undefined || bitOf(reading) !== undefined);
   const entries = find(name);
-  // Another name of a field, its rate, or one entry's.
+  // Another name of a field, its rate, or a field of one entry.
   if (entries.length === 0 && !isOwn && reading?.source !== undefined) entries.push(...find(reading.source));
   return { reading: isOwn ? reading : undefined, entries };
 }
 
-/** What a name means, in lines; none for what is not a name. */
+/** The meaning of a name, in lines; empty for an unknown name. */
 export function explained(name: string): string[] {
   const { reading, entries } = meant(name);
   const own = reading === undefined ? [] : [...explainReading(reading)];

@@ -1,5 +1,5 @@
-// Everything in a board's file, raw, and the first thing that is wrong with it. Reads the file itself, so that it can
-// show one that no reader would believe; judges by the contract only.
+// All of a board's file, raw, and the first error in it. Reads the file itself, so that it can show a board that no
+// reader would accept. Judges by the contract only.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure } from '../common/failure.js';
@@ -30,12 +30,12 @@ type Header = Decoded<'board_header'>;
 
 const HEADER = structs.board_header.bytes;
 
-/** Of a file that is larger only what a board says that it is. */
+/** Of a larger file, only as much is read as its header says the board has. */
 const MOST_BYTES = 2 ** 32 - 1;
-/** As much as Node reads at once. */
+/** The most that Node reads at once. */
 const PIECE_BYTES = 2 ** 30;
 
-/** The file, in memory of our own: what is dumped does not change while it is printed. */
+/** The file, copied into our own memory: what is dumped must not change while it is printed. */
 interface Copy {
   /** Of the file. */
   bytes: number;
@@ -46,7 +46,7 @@ function openFile(path: string, owner: number | string | undefined): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
   } catch (error) {
-    // What readers say of it, in their words.
+    // What readers say about it, in their words.
     const opened = tryBoard(path, owner);
     if (opened.state !== 'ready') throw new NoBoard(opened.state, path, opened.why);
     opened.board.unmap();
@@ -62,7 +62,7 @@ function read(fd: number, bytes: number): DataView {
   return new DataView(into.buffer, 0, length);
 }
 
-/** What lies behind the end of a board is none of it, and of what is not a board the beginning is enough. */
+/** Bytes after the end of a board are not part of it. If the file is not a board, its beginning is enough. */
 function boardBytes(header: DataView, fileBytes: number): number {
   if (header.byteLength < HEADER) return header.byteLength;
   const { magic, file_bytes } = decode('board_header', header, 0);
@@ -82,7 +82,7 @@ function readFile(path: string, owner: number | string | undefined): Copy {
   }
 }
 
-/** Whether all parts lie within what was read, which may be another file than the one that was judged. */
+/** Whether all parts lie within the bytes that were read; the file may have been replaced since it was judged. */
 function fits(header: Header, bytes: number): boolean {
   const { slots, slots_offset, slot_stride, record_stride } = header;
   const ends = [
@@ -96,25 +96,25 @@ function fits(header: Header, bytes: number): boolean {
   return ends.every(end => end <= bytes) && slots_offset + slots * slot_stride <= record_stride;
 }
 
-/** As "Names" in the contract has it. */
+/** As defined in "Names" of the contract. */
 function hashOf(name: Uint8Array, seed: bigint): bigint {
   let h = 0xcbf29ce484222325n ^ seed;
   for (const byte of name) h = BigInt.asUintN(64, (h ^ BigInt(byte)) * 0x100000001b3n);
   return h ^ (h >> 32n);
 }
 
-/** What a block is, by its two sequences. */
+/** The state of a block, by its two sequences. */
 function blockState({ head, tail }: { head: bigint; tail: bigint }): 'empty' | 'whole' | 'half-written' {
   if (head === 0n && tail === 0n) return 'empty';
   return head === tail && (head & 1n) === 0n ? 'whole' : 'half-written';
 }
 
-/** Links 1 to this one may have an entry; the one behind them stands for all others. */
+/** Links 1 to this number may have an entry; the one after them stands for all others. */
 const LINKS_MOST = 30;
 const OTHER_LINKS = LINKS_MOST + 1;
-/** The subject of an event that is of no record and of no link. */
+/** The subject of an event that is about neither a record nor a link. */
 const NO_SUBJECT = 0xffffffffn;
-/** Kinds of events, by what their subject is. */
+/** Kinds of events by their subjects. */
 const OF_RECORDS: readonly string[] = ['restart', 'reboot', 'reset', 'goodbye', 'refusal'];
 const OF_LINKS: readonly string[] = ['link_up', 'link_down', 'dark', 'lit'];
 
@@ -135,7 +135,7 @@ interface DumpedRecord {
   slots: { offset: number; state: ReturnType<typeof blockState> }[];
 }
 
-/** A board's file as its header says it lies; `wrong` is the first thing that does not agree with the contract. */
+/** A board's file, laid out as its header says; `wrong` is the first thing that does not agree with the contract. */
 class Dump {
   readonly header: Header | undefined;
   readonly state: string;
@@ -157,7 +157,7 @@ class Dump {
     if (opened.state === 'ready') opened.board.unmap();
     else this.wrong = opened.why;
     this.header = view.byteLength >= HEADER ? decode('board_header', view, 0) : undefined;
-    // A geometry that opening did not check is not followed.
+    // A geometry that the checks of opening rejected is not followed.
     const checked = opened.state === 'ready' || opened.state === 'retired';
     this.#readable = checked && this.header !== undefined && fits(this.header, view.byteLength);
     if (checked && !this.#readable) this.wrong = 'it changed while it was read; look again';
@@ -165,7 +165,7 @@ class Dump {
       this.wrong ??= this.#checkIndex() ?? this.#checkLinks() ?? this.#checkSenders() ?? this.#checkEvents();
   }
 
-  /** The entries of a table that something was written into. */
+  /** The entries of a table that were written at least once. */
   *#entries<S extends 'link' | 'sender' | 'event'>(struct: S): Generator<Entry<S>> {
     const { header, view } = this;
     if (header === undefined || !this.#readable) return;
@@ -179,7 +179,7 @@ class Dump {
     }
   }
 
-  /** Those that are in use; what lies behind them is nobody's. */
+  /** The entries in use; nothing is defined about the bytes after them. */
   *links(): Generator<Entry<'link'>> {
     const used = this.header?.links_used ?? 0;
     for (const link of this.#entries('link'))
@@ -245,7 +245,7 @@ class Dump {
       if (OF_LINKS.includes(kind) && (subject === 0n || subject > BigInt(used)) && subject !== BigInt(OTHER_LINKS))
         return `event ${event} is of link ${subject}, which has no entry`;
     }
-    // An empty ring is that of a board that has taken another's place, and goes on with its numbers.
+    // An empty ring belongs to a board that has replaced another one and continues its numbers.
     if (isWritten && newest > 0n && newest < BigInt(last))
       return `event_last is ${last}, and the newest event in the ring is number ${newest}`;
     return undefined;
@@ -274,7 +274,7 @@ class Dump {
     return end === -1 ? bytes : bytes.subarray(0, end);
   }
 
-  /** Whether the search for a name would come by here. */
+  /** Whether the search for a name would reach this place. */
   #isFound(slot: number, record: number, hash: number): boolean {
     const { index_offset, index_slots, index_stride, index_seed } = this.header as Header;
     const full = hashOf(this.#nameOf(record), index_seed);
@@ -332,7 +332,7 @@ const ofReport = {
 };
 const recordName = getter('record', 'name');
 
-/** What does not agree within one record. A report on its way while the file was read is no fault. */
+/** What does not agree within one record. A report that was written while the file was read is not an error. */
 function recordFault(
   view: DataView,
   { index, offset, column, slots }: DumpedRecord,
@@ -367,9 +367,12 @@ function recordFault(
     : `${at}: its column word has another link, interval or goodbye than its report`;
 }
 
-/** A write is worth so much. */
+/** The buffer size from which a write is worthwhile. */
 const PAGE_BYTES = 1 << 18;
-/** More than what stands between two looks at the room: a record and its slots are 1,000 lines of at most 200 bytes. */
+/**
+ * More than is written between two checks of the space left: a record and its slots are 1,000 lines of at most 200
+ * bytes.
+ */
 const MOST_BETWEEN = 1 << 17;
 
 function* textPieces(dump: Dump): Generator<Uint8Array> {
@@ -381,7 +384,7 @@ function* textPieces(dump: Dump): Generator<Uint8Array> {
     page.length = 0;
     return bytes;
   };
-  // All of it has been looked at by then.
+  // By then all of it has been checked.
   const verdict = () => Buffer.from(`\n${dump.wrong === undefined ? 'no error' : `wrong: ${dump.wrong}`}\n`);
   page.part(Buffer.from(`${dump.path}: ${dump.state}, ${dump.bytes} bytes\n`));
   if (dump.header === undefined) {

@@ -1,4 +1,5 @@
-// Writes the fields of a struct as text from where they lie, a line each: byte, name, value, unit. Knows the contract, and nothing of boards.
+// Writes the fields of a struct as text directly from their bytes, one line each: offset, name, value, unit. Knows the
+// contract, and nothing of boards.
 
 import { type Page, Prepared } from '../common/page.js';
 import { oneLine } from '../common/text.js';
@@ -12,11 +13,11 @@ const A = 0x61;
 /** The high word of 2^53. */
 const TOO_HIGH = 0x200000;
 const TWO_TO_32 = 2 ** 32;
-/** Columns of the byte at which a field lies, and of its name. */
+/** The columns of a field's offset and of its name. */
 const [AT_WIDTH, NAME_WIDTH] = [10, 28];
 const BEYOND = 'beyond 2^53';
 
-/** Text up to its first NUL. Nearly every one is printable ASCII, which is shown as it is. */
+/** Text up to its first NUL. Nearly every text is printable ASCII, which is shown as it is. */
 function textPut(offset: number, count: number, decoded: (view: DataView, base: number) => string): Put {
   return (page, view, base) => {
     const { bytes } = page;
@@ -75,7 +76,7 @@ function valuePut(struct: StructName, name: string, field: Field): Put {
   };
 }
 
-/** One line: `at` is where its field lies in the struct that was asked for. */
+/** One line; `at`: the offset of the field in the outermost struct. */
 function linePut(
   at: number,
   label: string,
@@ -92,7 +93,7 @@ function linePut(
   };
 }
 
-/** Lines of a struct that lies at `at` within the one that was asked for. */
+/** The lines of a struct that lies at `at` within the outermost one. */
 function linesOf(struct: StructName, at: number, prefix: string): Put[] {
   return Object.entries<Field>(structs[struct].fields)
     .filter(([, { kind }]) => kind !== 'reserved')
@@ -109,7 +110,7 @@ function linesOf(struct: StructName, at: number, prefix: string): Put[] {
         const place = at + offset + i * bytes;
         const puts = linesOf(inner, place, count > 0 ? `${label}[${i}].` : `${label}.`);
         return (page, view, base) => {
-          // Of links without an entry nothing is known.
+          // Nothing is known about links without an entry.
           if (inner === 'link_evidence' && isZero(view, base + place, bytes)) return;
           for (const put of puts) put(page, view, base);
         };
@@ -124,7 +125,7 @@ function isZero(view: DataView, from: number, bytes: number): boolean {
 
 const ofStructs = new Map<StructName, Put>();
 
-/** Writes all fields of the struct at `base` but the reserved ones. A struct takes at most 64 KiB. */
+/** Writes all fields of the struct at `base` except the reserved ones. A struct takes at most 64 KiB. */
 export function putLines(page: Page, struct: StructName, view: DataView, base: number): void {
   let put = ofStructs.get(struct);
   if (put === undefined) {

@@ -1,4 +1,4 @@
-// What happens on the board, a line or an object for each thing, as it happens. Looks a few times a second, whatever happens.
+// The events of the board, one line or object each, as they happen. Looks a few times a second.
 
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,16 +32,19 @@ It notices that its reader has gone when it writes the next line. Exit codes: 0 
 never on the board; 2 usage; 4 no board at the start.`,
 });
 
-/** From one look to the next: how late something is told at most. */
+/** The time between two looks: the most that an event can be reported late. */
 const LOOK_MS = 250;
-/** Of so many looks one reads the reports as well, by which ailments are known: twice in the second that one lasts. */
+/**
+ * One of so many looks also reads the reports, because ailments are known by them. So an ailment that lasts a second is
+ * seen twice.
+ */
 const REPORTS_EVERY = 2;
 
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseVerb(verb, argv);
   const stop = new AbortController();
   const { signal } = stop;
-  // Once: whoever waits for a reader that does not read is ended by the second one.
+  // Registered once: if the reader of our output hangs, the second signal ends the program.
   process.once('SIGINT', () => stop.abort()).once('SIGTERM', () => stop.abort());
   if (values.for !== undefined) setTimeout(() => stop.abort(), values.for).unref();
   const paint = painter(values.color);
@@ -52,7 +55,7 @@ export async function main(argv: string[]): Promise<number> {
       const began = performance.now();
       const happened = follower.look(look % REPORTS_EVERY === 0);
       const lines = values.json ? [...objectLines(happened)] : textLines(happened, paint);
-      // Who reads slowly is waited for: what the board does not keep until then is told as lost.
+      // A slow reader of our output is waited for; events that the board does not keep until then are reported as lost.
       if (lines.length > 0 && !process.stdout.write(lines.join('')))
         await once(process.stdout, 'drain', { signal }).catch(() => undefined);
       const strangers = look === 0 ? follower.strangers() : [];

@@ -1,5 +1,6 @@
-// Jobs beside the nodes that they run on: how these are, what of the given CPUs and GPUs is busy, which node is the worst. Reads the board
-// and what the reader of Slurm has left, once; never asks Slurm, and counts as a job's own only what no other job has a part in.
+// Jobs and the nodes they run on: the states of the nodes, how busy the allocated CPUs and GPUs are, and the worst
+// node. Reads the board and the files of the Slurm reader, once; never asks Slurm. Only what no other job shares counts
+// as a job's own.
 
 import { formatDuration } from '../common/durations.js';
 import { defineVerb, parseVerb } from '../common/options.js';
@@ -33,10 +34,10 @@ Job data is what beoboard slurm last wrote. Exit codes: 0 done, 1 nothing is kno
 });
 
 const ROWS = 40;
-/** What people call their jobs may not push everything else away. */
+/** A long job name must not push everything else off the screen. */
 const NAME_MOST = 24;
 
-/** `3 live, 1 silent`; `4` where all are live. */
+/** `3 live, 1 silent`; `4` if all are live. */
 function nodesText({ states }: Told): string {
   const counts = [...states];
   if (counts.length === 1 && counts[0]?.[0] === 'live') return String(counts[0][1]);

@@ -1,6 +1,6 @@
-// What a terminal sends, as keys. Pure.
+// Parses what a terminal sends into keys. Pure.
 
-/** A character, or the name of a key, which has more than one. */
+/** A character, or the name of a key. */
 export type Key = string;
 
 const CONTROL: Readonly<Record<string, Key>> = {
@@ -16,7 +16,7 @@ const CONTROL: Readonly<Record<string, Key>> = {
   '\x1a': 'ctrl-z',
 };
 
-/** By the last character of a sequence; of those that end in ~ by their first number. */
+/** Keys by the last character of their sequence; those that end in ~ by their first number. */
 const SEQUENCE: Readonly<Record<string, Key>> = {
   A: 'up',
   B: 'down',
@@ -34,15 +34,15 @@ const SEQUENCE: Readonly<Record<string, Key>> = {
   '8~': 'end',
 };
 
-/** A whole sequence, the beginning of one, or any other character. */
+/** A whole sequence, the beginning of a sequence, or any other character. */
 const PART = /\x1b(?:\[([\d;:<=>?]*)[ -/]*([@-~])|O([@-~]))|(\x1b(?:\[[\d;:<=>?]*[ -/]*|O)?$)|(.)/gsu;
 
-/** How long what may be the Escape key is waited for to become a sequence, ms: over slow lines these come in pieces. */
+/** How long to wait after what may be the Escape key, ms: over slow lines a sequence arrives in pieces. */
 export const ESCAPE_MS = 50;
 
 /**
- * The keys in what came, and what at its end may be the beginning of a key: it belongs before what comes next. Where
- * nothing comes, `flushed` has the key. What is not a key that we know is left out.
+ * The keys in the input, and the rest at its end that may be the beginning of a key: the caller puts it before the next
+ * input. If nothing follows, `flushed` returns its key. Unknown keys are left out.
  */
 export function readKeys(text: string): { keys: Key[]; rest: string } {
   const keys: Key[] = [];
@@ -61,7 +61,7 @@ export function readKeys(text: string): { keys: Key[]; rest: string } {
   return { keys, rest };
 }
 
-/** The key that such a beginning was, when nothing came behind it. */
+/** The key that such a rest was, if nothing came after it. */
 export function flushed(rest: string): Key[] {
   return rest === '\x1b' ? ['escape'] : [];
 }

@@ -1,4 +1,4 @@
-// All that is known of one node, a line for each field: name, value, unit, and the rate of what is counted. Judges nothing.
+// All that is known about one node, one line per field: name, value, unit, and the rate of counters. Judges nothing.
 
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
@@ -18,7 +18,7 @@ interface Described {
 /** Name, value, unit, rate. */
 type Line = readonly [name: string, value: string, unit: string, rate: string];
 
-/** A value as its unit says that it is meant. */
+/** A value in the meaning of its unit. */
 function shownValue(value: unknown, { unit }: Described): string {
   if (value === undefined) return NOTHING;
   if (Array.isArray(value)) return value.join(' ') || NOTHING;
@@ -29,7 +29,7 @@ function shownValue(value: unknown, { unit }: Described): string {
   return String(value);
 }
 
-/** What an enum's or a bit mask's value is written as needs no unit. */
+/** The word of an enum or bit mask needs no unit. */
 const shownUnit = ({ unit }: Described) => (/^(enum|bits|id\b)/.test(unit) ? '' : unit);
 
 const perSecond = (rate: unknown) =>
@@ -51,7 +51,7 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
     const entries = (value === undefined ? [] : Array.isArray(value) ? value : [value]) as Values[];
     if (entries.length === 0) yield [name, NOTHING, '', ''];
     for (const [i, entry] of entries.entries()) {
-      // Interfaces have names of their own, by which their rates are found again; GPUs and groups have numbers.
+      // Interfaces have names, by which their rates are found; GPUs and groups have numbers.
       const own = typeof entry.name === 'string' ? entry.name : undefined;
       const found = Array.isArray(rate) ? rate.find(other => other.name === own) : rate;
       const label = !Array.isArray(value) ? name : `${name}.${oneLine(own ?? String(i))}`;
@@ -60,7 +60,7 @@ function* linesOf(struct: keyof typeof structs, values: Values, rates: Values, p
   }
 }
 
-/** Those of the record that are told besides its reports. */
+/** The fields of the record that are shown besides its reports. */
 const COUNTED = [['reports', 'accepted'], ...COUNTERS.map(name => [name, name] as const)] as const;
 
 function* recordLines(node: Node): Generator<Line> {

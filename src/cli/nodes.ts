@@ -1,4 +1,5 @@
-// Names of nodes for scripts: those in some states, as one host list. Reads liveness alone, unless it is asked for more.
+// Names of nodes for scripts: the nodes in some states, as one host list. Reads only liveness, unless more is asked
+// for.
 
 import { compareNames, fold } from '../common/hostlists.js';
 import { defineVerb, forms, parseVerb, UsageError } from '../common/options.js';
@@ -44,13 +45,13 @@ nothing is known from Slurm, 2 usage, 4 no board, or a stalled one: then all nod
 the shell loses this code and excludes nobody: write it as in the example.`,
 });
 
-/** Those in the states alone: reads liveness. */
+/** Only the nodes in these states: reads liveness. */
 function counted(reader: BoardReader, question: Question) {
   const census = takeCensus(reader, question);
   return { ...census, names: census.kept.map(({ name }) => name) };
 }
 
-/** Why nothing is known, in one line. */
+/** One line that says why nothing is known. */
 function stalledLine({ closed }: Pick<Census, 'closed'>): string {
   return `${stalledText(closed)}: nothing is known about nodes; see beoboard status`;
 }
@@ -76,7 +77,7 @@ export async function main(argv: string[]): Promise<number> {
     }
     const unknown = beside ? found.names.filter(name => beside.of(name) === undefined) : [];
     const names = beside ? found.names.flatMap(name => beside.of(name)?.node.name ?? []) : found.names;
-    // What was read last is no answer to what holds now.
+    // What was read last does not tell what holds now.
     if (found.stalled && values.where !== undefined) names.length = 0;
     if (values.count) await print([`${names.length}\n`]);
     else if (values.expand) await print(names.sort(compareNames).map(name => `${name}\n`));

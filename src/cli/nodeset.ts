@@ -1,4 +1,4 @@
-// Host lists for scripts: expands, folds and counts them. Reads its command line, or stdin, and never a board.
+// Host lists for scripts: expands, folds and counts them. Reads its command line or stdin, and never a board.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -33,11 +33,11 @@ a name only, with nothing behind them, since Slurm accepts nothing else. --nd fo
 Slurm where nothing follows the last bracket). Exit codes: 0 done, 2 wrong input.`,
 });
 
-/** Its own words for a group and its source: neither a path nor an operator. */
+/** ClusterShell's own syntax for a group and its source: neither a path nor an operator. */
 const GROUP = /^@[\w.-]+(?::[\w.-]+)?$/;
 const LONGEST_ANSWER = 64 << 20;
 
-/** The nodes of a group, by ClusterShell itself, which knows where sites keep them. Throws an InputError. */
+/** The nodes of a group, from ClusterShell itself, which knows where sites keep their groups. Throws an InputError. */
 function namesOfGroup(group: string): string[] {
   const { status, stdout, stderr, error } = spawnSync('nodeset', ['-e', '-S', '\n', group], {
     encoding: 'utf8',
@@ -59,7 +59,7 @@ function namesIn(list: string): string[] {
   return GROUP.test(list) && !existsSync(list.slice(1)) ? namesOfGroup(list) : readNodes(list, 'any');
 }
 
-/** The names of everything that was written, each once. */
+/** The names in all arguments, each once. */
 async function namesOf(lists: readonly string[]): Promise<string[]> {
   if (lists.length === 0) return expandLines(await text(process.stdin), 'stdin', { blanks: true, spelling: 'any' });
   const names = new Set<string>();

@@ -1,5 +1,5 @@
-// Has nodes report at another interval for a time: writes their pace file by what the site runs commands on nodes with. Speaks to
-// no sender, and has no shell take a name apart.
+// Makes nodes report at another interval for a time: writes their pace file with the command by which the site runs
+// commands on nodes. Sends nothing to senders, and lets no shell interpret a node name.
 
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
@@ -27,16 +27,17 @@ export const verb = defineVerb({
     'Nodes take no orders from the network. This runs a command on them that writes the pace file, as a user who may do that. Senders with --pace-file trust it if it belongs to root, within their --pace-min and --pace-max. When the time is over or the file is removed, they return to their own interval. The command line is printed before it runs. clush and pdsh need -S, or they do not report that a node failed. Exit codes: 0 done, 1 the command failed, 2 usage.',
 });
 
-/** Commands at a time. */
+/** How many commands run at a time. */
 const AT_ONCE = 16;
-/** The longest list that is one argument, bytes: the kernel takes 128 KiB. */
+/** The longest host list in one argument, bytes: the kernel takes 128 KiB. */
 const MOST_LIST = 120_000;
-/** What is known to run commands on nodes. */
+/** Known programs that run commands on nodes. */
 const RUNNERS = ['clush', 'pdsh', 'ssh'];
 
 /**
- * What runs on a node, one argument: whatever shell a user of the node has takes it apart once more, so that all of it but `sh -c`
- * is in quotes, in which there is no quote and no % (which clush and pdsh replace). The file is whole whenever somebody looks.
+ * What runs on a node, as one argument. The user's shell on the node interprets it once more, so all of it except `sh
+ * -c` is in quotes, and inside them are neither quotes nor % (which clush and pdsh replace). The file is complete
+ * whenever somebody reads it.
  */
 function scriptFor(path: string, line: string | undefined): string {
   if (line === undefined) return `sh -c 'rm -f ${path}'`;
@@ -44,7 +45,7 @@ function scriptFor(path: string, line: string | undefined): string {
   return `sh -c '${write} || { rm -f "$t"; exit 1; }'`;
 }
 
-/** As somebody would type it. */
+/** The command as a user would type it. */
 function typed(words: readonly string[]): string {
   const quoted = (word: string) => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
   return oneLine(words.map(quoted).join(' '));

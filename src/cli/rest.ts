@@ -1,10 +1,10 @@
-// Command lines that show the rest of what was cut, under the same conditions: what a person pastes into a shell. Pure.
+// Command lines that show what was cut, with the same conditions, ready to paste into a shell. Pure.
 
 import { fold } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
 import type { State } from '../shm/liveness.js';
 
-/** What was asked for, in the texts of the options: a list or @FILE, a condition, a path … */
+/** What the user asked for, in the texts of the options: a list or @FILE, a condition, a path … */
 export interface Asked {
   readonly nodes?: string | undefined;
   readonly where?: string | undefined;
@@ -18,7 +18,7 @@ export interface Asked {
   readonly owner?: string | undefined;
 }
 
-/** As options and arguments say it. `names`: those of all lists. */
+/** As options and arguments of a command line. `names`: the union of all lists. */
 export function askedOf(
   given: ReadonlyMap<string, readonly string[]>,
   lists: readonly string[],
@@ -28,7 +28,7 @@ export function askedOf(
   const text = (name: string) => given.get(name)?.[0];
   const isSet = (name: string) => (given.get(name)?.length ?? 0) > 0;
   return {
-    // Of several lists one is made.
+    // Several lists are merged into one.
     nodes: more.length > 0 ? fold(names ?? []) : list,
     where: text('where'),
     by: text('by'),
@@ -42,17 +42,17 @@ export function askedOf(
   };
 }
 
-/** A word as a shell reads it, in one line. */
+/** A word as a shell reads it, on one line. */
 export function shellWord(text: string): string {
   return oneLine(/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 }
 
-/** Options with their values, those that were asked for: each is one piece, which is not torn apart. */
+/** The given options with their values: each is one piece, which is not broken across lines. */
 function options(values: readonly (readonly [name: string, text: string | undefined])[]): string[] {
   return values.flatMap(([name, text]) => (text === undefined ? [] : [`${name} ${shellWord(text)}`]));
 }
 
-/** The nodes of a state: `only` those that something ails, or all. */
+/** The nodes of a state: with `only`, those that have an ailment; otherwise all. */
 export function nodesCommand(state: State, { nodes, where, board, owner }: Asked, only: boolean): string[] {
   const ill = 'ails ~ "."';
   const condition = only ? (where === undefined ? ill : `(${where}) && ${ill}`) : where;
@@ -68,7 +68,7 @@ export function nodesCommand(state: State, { nodes, where, board, owner }: Asked
   ];
 }
 
-/** The status with everything that is odd, of the same nodes: how they are shown changes nothing of that. */
+/** The status of the same nodes with all anomalies. Options about the layout do not matter here. */
 export function statusCommand(
   { nodes, where, exceptions, jobs, slurmDir, board, owner }: Asked,
   how: readonly string[] = [],
@@ -101,7 +101,10 @@ export function inFull(asked: Asked): string[] {
   return statusCommand(asked, [...how, '--long']);
 }
 
-/** Lines of this width with that at their beginning, the later ones indented: a backslash ends each that goes on, as in a shell. */
+/**
+ * Lines of this width with that at their beginning; later lines are indented. A backslash ends each line that
+ * continues, as in a shell.
+ */
 export function commandLines(head: string, pieces: readonly string[], width: number): string[] {
   const indent = ' '.repeat(head.length - head.trimStart().length + 2);
   const lines: string[] = [];

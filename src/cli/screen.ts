@@ -1,4 +1,4 @@
-// The terminal as a full screen: entered, drawn by what has changed, and left as it was found. Knows nothing of what is
+// The terminal as a full screen: entered, updated where something changed, and left as it was. Knows nothing of what is
 // shown.
 
 import { writeSync } from 'node:fs';
@@ -14,7 +14,7 @@ const ERASE_REST = '\x1b[K';
 /** Colours on and off. */
 const PAINT = /\x1b\[[\d;]*m/g;
 
-/** How many columns a character takes, rather too many: what could be wide counts as wide. */
+/** How many columns a character takes: one that could be wide counts as wide. */
 function columnsOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code < 0x1100 || (code >= 0x2010 && code < 0x2e80) ? 1 : 2;
@@ -27,7 +27,7 @@ export function widthOf(line: string): number {
   return width;
 }
 
-/** The line up to the terminal's edge, with all of its colours: a line that wraps would push others off the screen. */
+/** The line up to the terminal's edge, with its colours: a line that wraps would push others off the screen. */
 export function clip(line: string, columns: number): string {
   let room = columns;
   return line.replace(/\x1b\[[\d;]*m|[^\x1b]/gu, part => {
@@ -37,7 +37,7 @@ export function clip(line: string, columns: number): string {
   });
 }
 
-/** What turns a screen of one list of lines into the other; these are no wider than the screen. */
+/** The output that turns one screen of lines into another; no line is wider than the screen. */
 export function difference(before: readonly string[], after: readonly string[], columns: number): string {
   let out = '';
   for (let row = 0; row < Math.max(before.length, after.length); row++) {
@@ -54,17 +54,17 @@ export interface Size {
   readonly rows: number;
 }
 
-/** A terminal, held between `enter` and `leave`. */
+/** A terminal that is in use between `enter` and `leave`. */
 export class Screen {
   #shown: readonly string[] = [];
   #entered = false;
 
-  /** `input`: where keys come from, when that is a terminal. */
+  /** `input`: where keys come from, if it is a terminal. */
   constructor(
     readonly output: WriteStream & { readonly fd: number },
     readonly input: ReadStream | undefined,
   ) {
-    // Whatever ends the process: this is the last that it does.
+    // This runs last, whatever ends the process.
     process.on('exit', this.leave);
   }
 
@@ -73,9 +73,9 @@ export class Screen {
     return { columns: Math.min(this.output.columns || 80, 1000), rows: Math.min(this.output.rows || 24, 1000) };
   }
 
-  /** Takes the terminal, or takes it again: whoever had it meanwhile may have changed everything. */
+  /** Takes the terminal, also again after another program had it, which may have changed everything. */
   enter(): void {
-    // Only a change is one: the mode that it thinks to be in is not set again.
+    // Node does not set the raw mode again if it thinks that it is already set, so it is turned off first.
     this.input?.setRawMode(false);
     this.input?.setRawMode(true);
     this.output.write(`${this.#entered ? '' : ALTERNATE}${HIDE_CURSOR}`);
@@ -97,7 +97,7 @@ export class Screen {
     if (changes !== '') this.output.write(changes);
   }
 
-  /** Gives the terminal back as it was. */
+  /** Restores the terminal. */
   readonly leave = (): void => {
     if (!this.#entered) return;
     this.#entered = false;
@@ -105,11 +105,11 @@ export class Screen {
       this.input?.setRawMode(false);
       writeSync(this.output.fd, `${SHOW_CURSOR}${PRIMARY}`);
     } catch {
-      // The terminal has gone: there is nothing to be given back.
+      // The terminal is gone: there is nothing to restore.
     }
   };
 
-  /** Leaves for good. */
+  /** Leaves for the last time. */
   close(): void {
     this.leave();
     process.off('exit', this.leave);

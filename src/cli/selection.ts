@@ -1,4 +1,5 @@
-// The nodes of a board of which more holds than their state, by name: needs the whole board, and for a condition the language of these.
+// Nodes of a board that fulfil more than a state, by name: needs the whole board, and the language of conditions if
+// there is one.
 
 import { mayBeRefused } from '../shm/liveness.js';
 import type { BoardReader, Node } from '../shm/reader.js';
@@ -7,22 +8,22 @@ import { type RefusedNode, unheardTexts } from '../telling/refusals.js';
 import type { Census, Question } from './census.js';
 
 export interface Selection extends Pick<Census, 'strangers' | 'remarks' | 'stalled' | 'closed' | 'heartbeatAgeMs'> {
-  /** Those for which it holds, in the order of the board. */
+  /** The nodes for which it is true, in the order of the board. */
   readonly names: string[];
-  /** How many nodes on the board were asked about. */
+  /** How many nodes on the board were checked. */
   readonly asked: number;
 }
 
-/** What is asked of a node beside its state. */
+/** What is checked besides the state of a node. */
 export interface Filter {
   readonly condition?: string | undefined;
-  /** That it is live, and that no ailments. */
+  /** That it is live and has no ailment. */
   readonly healthy?: boolean;
 }
 
 const isHealthy = (node: Node) => node.state === 'live' && node.ailments.length === 0;
 
-/** Asks of each node whether the condition holds. Throws NoBoard, and a UsageError of the verb for what is no condition. */
+/** Checks the condition for each node. Throws NoBoard, and a UsageError of the verb for an invalid condition. */
 export async function select(
   verb: string,
   reader: BoardReader,

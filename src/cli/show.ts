@@ -1,4 +1,4 @@
-// All that is known of a node, on one page: for people, as it lies in the report, or as JSON. Reads the board once.
+// All that is known about a node on one page: for people, field by field, or as JSON. Reads the board once.
 
 import { fold } from '../common/hostlists.js';
 import { defineVerb, parseVerb, UsageError } from '../common/options.js';
@@ -31,7 +31,7 @@ out. --raw shows every field of the report under its name in proto/stat-v1.md, w
 Exit codes: 0 done, 1 a name is not on the board, 2 usage, 4 no board, or stalled.`,
 });
 
-/** Columns of the terminal, within reason; 80 where there is none. */
+/** The columns of the terminal, within limits; 80 without a terminal. */
 function width(): number {
   return Math.min(Math.max(process.stdout.columns ?? 80, 60), 120);
 }
@@ -53,7 +53,7 @@ export async function main(argv: string[]): Promise<number> {
       const { head, lines } = nodeSheet(node, paint, width(), beside.facts(node.name));
       return [...head, ...lines];
     };
-    // As they were asked for, and not as they lie on the board.
+    // In the order of the command line, and not of the board.
     const byName = new Map(found.nodes.map(node => [node.name, node]));
     const nodes = [...new Set(among)].flatMap(name => byName.get(name) ?? []);
     if (values.json)

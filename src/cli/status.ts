@@ -1,5 +1,5 @@
-// How the nodes are: one line that sums up, the nodes worst first, and sentences about what is odd. Reads the board once
-// (or every second) and judges nothing that the board does not say.
+// The status of the nodes: a line that sums up, the nodes worst first, and sentences about anomalies. Reads the board
+// once (or every second).
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usable } from '../common/failure.js';
@@ -71,13 +71,13 @@ Host lists may be given without -w. NO_COLOR turns colours off. Exit codes: 0 do
 
 type Options = ValuesOf<typeof verb>;
 
-/** Columns of the terminal: 80 unless it is wider, or is known to be less. */
+/** The columns of the terminal: 80 unless it is known to be wider or narrower. */
 function terminalWidth(): number {
   const { columns = Number(process.env.COLUMNS) } = process.stdout;
   return Number.isInteger(columns) && columns > 80 ? Math.min(columns, 1000) : 80;
 }
 
-/** Again every second, until a signal comes. A board that is absent for a moment is waited for. */
+/** Every second until a signal comes. Waits for a board that is absent for a moment. */
 async function again(
   reader: BoardReader,
   show: (snapshot: Snapshot) => Promise<Iterable<string | Uint8Array>>,
@@ -97,12 +97,12 @@ async function again(
   return 0;
 }
 
-/** Whether there is a terminal to draw on; sentences for who listens and objects for programs come one after the other. */
+/** Whether to draw on a terminal. For people who listen, and for programs, one answer comes after another. */
 function hasScreen({ plain, json }: Options): boolean {
   return process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !plain && !json;
 }
 
-/** What of the options does not go together. */
+/** Refuses options that do not go together. */
 function disagreement(options: Options): string | undefined {
   const forms = (['json', 'csv', 'plain'] as const).filter(name => options[name]);
   if (forms.length > 1) return `--${forms[0]} and --${forms[1]} do not go together; leave one out`;
@@ -112,7 +112,9 @@ function disagreement(options: Options): string | undefined {
   return options.by && alone ? `--by and --${alone} do not go together; leave one out` : undefined;
 }
 
-/** Throws a UsageError for a field that there is not, whatever the board: nobody waits for one to be told of a slip. */
+/**
+ * Throws a UsageError for an unknown field even without a board, so that nobody has to wait to learn of a typing error.
+ */
 async function checkFields({ columns, sort, by }: Options): Promise<void> {
   const groups = by && (await import('../telling/nodegroups.js'));
   usable(verb.name, () => {
@@ -122,12 +124,12 @@ async function checkFields({ columns, sort, by }: Options): Promise<void> {
   });
 }
 
-/** Those that `-x` leaves. */
+/** The nodes that `-x` leaves. */
 function exceptions(found: Survey, only: boolean): Survey {
   return only ? { ...found, nodes: found.nodes.filter(isException) } : found;
 }
 
-/** The answer in pieces, in the form that was asked for. */
+/** The answer in pieces, in the chosen form. */
 async function answer(found: Survey, options: Options, asked: Asked): Promise<Iterable<string | Uint8Array>> {
   const { snapshot } = found;
   const beside = options.jobs
@@ -190,7 +192,7 @@ export async function main(argv: string[]): Promise<number> {
     await print(await answer(found, values, asked));
     if (snapshot.stalled || snapshot.retired) return NO_BOARD;
     if (found.strangers.length === 0) return 0;
-    // All other forms have it among what is odd.
+    // All other forms have it among the anomalies.
     if (values.csv) process.stderr.write(`beoboard status: not on the board: ${fold(found.strangers)}\n`);
     return 1;
   } catch (error) {

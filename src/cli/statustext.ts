@@ -1,4 +1,4 @@
-// The text of status: one line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
+// The text of status: a line that sums up, rows or folded host lists, sentences. Knows no terminal and no command line.
 
 import { foldParts } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
@@ -19,7 +19,9 @@ import { totalsTexts } from './totalstext.js';
 /** Up to so many nodes have a row each. */
 const ROWS = 40;
 
-/** Whether so many nodes are folded into host lists: whoever sorts them or asks for all, or for columns, wants rows. */
+/**
+ * Whether so many nodes are folded into host lists. A user who sorts, or asks for all nodes or for columns, wants rows.
+ */
 export function areFolded(
   count: number,
   { sort, columns, long }: Partial<Pick<Look, 'sort' | 'columns' | 'long'>>,
@@ -27,26 +29,28 @@ export function areFolded(
   return count > ROWS && !long && sort === undefined && columns === undefined;
 }
 
-/** What is asked for, and how it is to look. */
+/** What is asked for, and the layout. */
 export interface Look {
   readonly width: number;
   readonly paint: Painter;
   /** Names of columns; undefined: as many as fit. */
   readonly columns?: readonly string[] | undefined;
   readonly sort?: string | undefined;
-  /** A line for each group by this rule, in place of nodes. */
+  /** The rule by which nodes are grouped into one line per group. */
   readonly grouping?: Grouping | undefined;
-  /** Only the nodes that are not live, or that something ails. */
+  /** Only nodes that are not live, or that have an ailment. */
   readonly exceptions?: boolean;
-  /** Everything, however much it is. */
+  /** Everything, however long it is. */
   readonly long?: boolean;
-  /** What Slurm says of the nodes, where that was asked for. */
+  /** What Slurm says about the nodes, if that was asked for. */
   readonly beside?: Beside | undefined;
-  /** The same in the texts of the options, for command lines that show the rest of what is cut. */
+  /** The same in the texts of the options, for command lines that show what was cut. */
   readonly asked?: Asked | undefined;
 }
 
-/** Parts joined by commas, in lines of this width behind the first one's beginning. */
+/**
+ * Parts joined by commas, in lines of this width; later lines are indented to the end of the first line's beginning.
+ */
 function* wrappedList(parts: readonly string[], indent: number, width: number): Generator<string> {
   let line = '';
   for (const [i, part] of parts.entries()) {
@@ -60,19 +64,19 @@ function* wrappedList(parts: readonly string[], indent: number, width: number): 
   yield line;
 }
 
-/** What is well is told in few lines: it can be asked for. */
+/** Live nodes get few lines: a user can ask for more. */
 const LINES_LIVE = 3;
 const LINES_OTHERS = 12;
 
-/** The host list cut at the commas within brackets too, so that a line can end there. */
+/** The host list, split also at the commas within brackets, so that a line can end there. */
 function breakable(parts: readonly string[], room: number): string[] {
   return parts.flatMap(part => (part.length <= room ? [part] : part.split(',')));
 }
 
-/** The names of the nodes in each state that there is, in the order of the states. */
+/** The names of the nodes in each state that occurs, in the order of the states. */
 function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]> {
   const byState = new Map<State, string[]>(STATES.map(state => [state, []]));
-  // Neighbours are in the same state, nearly always: it is looked up once.
+  // Neighbours are nearly always in the same state, so it is looked up once.
   let [last, names]: [State | undefined, string[] | undefined] = [undefined, undefined];
   for (const { name, state } of nodes) {
     if (state !== last) [last, names] = [state, byState.get(state)];
