@@ -85,7 +85,7 @@ function* namesByState(nodes: readonly Surveyed[]): Generator<[State, string[]]>
   for (const [state, all] of byState) if (all.length > 0) yield [state, all];
 }
 
-/** The nodes of one state: how many, and who, as parts of a host list. */
+/** The nodes of one state: their number, and their names as parts of a host list. */
 export interface FoldedState {
   readonly state: State;
   readonly count: number;
@@ -100,7 +100,7 @@ export function foldStates(nodes: readonly Surveyed[]): FoldedState[] {
   }));
 }
 
-/** One line or a few for each state. */
+/** At least one line for each state. */
 export function* foldedLines(
   states: readonly FoldedState[],
   { width, paint, asked = {} }: Pick<Look, 'width' | 'paint' | 'asked'>,
@@ -113,7 +113,7 @@ export function* foldedLines(
     for (const [i, line] of lines.slice(0, most).entries())
       yield `${i === 0 ? `${paint.state(state, state.padEnd(9))}${head.slice(9)}` : ' '.repeat(head.length)}${line}`;
     if (lines.length <= most) continue;
-    // Of the others all are exceptions.
+    // All nodes in other states are exceptions, so all are listed.
     const onlyIll = asked.exceptions === true && state === 'live';
     yield* commandLines(`${' '.repeat(head.length)}… all: `, nodesCommand(state, asked, onlyIll), width);
   }
@@ -138,18 +138,18 @@ async function rows(
   ];
 }
 
-/** Why a rule makes no group. */
+/** Why a rule makes no groups. */
 export function unmatched(grouping: Grouping): string {
   if ('field' in grouping) return `no groups: none of these nodes has ${grouping.field}`;
   return `no groups: none of these names matches /${oneLine(grouping.pattern)}/; beoboard nodes lists them`;
 }
 
-/** How many more there are, where there are some, and what shows all. */
+/** How many more there are, and the command that shows all; empty if there are no more. */
 function moreLines(more: number, { asked = {}, width }: Pick<Look, 'asked' | 'width'>): string[] {
   return more > 0 ? commandLines(`… ${more} more; all: `, inFull(asked), width).map(line => `${line}\n`) : [];
 }
 
-/** A line for each group: all, or those that `-x` leaves. */
+/** One line per group: all groups, or those that `-x` leaves. */
 async function grouped(found: Survey, grouping: Grouping, look: Look): Promise<string[]> {
   const { sort, exceptions, long, width, columns, paint, asked } = look;
   const [{ groups, groupLines }, { chosenColumns }] = await Promise.all([
@@ -186,7 +186,7 @@ export function wrappedText(text: string, width: number): string {
   return wrapped(text.split(' '), width).join('\n');
 }
 
-/** The parts of the totals in lines of this width, which end between them; none where there are none. */
+/** The parts of the totals in lines of this width, broken between parts; empty if there are none. */
 export function totalsLines(parts: readonly string[], width: number): string[] {
   return wrapped(
     parts.map((part, i) => (i < parts.length - 1 ? `${part};` : part)),
@@ -194,7 +194,7 @@ export function totalsLines(parts: readonly string[], width: number): string[] {
   );
 }
 
-/** What is odd, by the board alone and beside Slurm. */
+/** The anomalies, from the board alone and from the comparison with Slurm. */
 function allOddities(found: Survey, { beside }: Look): Oddity[] {
   return [...oddities(found), ...(beside?.oddities(found) ?? [])];
 }
@@ -207,7 +207,7 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   const table = grouping === undefined ? [] : await grouped(found, grouping, look);
   const shown = exceptions ? found.nodes.filter(isException) : found.nodes;
   const nodes = grouping === undefined ? shown : [];
-  // With -x all that is well takes one line.
+  // With -x everything that is well takes one line.
   const isWell = exceptions && table.length === 0 && nodes.length === 0;
   const totals = isWell ? [] : totalsLines(totalsTexts(found), width);
   const out = [`${headline(found)}\n`, ...totals.map(line => `${line}\n`), ...table];
@@ -225,14 +225,14 @@ export async function statusText(found: Survey, look: Look): Promise<string[]> {
   return out;
 }
 
-/** States as a verb has them. */
+/** States in the order and words of a verb. */
 const SPOKEN: Partial<Record<State, string>> = {
   never: 'has never reported',
   left: 'has left',
   unknown: 'is in an unknown state',
 };
 
-/** The status in sentences, a line for each node: for people who have it read aloud, and for grep. */
+/** The status in sentences, one line per node: for people who have it read aloud, and for grep. */
 export async function plainText(found: Survey, look: Look): Promise<string[]> {
   const { chosenColumns, COLUMNS } = await import('../telling/columns.js');
   const { snapshot } = found;

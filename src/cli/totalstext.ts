@@ -1,4 +1,4 @@
-// The cluster in a line: what its live nodes have, use and move together.
+// The cluster in one line: what its live nodes have, use and move together.
 
 import { BYTES_PER_SECOND, contractUnit, NUMBER, type Unit, writeValue } from '../readings/units.js';
 import type { Part } from '../shm/reader.js';
@@ -8,7 +8,7 @@ import { type Survey, totalsOf } from '../telling/survey.js';
 const BYTES = contractUnit('bytes');
 const WATTS = contractUnit('W');
 
-/** `3.1 of 12.4 TiB`: a unit that both have is written once. */
+/** `3.1 of 12.4 TiB`: a unit that both numbers share is written once. */
 function share({ used, total }: Part, unit: Unit): string {
   const [some, all] = [writeValue(used, unit), writeValue(total, unit)];
   const [, label] = all.split(' ');
@@ -20,8 +20,8 @@ function flow(first: number, one: string, second: number, other: string): string
 }
 
 /**
- * What the live nodes among those that were chosen have, use and move together, as parts of a sentence: what is measured of them, and
- * on how many nodes where it is not on all. None for fewer than two nodes, of which a table tells as much.
+ * What the live nodes among the chosen ones have, use and move together, as parts of a sentence. Each part says on how
+ * many nodes it was measured, unless on all. Empty for fewer than two nodes, because a table says as much.
  */
 export function totalsTexts(found: Survey): string[] {
   const { live } = found.counts;

@@ -1,5 +1,5 @@
-// `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. What is drawn and what keys do
-// stands in watchframe.ts and watchstate.ts.
+// `status --watch` on a terminal: looks at the board once a second, takes keys, and draws. watchframe.ts makes the
+// screens, and watchstate.ts says what keys do.
 
 import { fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
@@ -17,7 +17,7 @@ import { totalsTexts } from './totalstext.js';
 import { type Appearance, bodyOf, frame, oddTexts, type Seen } from './watchframe.js';
 import { choiceOf, type Filter, press, type Shown, type View } from './watchstate.js';
 
-/** What of the command line holds at the start. */
+/** The options that apply at the start. */
 export interface Start {
   readonly nodes: readonly string[] | undefined;
   readonly where: Filter['where'];
@@ -28,19 +28,19 @@ export interface Start {
   readonly by: Grouping | undefined;
   /** The same in the texts of the options. */
   readonly asked: Asked;
-  /** The folder of what Slurm says, where that is to be shown, too. */
+  /** The folder with Slurm's answers, if these are shown too. */
   readonly slurm: string | undefined;
   readonly paint: Painter;
 }
 
 const PERIOD_MS = 1000;
-/** For how long anomalies are shown from the last look, while no state of a node or link changes. */
+/** For how long the anomalies of the last look stay on the screen while no node or link changes its state. */
 const ODD_FOR_MS = 4500;
-/** What of a view says which rows there are, and in which order. */
+/** The parts of a view that determine which rows there are, and their order. */
 const ASKED = ['sort', 'exceptions', 'long', 'grouped', 'filter'] as const;
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
-/** What is seen, what is asked for, and the screen that shows it. */
+/** What was seen, what is asked for, and the screen that shows it. */
 class Session {
   readonly #roster = new Roster();
   readonly #look: Appearance;
@@ -52,10 +52,10 @@ class Session {
   };
   #seen: Seen = { absent: 'not looked at yet' };
   #shown: Shown = { rows: [], room: 0, columns: [] };
-  /** Called when something else is known of Slurm. */
+  /** Called when something new is known about Slurm. */
   learned = (): void => {};
 
-  /** Throws an InputError for a column or a field that there is not. */
+  /** Throws an InputError for an unknown column or field. */
   constructor(
     readonly reader: BoardReader,
     readonly screen: Screen,
@@ -66,14 +66,14 @@ class Session {
     this.#grouping = by;
     this.#slurm = slurm === undefined ? undefined : new BesideFollower(slurm, () => this.learned());
     const list = nodes && { text: asked.nodes ?? fold(nodes), names: nodes };
-    // As beoboard demo says it.
+    // The same words as in beoboard demo.
     const page = process.env.BEOBOARD_PAGE ? oneLine(process.env.BEOBOARD_PAGE) : undefined;
     this.#look = { paint, columns: columns && chosenColumns(columns), widths: new Map(), asked, page };
     this.#view = {
       page: 'table',
       sort,
       exceptions,
-      // Who chooses columns wants to see them.
+      // A user who chooses columns wants to see them.
       long: long || columns !== undefined,
       grouped: by && true,
       filter: { where, list },
@@ -100,7 +100,7 @@ class Session {
     const links = snapshot.links.map(({ state, darkSinceNs }) => `${state} ${darkSinceNs}`);
     const states = [snapshot.filtering, ...Object.values(found.counts), ...links].join(' ');
     const now = performance.now();
-    // To compare all nodes takes as long as all the rest; what is odd among those that go on changes slowly.
+    // Comparing all nodes takes as long as everything else, and anomalies among unchanged nodes change slowly.
     const known = beside?.pairing;
     const last = this.#odd;
     const isNew = states !== last.states || filter !== last.filter || known !== last.known;
@@ -116,21 +116,21 @@ class Session {
     this.screen.draw(lines);
   }
 
-  /** The same on another screen: its size has changed, or others have written on it. */
+  /** Draws the same on another screen: its size has changed, or another program has written on it. */
   redraw(): void {
     this.#look.widths.clear();
     this.screen.clear();
     this.draw();
   }
 
-  /** Takes a key; what it asks for that is none of a view's business. */
+  /** Takes a key; returns what else the key asks for. */
   press(key: Key): 'quit' | 'suspend' | undefined {
     const before = this.#view;
     const { view, deed } = press(before, key, this.#shown);
     this.#view = view;
     if (ASKED.some(what => view[what] !== before[what])) {
       this.#look.widths.clear();
-      // The snapshot is good until the next one.
+      // The snapshot is valid until the next one.
       if ('found' in this.#seen) this.#survey(this.#seen.found.snapshot);
     }
     if (deed === 'redraw') this.redraw();
@@ -139,14 +139,17 @@ class Session {
   }
 }
 
-/** Calls `act` now and once a second, on a grid that lateness does not move; gives what ends it. */
+/**
+ * Calls `act` now and once a second, on a grid that does not shift when a call is late; returns a function that ends
+ * it.
+ */
 function everySecond(act: () => void): () => void {
   let due = performance.now();
   let timer: NodeJS.Timeout;
   const tick = () => {
     act();
     const now = performance.now();
-    // What was slept through is left out.
+    // Ticks that were slept through are skipped.
     due += PERIOD_MS * Math.max(1, Math.ceil((now - due) / PERIOD_MS));
     timer = setTimeout(tick, due - now);
   };
@@ -155,8 +158,8 @@ function everySecond(act: () => void): () => void {
 }
 
 /**
- * Shows the board on the terminal until a key or a signal ends it, and gives the exit code. However it ends, the terminal
- * is as it was. A board that is absent is waited for. Throws an InputError before anything is shown.
+ * Shows the board on the terminal until a key or a signal ends it, and returns the exit code. However it ends, the
+ * terminal is restored. Waits for a board that is absent. Throws an InputError before anything is shown.
  */
 export async function watch(reader: BoardReader, start: Start): Promise<number> {
   const input = process.stdin.isTTY ? process.stdin : undefined;
@@ -165,7 +168,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
   const undo: (() => void)[] = [() => screen.close()];
   try {
     await new Promise<void>((end, fail) => {
-      /** An error in what the event loop calls ends us, too. */
+      /** An error in a function that the event loop calls ends this program, too. */
       const guarded =
         <A extends unknown[]>(act: (...args: A) => void) =>
         (...args: A) => {
@@ -184,11 +187,14 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
         screen.enter();
         session.draw();
       };
-      /** Stops as programs do that know nothing of terminals; `whom`: this process, or 0 for all in the foreground. */
+      /**
+       * Stops as programs do that know nothing of terminals; `whom`: this process, or 0 for all processes in the
+       * foreground.
+       */
       const suspend = (whom: number) => {
         screen.leave();
         process.off('SIGTSTP', stopped);
-        // Here it stops. Where nobody could make it go on again (there is no shell) the kernel lets it run.
+        // The process stops here. If nobody could make it go on (there is no shell), the kernel does not stop it.
         process.kill(whom, 'SIGTSTP');
         process.on('SIGTSTP', stopped);
         resume();
@@ -198,7 +204,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
       undo.push(() => process.off('SIGTSTP', stopped));
       on(process, 'SIGCONT', resume);
       for (const signal of ENDS) on(process, signal, end);
-      // Of a terminal that has gone Node cannot take its leave: setting the modes of before was seen to end it by SIGSEGV.
+      // Node cannot restore a terminal that is gone: an attempt to set the old modes was seen to end it by SIGSEGV.
       on(process, 'SIGHUP', () => {
         screen.close();
         process.removeAllListeners('SIGHUP');
@@ -232,7 +238,7 @@ export async function watch(reader: BoardReader, start: Start): Promise<number> 
             );
           take(read.keys);
         });
-        // A terminal that was hung up has no more keys; SIGHUP is what ends us.
+        // A terminal that was hung up has no more keys; SIGHUP ends the program.
         on(input, 'error', () => input.pause());
         undo.push(() => {
           clearTimeout(patience);

@@ -1,4 +1,4 @@
-// The screen of `status --watch` as lines, from what was seen and what is asked for. Pure.
+// The screen of `status --watch` as lines, made from what was seen and what is asked for. Pure.
 
 import type { Grouping } from '../common/options.js';
 import { COLUMNS, type Column, type ExtraColumn, layOut, sortField } from '../telling/columns.js';
@@ -23,21 +23,21 @@ import {
 } from './statustext.js';
 import { type Prompt, type Row, type Shown, settled, type View, within } from './watchstate.js';
 
-/** A board that was seen, or why there was none. */
+/** A board that was seen, or the reason why there was none. */
 export type Seen =
   | { readonly absent: string }
   | {
       readonly found: Survey;
       readonly body: Body;
-      /** What is odd, in sentences. */
+      /** The anomalies, as sentences. */
       readonly odd: readonly string[];
-      /** What all have, use and move together, in parts of a sentence. */
+      /** What all nodes have, use and move together, as parts of a sentence. */
       readonly totals: readonly string[];
-      /** What Slurm says, where that was asked for. */
+      /** What Slurm says, if that was asked for. */
       readonly beside?: Beside | undefined;
     };
 
-/** What is to be shown, in its order; `none`: why it is nothing. */
+/** The rows in their order; `none`: why there are none. */
 export type Body =
   | { readonly kind: 'nodes'; readonly nodes: readonly Surveyed[] }
   | { readonly kind: 'folded'; readonly states: readonly FoldedState[] }
@@ -47,17 +47,17 @@ export type Body =
 export interface Appearance {
   readonly paint: Painter;
   readonly columns: readonly Column[] | undefined;
-  /** What the columns have been as wide as: the table does not move from second to second. */
+  /** The widest that each column has been, so that the table does not jump from second to second. */
   readonly widths: Map<string, number>;
   /** What the command line asks for, in the texts of its options; the view may ask for something else by now. */
   readonly asked?: Asked | undefined;
-  /** Where the same is shown to browsers. */
+  /** The address under which browsers see the same. */
   readonly page?: string | undefined;
 }
 
 export interface Frame {
   readonly lines: string[];
-  /** The view, with its selection where its node is. */
+  /** The view, with the selection on the row of its node. */
   readonly view: View;
   readonly shown: Shown;
 }
@@ -66,7 +66,7 @@ export function oddTexts(found: Survey, beside?: Beside): string[] {
   return [...oddities(found), ...(beside?.oddities(found) ?? [])].map(({ text }) => text);
 }
 
-/** The groups in the order of their states, as a table of nodes has it, or of their means. */
+/** The groups in the order of their states, as in a table of nodes, or of their means. */
 function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View): Body {
   const byState = sort === 'state' || sort === '-state';
   const formed = groups(found, grouping, byState ? undefined : sort);
@@ -76,7 +76,7 @@ function grouped(found: Survey, grouping: Grouping, { sort, exceptions }: View):
   return { kind: 'groups', groups: sort === '-state' ? all.reverse() : all };
 }
 
-/** What the view asks for of a survey. `byName`: the order of names, where that is remembered. */
+/** What the view asks of a survey. `byName`: the order of the names, if it was kept. */
 export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined, byName?: Comparison): Body {
   const { sort, exceptions, long } = view;
   if (view.grouped && grouping !== undefined) return grouped(found, grouping, view);
@@ -87,7 +87,7 @@ export function bodyOf(found: Survey, view: View, grouping: Grouping | undefined
 }
 
 const ODD_LINES = 3;
-/** With less room than this for rows, what is odd is left out, and the totals before it. */
+/** If fewer rows than this fit, the anomalies are left out, and before them the totals. */
 const ROWS_LEAST = 4;
 
 const HELP = `Keys
@@ -111,13 +111,13 @@ Readings in brackets are the last known ones of a node that is not live, and
 - was not measured. beoboard status --help tells what the states mean, and
 beoboard describe what the fields do.`.split('\n');
 
-/** The beginning and the end of a line, as far apart as there is room; where there is none the end is left out. */
+/** The beginning and the end of a line, as far apart as possible; if they do not fit, the end is left out. */
 function ends(left: string, right: string, columns: number): string {
   const gap = columns - widthOf(left) - widthOf(right);
   return gap > 0 && right !== '' ? `${left}${' '.repeat(gap)}${right}` : left;
 }
 
-/** What Enter or another key does with what is shown. */
+/** What Enter or another key does on this screen. */
 const OPENS = { nodes: 'Enter node', folded: 'l rows', groups: 'Enter group', none: '' } as const;
 
 function legend(kind: Body['kind'], isInGroup: boolean, right: string, columns: number): string {
@@ -130,7 +130,7 @@ function legend(kind: Body['kind'], isInGroup: boolean, right: string, columns: 
 
 const reversed = (text: string) => `\x1b[7m${text}\x1b[27m`;
 
-/** What is being written, around its cursor, and what is wrong with it. */
+/** The text that is being written, around its cursor, and what is wrong with it. */
 function promptLine({ text, at, wrong }: Prompt, columns: number, paint: Painter): string {
   const label = 'filter: ';
   const room = Math.max(1, (wrong === undefined ? columns : Math.floor(columns / 3)) - label.length - 1);
@@ -152,7 +152,7 @@ function restrictions({ filter: { where, list }, exceptions }: View): string[] {
   return parts.length === 0 ? [] : [`only ${parts.join(', ')}`];
 }
 
-/** Lines in exactly as many as there are, the last one at the bottom. */
+/** Exactly as many lines as the screen has, the last one at the bottom. */
 function filled(lines: readonly string[], last: string, rows: number): string[] {
   const above = lines.slice(0, Math.max(0, rows - 1));
   return [...above, ...Array.from({ length: Math.max(0, rows - 1 - above.length) }, () => ''), last];
@@ -164,7 +164,7 @@ function askedBy({ filter: { where, list }, sort, exceptions, grouped }: View, {
   return { ...asked, nodes: list?.text, where: where?.text, by, sort, exceptions };
 }
 
-/** So many lines of what is odd at most, but for the command that shows all. */
+/** At most so many lines of anomalies, besides the command that shows all. */
 function cutTo(lines: readonly string[], most: number, asked: Asked, width: number): readonly string[] {
   if (lines.length <= most) return lines;
   const commandFor = (more: number) => commandLines(`… ${more} more lines; all: `, statusCommand(asked), width);
@@ -172,7 +172,7 @@ function cutTo(lines: readonly string[], most: number, asked: Asked, width: numb
   return [...lines.slice(0, kept), ...commandFor(lines.length - kept)];
 }
 
-/** Rows that are seen, with the title of the column that they are sorted by in reverse. */
+/** The visible rows; the title of the column that they are sorted by is in reverse video. */
 interface Table {
   readonly title: string;
   readonly lines: readonly string[];
@@ -196,7 +196,7 @@ function nodeTable(
   return {
     title: titles.map(({ text, column }) => (column === sorted ? reversed(text) : text)).join('  '),
     lines: cells.map(row => row.map(({ text, state }) => (state ? paint.state(state, text) : text)).join('  ')),
-    // What is not a reading of the board gives no order.
+    // Columns that do not come from the board cannot be sorted by.
     columns: titles.flatMap(({ column }) =>
       column === undefined || extra.some(({ name }) => name === column) ? [] : [column],
     ),
@@ -253,12 +253,12 @@ export function frame(view: View, now: Seen, { columns, rows }: Size, look: Appe
   const only = [...(look.page === undefined ? [] : [`in a browser: ${look.page}`]), ...restrictions(view)];
   const needed = summary.length + only.length + 2;
   const sums = totalsLines(now.totals, columns);
-  // They do not come and go with what is odd.
+  // These lines stay when anomalies come and go.
   const totals = rows - needed - sums.length - ODD_LINES >= ROWS_LEAST ? sums : [];
   const around = needed + totals.length;
   const asked = askedBy(view, look);
   const folded = body.kind === 'folded' ? [...foldedLines(body.states, { width: columns, paint, asked })] : [];
-  // What is folded leaves room.
+  // Folded nodes leave room.
   const spare = body.kind === 'folded' ? rows - around - Math.max(folded.length, ROWS_LEAST) : 0;
   const odd = cutTo(
     now.odd.flatMap(text => wrappedText(text, columns).split('\n')),

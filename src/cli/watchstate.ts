@@ -1,4 +1,4 @@
-// What `status --watch` shows, and how a key changes it. Pure, but for a host list that names a file.
+// What `status --watch` shows, and how a key changes it. Pure, except that a host list may name a file.
 
 import { fold, readNodes } from '../common/hostlists.js';
 import { InputError, UNSEEN } from '../common/text.js';
@@ -7,7 +7,7 @@ import type { Choice } from '../telling/survey.js';
 import { type Condition, parseCondition } from '../telling/where.js';
 import type { Key } from './keystrokes.js';
 
-/** Which nodes are chosen: both have to hold. */
+/** Which nodes are chosen: both conditions have to hold. */
 export interface Filter {
   readonly where?: { readonly text: string; readonly holds: Condition } | undefined;
   readonly list?: { readonly text: string; readonly names: readonly string[] } | undefined;
@@ -16,52 +16,52 @@ export interface Filter {
 /** The line in which a filter is written. */
 export interface Prompt {
   readonly text: string;
-  /** Characters before the cursor. */
+  /** The number of characters before the cursor. */
   readonly at: number;
-  /** Why what was written cannot be taken. */
+  /** Why the text is not accepted. */
   readonly wrong?: string | undefined;
 }
 
 export interface View {
   readonly page: 'table' | 'node' | 'help';
-  /** As --sort has it; undefined: the worst first. */
+  /** As in --sort; undefined: the worst first. */
   readonly sort: string | undefined;
   readonly exceptions: boolean;
-  /** A row for every node, however many there are. */
+  /** Whether every node has a row, however many there are. */
   readonly long: boolean;
-  /** Whether groups are shown in place of nodes; undefined: there is no rule that makes some. */
+  /** Whether groups are shown in place of nodes; undefined: there is no rule that makes groups. */
   readonly grouped?: boolean | undefined;
   readonly filter: Filter;
   /** What was asked for before a group was opened. */
   readonly outer?: Pick<View, 'filter' | 'long'> | undefined;
   readonly prompt?: Prompt | undefined;
-  /** The row that is selected. It stays with its node once it was moved; before that, with the worst. */
+  /** The selected row. Once it was moved it stays with its node; before that it stays with the worst. */
   readonly selected: { readonly row: number; readonly name?: string | undefined };
   /** The first row that is shown. */
   readonly top: number;
-  /** The first line that is shown of the node's page. */
+  /** The first visible line of the node's page. */
   readonly scrolled: number;
 }
 
-/** A row of the table: a node, or a group with those that are in it. */
+/** A row of the table: a node, or a group with its nodes. */
 export interface Row {
   readonly name: string;
   readonly nodes?: readonly { readonly name: string }[];
 }
 
-/** What is on the screen: what a key is meant for. */
+/** What is on the screen, which determines the meaning of a key. */
 export interface Shown {
-  /** All rows in their order, whether there is room for them or not. */
+  /** All rows in their order, whether they fit or not. */
   readonly rows: readonly Row[];
-  /** The nodes are folded into host lists: there are no rows. */
+  /** Whether the nodes are folded into host lists, without rows. */
   readonly folded?: boolean;
-  /** Lines that there is room for. */
+  /** How many lines fit. */
   readonly room: number;
   /** The columns, by name. */
   readonly columns: readonly string[];
 }
 
-/** What else is to be done. */
+/** What else the caller has to do. */
 export type Deed = 'quit' | 'suspend' | 'redraw';
 
 export interface Pressed {
@@ -75,13 +75,13 @@ export function choiceOf({ where, list }: Filter): Choice {
 }
 
 /**
- * The filter with this condition or host list in the place of the one before; nothing takes both off. Throws an
+ * The filter with this condition or host list in place of the last one; an empty text removes both. Throws an
  * InputError with the column.
  */
 export function refined(filter: Filter, written: string): Filter {
   const text = written.trim();
   if (text === '') return {};
-  // A field alone is a condition; any other word alone is a name.
+  // A field alone is a condition; any other single word is a name.
   if (/[\s<>=!&|()"']/.test(text) || readingOf(text) !== undefined)
     return { ...filter, where: { text, holds: parseCondition(text) } };
   return { ...filter, list: { text, names: readNodes(text) } };
@@ -96,10 +96,10 @@ const MOVES: Readonly<Record<string, (from: number, page: number, last: number) 
   end: (_from, _page, last) => last,
 };
 
-/** The value, from 0 to the last; 0 where there is none. */
+/** The value, limited to 0 … last; 0 if there is nothing. */
 export const within = (value: number, last: number) => Math.max(0, Math.min(value, last));
 
-/** Takes the selection to where its node is now, and scrolls so that it is seen. */
+/** Moves the selection to the place of its node, and scrolls so that it is visible. */
 export function settled(view: View, { rows, room }: Pick<Shown, 'rows' | 'room'>): View {
   const { name } = view.selected;
   const found = name === undefined ? -1 : rows.findIndex(row => row.name === name);
@@ -137,12 +137,12 @@ function inPrompt(view: View, prompt: Prompt, key: Key): View {
     case 'end':
       return edited(text, text.length);
   }
-  // Other keys do not write, and neither does what cannot be seen.
+  // Other keys do not write, and neither do characters that cannot be seen.
   if (key.length > 1 || key.search(UNSEEN) >= 0) return view;
   return edited(text.slice(0, at) + key + text.slice(at), at + key.length);
 }
 
-/** The column behind or before the one that is sorted by; the state stands for the worst first. */
+/** The column after or before the sorting column; the state stands for the worst first. */
 function resorted(sort: string | undefined, columns: readonly string[], by: number): string | undefined {
   const names = ['state', ...columns.filter(name => name !== 'state')];
   const now = names.indexOf((sort ?? 'state').replace(/^-/, ''));
@@ -150,7 +150,7 @@ function resorted(sort: string | undefined, columns: readonly string[], by: numb
   return next === 0 ? undefined : names[next];
 }
 
-/** What Enter opens: the rows of what is folded, those of a group, or a node's page. */
+/** What Enter opens: the rows of folded nodes, those of a group, or a node's page. */
 function opened(view: View, { rows, folded }: Shown): View {
   if (folded) return { ...view, long: true };
   const { row } = view.selected;
@@ -166,14 +166,14 @@ function opened(view: View, { rows, folded }: Shown): View {
 
 function inTable(view: View, key: Key, shown: Shown): Pressed {
   const { rows, folded, room, columns } = shown;
-  // Another order or choice is asked for to see what comes first in it.
+  // After a change of the order or the choice, the user wants to see what comes first.
   const fresh = { selected: { row: 0 }, top: 0 };
   const move = MOVES[key];
   if (move !== undefined && folded)
     return { view: { ...view, top: Math.max(0, move(view.top, Math.max(room, 1), Number.MAX_SAFE_INTEGER)) } };
   if (move !== undefined) {
     const row = within(move(view.selected.row, Math.max(room, 1), rows.length - 1), rows.length - 1);
-    // At the top it follows the worst again.
+    // At the top, the selection follows the worst node again.
     return { view: { ...view, selected: { row, name: row === 0 ? undefined : rows[row]?.name } } };
   }
   switch (key) {
@@ -189,7 +189,7 @@ function inTable(view: View, key: Key, shown: Shown): Pressed {
     case 'x':
       return { view: { ...view, exceptions: !view.exceptions, ...fresh } };
     case 'l': {
-      // What is in an order stands in rows, too.
+      // What is sorted is shown in rows, too.
       const long = !view.long && view.sort === undefined;
       return { view: { ...view, long, sort: undefined, ...fresh } };
     }
@@ -218,7 +218,7 @@ export function press(view: View, key: Key, shown: Shown): Pressed {
   if (view.page === 'help') return { view: { ...view, page: 'table' } };
   if (view.page === 'table') return inTable(view, key, shown);
   if (key === 'escape' || key === 'q') return { view: { ...view, page: 'table' } };
-  // How far down it goes is known where the page is made.
+  // The code that makes the page knows how far it can scroll.
   const scrolled = MOVES[key]?.(view.scrolled, Math.max(shown.room, 1), Number.MAX_SAFE_INTEGER);
   return { view: scrolled === undefined ? view : { ...view, scrolled: Math.max(0, scrolled) } };
 }

@@ -1,5 +1,5 @@
-// The addon's face: clocks, the board's mapping, the receive thread, and sending in bulk. Types and documentation only;
-// what these do stands in c/.
+// The interface of the addon: clocks, the board's mapping, the receive thread, and sending in bulk. Types and
+// documentation only; the code is in c/.
 
 import { createRequire } from 'node:module';
 
@@ -7,40 +7,44 @@ import { createRequire } from 'node:module';
 export const CLOCK = { real: 0, boot: 1, monotonic: 2 } as const;
 
 /**
- * What a snapshot begins with: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; records; whether
- * the receiver was stalled then.
+ * The beginning of a snapshot: CLOCK_MONOTONIC and CLOCK_REALTIME, taken before anything was loaded, in ns; the number
+ * of records; whether the receiver was stalled then.
  */
 export const LOOK = { nowNs: 0, realNs: 8, nodes: 16, stalled: 24, bytes: 32 } as const;
 
 /**
- * What is told of each node behind its copies, in arrays one behind the other, in this order: its age in ms (f64), -1 where
- * there is no report; of a live node its wall clock less the master's in s (f64), 0 of others; of a live or uncertain one what
- * ails it (u32), bits by the numbers of the ailments, 0 of others; a number for a live node's kernel release (u32), equal for equal
- * ones, 0 of others; its state (u8), as beoboard.h numbers it; and the state that was known at the receiver's last heartbeat (u8).
+ * The results for each node after its copies, in arrays one after another, in this order: its age in ms (f64), -1 if
+ * there is no report; for a live node its wall clock minus the master's in s (f64), otherwise 0; for a live or
+ * uncertain node its ailments (u32), bits by the numbers of the ailments, otherwise 0; a number for a live node's
+ * kernel release (u32), the same for the same release, otherwise 0; its state (u8), as numbered in beoboard.h; and its
+ * state at the receiver's last heartbeat (u8).
  */
 export const TOLD = { bytes: 26 } as const;
 
-/** How much is in use of all that there is, and on how many nodes. */
+/** How much of the whole is in use, and on how many nodes. */
 export interface Part {
   nodes: number;
   used: number;
   total: number;
 }
 
-/** Bytes per second, and of how many nodes. */
+/** Bytes per second, and on how many nodes. */
 interface Flow {
   nodes: number;
   in: number;
   out: number;
 }
 
-/** What nodes have, use and move together. What was measured of none is absent; of which only half was measured, a node is not in it. */
+/**
+ * What nodes have, use and move together. Absent if it was measured on no node; a node with only half of the values is
+ * left out.
+ */
 export interface Totals {
   cpus?: Part;
   /** Bytes. */
   memory?: Part;
   network?: Flow;
-  /** May be in `network`, too. */
+  /** These interfaces may be part of `network`, too. */
   fabric?: Flow;
   /** Bytes per second. */
   disks?: { nodes: number; read: number; written: number };
@@ -62,19 +66,22 @@ export interface LinkEntry {
   darkNodes: number;
   accepted: number;
   missed: number;
-  /** To which its reports were last sent: of the master, else of a group or a broadcast; empty: not known. And the port; 0: not known. */
+  /**
+   * The address to which its reports were last sent: the master's own, or that of a group or a broadcast; empty:
+   * unknown. And the port; 0: unknown.
+   */
   address: string;
   port: number;
   heartbeatNs: bigint;
   listeningSinceNs: bigint;
 }
 
-/** From where something came that was refused. Times in ns, of CLOCK_MONOTONIC and, `lastRealNs`, of CLOCK_REALTIME. */
+/** A source of rejected datagrams. Times in ns, of CLOCK_MONOTONIC and, for `lastRealNs`, of CLOCK_REALTIME. */
 export interface SenderEntry {
-  /** As the enum numbers it. */
+  /** The reason's number in the enum. */
   reason: number;
   address: string;
-  /** The name that it claims; empty: none that is a name. */
+  /** The name that it claims; empty: no valid name. */
   name: string;
   firstNs: bigint;
   lastNs: bigint;
@@ -82,7 +89,9 @@ export interface SenderEntry {
   count: number;
 }
 
-/** An event of the board's ring: what `kind` numbers in the enum event_kind says what subject and detail are. */
+/**
+ * An event of the board's ring: `kind`, a number of the enum event_kind, determines the meaning of subject and detail.
+ */
 export interface EventEntry {
   number: number;
   stampNs: bigint;
@@ -97,31 +106,34 @@ export type BoardState = 'absent' | 'starting' | 'foreign' | 'truncated' | 'reti
 
 /** A board mapped read-only. */
 export interface BoardMapping {
-  /** Bytes that a snapshot of all records in use needs now. */
+  /** The bytes that a snapshot of all used records needs now. */
   snapshotBytes(): number;
-  /** Bytes that a snapshot of so many nodes needs. */
+  /** The bytes that a snapshot of so many nodes needs. */
   nodeBytes(nodes: number): number;
-  /** Where snapshots go from now on; aligned to 8 bytes. It may not be transferred. */
+  /** The buffer for snapshots from now on, aligned to 8 bytes. It must not be transferred. */
   into(buffer: Uint8Array): void;
   /**
-   * Copies the board, from record number `first` on, as many records as there are and fit, and judges it. What is written:
-   * `LOOK`, then the header, column words and records at the header's strides, then what is `TOLD`. A slot that could not be
-   * copied whole has a `head` of 0. False when the file was cut short.
+   * Copies the board from record number `first` on, as many records as exist and fit, and judges it. Writes `LOOK`,
+   * then the header, column words and records at the header's strides, then the arrays of `TOLD`. A slot that could not
+   * be copied whole has a `head` of 0. Returns false if the file was cut short.
    */
   snapshot(first: number): boolean;
-  /** Bytes that `roll` needs now. */
+  /** The bytes that `roll` needs now. */
   rollBytes(): number;
   /** Copies the board without the records: `LOOK`, then the header, column words, the state of each node (u8). */
   roll(): boolean;
-  /** The links that have an entry, and the one that stands for all others. Undefined when the file was cut short. */
+  /** The links that have an entry, and the one that stands for all others. Undefined if the file was cut short. */
   links(): LinkEntry[] | undefined;
-  /** The table of rejected senders. Undefined when the file was cut short. */
+  /** The table of rejected senders. Undefined if the file was cut short. */
   senders(): SenderEntry[] | undefined;
-  /** Events from number `next` on, at most so many, and the number to go on with; likewise. */
+  /** Events from number `next` on, at most so many, and the number to continue with; likewise. */
   events(next: number, most: number): { next: number; events: EventEntry[] } | undefined;
-  /** The names of the nodes of these numbers, joined by NULs; undefined when the file was cut short, or there is no such node. */
+  /**
+   * The names of the nodes of these numbers, joined by NULs; undefined if the file was cut short or such a node does
+   * not exist.
+   */
   names(numbers: Uint32Array): string | undefined;
-  /** The number of the record of that name; -1 when there is none. */
+  /** The number of the record of that name; -1: there is none. */
   find(name: string): number;
   /** Whether the path still names the mapped file. */
   isAt(path: string): boolean;
@@ -130,15 +142,18 @@ export interface BoardMapping {
 
 /** What makes a report trusted. */
 export interface TrustOptions {
-  /** Cluster keys, at most two, with different ids; empty: a tag is as good as none. */
+  /** Cluster keys: at most two, with different ids. Empty: signatures are not verified. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** With keys: the `auth_alg` that a report must prove at least. */
+  /** With keys: the least `auth_alg` that a report must prove. */
   required: number;
-  /** How far the wall clock of a proved report may be from the master's where it decides; `NO_WINDOW`: any distance. */
+  /**
+   * How far the wall clock of a proved report may be from the master's where the clock decides; `NO_WINDOW`: any
+   * distance.
+   */
   clockWindowNs: bigint;
 }
 
-/** How a board is to be made or taken over. Times in ns, names valid and without doubles. */
+/** How a board is made or taken over. Times in ns; names valid and without duplicates. */
 export interface WriterOptions extends TrustOptions {
   path: string;
   clusterName: string;
@@ -146,43 +161,49 @@ export interface WriterOptions extends TrustOptions {
   capacity: number;
   uncertainAfterNs: bigint;
   silentAfterNs: bigint;
-  /** The node list; empty: first come, first served. */
+  /** The node list; empty: any node gets a place until the board is full. */
   nodes: readonly string[];
 }
 
-/** A clock window that takes any wall clock. */
+/** A clock window that accepts any wall clock. */
 export const NO_WINDOW = 2n ** 64n - 1n;
 
-/** Changes of a whole board. Where nodes go, or the capacity is another, a new board takes its place: readers follow. */
+/**
+ * Changes of a whole board. If nodes move or the capacity changes, a new board replaces the old one, and readers
+ * follow.
+ */
 interface Changes {
-  /** Goes over to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people. */
+  /**
+   * Switches to another node list, capacity, keys and other limits; path and cluster stay. Throws one line for people.
+   */
   change(options: WriterOptions): void;
   /**
-   * Forgets nodes; a listed one stays as one that never reported. Of each name whether it had a record. Throws one line
-   * for people.
+   * Removes nodes; a listed one stays as one that never reported. Returns for each name whether it had a record. Throws
+   * one line for people.
    */
   forget(names: readonly string[]): boolean[];
 }
 
-/** A board held for writing. Its constructor throws one line for people when the board cannot be had. */
+/** A board that is open for writing. Its constructor throws one line for people if the board cannot be opened. */
 export interface Writer extends Changes {
   /**
-   * Validates a datagram and lays it on the board: 0 accepted, -1 duplicate, else the reason's number. `link`: by which it
-   * came, a number, or the name of an interface, which gets one; all others (31) if it is not said.
+   * Validates a datagram and writes it to the board: returns 0 for accepted, -1 for a duplicate, else the reason's
+   * number. `link`: the link by which it came, as a number or as the name of an interface, which gets a number; by
+   * default the link for all others (31).
    */
   deliver(datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint, link?: number | string): number;
-  /** A link is by now as those bits of link_state say; `wasDown`: it was down meanwhile. */
+  /** Sets the state of a link to those bits of link_state; `wasDown`: it was down meanwhile. */
   linkState(link: number, state: number, wasDown: boolean, nowNs: bigint): void;
-  /** Counts the nodes of each link, and finds out which are dark. */
+  /** Counts the nodes of each link, and determines which links are dark. */
   survey(): void;
   listeningSince(sinceNs: bigint): void;
   resumed(resumedNs: bigint): void;
   heartbeat(beganNs: bigint): void;
-  /** Shuts down cleanly: the board stays, flagged closed. */
+  /** Shuts down cleanly: the board stays and is marked as closed. */
   close(): void;
 }
 
-/** What the receive thread tells of itself, as of at most a second ago. */
+/** The state of the receive thread, at most a second old. */
 export interface ReceiverStatus {
   received: number;
   accepted: number;
@@ -191,24 +212,27 @@ export interface ReceiverStatus {
   kernelDrops: number;
   /** Datagrams that the kernel dropped for another reason: a wrong checksum, or the filter. */
   unfitDrops: number;
-  /** Packets of any kind that the machine dropped before it looked at them. */
+  /** Packets of any kind that the machine dropped before it processed them. */
   softnetDrops: number;
-  /** And that its interfaces dropped before that. */
+  /** Packets that its interfaces dropped before that. */
   missed: number;
   nodes: number;
   /** Granted by the kernel, bytes; the smallest of the sockets. */
   receiveBuffer: number;
-  /** A flood of junk is dropped by the kernel. */
+  /** Whether a flood of junk is being dropped by the kernel. */
   filtering: boolean;
-  /** Times that the board was not at its path as it was made, and was published again. */
+  /** How often the board was missing from its path, and was published again. */
   publications: number;
-  /** How long the thread has stood still so far, of stops of more than a second alone: stopped, frozen, or suspended. */
+  /**
+   * For how long the thread has stood still so far, counting only stops of more than a second: stopped, frozen, or
+   * suspended.
+   */
   stoodStillNs: number;
-  /** CLOCK_MONOTONIC of the last heartbeat, of this very moment; one that stands still tells that the thread hangs. */
+  /** CLOCK_MONOTONIC of the last heartbeat, read just now. If it does not move, the thread hangs. */
   heartbeatNs: number;
   /** One line about what goes wrong now; empty: nothing. */
   trouble: string;
-  /** Another receiver has taken the board, as `trouble` says: nothing is received any more. */
+  /** Whether another receiver has taken the board, which `trouble` names: nothing is received any more. */
   displaced: boolean;
   /** By the number of the reason. */
   refused: number[];
@@ -220,15 +244,18 @@ export interface Receiver extends Changes {
   /** Listens at a numeric address; the port that was bound. Throws one line for people. */
   listen(host: string, port: number): number;
   /**
-   * Listens on a socket that a service manager has bound; where that is. What waits in it is laid down where the time at
-   * which it came is certain. Throws one line for people.
+   * Listens on a socket that a service manager has bound, and returns its address. Waiting datagrams are accepted if
+   * the time of their arrival is certain. Throws one line for people.
    */
   adopt(fd: number): { host: string; port: number };
-  /** Joins a multicast group on the interface, or the one that the routing table says; the port. Throws one line. */
+  /**
+   * Joins a multicast group on the interface, or on the one that the routing table chooses; returns the port. Throws
+   * one line.
+   */
   join(group: string, port: number, interfaceName?: string): number;
   /**
-   * Takes the writer, drains once, and starts the thread. `displaced` is called when that has ended because another receiver
-   * has taken the board; `trouble` says which one.
+   * Takes the writer, drains once, and starts the thread. `displaced` is called after the thread has ended because
+   * another receiver has taken the board; `trouble` says which one.
    */
   start(writer: Writer, displaced: () => void): void;
   status(): ReceiverStatus;
@@ -238,40 +265,40 @@ export interface Receiver extends Changes {
 
 /** Sends many datagrams with few system calls, to one numeric address. */
 export interface BulkSender {
-  /** Sends `count` datagrams of `bytes` each, beginning with number `first`; how many were sent. */
+  /** Sends `count` datagrams of `bytes` each, beginning with number `first`; returns how many were sent. */
   send(datagrams: Uint8Array, bytes: number, first: number, count: number): number;
   close(): void;
 }
 
-/** How a sweep of a harvest goes on; by these numbers. */
+/** How a sweep of a harvest continues; by these numbers. */
 export const HARVEST = { more: 0, complete: 1, partial: 2, backward: 3, cut: 4 } as const;
 
-/** What has changed on a board since it was last swept over: see proto/relay-v1.md. Buffers are aligned to 8 bytes. */
+/** What has changed on a board since the last sweep: see proto/relay-v1.md. Buffers are aligned to 8 bytes. */
 export interface Harvest {
-  /** Notes what is on the board as if it had been taken. */
+  /** Marks everything on the board as already taken. */
   prime(): number;
   /**
-   * Begins a sweep: writes a relay_board. The time of the sweep is one from before. False when the file was cut short.
-   * `thorough`: counters and all links, too. So many bytes at most go for what was asked for.
+   * Begins a sweep: writes a relay_board. The time of the sweep is from before it began. Returns false if the file was
+   * cut short. `thorough`: includes the counters and all links. At most so many bytes are used for requested records.
    */
   begin(thorough: boolean, askedBytes: number, into: Uint8Array): boolean;
-  /** Writes entries of the sweep, as many as fit; a number of `HARVEST` says how it goes on. */
+  /** Writes as many entries of the sweep as fit; returns a number of `HARVEST` that says how to continue. */
   take(into: Uint8Array): { state: number; bytes: number; entries: number };
-  /** Has the next sweeps take these records again. */
+  /** Makes the next sweeps take these records again. */
   ask(numbers: Uint32Array): void;
-  /** Writes the index of that many records from number `first` on; how many there are. */
+  /** Writes the index of that many records from number `first` on; returns how many there are. */
   index(first: number, count: number, into: Uint8Array): number;
   /** Records that the last sweep found. */
   records(): number;
-  /** A bit for each link that has an entry, is up and not dark. */
+  /** One bit for each link that has an entry, is up, and is not dark. */
   linksWell(): bigint;
 }
 
-/** How a mirror's board is to be made. Times in ns. */
+/** How a mirror's board is made. Times in ns. */
 export interface MirrorOptions extends TrustOptions {
   path: string;
   site: string;
-  /** Names, at most six; and which of them is followed: their number for none yet. */
+  /** At most six names; and the number of the followed one: the number of names if none is followed yet. */
   masters: readonly string[];
   followed: number;
   clusterName: string;
@@ -281,18 +308,18 @@ export interface MirrorOptions extends TrustOptions {
   silentAfterNs: bigint;
   instance: bigint;
   nowNs: bigint;
-  /** After a clock stood still: no report of the same board is younger than it was. */
+  /** After a clock stood still: the age of no report of the same board may be smaller than before. */
   keepAges?: boolean;
 }
 
-/** What became of a message to a mirror; by these numbers. */
+/** The fate of a message to a mirror; by these numbers. */
 export const OUTCOME = { taken: 0, malformed: 1, unplaced: 2, ahead: 3 } as const;
 
-/** Counted since the board was begun; doubtful, vetoed, missing as it is now. */
+/** Counted since the board was begun; doubtful, vetoed and missing are the present values. */
 export interface MirrorCounts {
   laid: number;
   unfit: number;
-  /** Reports that no key of ours proves, or that are no news. */
+  /** Reports that none of our keys proves, or that are not newer. */
   unproved: number;
   full: number;
   doubtful: number;
@@ -301,31 +328,34 @@ export interface MirrorCounts {
   whole: boolean;
 }
 
-/** A mirror's board, held for writing: c/board_mirror.h says what each does. Messages without their signature. */
+/**
+ * A mirror's board that is open for writing: c/board_mirror.h says what each function does. Messages come without their
+ * signature.
+ */
 export interface Mirror {
-  /** Begins a new board, which takes the place of the one before when it is whole. Throws one line for people. */
+  /** Begins a new board, which replaces the last one when it is complete. Throws one line for people. */
   renew(options: MirrorOptions): void;
   batch(message: Uint8Array, askedNs: bigint, relayNs: bigint, answeredNs: bigint, nowNs: bigint): number;
   gap(nowNs: bigint): void;
-  /** A clock stood still: nothing on the board is to be trusted, until another is begun. */
+  /** A clock stood still: nothing on the board can be trusted until another board is begun. */
   distrust(): void;
   index(message: Uint8Array, nowNs: bigint): number;
-  /** Numbers of records that the board lacks. */
+  /** The numbers of records that the board lacks. */
   missing(most: number): Uint32Array;
   claims(master: number, message: Uint8Array, nowNs: bigint): number;
   /** `heard`: bit n for master n. */
   review(heard: number, nowNs: bigint): void;
   counts(): MirrorCounts;
-  /** 0: the board is at its path; 1: it is not; -1: that cannot be known; -2: another process has it. */
+  /** 0: the board is at its path; 1: it is not; -1: unknown; -2: another process has it. */
   checkPath(): { state: number; why: string };
   close(): void;
 }
 
-/** What the kernel knows of its clock. */
+/** The kernel's knowledge of its clock. */
 export interface ClockState {
-  /** What the clock discipline still has to steer, us. */
+  /** The offset that the clock discipline still has to correct, us. */
   offsetUs: number;
-  /** The most that the clock may be wrong, us. */
+  /** The largest possible error of the clock, us. */
   maxErrorUs: number;
   unsynchronised: boolean;
 }
@@ -345,11 +375,14 @@ interface Native {
     path: string,
     owner: number | string | undefined,
   ): { state: Exclude<BoardState, 'ready'>; why: string } | { state: 'ready'; board: BoardMapping };
-  /** With a path alone: the board that is there, to forget nodes and nothing else, for when no receiver runs. */
+  /** With only a path: opens the existing board in order to remove nodes, while no receiver runs. */
   Writer: new (
     options: WriterOptions | string,
   ) => Writer;
-  /** `flood`: other than 50,000 datagrams of junk in a second, from which on the kernel is asked to drop it; for tests. */
+  /**
+   * `flood`: for tests, another limit than 50,000 datagrams of junk in a second, above which the kernel is asked to
+   * drop junk.
+   */
   Receiver: new (
     drainNs: bigint,
     flood?: number,
@@ -361,7 +394,7 @@ interface Native {
 
 const require = createRequire(import.meta.url);
 
-/** The one that was built on this machine, else the one that came with the package for its processor. */
+/** The addon that was built on this machine; otherwise the one for its processor in the package. */
 function load(): Native {
   try {
     return require('../../../build/beoboard.node');
@@ -378,57 +411,61 @@ const native = load();
 /** Fills CLOCK_REALTIME, CLOCK_BOOTTIME and CLOCK_MONOTONIC in ns, read back to back. */
 export const clocks = native.clocks;
 
-/** The kernel's clock discipline, read only; undefined where the kernel does not tell. */
+/** The kernel's clock discipline, read only; undefined if the kernel does not report it. */
 export const adjtimex = native.adjtimex;
 
 /**
- * Reads a file from its beginning, whatever was read of it before: as much as there is and fits. Gives the bytes, or
- * a negative error number.
+ * Reads a file from its beginning, as much as there is and fits. Returns the number of bytes, or a negative error
+ * number.
  */
 export const readFile = native.readFile;
 
 /**
- * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and of at most `most` bytes;
- * joined by NULs. Throws when there are not so many.
+ * `count` texts of UTF-8, one every `stride` bytes from `first` on, each up to its first NUL and at most `most` bytes
+ * long; joined by NULs. Throws if there are not so many.
  */
 export const texts = native.texts;
 
 /**
- * Judges a copy that no snapshot made: header, column words and records of so many nodes. Writes what is `TOLD` of them, and
- * gives whether the receiver was stalled. Throws when there is less room, or that is no copy of a board.
+ * Judges a copy that was not made by a snapshot: header, column words and records of so many nodes. Writes the arrays
+ * of `TOLD` for them, and returns whether the receiver was stalled. Throws if there is too little room, or if it is not
+ * a copy of a board.
  */
 export const overview = native.overview;
 
 /**
- * Adds up those nodes of a copy that are live by `states`: header, column words and records of as many nodes as that has
- * bytes. Throws when that is no copy of a board.
+ * Adds up the nodes of a copy that are live by `states`: header, column words and records of as many nodes as `states`
+ * has bytes. Throws if it is not a copy of a board.
  */
 export const totals = native.totals;
 
-/** The descriptor of a file in memory that no path leads to, which a child may be given. Throws when there can be none. */
+/**
+ * The descriptor of a file in memory that no path leads to, which can be passed to a child. Throws if it cannot be
+ * made.
+ */
 export const memoryFile = native.memoryFile;
 
 /**
- * Holds a file alone, which is made where it is not there, until this process ends or closes it (flock(2)): gives its descriptor, or a
- * negative error number: EWOULDBLOCK where another process holds it.
+ * Locks a file for this process alone until the process ends or closes it (flock(2)); makes the file if it does not
+ * exist. Returns its descriptor or a negative error number: EWOULDBLOCK if another process holds the lock.
  */
 export const lock = native.lock;
 
 /**
- * HMAC-SHA-256 with a key of 32 bytes, as the receiver makes it: by the OpenSSL inside Node where there is one, or with
- * `own` by our own code; made `rounds` times with one kept key. For tests and benchmarks: node:crypto does the same.
+ * HMAC-SHA-256 with a key of 32 bytes, as the receiver computes it: by the OpenSSL inside Node if there is one, or with
+ * `own` by our own code; `rounds` times with one key. For tests and benchmarks: node:crypto does the same.
  */
 export const hmac = native.hmac;
 
 /**
- * Sends a message of sd_notify(3) to the Unix socket at a path, or with a leading @ at an abstract name. Never waits: 0,
- * or a negative error number.
+ * Sends a message of sd_notify(3) to the Unix socket at a path, or with a leading @ at an abstract name. Never waits;
+ * returns 0 or a negative error number.
  */
 export const notify = native.notify;
 
 /**
- * Maps the board at `path` read-only if a trusted user owns it: root, ourselves, `beoboard`, or `owner` (a name
- * or id). Throws when there is no such user.
+ * Maps the board at `path` read-only if a trusted user owns it: root, ourselves, `beoboard`, or `owner` (a name or id).
+ * Throws if that user does not exist.
  */
 export const mapBoard = native.mapBoard;
 

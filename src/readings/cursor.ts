@@ -1,5 +1,5 @@
-// A node of a snapshot, for who reads numbers of it: laid over one node after the other, since 10,000 of them are one document. It makes no
-// objects, and works out only what is asked for.
+// A cursor for code that reads numbers of many nodes: it moves from node to node, because 10,000 of them are one
+// document. It makes no objects and computes only what is asked for.
 
 import { structs } from '../layout/layout.gen.js';
 import { type Counter, CPU_TIMES, type InterfaceCounter, interfaceCounterOf, Pair } from '../shm/rates.js';
@@ -22,9 +22,9 @@ export class Cursor {
   view: DataView = NOTHING;
   /** Offset of its record. */
   record = 0;
-  /** Offset of its newest report; -1 when there is none. */
+  /** The offset of its newest report; -1: there is none. */
   report = -1;
-  /** The slot that holds it, as a word; -1 likewise. */
+  /** The slot that holds the report, as a word; -1: there is none. */
   #newest = -1;
   readonly #pair = new Pair();
   readonly #shares = new Float64Array(CPU_TIMES.length);
@@ -34,7 +34,7 @@ export class Cursor {
   #hasShares = false;
   #hasTraffic = false;
 
-  /** Lays it over the node of that number. */
+  /** Moves to the node of that number. */
   lay(snapshot: Snapshot, index: number): void {
     this.snapshot = snapshot;
     this.index = index;
@@ -57,7 +57,7 @@ export class Cursor {
     return this.#isMoving;
   }
 
-  /** Lays the pair over its two reports; false: there are none that can have rates. */
+  /** Moves the pair to its two reports; returns false if these cannot have rates. */
   #layPair(): boolean {
     const { snapshot, report, record, view } = this;
     if (snapshot === undefined || report < 0) return false;
@@ -65,12 +65,12 @@ export class Cursor {
     return before >= 0 && this.#pair.lay(view, before * 4 + snapshot.reportOffset, report);
   }
 
-  /** Its two reports; only where it is `moving`. */
+  /** Its two reports; only valid if it is `moving`. */
   get pair(): Pair {
     return this.#pair;
   }
 
-  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: not known. Only where it is `moving`. */
+  /** Per cent of all CPU time between the two reports, by CPU_KINDS; NaN: unknown. Only valid if it is `moving`. */
   get shares(): Float64Array {
     if (!this.#hasShares) {
       this.#hasShares = true;
@@ -79,7 +79,7 @@ export class Cursor {
     return this.#shares;
   }
 
-  /** Per second, all interfaces together, by TRAFFIC; NaN: not known. Only where it is `moving`. */
+  /** Per second, all interfaces together, by TRAFFIC; NaN: unknown. Only valid if it is `moving`. */
   get traffic(): Float64Array {
     if (!this.#hasTraffic) {
       this.#hasTraffic = true;
@@ -88,7 +88,7 @@ export class Cursor {
     return this.#traffic;
   }
 
-  /** One that has no rate yet leaves the sum unknown: a dip that was none would stay for good where it is drawn. */
+  /** If one interface has no rate yet, the sum is unknown: otherwise a graph would keep a dip that never happened. */
   #addTraffic(): void {
     const pair = this.#pair;
     const traffic = this.#traffic;
@@ -110,7 +110,10 @@ export class Cursor {
 const shared = new Cursor();
 let last: Node | undefined;
 
-/** A cursor laid over the node, good until another node is asked for: several readings of one node are asked for in turn. */
+/**
+ * A cursor at the node, valid until another node is asked for. It is kept because several readings of one node are
+ * asked for in a row.
+ */
 export function cursorOf(node: Node): Cursor {
   if (node !== last) shared.lay(node.snapshot, node.index);
   last = node;

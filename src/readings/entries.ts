@@ -1,4 +1,5 @@
-// Readings of what a report has several of: CPU groups, network entries, GPUs. Each is read where it lies, by the number of its entry.
+// Readings of parts that a report has several of: CPU groups, network entries, GPUs. They are read in place, by the
+// number of the entry.
 
 import { getter } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
@@ -9,23 +10,26 @@ import { type EntryStruct, leaf, type Measure, setOf, sumRate, taken } from './m
 import type { Reading, Value } from './readings.js';
 import { contractUnit, NUMBER, named, perSecond, scaled, UNIT_ENDING } from './units.js';
 
-/** What a report has several of, by the name of the field that holds them. */
+/** The kinds of entries, by the name of the field that holds them. */
 export const LISTS = { group: 'cpu_group', net: 'net_if', gpu: 'gpu_slot' } as const satisfies Record<
   string,
   EntryStruct
 >;
 export type List = keyof typeof LISTS;
 
-/** One thing that can be told of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
+/** A reading of each entry: `gpu.util_pct`; a rate is `rates.net.rx_bytes`. */
 export interface EntryReading extends Omit<Reading, 'value' | 'measure'> {
   readonly list: List;
-  /** Of the entry of that number, from 0 on; NaN: there is none, it was not measured, or it is a text. */
+  /**
+   * The value of the entry of that number, from 0 on; NaN: there is no such entry, it was not measured, or it is a
+   * text.
+   */
   readonly take: (cursor: Cursor, entry: number) => number;
-  /** Of a text. */
+  /** The value if it is a text. */
   readonly text?: (cursor: Cursor, entry: number) => string | undefined;
 }
 
-/** What is told of that entry of a node; undefined: nothing. */
+/** The value for that entry of a node; undefined: there is none. */
 export function entryValue({ take, text }: EntryReading, node: Node, entry: number): Value {
   const cursor = cursorOf(node);
   if (text !== undefined) return text(cursor, entry);
@@ -41,7 +45,7 @@ const GROUP_SHARE = setBit('group_share');
 const TOPOLOGY = setBit('topology');
 const nameOf = getter('net_if', 'name');
 
-/** How many entries there are to look at; of a network entry only its name tells whether it is used. */
+/** How many entries to look at; whether a network entry is used is known only by its name. */
 export function entriesOf({ view, report }: Cursor, list: List): number {
   if (report < 0 || !isMeasured(view, report, SET_OF[list])) return 0;
   const { count } = fields[list];
@@ -51,7 +55,7 @@ export function entriesOf({ view, report }: Cursor, list: List): number {
   return Math.min(view.getUint8(report + used), count);
 }
 
-/** Where that entry begins; -1 when there is none. */
+/** The offset of that entry; -1: there is none. */
 function placeOf(cursor: Cursor, list: List, entry: number): number {
   if (!(entry >= 0 && entry < entriesOf(cursor, list))) return -1;
   const at = cursor.report + fields[list].offset + entry * structs[LISTS[list]].bytes;
@@ -63,7 +67,7 @@ export function isEntry(cursor: Cursor, list: List, entry: number): boolean {
   return placeOf(cursor, list, entry) >= 0;
 }
 
-/** The number of the entry that people call so: its number, or the name of an interface; -1 when there is none. */
+/** The number of the entry that people call so: by its number, or by the name of an interface; -1: there is none. */
 export function entryOf(cursor: Cursor, list: List, key: string): number {
   if (/^\d+$/.test(key)) return Number(key);
   if (list !== 'net') return -1;
@@ -102,7 +106,7 @@ function ofField(list: List, field: string, { unit, set, type }: Described): Ent
   };
 }
 
-/** A bit of each entry as a number: 1 or 0. */
+/** One bit of each entry as a number: 1 or 0. */
 function ofBit(list: List, name: string, bit: number, source: string, wordOf: EntryReading['take']): EntryReading {
   const take = (cursor: Cursor, entry: number) => {
     const word = wordOf(cursor, entry);
@@ -133,13 +137,13 @@ function ofRate(name: InterfaceCounter, unit: string): EntryReading {
   };
 }
 
-/** The flags of a GPU, which do not lie in its entry. */
+/** The flags of a GPU, which are not stored in its entry. */
 function gpuFlags(cursor: Cursor, entry: number): number {
   const { view, report } = cursor;
   return placeOf(cursor, 'gpu', entry) < 0 ? Number.NaN : view.getUint8(report + fields.gpu_flags.offset + entry);
 }
 
-/** The same without the unit in its name. */
+/** The same reading without the unit in its name. */
 function withoutUnit(whole: EntryReading): EntryReading {
   const { size } = whole.unit;
   const take: EntryReading['take'] = (cursor, entry) => scaled(whole.take(cursor, entry), size);
@@ -173,10 +177,12 @@ export function entryReadings(): ReadonlyMap<string, EntryReading> {
   return table;
 }
 
-/** What several interfaces were added into, of which there is one: the others of the node, and its RDMA ports. */
+/**
+ * Sums over several interfaces, of which a report has one each: all other interfaces of the node, and its RDMA ports.
+ */
 export type Sum = 'net_rest' | 'fabric';
 
-/** What can be told of such an entry, and how; its name is a text. */
+/** The readings of such an entry; its name is a text. */
 export interface SumReading extends Omit<Reading, 'value'> {
   readonly text?: (cursor: Cursor) => string | undefined;
 }

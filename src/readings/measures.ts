@@ -1,5 +1,5 @@
-// How the number of a reading is had of a node: what there is in its report, its record, or between its two reports, and what is made of
-// these. Pure; what is not known is NaN.
+// How to get the number of a reading for a node: from its report, its record, or its two reports, and what is computed
+// from these. Pure; an unknown value is NaN.
 
 import { NOT_KNOWN } from '../layout/codec.js';
 import { bits, structs } from '../layout/layout.gen.js';
@@ -16,15 +16,18 @@ import { CPU_KINDS, type Cursor, TRAFFIC } from './cursor.js';
 import { perOf } from './units.js';
 
 export interface Measure {
-  /** The set that must have been measured; `take` does not ask again. Without one it is there in every report. */
+  /**
+   * The set that must have been measured, which `take` does not check again. Without a set the value is in every
+   * report.
+   */
   readonly set?: SetBit;
-  /** It is made of two reports, and there are two that can have rates; `take` does not ask again. */
+  /** It needs two reports that can have rates, which `take` does not check again. */
   readonly rate?: true;
-  /** It is of the record, and there without a report, too. */
+  /** It comes from the record, and exists without a report, too. */
   readonly ofRecord?: true;
-  /** The same times a factor, where that costs nothing more. */
+  /** The same times a factor, if that costs nothing more. */
   readonly times?: (factor: number) => Measure;
-  /** The number; NaN: not known. Of a text, whether it is known: any number but NaN. */
+  /** The number; NaN: unknown. For a text, whether it is known: any number except NaN. */
   readonly take: (cursor: Cursor) => number;
 }
 

@@ -1,10 +1,11 @@
-// The readings that a picture of all nodes is coloured by, each in a fixed domain: a colour means the same on every cluster and at every time.
+// The readings that a picture of all nodes can be coloured by, each with a fixed range, so that a colour means the same
+// on every cluster and at every time.
 
 import type { Cursor } from './cursor.js';
 import { field, type Measure, taken } from './measures.js';
 import { type Reading, readingOf } from './readings.js';
 
-/** A reading, and from where to where it is shown. */
+/** A reading, and the range that is shown. */
 export interface Scale {
   readonly name: string;
   /** In a few words. */
@@ -14,9 +15,9 @@ export interface Scale {
   readonly unit: string;
   readonly low: number;
   readonly high: number;
-  /** `log`: equal ratios are equal distances, and what is at `low` or below is there. */
+  /** `log`: equal ratios are equal distances; values below `low` are shown at `low`. */
   readonly scale: 'linear' | 'log';
-  /** The number of a node, where a cursor lies; NaN: not known. */
+  /** The number of the node at the cursor; NaN: unknown. */
   readonly take: (cursor: Cursor) => number;
 }
 
@@ -48,7 +49,7 @@ function scale(
 const PERCENT = [0, 100, '%'] as const;
 const BYTES = [1e4, 1e11, 'B/s'] as const;
 
-/** In the order in which they are offered; the first is the default. */
+/** In the order in which they are offered; the first one is the default. */
 export const SCALES: readonly Scale[] = [
   scale('cpu', 'CPU', 'Share of CPU time in use', PERCENT),
   scale('load_per_cpu', 'Load per CPU', 'Load average of the last minute for each CPU online', [0, 2, ''], perCpu),

@@ -1,8 +1,8 @@
-// What the numbers of readings are numbers of: the units of the contract, those that people write, and how the one becomes the other. Pure.
+// Units of readings: those of the contract, those that people write, and conversions between them. Pure.
 
 import { formatDuration } from '../common/durations.js';
 
-/** What is counted or measured. Readings of one quantity can be compared. */
+/** Quantities. Readings of the same quantity can be compared. */
 export type Quantity =
   | 'number'
   | 'share'
@@ -16,13 +16,15 @@ export type Quantity =
 
 export interface Unit {
   readonly quantity: Quantity;
-  /** How many of the base unit one is: 1, 1 (the whole), bytes, seconds, °C, watts, joules, hertz, bytes per second. */
+  /**
+   * The size of the unit in base units: 1, 1 (the whole), bytes, seconds, °C, watts, joules, hertz, bytes per second.
+   */
   readonly size: number;
-  /** As it is written behind a number; empty for a plain number. */
+  /** How it is written after a number; empty for a plain number. */
   readonly label: string;
 }
 
-/** A unit of that quantity, so many base units large. */
+/** A unit of that quantity with that size in base units. */
 export function unit(quantity: Quantity, size: number, label: string): Unit {
   return { quantity, size, label };
 }
@@ -32,7 +34,7 @@ export const PERCENT: Unit = unit('share', 0.01, '%');
 export const SECONDS: Unit = unit('time', 1, 's');
 export const BYTES_PER_SECOND: Unit = unit('data rate', 1, 'B/s');
 
-/** What the unit column of the contract says. All else (ids, enums, bits) is a plain number. */
+/** The units in the contract's unit column. Everything else (ids, enums, bits) is a plain number. */
 const CONTRACT: Readonly<Record<string, Unit>> = {
   '1/100': unit('number', 0.01, '1/100'),
   '1/1000': unit('share', 0.001, '1/1000'),
@@ -58,10 +60,10 @@ export function contractUnit(name: string): Unit {
   return CONTRACT[name] ?? NUMBER;
 }
 
-/** What a quantity is per second: a time is a share of it then, energy is power. */
+/** What a quantity becomes per second: a time becomes a share, energy becomes power. */
 const PER_SECOND: Partial<Record<Quantity, Quantity>> = { size: 'data rate', time: 'share', energy: 'power' };
 
-/** The unit of the rate of what is counted in another. */
+/** The unit of the rate of a counter. */
 export function perSecond({ quantity, size, label }: Unit): Unit {
   return unit(PER_SECOND[quantity] ?? 'number', size, `${label === '' ? '1' : label}/s`);
 }
@@ -79,10 +81,10 @@ const BASE: Readonly<Record<Quantity, string>> = {
   'data rate': 'B/s',
 };
 
-/** Units as names end in them. */
+/** Units as suffixes of names. */
 export const UNIT_ENDING = /_(mib|kib|ms|us|s|pm|c|dc|pct|degc|w)$/;
 
-/** What is another where a name goes without its unit: the name and the unit, which a number beside it must have. */
+/** Names that change their meaning without the unit: the name and the unit, which a number beside it must have. */
 export function named({ name, unit: { quantity } }: { name: string; unit: Unit }) {
   return {
     name: name.replace(UNIT_ENDING, ''),
@@ -91,7 +93,9 @@ export function named({ name, unit: { quantity } }: { name: string; unit: Unit }
   };
 }
 
-/** By what to divide instead of multiplying by a factor, since that is exact: 321 hundredths are 3.21. 0: by nothing. */
+/**
+ * The divisor to use instead of multiplying by a factor, because division is exact: 321 hundredths are 3.21. 0: none.
+ */
 export function perOf(factor: number): number {
   const per = Math.round(1 / factor);
   return factor < 1 && Math.abs(per * factor - 1) < 1e-12 ? per : 0;
@@ -103,12 +107,12 @@ export function scaled(value: number, factor: number): number {
   return per === 0 ? value * factor : value / per;
 }
 
-/** What a number of a unit is multiplied by to be one of another; of none it stays as it is. */
+/** The factor from one unit to another; without a unit the value stays as it is. */
 export function factorTo({ size }: Unit, other: Unit | undefined): number {
   return other === undefined || other.size === size ? 1 : size / other.size;
 }
 
-/** What people write behind a number, by quantity. */
+/** The units that people write after a number, by quantity. */
 const WRITTEN: Readonly<Record<Quantity, Readonly<Record<string, number>>>> = {
   number: { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12 },
   share: { '%': 0.01 },
@@ -128,11 +132,11 @@ const WRITTEN: Readonly<Record<Quantity, Readonly<Record<string, number>>>> = {
   },
 };
 
-/** How much one of the unit that somebody wrote is in the base unit of the quantity; undefined: it is none of that quantity. */
+/** The size of the written unit in base units of the quantity; undefined: it is not a unit of that quantity. */
 export function writtenUnit(quantity: Quantity, text: string): number | undefined {
   const table = WRITTEN[quantity];
   if (Object.hasOwn(table, text)) return table[text];
-  // A rate is asked for in what it moves, too: in > 1GB.
+  // A rate can be compared with an amount, too: in > 1GB means per second.
   return quantity === 'data rate' && !text.endsWith('/s') ? writtenUnit(quantity, `${text}/s`) : undefined;
 }
 
@@ -141,7 +145,7 @@ export function isUnit(text: string): boolean {
   return Object.keys(WRITTEN).some(quantity => writtenUnit(quantity as Quantity, text) !== undefined);
 }
 
-/** How values of a quantity are written: the examples of messages. */
+/** Examples of values for messages. */
 export const EXAMPLE: Readonly<Record<Quantity, string>> = {
   number: '10',
   share: '90%',
@@ -154,7 +158,7 @@ export const EXAMPLE: Readonly<Record<Quantity, string>> = {
   'data rate': '1GB/s',
 };
 
-/** Three figures: 1.23, 12.3, 123, 1234; what is less than a thousandth is 0. */
+/** Three figures: 1.23, 12.3, 123, 1234; less than a thousandth is 0. */
 function figures(value: number): string {
   const size = Math.abs(value);
   const digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
@@ -177,7 +181,7 @@ export function writeValue(value: number, of: Unit): string {
     case 'size':
       return inLargest(base, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']);
     case 'data rate':
-      // The speed of a link is told in bits, what goes over it in bytes.
+      // The speed of a link is shown in bits, its traffic in bytes.
       return of.label === 'Mbit/s'
         ? inLargest(base * 8, 1000, ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'])
         : inLargest(base, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);

@@ -1,5 +1,5 @@
-// Whether somebody else has bound a socket beside one that we were passed: systemd binds so that others can, until we
-// take that away. Reads what the kernel lists, and changes nothing.
+// Whether another process has bound a socket beside one that was passed to us: systemd binds sockets so that this is
+// possible until we take the option away. Reads the kernel's list and changes nothing.
 
 import { fstatSync, readFileSync } from 'node:fs';
 
@@ -24,10 +24,10 @@ export function parseUdp(text: string): Bound[] {
 
 const isAny = (address: string) => /^0+$/.test(address);
 
-/** Whether of two sockets at one port each could be given what is sent to the other. */
+/** Whether the datagrams for one of two sockets at a port could be delivered to the other. */
 const overlap = (a: string, b: string) => a === b || isAny(a) || isAny(b);
 
-/** Whether another socket could be given what is sent to that of inode `inode`. */
+/** Whether datagrams for the socket with inode `inode` could be delivered to another socket. */
 export function isShared(sockets: readonly Bound[], inode: string): boolean {
   const ours = sockets.find(socket => socket.inode === inode);
   return sockets.some(
@@ -36,7 +36,7 @@ export function isShared(sockets: readonly Bound[], inode: string): boolean {
   );
 }
 
-/** The same of a descriptor of ours. False where the kernel does not list sockets. */
+/** The same for one of our descriptors. False if the kernel does not list sockets. */
 export function hasNeighbour(fd: number): boolean {
   try {
     const sockets = ['udp', 'udp6'].flatMap(name => parseUdp(readFileSync(`/proc/self/net/${name}`, 'latin1')));

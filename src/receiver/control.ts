@@ -1,5 +1,5 @@
-// The receiver's ear for its own administrator: a Unix socket beside the board, on which nodes are forgotten. One line
-// of JSON each way. Refuses everybody but the receiver's own user (and root): the socket's mode is 0600.
+// The receiver's control socket for its own administrator: a Unix socket beside the board, by which nodes are removed.
+// One line of JSON each way. Refuses everybody except the receiver's own user and root: the socket's mode is 0600.
 
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, connect as open, type Server, type Socket } from 'node:net';
@@ -12,7 +12,7 @@ type Answer = Forgotten | { error: string };
 
 const LONGEST_NAME = 63;
 
-/** An object with these keys and no others, in any order. */
+/** An object with exactly these keys, in any order. */
 function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Record<K, unknown> {
   return (
     typeof value === 'object' &&
@@ -25,14 +25,14 @@ function hasKeys<K extends string>(value: unknown, ...keys: K[]): value is Recor
 const isText = (value: unknown): value is string => typeof value === 'string';
 const areTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
 
-/** The names that are to be forgotten; undefined for what is not a question. */
+/** The names to remove; undefined: the line is not a valid request. */
 function namesOf(line: string): string[] | undefined {
   const question: unknown = parsed(line);
   if (!hasKeys(question, 'forget') || !areTexts(question.forget)) return undefined;
   return question.forget.every(name => name !== '' && name.length <= LONGEST_NAME) ? question.forget : undefined;
 }
 
-/** What a receiver answered; undefined for what is no answer. */
+/** A receiver's answer; undefined: the line is not a valid answer. */
 function answerOf(line: string): Answer | undefined {
   const answer: unknown = parsed(line);
   if (hasKeys(answer, 'error') && isText(answer.error)) return { error: answer.error };
@@ -41,7 +41,7 @@ function answerOf(line: string): Answer | undefined {
   return areTexts(forgotten) && areTexts(unknown) ? { forgotten, unknown } : undefined;
 }
 
-/** JSON; undefined for what is none. */
+/** The parsed JSON; undefined: it is not JSON. */
 function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -52,10 +52,10 @@ function parsed(line: string): unknown {
 
 /** A million names of the longest kind. */
 const MOST_BYTES = 80 << 20;
-/** How long either side waits for the other, ms. */
+/** How long each side waits for the other, ms. */
 const PATIENCE_MS = 30_000;
 
-/** The socket of a board: beside it. */
+/** The path of a board's socket: beside the board. */
 export function controlPath(board: string): string {
   return `${board}.ctl`;
 }
@@ -65,11 +65,11 @@ export function sortOut(names: readonly string[], found: readonly boolean[]): Fo
   return { forgotten: names.filter((_, i) => found[i]), unknown: names.filter((_, i) => !found[i]) };
 }
 
-/** Reads one line, and nothing after it. */
+/** Reads one line and ignores everything after it. */
 async function readLine(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // Left open: the answer goes out by the same socket.
+  // The socket stays half open: the answer goes out by it.
   for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const end = chunk.indexOf(10);
     chunks.push(end === -1 ? chunk : chunk.subarray(0, end));
@@ -80,7 +80,7 @@ async function readLine(socket: Socket): Promise<string> {
   throw new Error('no complete line came');
 }
 
-/** The socket, as long as the receiver runs. */
+/** The socket, which exists as long as the receiver runs. */
 export class Control {
   readonly #path: string;
   readonly #forget: (names: string[]) => boolean[];
@@ -89,14 +89,14 @@ export class Control {
   /** Of the socket that we listen on. */
   #inode: number | undefined;
 
-  /** @param forget of each name whether it had a record; throws one line for people */
+  /** @param forget returns for each name whether it had a record; throws one line for people */
   constructor(board: string, forget: (names: string[]) => boolean[], log: Log) {
     this.#path = controlPath(board);
     this.#forget = forget;
     this.#log = log;
   }
 
-  /** Listens; what lies at the path is left over from a receiver before us, since we hold the board. */
+  /** Listens. A socket at the path is left over from an earlier receiver, because we hold the board. */
   open(): void {
     const failed = (error: Error) =>
       this.#log.seldom('control', `beoboard forget will not work: ${oneLine(error.message)}`);
@@ -109,7 +109,7 @@ export class Control {
       failed(error as Error);
       return;
     }
-    // Made with its mode: between making and chmod anybody could come in.
+    // The socket is created with its mode: between bind and chmod anybody could connect.
     const before = process.umask(0o177);
     server.listen(this.#path);
     process.umask(before);
@@ -122,8 +122,8 @@ export class Control {
   }
 
   /**
-   * Listens again where the socket at the path is not ours any more: it was removed, or went away with its directory, which may
-   * be back by now with one on which nobody listens.
+   * Listens again if the socket at the path is not ours any more: it was removed, or its directory was removed and made
+   * again.
    */
   keep(): void {
     if (this.#inode !== undefined && this.#inodeThere() === this.#inode && this.#server?.listening) return;
@@ -142,7 +142,7 @@ export class Control {
     try {
       socket.end(`${JSON.stringify(this.#answer(await readLine(socket)))}\n`);
     } catch {
-      socket.destroy(); // who says nothing gets no answer
+      socket.destroy(); // A client that sends nothing gets no answer.
     }
   }
 
@@ -159,15 +159,15 @@ export class Control {
   }
 }
 
-/** Nobody listens at the socket: no receiver runs on that board. */
+/** No process listens at the socket: no receiver runs on that board. */
 export class NobodyThere extends Error {}
 
-/** Asks the receiver of a board to forget nodes. Throws NobodyThere, or an Error with one line for people. */
+/** Asks the receiver of a board to remove nodes. Throws NobodyThere, or an Error with one line for people. */
 export async function askToForget(board: string, names: readonly string[]): Promise<Forgotten> {
   const path = controlPath(board);
   const socket = open(path);
   socket.setTimeout(PATIENCE_MS, () => socket.destroy(new Error(`the receiver does not answer at ${path}`)));
-  socket.on('error', () => undefined); // it is thrown where we wait
+  socket.on('error', () => undefined); // The error is thrown where we wait.
   try {
     await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
     socket.write(`${JSON.stringify({ forget: names })}\n`);

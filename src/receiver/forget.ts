@@ -1,5 +1,5 @@
-// Forgets nodes: asks the receiver, or where none runs takes the board out of its hands for a moment. The only verb
-// that changes a board.
+// Removes nodes: asks the receiver or, if none runs, opens the board for writing for a moment. The only verb that
+// changes a board.
 
 import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,12 +23,12 @@ export const verb = defineVerb({
 });
 
 const NO_BOARD = 4;
-/** A receiver that holds the board and has lost its socket makes it again within its look of two seconds. */
+/** A receiver that has lost its socket makes it again at its next check, within two seconds. */
 const SOCKET_BACK_MS = 3000;
-/** Parts of a host list that are said. */
+/** How many parts of a host list are shown. */
 const SAID = 10;
 
-/** Root acts as the owner of the board: what it makes there, the owner's receiver must be able to take. */
+/** Root acts as the owner of the board, because the owner's receiver must be able to open the files that it makes. */
 function asOwner<T>(board: string, act: () => T): T {
   const { geteuid, getegid, seteuid, setegid } = process;
   const { uid, gid } = lstatSync(board);
@@ -64,11 +64,11 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
-/** Throws a Failure for what its owner's readers would not take for a board, in their words. */
+/** Throws a Failure for a board that its owner's readers would not accept, in their words. */
 function refuseNone(board: string): void {
   const opened = mapBoard(board, ownerOf(board));
   if (opened.state === 'ready') opened.board.unmap();
-  // What is retired is replaced meanwhile.
+  // A retired board is being replaced.
   if (opened.state === 'ready' || opened.state === 'retired') return;
   throw new Failure(
     `${board}: ${opened.why}${opened.state === 'absent' ? '; give the --board of beoboard receive' : ''}`,
@@ -96,7 +96,7 @@ function readList(list: string): string[] {
   return [...new Set(usable(verb.name, () => readNodes(list)))];
 }
 
-/** Names that do not fold are many even so. */
+/** A host list of names that cannot be folded is long. */
 function nodes(names: readonly string[]): string {
   const parts = foldParts(names);
   const said = parts.slice(0, SAID).join(',');

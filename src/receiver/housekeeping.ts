@@ -1,4 +1,4 @@
-// Tells people what goes on in the receive thread: what was refused, dropped, and what goes wrong. Changes nothing.
+// Reports what happens in the receive thread: rejections, drops, and trouble. Changes nothing.
 
 import { formatDuration } from '../common/durations.js';
 import { fold } from '../common/hostlists.js';
@@ -9,36 +9,36 @@ import type { ReceiverStatus, SenderEntry } from '../native/index.js';
 
 const WANTED_BUFFER = 64 * 1024 * 1024;
 
-/** Says what buffer the kernel granted, and what to do where it is not what was asked for. */
+/** Logs the buffer size that the kernel granted, and what to do if it is less than requested. */
 export function tellBuffer(granted: number, log: Log): void {
   const reports = Math.floor(granted / constants.stat.buffer_bytes).toLocaleString('en');
   const told = `the kernel granted a socket buffer for ${reports} reports at once`;
-  // The kernel doubles what is asked for, to make room for its own.
+  // The kernel doubles the requested size for its own overhead.
   if (granted >= 2 * WANTED_BUFFER) log.info(told);
   else log.warn(`${told}; for more set net.core.rmem_max=${WANTED_BUFFER}`);
 }
 
 /** A sender is named at most once in this time. */
 const NAMED_EVERY_MS = 60_000;
-/** And so many of them: whoever invents addresses fills no log. */
+/** At most so many senders are named, so that invented addresses cannot fill the log. */
 const NAMED_MOST = 20;
 
-/** Late reports are no fault of who sent them: newer ones were there. */
+/** Late reports are not the sender's fault: newer ones had arrived. */
 const LATE = enums.reason.indexOf('late');
 
-/** Reports of which the name proves nothing: one that invents names is named once, whatever it claims. */
+/** Reasons for which the name in a report proves nothing: such a source is named once, whatever names it claims. */
 const UNPROVED = (['auth_missing', 'key_id', 'tag'] as const).map(reason => enums.reason.indexOf(reason));
 
-/** When which senders were named, by what they are told apart by. */
+/** When each sender was named, by what identifies it. */
 export type Named = Map<string, number>;
 
 const identityOf = ({ reason, address, name }: SenderEntry) => `${reason} ${address} ${name}`;
 
-/** What is named at most once a minute. */
+/** Lines that are logged at most once a minute. */
 const newsOf = (sender: SenderEntry) =>
   UNPROVED.includes(sender.reason) ? `${sender.reason} ${sender.address}` : identityOf(sender);
 
-/** Who was refused: an address, and what it claims to be. */
+/** A rejected sender: its address, and the name that it claims. */
 function whoIs({ reason, address, names }: Source): string {
   if (names.length === 0) return address;
   const claimed = fold(names);
@@ -46,7 +46,7 @@ function whoIs({ reason, address, names }: Source): string {
   return `${address}, which claims ${names.length === 1 ? 'the name' : `${names.length} names,`} ${claimed}`;
 }
 
-/** Names who was refused since the look before. `now`: milliseconds that never go back. */
+/** Names the senders that were rejected since the last look. `now`: milliseconds of a clock that never goes back. */
 function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, named: Named, now: number): void {
   for (const [news, at] of named) if (now - at >= NAMED_EVERY_MS) named.delete(news);
   const known = new Map(before.senders.map(sender => [identityOf(sender), sender.lastNs]));
@@ -68,7 +68,10 @@ function tellSenders(before: ReceiverStatus, after: ReceiverStatus, log: Log, na
   }
 }
 
-/** Compares two looks at the thread and tells what is new, each kind at most once a minute, and of each sender likewise. */
+/**
+ * Compares two looks at the thread and logs what is new: each kind of line at most once a minute, and each sender
+ * likewise.
+ */
 export function tellChanges(
   before: ReceiverStatus,
   after: ReceiverStatus,
@@ -95,7 +98,7 @@ export function tellChanges(
   tellSenders(before, after, log, named, now);
 }
 
-/** What was dropped, by what can be done about it. */
+/** What was dropped, grouped by the remedy. */
 function tellDrops(before: ReceiverStatus, after: ReceiverStatus, log: Log): void {
   const full = after.kernelDrops - before.kernelDrops;
   if (full > 0)

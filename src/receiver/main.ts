@@ -1,4 +1,4 @@
-// The receiver: one thread of C takes, stamps and lays down what comes; here it is configured, watched and ended.
+// The receiver: a thread in C receives, stamps and stores the datagrams; this code configures, watches and ends it.
 
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
@@ -50,16 +50,19 @@ export const verb = defineVerb({
 
 type Options = ValuesOf<typeof verb>;
 
-/** What is done so seldom runs as cold code, and a millisecond of it each second is a twentieth of what 10,000 reports cost. */
+/**
+ * Code that runs so rarely is not optimised, and a millisecond of it each second is a twentieth of what 10,000 reports
+ * cost.
+ */
 const LOOK_MS = 2000;
 
-/** What a service manager shows of us, in one line. */
+/** One line about us that a service manager shows. */
 function statusLine(bound: readonly string[], { nodes, filtering, trouble }: ReceiverStatus): string {
   const troubles = [...(filtering ? ['a flood of junk is dropped by the kernel'] : []), ...(trouble ? [trouble] : [])];
   return [`listening on ${bound.join(', ')}, ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`, ...troubles].join('; ');
 }
 
-/** Whether the heartbeat has moved since the last time that this was asked. */
+/** Whether the heartbeat has moved since the last call. */
 function heartbeats(receiver: Receiver): () => boolean {
   let last = receiver.status().heartbeatNs;
   return () => {
@@ -70,10 +73,10 @@ function heartbeats(receiver: Receiver): () => boolean {
   };
 }
 
-/** Takes a socket that was bound for us; where it listens. */
+/** Takes a socket that was bound for us; returns its address. */
 function adopt(receiver: Receiver, fd: number): string {
   const address = formatAddress(receiver.adopt(fd));
-  // Asked for when nobody can come any more.
+  // This check comes last, when nobody else can bind any more.
   if (hasNeighbour(fd))
     throw new Error(
       `another program also listens at ${address} too, and may take reports; see ss -uapn, end it, and restart the .socket unit`,
@@ -81,7 +84,7 @@ function adopt(receiver: Receiver, fd: number): string {
   return address;
 }
 
-/** Takes or opens every socket, joins every group, and adds to `bound` where it listens. */
+/** Takes or opens every socket, joins every group, and adds their addresses to `bound`. */
 async function listen(receiver: Receiver, options: Options, bound: string[]): Promise<void> {
   const passed = passedSockets();
   for (const fd of passed) bound.push(adopt(receiver, fd));
@@ -89,7 +92,7 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     const { address } = await lookup(host).catch(() => {
       throw new Error(`cannot listen on ${host}: the name is not known`);
     });
-    // An address that was given twice is listened at once.
+    // An address that was given twice is opened once.
     if (port !== 0 && bound.includes(formatAddress({ host: address, port }))) continue;
     bound.push(formatAddress({ host: address, port: receiver.listen(address, port) }));
   }
@@ -97,13 +100,16 @@ async function listen(receiver: Receiver, options: Options, bound: string[]): Pr
     bound.push(formatAddress({ host, port: receiver.join(host, port, options.interface) }));
 }
 
-/** The longest path that a Unix socket may have, bytes: unix(7), less the zero behind it. */
+/** The longest path of a Unix socket, bytes: unix(7), without the zero at its end. */
 const MOST_SOCKET_PATH = 107;
 
-/** The shortest that either limit may be. */
+/** The shortest value of either limit. */
 const LEAST_LIMIT_MS = 100;
 
-/** What to give besides a --silent-after that is not above --uncertain-after: less than half of it leaves time to be uncertain. */
+/**
+ * The advice if --silent-after is not above --uncertain-after: less than half of it leaves time for the state
+ * uncertain.
+ */
 function limitsAdvice(silentAfter: number): string {
   const fitting = Math.max(LEAST_LIMIT_MS, Math.floor((silentAfter * 0.4) / 100) * 100);
   return fitting < silentAfter
@@ -111,7 +117,7 @@ function limitsAdvice(silentAfter: number): string {
     : 'give a longer --silent-after';
 }
 
-/** Reads the command line and the file; refuses what makes no sense together. */
+/** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
   if (Buffer.byteLength(controlPath(options.board)) > MOST_SOCKET_PATH)
@@ -143,7 +149,7 @@ function boardOptions(options: Options): BoardOptions {
 /** What a receiver is bound to while it runs. */
 const LASTING = ['board', 'listen', 'group', 'interface', 'cluster', 'drain'] as const;
 
-/** Takes node list, capacity, keys and limits anew, and gives what is in force; says what else would need a restart. */
+/** Reads node list, capacity, keys and limits again, and returns those in force; logs which changes need a restart. */
 function change(receiver: Receiver, options: Options, changed: Options, before: BoardOptions, log: Log): BoardOptions {
   tellLasting(log, LASTING, options, changed);
   const board = boardOptions(changed);

@@ -1,12 +1,12 @@
-// A daemon under a service manager: what systemd, or whatever takes its place, is told of it as sd_notify(3) has it. Refuses
-// to wait for the manager, and does nothing where there is none.
+// A daemon under a service manager: reports to systemd or a replacement as in sd_notify(3). Never waits for the
+// manager, and does nothing if there is none.
 
 import { constants } from 'node:os';
 import { CLOCK, clocks, notify } from '../native/index.js';
 
 type Environment = Record<string, string | undefined>;
 
-/** How long a message waits when the manager has not read the ones before, ms. */
+/** How long a message waits if the manager has not read the earlier ones, ms. */
 const RETRY_MS = 100;
 
 const words = new BigUint64Array(3);
@@ -17,19 +17,19 @@ function monotonicUs(): bigint {
   return (words[CLOCK.monotonic] ?? 0n) / 1000n;
 }
 
-/** Takes a variable out of the environment: it is meant for us, and not for our children. */
+/** Takes a variable out of the environment: it is meant for us and not for our children. */
 function take(env: Environment, name: string): string | undefined {
   const value = env[name];
   delete env[name];
   return value;
 }
 
-/** More would be a mistake. */
+/** A larger number would be a mistake. */
 const MOST_SOCKETS = 16;
 
 /**
- * The sockets that the manager has bound for us, as sd_listen_fds(3) has it: descriptors from 3 on. What it said is taken
- * out of the environment.
+ * The sockets that the manager has bound for us, as in sd_listen_fds(3): descriptors from 3 on. Their variables are
+ * taken out of the environment.
  */
 export function passedSockets(env: Environment = process.env): number[] {
   const [pid, count] = [take(env, 'LISTEN_PID'), Number(take(env, 'LISTEN_FDS') ?? 0)];
@@ -40,16 +40,16 @@ export function passedSockets(env: Environment = process.env): number[] {
 
 export class Service {
   readonly #path: string | undefined;
-  /** Undefined: nobody watches us. */
+  /** Undefined: there is no watchdog. */
   readonly #watchdogMs: number | undefined;
   readonly #send: typeof notify;
-  /** What the manager has to be told yet, in order. */
+  /** Messages for the manager that are still to be sent, in order. */
   readonly #waiting: string[] = [];
   #retry: NodeJS.Timeout | undefined;
   #watch: NodeJS.Timeout | undefined;
   #status = '';
 
-  /** @param env what the manager said is taken out of it */
+  /** @param env the manager's variables are taken out of it */
   constructor(env: Environment = process.env, send = notify) {
     this.#path = take(env, 'NOTIFY_SOCKET');
     this.#send = send;
@@ -59,7 +59,7 @@ export class Service {
     this.#watchdogMs = isWatched ? us / 1000 : undefined;
   }
 
-  /** The daemon does its work: at its start, and again when it has read its options again. */
+  /** The daemon is ready: after its start, and again after it has read its options again. */
   ready(status: string): void {
     this.#status = status;
     this.#tell('READY=1', `STATUS=${status}`);
@@ -72,20 +72,20 @@ export class Service {
     this.#tellOrDrop(`STATUS=${line}`);
   }
 
-  /** It reads its options again; followed by `ready`. */
+  /** The daemon reads its options again; `ready` follows. */
   reloading(): void {
     this.#tell('RELOADING=1', `MONOTONIC_USEC=${monotonicUs()}`);
   }
 
-  /** It ends. */
+  /** The daemon ends. */
   stopping(): void {
     clearInterval(this.#watch);
     this.#tell('STOPPING=1');
   }
 
   /**
-   * Keeps the manager's watchdog quiet, twice in its time, as long as `isAlive` says so each time; a daemon that does not
-   * come round to it is not alive.
+   * Feeds the manager's watchdog twice in its interval, as long as `isAlive` returns true. A daemon that does not get
+   * round to it is not alive.
    */
   watch(isAlive: () => boolean): void {
     if (this.#watchdogMs === undefined) return;
@@ -99,7 +99,7 @@ export class Service {
     this.#flush();
   }
 
-  /** What is told again soon, or is no longer true then, waits for nobody. */
+  /** A message that is repeated soon, or soon outdated, is not kept for later. */
   #tellOrDrop(line: string): void {
     if (this.#path !== undefined && this.#waiting.length === 0) this.#send(this.#path, line);
   }

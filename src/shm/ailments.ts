@@ -1,14 +1,15 @@
-// What ails a node that is heard, as the contract names it. By what it is judged stands in c/ailments.h, once.
+// The ailments of a node that is heard, under the contract's names. c/ailments.h is the only place that says how they
+// are judged.
 
 import { meanings, ranked, terms } from '../common/terms.gen.js';
 
-/** What may ail a node; see "terms ailment" in proto/board-v2.md. */
+/** The possible ailments; see "terms ailment" in proto/board-v2.md. */
 export type Ailment = (typeof terms.ailment)[number];
 
 /** The worst first. */
 export const AILMENTS: readonly Ailment[] = ranked.ailment;
 
-/** What it means, in words that follow "it" or "they". */
+/** The meaning, in words that follow "it" or "they". */
 export const AILMENT_TEXT: Readonly<Record<Ailment, string>> = meanings.ailment;
 
 /** The bit of an ailment in a set of them. */
@@ -16,12 +17,12 @@ export function ailmentBit(ailment: Ailment): number {
   return 1 << terms.ailment.indexOf(ailment);
 }
 
-/** Those of a set, the worst first. */
+/** The ailments of a set, the worst first. */
 export function ailmentsOf(bits: number): Ailment[] {
   return bits === 0 ? [] : AILMENTS.filter(ailment => (bits & ailmentBit(ailment)) !== 0);
 }
 
-/** Whom each ailment ails, the worst first; without those that ail nobody. */
+/** The nodes with each ailment, the worst first; ailments of no node are left out. */
 export function byAilment<T extends { readonly ails: number }>(nodes: readonly T[]): [Ailment, T[]][] {
   const ill = nodes.filter(({ ails }) => ails !== 0);
   return AILMENTS.flatMap(ailment => {

@@ -1,5 +1,5 @@
-// Takes rates from two reports of one node, where they lie. Pure; knows the contract's rules for counters and nothing of
-// the board.
+// Computes rates from two reports of a node, in place. Pure; knows the contract's rules for counters and nothing of the
+// board.
 
 import { getter } from '../layout/codec.js';
 import { bits, slowSets, structs } from '../layout/layout.gen.js';
@@ -33,7 +33,7 @@ export interface SetBit {
   readonly mask: number;
 }
 
-/** Where `valid` says whether a set was measured; of a field without a set, which is always there, undefined. */
+/** Where `valid` says whether a set was measured; undefined for a field without a set, which always exists. */
 export function setBit(set: keyof typeof bits.valid): SetBit {
   const bit = bits.valid[set];
   return { word: fields.valid.offset + (bit < 32 ? 0 : 4), mask: (1 << (bit % 32)) >>> 0 };
@@ -51,7 +51,7 @@ export interface Counter {
   readonly wide: boolean;
   readonly set: SetBit | undefined;
   readonly slow: boolean;
-  /** Counted from the sender's start, not from the node's boot. */
+  /** Whether it is counted from the sender's start and not from the node's boot. */
   readonly ofRun: boolean;
 }
 
@@ -73,12 +73,12 @@ function counters(of: Record<string, Field>): Counter[] {
     }));
 }
 
-/** The counters of a report, and those of a network entry, that have a rate. */
+/** The counters of a report, and of a network entry, that have a rate. */
 export const REPORT_COUNTERS: readonly Counter[] = counters(fields);
 export const INTERFACE_COUNTERS: readonly Counter[] = counters(entry);
-/** The kinds of CPU time, in the order of the contract: of these are `Pair.shares`. */
+/** The kinds of CPU time, in the order of the contract: `Pair.shares` has one share for each. */
 export const CPU_TIMES: readonly Counter[] = REPORT_COUNTERS.filter(({ name }) => /^cpu_\w+_ms$/.test(name));
-/** What the shares of them are called. */
+/** The names of the shares. */
 export const CPU_SHARES: readonly string[] = CPU_TIMES.map(({ name }) => name.replace(/_ms$/, '_pct'));
 const CPU_OFFSETS = CPU_TIMES.map(({ offset }) => offset);
 const IDLE = CPU_TIMES.findIndex(({ name }) => name === 'cpu_idle_ms');
@@ -88,7 +88,7 @@ export type CounterName = {
 }[keyof typeof fields];
 export type InterfaceCounter = Exclude<keyof InterfaceRates, 'name'>;
 
-/** The counter of that name, to take its rate again and again. */
+/** The counter of that name, for code that takes its rate again and again. */
 export function counterOf(name: CounterName): Counter {
   return REPORT_COUNTERS.find(counter => counter.name === name) as Counter;
 }
@@ -107,7 +107,7 @@ const NET_COUNT = fields.net.count;
 const NET_STRIDE = structs.net_if.bytes;
 const NAME_BYTES = entry.name.count;
 const TWO_TO_32 = 2 ** 32;
-/** The high word of 2^53: from here on a number would no longer count. */
+/** The high word of 2^53: above it, doubles cannot count exactly. */
 const TOO_HIGH = 0x200000;
 
 function isSameId(view: DataView, a: number, b: number): boolean {
@@ -116,19 +116,19 @@ function isSameId(view: DataView, a: number, b: number): boolean {
   );
 }
 
-/** How far a u64 moved, with a fraction of its lower half where it moved by more than 2^53; may be negative. */
+/** How far a u64 moved, exact up to 2^53; may be negative. */
 function distance(view: DataView, from: number, to: number): number {
   const high = view.getUint32(to + 4, true) - view.getUint32(from + 4, true);
   return high * TWO_TO_32 + (view.getUint32(to, true) - view.getUint32(from, true));
 }
 
-/** Seconds from one time to the other; NaN when it did not go on. */
+/** Seconds between two times; NaN if the second one is not later. */
 function span(view: DataView, from: number, to: number): number {
   const ns = distance(view, from, to);
   return ns > 0 ? ns / 1e9 : Number.NaN;
 }
 
-/** How far a counter moved; NaN where that is no evidence. */
+/** How far a counter moved; NaN if that proves nothing. */
 function difference(view: DataView, wide: boolean, from: number, to: number): number {
   if (wide) {
     if (view.getUint32(from + 4, true) >= TOO_HIGH || view.getUint32(to + 4, true) >= TOO_HIGH) return Number.NaN;
@@ -140,8 +140,8 @@ function difference(view: DataView, wide: boolean, from: number, to: number): nu
 }
 
 /**
- * Two reports of one node in one view, the earlier and the later, by their offsets. Laid over one pair after the other,
- * since 10,000 nodes are read at once: it makes no objects. What has no rate is NaN.
+ * Two reports of a node in one view, the earlier and the later, by their offsets. One object is moved from pair to
+ * pair, because 10,000 nodes are read at once. A value without a rate is NaN.
  */
 export class Pair {
   view: DataView = new DataView(new ArrayBuffer(0));
@@ -151,12 +151,12 @@ export class Pair {
   #fast = Number.NaN;
   #slow = Number.NaN;
   #sameRun = false;
-  /** What `matchNet` found: offsets of the same entry in both reports. */
+  /** The result of `matchNet`: offsets of the same entry in both reports. */
   readonly #earlier = new Int32Array(NET_COUNT);
   readonly #later = new Int32Array(NET_COUNT);
   readonly #net = { found: 0, unknown: 0 };
 
-  /** Whether these two can have rates: they are of one boot. */
+  /** Whether the two reports can have rates: they are of the same boot. */
   lay(view: DataView, before: number | undefined, after: number | undefined): boolean {
     if (before === undefined || after === undefined) return false;
     const { boot_id, t_boot_ns, slow_boot_ns, start_boot_ns } = fields;
@@ -188,7 +188,7 @@ export class Pair {
   /** Shares of CPU time in per cent, in the order of the contract's `cpu_*_ms`. */
   shares(into: Float64Array): void {
     const { view, before, after } = this;
-    // Shares are of the same CPUs: the times of one that came or went join or leave the sums, by hours.
+    // The shares must be of the same CPUs: a CPU that was added or removed changes the sums by hours.
     const { offset } = fields.cpus_online;
     const others = this.has(CPUS) && view.getUint16(before + offset, true) !== view.getUint16(after + offset, true);
     if (!(this.#fast > 0) || others || !this.has(STAT)) {
@@ -206,14 +206,14 @@ export class Pair {
     for (let i = 0; i < CPU_OFFSETS.length; i++) into[i] = (100 * (into[i] as number)) / total;
   }
 
-  /** Whether there is a time between the two, and both have `net`: else no interface has a rate. */
+  /** Whether time has passed between the two, and both have `net`; otherwise no interface has a rate. */
   get hasNet(): boolean {
     return this.#fast > 0 && this.has(NET);
   }
 
   /**
-   * Finds each network entry of the later report in the earlier one, by its name and wherever it stands there: `found`
-   * of them, of which `entryRate` gives the rates. `unknown`: how many are in the later one alone.
+   * Finds each network entry of the later report in the earlier one by its name, wherever it is there: `found` is their
+   * number, and `entryRate` returns their rates. `unknown`: how many are in the later one only.
    */
   matchNet(): { found: number; unknown: number } {
     const net = this.#net;
@@ -232,7 +232,7 @@ export class Pair {
     return net;
   }
 
-  /** Offset in the later report of the network entry that was found as number `i`. */
+  /** The offset in the later report of the matched network entry number `i`. */
   laterEntry(i: number): number {
     return this.#later[i] as number;
   }
@@ -254,15 +254,15 @@ export class Pair {
     return true;
   }
 
-  /** Rate per second of a counter of the network entry that was found as number `i`. */
+  /** The rate per second of a counter of the matched network entry number `i`. */
   entryRate({ offset, wide }: Counter, i: number): number {
     const [earlier, later] = [this.#earlier[i] as number, this.#later[i] as number];
     return difference(this.view, wide, earlier + offset, later + offset) / this.#fast;
   }
 
   /**
-   * Whether the sum of several interfaces (`net_rest`, `fabric`) has rates: it is there in both, and as many interfaces
-   * were added into it.
+   * Whether the sum over several interfaces (`net_rest`, `fabric`) has rates: both reports have it, and with the same
+   * number of interfaces.
    */
   hasSum(sum: 'net_rest' | 'fabric'): boolean {
     const { before, after, view } = this;
@@ -276,7 +276,7 @@ export class Pair {
     );
   }
 
-  /** Rate of a counter of such a sum, per second. */
+  /** The rate of a counter of such a sum, per second. */
   sumRate(sum: 'net_rest' | 'fabric', { offset, wide }: Counter): number {
     const at = fields[sum].offset + offset;
     return (
@@ -299,8 +299,8 @@ function interfaceRates(name: string, rate: (counter: Counter) => number): Inter
 }
 
 /**
- * Rates between two reports of a node, given by their offsets, per second; a rate that the rules do not allow is absent.
- * Undefined when there is no earlier report of the same boot.
+ * Rates between two reports of a node, given by their offsets, per second; a rate that the rules do not allow is
+ * absent. Undefined if there is no earlier report of the same boot.
  */
 export function rates(view: DataView, before: number | undefined, after: number | undefined): Rates | undefined {
   if (!pair.lay(view, before, after)) return undefined;

@@ -1,4 +1,4 @@
-// Reads the board: opens it, follows it when another takes its place, and gives snapshots. Never writes, never waits.
+// Reads the board: opens it, follows it when another one replaces it, and makes snapshots. Never writes, never waits.
 
 import { formatDuration } from '../common/durations.js';
 import { Failure } from '../common/failure.js';
@@ -32,7 +32,7 @@ import { type Rates, rates } from './rates.js';
 
 export type { BoardState, EventEntry, LinkEntry, Part, SenderEntry, Totals } from '../native/index.js';
 
-/** What the board's header says, and the reader's CLOCK_MONOTONIC taken before it. All times in ns of that clock. */
+/** The board's header, and the reader's CLOCK_MONOTONIC taken before it was read. All times in ns of that clock. */
 export interface Evidence {
   nowNs: bigint;
   heartbeatNs: bigint;
@@ -42,10 +42,10 @@ export interface Evidence {
   retired: boolean;
 }
 
-/** Exit code of a program that found no board, or a stalled one. */
+/** The exit code of a program that found no board, or a stalled one. */
 export const NO_BOARD = 4;
 
-/** A board that cannot be read now; `state` says in which of the states of opening it is. */
+/** A board that cannot be read now; `state` is one of the states of opening. */
 export class NoBoard extends Failure {
   constructor(
     readonly state: Exclude<BoardState, 'ready'>,
@@ -56,38 +56,44 @@ export class NoBoard extends Failure {
   }
 }
 
-/** What became of a receiver that gives no evidence, in words for people. */
+/** Why a receiver gives no evidence, in words for people. */
 export function stalledText(closed: boolean): string {
   return `the receiver ${closed ? 'was ended' : 'is stalled'}`;
 }
 
-/** How old a receiver's heartbeat is, in words for people; negative: its clock is not ours. */
+/** The age of a receiver's heartbeat, in words for people; negative: its clock is not ours. */
 export function heartbeatText(ageMs: number): string {
   return `its heartbeat is ${ageMs < 0 ? 'of another clock' : `${formatDuration(ageMs)} old`}`;
 }
 
-/** The same with the age of its heartbeat, and what follows. */
+/** The same with the age of its heartbeat, and the consequence. */
 export function unknownText(closed: boolean, heartbeatAgeMs: number): string {
   return `${stalledText(closed)}, ${heartbeatText(heartbeatAgeMs)}: nothing is known about nodes`;
 }
 
-/** What one look over all nodes tells of each, by the number of its record. */
+/** The result of one look at all nodes, by the numbers of their records. */
 export interface Overview {
-  /** Of its newest report, ms; -1: there is none. */
+  /** The age of the newest report, ms; -1: there is none. */
   readonly ages: Float64Array;
-  /** Its wall clock less the master's, s: by its newest report, less the time that collecting took; 0: there is none. */
+  /**
+   * The node's wall clock minus the master's, s: from its newest report, minus the time that collecting took; 0: there
+   * is none.
+   */
   readonly skews: Float64Array;
-  /** What ails a node that is live or uncertain: bits by the numbers of the ailments; 0 of others. */
+  /** The ailments of a node that is live or uncertain: bits by the numbers of the ailments; 0 for other nodes. */
   readonly ails: Uint32Array;
-  /** A number for the kernel release of a live node: equal for equal ones, unequal for nearly all others; 0: not known. */
+  /**
+   * A number for the kernel release of a live node: the same for the same release, and different for nearly all others;
+   * 0: unknown.
+   */
   readonly kernels: Uint32Array;
   /** As `NUMBERED`. */
   readonly states: Uint8Array;
-  /** The same as of the receiver's last heartbeat: what was known before it stalled, or was retired. */
+  /** The same at the receiver's last heartbeat: what was known before it stalled, or its board was retired. */
   readonly known: Uint8Array;
 }
 
-/** The tables of a board beside its nodes. Each is read when it is asked for. */
+/** The tables of a board besides its nodes. Each is read when it is asked for. */
 export interface Tables {
   links(): readonly LinkEntry[];
   senders(): readonly SenderEntry[];
@@ -96,10 +102,10 @@ export interface Tables {
 /** Entries of the table of rejected senders for each reason. */
 export const SENDERS_EACH = 8;
 
-/** The number of the link that stands for all that have no entry of their own. */
+/** The number of the link that stands for all links without an entry of their own. */
 const OTHER_LINKS = 31;
 
-/** The least age of as many nodes that a link has reports of. */
+/** The least age for each of as many nodes as a link has reports of. */
 function youngest(
   count: number,
   link: number,
@@ -111,12 +117,12 @@ function youngest(
   return least;
 }
 
-/** What people call a link: its interface, as the kernel has it. */
+/** The name of a link for people: its interface, as the kernel calls it. */
 export function linkName({ number, name }: Pick<LinkEntry, 'number' | 'name'>): string {
   return number === OTHER_LINKS ? 'other interfaces' : name;
 }
 
-/** When a copy was taken, and of how many nodes; whether its receiver was stalled then, where it is judged already. */
+/** When a copy was taken, and of how many nodes; whether its receiver was stalled then, if that has been judged. */
 export interface Taken {
   nowNs: bigint;
   realNs: bigint;
@@ -124,7 +130,7 @@ export interface Taken {
   stalled?: boolean;
 }
 
-/** A private, consistent copy of the board, or of as much of it as was asked for. */
+/** A private, consistent copy of the board, or of the part that was asked for. */
 export class Snapshot {
   #header: Decoded<'board_header'> | undefined;
   readonly evidence: Evidence;
@@ -134,12 +140,12 @@ export class Snapshot {
   readonly retired: boolean;
   readonly closed: boolean;
   readonly filtering: boolean;
-  /** How many nodes are in it, and on the board. */
+  /** How many nodes are in the snapshot, and how many on the board. */
   readonly count: number;
   readonly total: number;
-  /** The same, for who reads it field by field. */
+  /** The header, for code that reads it field by field. */
   readonly view: DataView;
-  /** The same bytes in words: a process that looks once ends before a DataView is compiled. */
+  /** The same bytes as words: a process that looks only once ends before a DataView is compiled. */
   readonly words: Uint32Array;
   readonly #records: number;
   readonly #recordStride: number;
@@ -148,7 +154,7 @@ export class Snapshot {
   readonly #slotStride: number;
   /** Where in a slot its report begins. */
   readonly reportOffset: number;
-  /** Where what is told of each node lies, and from which byte on. */
+  /** Where the results for each node lie, and their first byte. */
   readonly #told: Uint8Array;
   readonly #toldAt: number;
   #overview: Overview | undefined;
@@ -158,8 +164,9 @@ export class Snapshot {
   #links: readonly LinkEntry[] | undefined;
 
   /**
-   * `bytes`: header, then as many column words and records as `nodes` says, at the strides of the header, then what is `TOLD`
-   * of them, unless `stalled` is not said: then it is judged here. `tables`: of the same board; without them it has no links.
+   * `bytes`: the header, then as many column words and records as `nodes` says, at the strides of the header, then the
+   * arrays of `TOLD` for them; if `stalled` is not given, these are computed here. `tables`: of the same board; without
+   * them the snapshot has no links.
    */
   constructor(
     readonly path: string,
@@ -201,30 +208,30 @@ export class Snapshot {
     this.stalled = taken.stalled ?? overview(bytes, taken.nowNs, this.count, this.#told);
   }
 
-  /** What the board says of itself: decoded when it is asked for. */
+  /** The fields of the header, decoded when they are asked for. */
   get header(): Decoded<'board_header'> {
     this.#header ??= decode('board_header', this.view, 0);
     return this.#header;
   }
 
-  /** Time since the receiver's last complete drain, ms; negative when its clock is not ours. */
+  /** The time since the receiver's last complete drain, ms; negative if its clock is not ours. */
   get heartbeatAgeMs(): number {
     return milliseconds(this.evidence.nowNs - this.evidence.heartbeatNs);
   }
 
-  /** For how long the receiver has heard everything, ms, up to its heartbeat. */
+  /** For how long the receiver has had no gap, ms, up to its heartbeat. */
   get listenedMs(): number {
     const listened = this.evidence.heartbeatNs - this.evidence.listeningSinceNs;
     return listened > 0n ? milliseconds(listened) : 0;
   }
 
-  /** Datagrams not accepted, by reason; reasons without any are left out. */
+  /** Datagrams that were not accepted, by reason; reasons with 0 are left out. */
   get refused(): Record<string, number> {
     const entries = enums.reason.map((reason, i) => [reason, this.header.refused[i] ?? 0] as const);
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
   }
 
-  /** The links by which reports have come, as they are when this is first asked for. */
+  /** The links by which reports came, as they are when this is first asked for. */
   get links(): readonly LinkEntry[] {
     this.#links ??= (this.#tables?.links() ?? []).filter(
       ({ number, accepted }) => number !== OTHER_LINKS || accepted > 0,
@@ -232,35 +239,35 @@ export class Snapshot {
     return this.#links;
   }
 
-  /** From where something came that was refused, likewise: the most recent first. */
+  /** The sources of rejected datagrams, likewise; the most recent first. */
   get senders(): SenderEntry[] {
     return [...(this.#tables?.senders() ?? [])].sort((a, b) => Number(b.lastNs - a.lastNs));
   }
 
-  /** The number of the link by which the newest report of a node came; 0: not known, or there is none. */
+  /** The number of the link by which a node's newest report came; 0: unknown, or there is none. */
   linkOf(index: number): number {
     const slot = this.newestSlot(this.recordWord(index));
     return slot < 0 || this.words[slot + LINK + 1] !== 0 ? 0 : (this.words[slot + LINK] as number);
   }
 
-  /** Whether a node is live by that link. */
+  /** Whether any node is live by that link. */
   isHeard(link: number): boolean {
     const { states } = this.overview;
     return states.some((state, index) => state === LIVE && this.linkOf(index) === link);
   }
 
-  /** Age of the youngest report that came by that link, ms; Infinity: there is none. */
+  /** The age of the youngest report that came by that link, ms; Infinity: there is none. */
   youngestMs(link: number): number {
     return youngest(this.overview.ages.length, link, this, index => this.overview.ages[index] as number);
   }
 
-  /** The interval at which the node of that number reports, ms; 0: not known. */
+  /** The interval of the node of that number, ms; 0: unknown. */
   intervalOf(index: number): number {
     const at = this.#reportWord(index);
     return at < 0 ? 0 : (this.words[at + INTERVAL] ?? 0);
   }
 
-  /** How late its newest report was made, us; 0: in time, or not known. */
+  /** How late its newest report was made, us; 0: in time, or unknown. */
   lateOf(index: number): number {
     const at = this.#reportWord(index);
     return at < 0 || ((this.words[at + VALID] ?? 0) & (1 << bits.valid.sender)) === 0
@@ -268,35 +275,35 @@ export class Snapshot {
       : (this.words[at + LATE] ?? 0);
   }
 
-  /** Why nothing newer is heard of it, as `Node.refusedSince`. */
+  /** Why no newer report of it was accepted, as in `Node.refusedSince`. */
   refusedSinceOf(index: number): Refusal | undefined {
     return this.node(index).refusedSince;
   }
 
-  /** Its newest report, as a word; -1: there is none. */
+  /** The place of its newest report, as a word; -1: there is none. */
   #reportWord(index: number): number {
     const slot = this.newestSlot(this.recordWord(index));
     return slot < 0 ? -1 : slot + this.reportOffset / 4;
   }
 
-  /** Time from the stamp at that word to the snapshot, ns, negative when it is ahead; exact up to 104 days. */
+  /** The time from the stamp at that word to the snapshot, ns, negative if it is ahead; exact up to 104 days. */
   sinceStamp(word: number): number {
     const { words } = this;
     return (this.#nowHigh - (words[word + 1] ?? 0)) * 2 ** 32 + (this.#nowLow - (words[word] ?? 0));
   }
 
-  /** The newest whole slot of the record at that word, as a word; -1 for none. `not`: one that is left out. */
+  /** The newest whole slot of the record at that word, as a word; -1: there is none. `not`: a slot to leave out. */
   newestSlot(record: number, not?: number): number {
     return newestSlot(this.words, record + (this.#slotsOffset >> 2), this.#slotStride >> 2, this.#slots, not);
   }
 
-  /** The state of the node of that number; `known`: as of the receiver's last heartbeat. */
+  /** The state of the node of that number; `known`: at the receiver's last heartbeat. */
   stateOf(index: number, known = false): State {
     const states = this.#toldAt + this.count * (TOLD.bytes - (known ? 1 : 2));
     return NUMBERED[this.#told[states + index] as number] as State;
   }
 
-  /** What is told of all nodes, in arrays. */
+  /** The results for all nodes, as arrays. */
   get overview(): Overview {
     if (this.#overview !== undefined) return this.#overview;
     const { count } = this;
@@ -313,7 +320,7 @@ export class Snapshot {
     return this.#overview;
   }
 
-  /** Where the record of that number begins, as a word. Divided, not shifted: it may lie beyond 2 GiB. */
+  /** The word at which the record of that number begins. Divided, not shifted: it may lie beyond 2 GiB. */
   recordWord(index: number): number {
     return (this.#records + index * this.#recordStride) / 4;
   }
@@ -323,7 +330,7 @@ export class Snapshot {
     return namesIn(this.words, this.#records, this.#recordStride, this.count);
   }
 
-  /** What those nodes have, use and move together that are live by these, as `overview.states` has them. */
+  /** What the nodes that are live according to `overview.states` have, use and move together. */
   totals(states: Uint8Array): Totals {
     const { buffer, byteOffset, byteLength } = this.view;
     return totals(new Uint8Array(buffer, byteOffset, byteLength), states);
@@ -340,8 +347,8 @@ export class Snapshot {
 }
 
 /**
- * How the nodes of a board are, by the column words alone: for who asks about all nodes and nothing more of them. 8 bytes
- * a node, where a snapshot has 2,952; names are read of those whose name is wanted.
+ * The states of a board's nodes from the column words alone, for programs that need nothing else: 8 bytes a node, where
+ * a snapshot has 2,952. Names are read only for the nodes whose name is asked for.
  */
 export class Roll {
   /** As `NUMBERED`, in the order of the records. */
@@ -353,7 +360,7 @@ export class Roll {
   readonly #mapping: BoardMapping;
   readonly #cut: () => NoBoard;
 
-  /** `board`: a snapshot of no node; `bytes`: its header, then as many column words as `count` says, of this mapping. */
+  /** `board`: a snapshot of no node. `bytes`: its header, then as many column words of this mapping as `count` says. */
   constructor(
     readonly board: Snapshot,
     bytes: Uint8Array,
@@ -378,29 +385,32 @@ export class Roll {
     return Math.max(0, Number(this.board.evidence.nowNs / NS_PER_MS) - stamp);
   }
 
-  /** The number of the link by which a node's last report came; 0: not known, or there is none. */
+  /** The number of the link by which a node's last report came; 0: unknown, or there is none. */
   linkOf(index: number): number {
     const { shift, bits } = words.column.link;
     return ((this.#words[this.#column + index * this.#columnStride] ?? 0) >>> shift) & (2 ** bits - 1);
   }
 
-  /** Whether a node is live by that link. */
+  /** Whether any node is live by that link. */
   isHeard(link: number): boolean {
     return this.states.some((state, index) => state === LIVE && this.linkOf(index) === link);
   }
 
-  /** Age of the youngest report that came by that link, ms; Infinity: there is none. */
+  /** The age of the youngest report that came by that link, ms; Infinity: there is none. */
   youngestMs(link: number): number {
     return youngest(this.count, link, this, index => this.ageMs(index));
   }
 
-  /** The number of the record of that name; -1 when there was none. As `names`, before the reader is asked for anything else. */
+  /**
+   * The number of the record of that name; -1 if there is none. Like `names`, valid only before the reader is asked for
+   * something else.
+   */
   find(name: string): number {
     const index = this.#mapping.find(name);
     return index < this.count ? index : -1;
   }
 
-  /** The names of the nodes of these numbers. Throws NoBoard when the board was cut since, so that nothing was found, too. */
+  /** The names of the nodes of these numbers. Throws NoBoard, also if the board's file was cut since. */
   names(indexes: readonly number[]): string[] {
     const names = this.#mapping.names(Uint32Array.from(indexes));
     if (names === undefined) throw this.#cut();
@@ -408,14 +418,14 @@ export class Roll {
   }
 }
 
-/** A report that was refused: why, how long ago, and the node's wall clock less the master's in it. */
+/** A rejected report: the reason, its age, and the node's wall clock minus the master's in it. */
 export interface Refusal {
   reason: string;
   ageMs: number;
   offsetUs: number;
 }
 
-/** 16 bytes as an address: IPv4 where they hold one, else IPv6; empty when they are all zero. */
+/** 16 bytes as an address: IPv4 if they hold one, else IPv6; empty if all are zero. */
 function formatBytes(bytes: readonly number[]): string {
   const first = bytes.findIndex(byte => byte !== 0);
   if (first === -1) return '';
@@ -424,7 +434,7 @@ function formatBytes(bytes: readonly number[]): string {
   const groups = Array.from({ length: 8 }, (_, i) =>
     (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
   );
-  // The URL parser knows the short form (RFC 5952); brackets off again.
+  // The URL parser knows the short form (RFC 5952); the brackets are removed again.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
@@ -444,7 +454,7 @@ const refusalOffsetOf = getter('record', 'refusal_offset_us');
 const stampOf = getter('slot', 'stamp_ns');
 const stampRealOf = getter('slot', 'stamp_real_ns');
 
-// Places of what every node is judged by, in words of 32 bits.
+// Offsets of what every node is judged by, in words of 32 bits.
 const HEAD = structs.slot.fields.head.offset / 4;
 const STAMP = structs.slot.fields.stamp_ns.offset / 4;
 const LINK = structs.slot.fields.link.offset / 4;
@@ -456,15 +466,18 @@ const LIVE = NUMBERED.indexOf('live');
 const NAME_BYTES = structs.record.fields.name.count;
 const NS_PER_MS = 1_000_000n;
 
-/** So many names of nodes, the first of which begins at that byte: at once, since a call for each takes several times as long. */
+/**
+ * The names of so many nodes, the first of which begins at that byte: in one call, because a call for each takes
+ * several times as long.
+ */
 function namesIn(words: Uint32Array, first: number, stride: number, count: number): string[] {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
   return count === 0 ? [] : texts(bytes, first, stride, NAME_BYTES, count).split('\0');
 }
 
 /**
- * The newest whole slot of a record but for `not`, as the word at which it begins; -1 for none. Of two equal sequences,
- * which no writer makes, the later slot counts.
+ * The newest whole slot of a record except `not`, as the word at which it begins; -1: there is none. Of two equal
+ * sequences, which no writer makes, the later slot counts.
  */
 function newestSlot(words: Uint32Array, first: number, stride: number, slots: number, not = -1): number {
   let found = -1;
@@ -481,9 +494,9 @@ function newestSlot(words: Uint32Array, first: number, stride: number, slots: nu
   return found;
 }
 
-/** One node within a snapshot. What costs is decoded when it is asked for. */
+/** One node of a snapshot. Whatever takes time is decoded when it is asked for. */
 export class Node {
-  /** The newest whole slot, and its offset; -1 and undefined when there is none. */
+  /** The newest whole slot, and its offset; -1 and undefined if there is none. */
   readonly #slot: number;
   readonly #newest: number | undefined;
 
@@ -497,12 +510,12 @@ export class Node {
     this.#newest = this.#slot < 0 ? undefined : this.#slot * 4;
   }
 
-  /** Offset of the newest report; undefined when there is none. */
+  /** The offset of the newest report; undefined if there is none. */
   get reportAt(): number | undefined {
     return this.#newest === undefined ? undefined : this.#newest + this.snapshot.reportOffset;
   }
 
-  /** Offset of the report before it. */
+  /** The offset of the report before it. */
   get previousAt(): number | undefined {
     const slot = this.#slot < 0 ? -1 : this.snapshot.newestSlot(this.offset / 4, this.#slot);
     return slot < 0 ? undefined : slot * 4 + this.snapshot.reportOffset;
@@ -512,12 +525,12 @@ export class Node {
     return nameOf(this.view, this.offset);
   }
 
-  /** Counters, order state, last refusal: everything of the record but its reports. */
+  /** Counters, order state, last rejection: all of the record except its reports. */
   get record(): Decoded<'record'> {
     return decode('record', this.view, this.offset);
   }
 
-  /** Why, when and how far off a report of this node was last refused. */
+  /** Why and when a report of this node was last rejected, and how far its clock was off. */
   get lastRefusal(): Refusal | undefined {
     const reason = enums.reason[refusalReasonOf(this.view, this.offset) ?? 0] ?? 'none';
     if (reason === 'none') return undefined;
@@ -525,20 +538,25 @@ export class Node {
     return { reason, ageMs: Math.max(0, age), offsetUs: refusalOffsetOf(this.view, this.offset) ?? 0 };
   }
 
-  /** The same where that report came after the newest that was accepted: why nothing newer is heard of a node that reports. */
+  /**
+   * The same if that report came after the newest accepted one: why no newer report is accepted of a node that reports.
+   */
   get refusedSince(): Refusal | undefined {
     const refusal = this.lastRefusal;
-    // What is late tells nothing: a newer one of its run had been accepted before.
+    // A late report says nothing: a newer one of its run had been accepted before.
     if (refusal === undefined || refusal.reason === 'late') return undefined;
     return refusalOf(this.view, this.offset) <= (this.stampNs ?? -1n) ? undefined : refusal;
   }
 
-  /** Where the last report came from: an IPv4 or IPv6 address; empty when there is none. */
+  /** The address from which the last report came, IPv4 or IPv6; empty if there is none. */
   get address(): string {
     return formatBytes(addressOf(this.view, this.offset));
   }
 
-  /** From where reports came before, and for how long they have come from `address`, ms; undefined: from nowhere else. */
+  /**
+   * The address from which reports came before, and for how long they have come from `address`, ms; undefined: from no
+   * other.
+   */
   get addressBefore(): { address: string; sinceMs: number } | undefined {
     const address = formatBytes(addressBeforeOf(this.view, this.offset));
     if (address === '') return undefined;
@@ -546,29 +564,29 @@ export class Node {
     return { address, sinceMs: Math.max(0, since) };
   }
 
-  /** What ails it, the worst first; nothing of one that is neither live nor uncertain. */
+  /** Its ailments, the worst first; empty if it is neither live nor uncertain. */
   get ailments(): Ailment[] {
     return ailmentsOf(this.snapshot.overview.ails[this.index] ?? 0);
   }
 
-  /** CLOCK_MONOTONIC of the newest report's stamp in ns. */
+  /** The CLOCK_MONOTONIC stamp of the newest report, ns. */
   get stampNs(): bigint | undefined {
     return this.#newest === undefined ? undefined : stampOf(this.view, this.#newest);
   }
 
-  /** The number of the link by which the newest report came; 0: not known. */
+  /** The number of the link by which the newest report came; 0: unknown. */
   get link(): number {
     return this.snapshot.linkOf(this.index);
   }
 
-  /** What people call it; undefined: not known, or it has no entry. */
+  /** The name of that link for people; undefined: unknown, or it has no entry. */
   get linkName(): string | undefined {
     const number = this.link;
     const link = this.snapshot.links.find(other => other.number === number);
     return link && linkName(link);
   }
 
-  /** CLOCK_REALTIME of the newest report's stamp in ns. */
+  /** The CLOCK_REALTIME stamp of the newest report, ns. */
   get lastRealNs(): bigint | undefined {
     return this.#newest === undefined ? undefined : stampRealOf(this.view, this.#newest);
   }
@@ -577,7 +595,7 @@ export class Node {
     return this.snapshot.stateOf(this.index);
   }
 
-  /** The state that was known at the receiver's last heartbeat. */
+  /** The state at the receiver's last heartbeat. */
   get knownState(): State {
     return this.snapshot.stateOf(this.index, true);
   }
@@ -614,7 +632,7 @@ function milliseconds(ns: bigint): number {
   return Number(ns) / 1e6;
 }
 
-/** What stands in front of a copy, and the copy. */
+/** The words before a copy, and the copy. */
 function lookOf(bytes: Uint8Array) {
   const look = new DataView(bytes.buffer, bytes.byteOffset, LOOK.bytes);
   const taken = {
@@ -626,10 +644,10 @@ function lookOf(bytes: Uint8Array) {
   return { taken, rest: bytes.subarray(LOOK.bytes) };
 }
 
-/** Attempts to open a board that is replaced while it is opened. */
+/** How often to try to open a board that is replaced meanwhile. */
 const OPENINGS = 3;
 
-/** Maps a board, whatever state it is in. Throws a Failure where there is no user of the owner's name. */
+/** Maps a board, whatever its state. Throws a Failure if no user has the owner's name. */
 export function tryBoard(path: string, owner: number | string | undefined): ReturnType<typeof mapBoard> {
   try {
     return mapBoard(path, owner);
@@ -643,7 +661,7 @@ export class BoardReader {
   #mapping: BoardMapping | undefined;
   #opened = 0;
   #buffer: Uint8Array | undefined;
-  /** Where the mapping that was asked last writes, and which that is. */
+  /** The buffer that the last mapping writes into, and that mapping. */
   #into: Uint8Array | undefined;
   #writing: BoardMapping | undefined;
   /** Room for one node. */
@@ -652,26 +670,26 @@ export class BoardReader {
   /** Mappings that `pieces` still reads. */
   readonly #held = new Map<BoardMapping, number>();
 
-  /** `owner`: a user to believe besides root, ourselves and the user `beoboard`, by name or id. */
+  /** `owner`: a user to trust besides root, ourselves and the user `beoboard`, by name or id. */
   constructor(
     readonly path: string,
     readonly owner?: number | string,
   ) {}
 
-  /** How often a board was opened so far: another number is another file, in which nodes may have other numbers. */
+  /** How often a board was opened so far: another number means another file, in which nodes may have other numbers. */
   get opened(): number {
     return this.#opened;
   }
 
   /**
-   * A snapshot of the whole board. Throws NoBoard when there is none that can be read. The snapshot before it is no
-   * longer valid then: both share a buffer, so that looking again costs no memory.
+   * A snapshot of the whole board. Throws NoBoard if none can be read. It replaces the last snapshot: both share a
+   * buffer, so that another look costs no memory.
    */
   snapshot(): Snapshot {
     return this.#follow(mapping => this.#lookAtAll(mapping));
   }
 
-  /** Who is on the board, and in which state. Throws NoBoard. */
+  /** The names on the board and their states. Throws NoBoard. */
   roll(): Roll {
     let roll: Roll | undefined;
     this.#follow(mapping => {
@@ -688,16 +706,16 @@ export class BoardReader {
     return roll as Roll;
   }
 
-  /** The same of one node alone, which costs what one node costs; of none when it has no record. */
+  /** The same for one node, at the cost of one node; without nodes if it has no record. */
   snapshotOf(name: string): Snapshot {
     return this.#follow(mapping => this.#lookAtOne(mapping, name));
   }
 
   /**
-   * The whole board in snapshots of so many nodes each, which stay in the cache: every piece is as fresh as when it is
-   * asked for, and is to be used up before the next of this walk is; other walks may go on meanwhile, each in a buffer of its
-   * own. All of them are of one board, though another may have taken its place meanwhile; then the later ones are
-   * retired. Throws NoBoard.
+   * The whole board in snapshots of so many nodes each, which stay in the CPU's cache. Each piece is as fresh as the
+   * moment when it is asked for, and is valid until the next piece of this walk; other walks may go on meanwhile, each
+   * in its own buffer. All pieces are of one board: if another one replaces it meanwhile, the later pieces are retired.
+   * Throws NoBoard.
    */
   *pieces(nodes = 256): Generator<Snapshot> {
     let into: Uint8Array | undefined;
@@ -727,17 +745,17 @@ export class BoardReader {
     }
   }
 
-  /** The links of the board that was last looked at. Throws NoBoard. */
+  /** The links of the board of the last look. Throws NoBoard. */
   links(): LinkEntry[] {
     return this.#ask(mapping => mapping.links());
   }
 
-  /** From where something came that was refused, as that board has it. Throws NoBoard. */
+  /** The sources of rejected datagrams of that board. Throws NoBoard. */
   senders(): SenderEntry[] {
     return this.#ask(mapping => mapping.senders());
   }
 
-  /** Events of that board from number `next` on, at most so many, and the number to go on with. Throws NoBoard. */
+  /** Events of that board from number `next` on, at most so many, and the number to continue with. Throws NoBoard. */
   events(next: number, most: number): { next: number; events: EventEntry[] } {
     return this.#ask(mapping => mapping.events(next, most));
   }
@@ -747,13 +765,13 @@ export class BoardReader {
     return this.#whole(question(this.#mapping));
   }
 
-  /** What a mapping answered. Throws NoBoard when its file was cut short. */
+  /** The answer of a mapping. Throws NoBoard if its file was cut short. */
   #whole<T>(answer: T | undefined): T {
     if (answer === undefined) throw this.#cut();
     return answer;
   }
 
-  /** The tables of the board that a snapshot is of, which need not be the one that is there now. */
+  /** The tables of the board that a snapshot is of, which may have been replaced since. */
   #tablesOf(mapping: BoardMapping): Tables {
     return { links: () => this.#whole(mapping.links()), senders: () => this.#whole(mapping.senders()) };
   }
@@ -795,7 +813,7 @@ export class BoardReader {
     const record = mapping.find(name);
     const room = mapping.nodeBytes(1);
     if (this.#small === undefined || this.#small.length !== room) this.#small = new Uint8Array(room);
-    // Beyond the last one there is no node.
+    // After the last node there is none.
     return this.#look(mapping, this.#small, record === -1 ? 2 ** 32 - 1 : record);
   }
 
@@ -806,7 +824,7 @@ export class BoardReader {
     return new Snapshot(this.path, rest, taken, this.#tablesOf(mapping));
   }
 
-  /** Has the mapping write there. */
+  /** Makes the mapping write there. */
   #aim(mapping: BoardMapping, into: Uint8Array): void {
     if (into !== this.#into || mapping !== this.#writing) mapping.into(into);
     this.#into = into;
@@ -820,7 +838,8 @@ export class BoardReader {
         this.#opened++;
         return opened.board;
       }
-      // A retired board is marked after its successor stands at the path: what we opened was replaced meanwhile.
+      // A board is marked as retired after its successor stands at the path, so the board that we opened was replaced
+      // meanwhile.
       if (opened.state !== 'retired' || attempt === OPENINGS) throw new NoBoard(opened.state, this.path, opened.why);
     }
   }

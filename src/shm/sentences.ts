@@ -1,4 +1,4 @@
-// What more than one program says to people of a board: links that are down or dark, and why a node that reports is not heard.
+// Sentences that more than one program shows: links that are down or dark, and why a node that reports is not heard.
 // Pure.
 
 import { formatDuration } from '../common/durations.js';
@@ -7,7 +7,7 @@ import { bits } from '../layout/layout.gen.js';
 import { STATES, type State } from './liveness.js';
 import { type LinkEntry, linkName, type Refusal, type Snapshot } from './reader.js';
 
-/** What there is to say of a link. */
+/** A sentence about a link. */
 export interface LinkNews {
   readonly number: number;
   readonly text: string;
@@ -20,7 +20,7 @@ export function linkState(link: LinkEntry): { up: boolean; gone: boolean; no_add
   return { up: has(link, 'up'), gone: has(link, 'gone'), no_address: has(link, 'no_address') };
 }
 
-/** Seconds between two clocks, whichever is ahead: 2.1 s. */
+/** The difference of two clocks without its sign: 2.1 s. */
 export function distanceText(seconds: number): string {
   const far = Math.abs(seconds);
   return far < 60 ? `${far.toFixed(1)} s` : formatDuration(far * 1000);
@@ -33,21 +33,21 @@ export function ahead(seconds: number, ofWhom = ''): string {
   return `${size} ${seconds > 0 ? 'ahead of' : 'behind'} ${ofWhom}`;
 }
 
-/** What a mirror is of, and by whom; names are those of its marks. */
+/** The origin of a mirror; the names are those of its marks. */
 export interface Mirrored {
   readonly site: string;
   /** The master that is followed; undefined: none yet. */
   readonly master: string | undefined;
-  /** Others whose relays are heard, and whether the followed one's is. */
+  /** Other masters whose relays are heard, and whether the followed one is. */
   readonly others: readonly string[];
   readonly heard: boolean;
-  /** How far the master's heartbeat is behind by now, ms; undefined: none was ever laid here. */
+  /** How old the master's last known heartbeat is, ms; undefined: none has arrived yet. */
   readonly behindMs: number | undefined;
   /** Nodes that another master hears and this one does not. */
   readonly vetoed: number;
 }
 
-/** What the marks of a mirror say; undefined: it is a receiver's board. */
+/** The meaning of a mirror's marks; undefined: the board belongs to a receiver. */
 export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
   const {
     mirror_masters = 0,
@@ -71,7 +71,7 @@ export function mirrorOf({ header, evidence }: Snapshot): Mirrored | undefined {
   };
 }
 
-/** The same in words: mirror of alpha by m1 (m2 heard), 40 ms behind. Empty of a receiver's board. */
+/** The same in words: mirror of alpha by m1 (m2 heard), 40 ms behind. Empty for a receiver's board. */
 export function mirrorText(board: Snapshot): string {
   const of = mirrorOf(board);
   if (of === undefined) return '';
@@ -86,12 +86,12 @@ export function plural(count: number): string {
   return `${count} ${count === 1 ? 'node' : 'nodes'}`;
 }
 
-/** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever a board says. */
+/** Milliseconds from a time of CLOCK_MONOTONIC to the look; never negative, whatever the board says. */
 export function sinceMs({ evidence }: Snapshot, ns: bigint): number {
   return Math.max(0, Number(evidence.nowNs - ns) / 1e6);
 }
 
-/** How many there are of each state that there is, the worst first, and how many ail: `3 silent`, `97 live`, `1 ailing`. */
+/** The counts of the states that occur, the worst first, and of ailing nodes: `3 silent`, `97 live`, `1 ailing`. */
 export function countTexts(counts: Readonly<Record<State, number>>, ailing: number): string[] {
   const states = STATES.filter(state => counts[state] > 0).map(state => `${counts[state]} ${state}`);
   return ailing > 0 ? [...states, `${ailing} ailing`] : states;
@@ -99,7 +99,7 @@ export function countTexts(counts: Readonly<Record<State, number>>, ailing: numb
 
 const DAY_MS = 86_400_000;
 
-/** A moment of the wall clock, ms since 1970, as this place has it: `2026-11-22 14:03:21`. */
+/** A time of the wall clock, ms since 1970, in local time: `2026-11-22 14:03:21`. */
 export function wallTime(ms: number): string {
   const at = new Date(ms);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -107,13 +107,13 @@ export function wallTime(ms: number): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** A moment so many ms before the look, and how long ago that is: `14:03:21 (12.0s)`, with the day where that is more than one. */
+/** The time so many ms before the look, and its age: `14:03:21 (12.0s)`; with the date if it is more than a day ago. */
 function moment({ realNs }: Snapshot, ageMs: number): string {
   const at = wallTime(Number(realNs / 1_000_000n) - ageMs);
   return `${ageMs < DAY_MS ? at.slice(-8) : at} (${formatDuration(ageMs)})`;
 }
 
-/** The name of the link by which came what was received where the receiver knew of no interfaces. */
+/** The name of the link for reports that arrived while the receiver knew of no interfaces. */
 const ELSEWHERE = 'other namespace';
 
 /** Why nothing is heard by a link that is down. */
@@ -145,24 +145,25 @@ function downText(board: Snapshot, link: LinkEntry): string {
   return `${name} is down ${since}: ${ends}; see that interface of this master`;
 }
 
-/** That all nodes of a link fell together. `forMs`: since the last of them reported. */
+/** All nodes of a link fell silent together. `forMs`: the time since the last of them reported. */
 function darkText({ number, name, darkNodes, nodes }: LinkEntry, forMs: number): string {
   const none = `no node behind ${oneLine(linkName({ number, name }))} has reported for ${formatDuration(forMs)}`;
   const fault = 'a switch or this master is more likely at fault';
-  // The others were forgotten, or report by other links.
+  // The other nodes were removed from the board, or report by other links.
   if (darkNodes === 1) return `${none}, and its last one fell at once with others: ${fault} than that node`;
   return `${none}, ${darkNodes >= nodes ? 'all ' : ''}${darkNodes} at once: ${fault} than ${plural(darkNodes)}`;
 }
 
-/** Who has looked at all nodes. */
+/** Somebody who has looked at all nodes. */
 interface Seen {
   isHeard(link: number): boolean;
   youngestMs(link: number): number;
 }
 
 /**
- * A sentence of each link that is down and has nodes, or is dark. Of a board that tells nothing of nodes there is none. A
- * receiver finds out once a second which links are dark: one by which a node is live is that no longer. `seen`: who has looked at all nodes.
+ * One sentence for each link that is dark, or down with nodes behind it; none if the board says nothing about nodes. A
+ * receiver updates once a second which links are dark; a link with a live node is not dark any more. `seen`: somebody
+ * who has looked at all nodes.
  */
 export function linkNews(board: Snapshot, seen: Seen = board): LinkNews[] {
   if (board.stalled || board.retired) return [];
@@ -187,7 +188,7 @@ export function listenedMs({ heartbeatNs, listeningSinceNs }: LinkEntry): number
   return Math.max(0, Number(heartbeatNs - listeningSinceNs) / 1e6);
 }
 
-/** What reasons mean where the word alone does not tell. */
+/** The meanings of reasons that their words alone do not explain. */
 const MEANINGS: Readonly<Record<string, string>> = {
   reserved: 'reserved bytes are set',
   interval: 'an interval out of range',
@@ -197,17 +198,17 @@ const MEANINGS: Readonly<Record<string, string>> = {
   late: 'after a newer one of the same run',
 };
 
-/** Why reports are rejected, in the contract's word and in ours. */
+/** Why reports are rejected: the contract's word and an explanation. */
 export function reasonText({ reason, offsetUs }: Pick<Refusal, 'reason' | 'offsetUs'>): string {
   if (reason === 'clock') return `clock ${ahead(offsetUs / 1e6)}`;
   const meaning = MEANINGS[reason];
   return meaning === undefined ? reason : `${reason} (${meaning})`;
 }
 
-/** A refusal this young tells how it is now. */
+/** A rejection younger than this describes the present. */
 export const LATELY_MS = 60_000;
 
-/** Why nothing newer is heard of a node that reports. */
+/** Why no newer report of a node is accepted, although it reports. */
 export function refusalText(refusal: Refusal): string {
   const { ageMs } = refusal;
   const verb = ageMs <= LATELY_MS ? 'are' : 'were';

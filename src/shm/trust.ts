@@ -1,5 +1,5 @@
-// What a writer of boards trusts: its keys, what a report has to prove, and how far a clock may be off. Verifies nothing itself:
-// that is done in c/.
+// What a writer of boards trusts: its keys, the proof that a report needs, and how far a clock may be off. Verifies
+// nothing itself; c/ does that.
 
 import { usable } from '../common/failure.js';
 import { readClusterKeys } from '../common/keys.js';
@@ -10,15 +10,15 @@ import { NO_WINDOW, type TrustOptions } from '../native/index.js';
 
 /** What makes a report trusted. */
 export interface Trust {
-  /** Cluster keys, at most two, with different ids. */
+  /** Cluster keys: at most two, with different ids. */
   keys: readonly { readonly id: number; readonly secret: Uint8Array }[];
-  /** What a report must prove at least. */
+  /** The least proof that a report needs. */
   required: (typeof enums.auth_alg)[number];
-  /** How far a node's wall clock may be from ours where it decides, ms; `off`: any distance. */
+  /** How far a node's wall clock may be from ours where the clock decides, ms; `off`: any distance. */
   clockWindow: number | 'off';
 }
 
-/** The same in the addon's units; without trust nothing is verified, and a tag is as good as none. */
+/** The same in the addon's units. Without trust nothing is verified, and a signature has no meaning. */
 export function trustOptions(trust: Trust | undefined): TrustOptions {
   const window = trust?.clockWindow;
   return {
@@ -30,7 +30,7 @@ export function trustOptions(trust: Trust | undefined): TrustOptions {
 
 type Options = Values<'key-file' | 'require' | 'clock-window'>;
 
-/** Reads the key file; undefined when there is none. Throws a UsageError of the verb. */
+/** Reads the key file; undefined if there is none. Throws a UsageError of the verb. */
 export function readTrust(verb: string, { keyFile, require, clockWindow }: Options): Trust | undefined {
   if (keyFile === undefined) {
     if (require === undefined || require === 'none') return undefined;
@@ -39,7 +39,7 @@ export function readTrust(verb: string, { keyFile, require, clockWindow }: Optio
   return { keys: usable(verb, () => readClusterKeys(keyFile)), required: require ?? 'cluster', clockWindow };
 }
 
-/** Says by what reports are trusted; nothing where they are not verified, and were not before. */
+/** Says which reports are trusted; says nothing if reports are not verified and were not verified before. */
 export function tellTrust(trust: Trust | undefined, before: Trust | undefined, log: Log): void {
   if (trust === undefined) {
     if (before !== undefined)

@@ -1,4 +1,5 @@
-// Holds a board for writing: makes or takes over the file. What is written into it, and in which order, stands in c/.
+// Keeps a board for writing: makes the file or takes it over. The code in c/ determines what is written, and in which
+// order.
 
 import { clusterId } from '../layout/identity.js';
 import { enums } from '../layout/layout.gen.js';
@@ -7,28 +8,30 @@ import { type Trust, trustOptions } from './trust.js';
 
 export interface BoardOptions {
   path: string;
-  /** Empty: a board without a cluster, which accepts reports without one. */
+  /** Empty: a board without a cluster, which accepts reports without a cluster. */
   cluster: string;
   capacity: number;
   /** ms */
   uncertainAfter: number;
   /** ms */
   silentAfter: number;
-  /** Node names; empty: first come, first served. */
+  /** Node names; empty: any node gets a place until the board is full. */
   nodes: readonly string[];
-  /** Without it nothing is verified, and a tag is as good as none. */
+  /** Without it nothing is verified, and a signature has no meaning. */
   trust?: Trust | undefined;
 }
 
-/** What became of a datagram: `accepted`, `duplicate`, or the reason of its refusal. */
+/** The fate of a datagram: `accepted`, `duplicate`, or the reason of its rejection. */
 export type Outcome = 'accepted' | 'duplicate' | (typeof enums.reason)[number];
 
-/** Makes the board, or takes over the one that is there. Throws an Error whose message is one line for people. */
+/** Makes the board, or takes over an existing one. Throws an Error whose message is one line for people. */
 export function openWriter(options: BoardOptions): Writer {
   return new Writer(writerOptions(options));
 }
 
-/** The board that is there, to forget nodes, when no receiver has it. Throws an Error whose message is one line for people. */
+/**
+ * Opens an existing board that no receiver uses, to remove nodes. Throws an Error whose message is one line for people.
+ */
 export function editBoard(path: string): Writer {
   return new Writer(path);
 }
@@ -47,7 +50,10 @@ export function writerOptions(options: BoardOptions): WriterOptions {
   };
 }
 
-/** Lays a datagram on the board as if it had come at these times (ns). For tests and tools: the receiver does this in its thread. */
+/**
+ * Writes a datagram into the board as if it had arrived at these times (ns). For tests and tools: the receiver does
+ * this in its thread.
+ */
 export function deliver(writer: Writer, datagram: Uint8Array, stampNs: bigint, stampRealNs: bigint): Outcome {
   const outcome = writer.deliver(datagram, stampNs, stampRealNs);
   if (outcome === -1) return 'duplicate';
