@@ -1,4 +1,4 @@
-// Reads and writes ADDR[:PORT]. Asks no name service: a name stays a name.
+// Reads and writes ADDR[:PORT]. Does not resolve names: a name stays a name.
 
 import { isIPv4, isIPv6 } from 'node:net';
 import { InputError, quote } from './text.js';
@@ -34,8 +34,8 @@ function checkHost(host: string, text: string): string {
 }
 
 /**
- * Reads `10.0.0.1`, `10.0.0.1:9000`, `name:9000`, `[v6]:port`, `[v6]` or a bare IPv6 address, which can have no port.
- * Throws an InputError.
+ * Reads `10.0.0.1`, `10.0.0.1:9000`, `name:9000`, `[v6]:port`, `[v6]` or an IPv6 address without brackets, which cannot
+ * have a port. Throws an InputError.
  */
 export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address {
   if (isIPv6(text)) return { host: text, port: defaultPort };
@@ -56,15 +56,15 @@ export function parseAddress(text: string, defaultPort = DEFAULT_PORT): Address 
   return { host: checkHost(host, text), port: port === undefined ? defaultPort : parsePort(port, text) };
 }
 
-/** Whether who has this address, as a socket gives it, is on this machine alone. */
+/** Whether a peer with this address, as a socket reports it, is on this machine for certain. */
 export const isLoopback = (host: string) => /^(127\.|::1$|::ffff:127\.)/.test(host);
 
-/** The address as parseAddress reads it, always with its port, IPv6 in brackets. */
+/** The address in the form that parseAddress reads, always with its port, IPv6 in brackets. */
 export function formatAddress({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** All addresses that begin with the same so many bits; one address has all of its bits. */
+/** All addresses with the same leading bits; for a single address all bits count. */
 export interface Network {
   readonly host: string;
   readonly bits: number;

@@ -1,8 +1,8 @@
-// Several boards under one roof: each needs a name of its own.
+// Several boards in one program: each needs its own name.
 
 import { type NamedBoard, UsageError } from './options.js';
 
-/** The boards of the options. Throws a UsageError where two would be told of under one name. */
+/** The boards of the options. Throws a UsageError if two would have the same name. */
 export function distinct(verbName: string, boards: readonly NamedBoard[]): readonly NamedBoard[] {
   const names = boards.map(({ name }) => name);
   if (boards.length > 1 && names.includes(undefined))

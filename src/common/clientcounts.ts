@@ -1,12 +1,12 @@
-// Tells of clients that a server did not serve, from what it counts. Knows no server.
+// Logs how many clients a server turned away, from its counters. Knows no server.
 
 import type { Log } from './log.js';
 
 const LOOK_MS = 1000;
 
 /**
- * Looks every second at what a server counts, and says seldom, by these words, how many clients there are more of a kind. To be
- * cleared when the server ends.
+ * Looks at a server's counters every second and logs, at long intervals and in these words, how many more clients there
+ * are of each kind. The timer has to be cleared when the server ends.
  */
 export function tellCounts<Kind extends string>(
   counts: Readonly<Record<Kind, number>>,

@@ -1,9 +1,9 @@
-// Reads a TOML file that sets options by their long names. Takes no tables and no key that its reader does not know.
+// Reads a TOML file that sets options by their long names. Refuses tables, and keys that its reader does not know.
 
 import { createRequire } from 'node:module';
 import { didYouMean, InputError, nearest, oneLine, quote, readText } from './text.js';
 
-/** What may stand behind a key: true or false, one value, or an array of values. */
+/** What may follow a key: true or false, one value, or an array of values. */
 export type Shape = 'flag' | 'one' | 'many';
 
 const INSTEAD: Record<Shape, string> = {
@@ -12,7 +12,10 @@ const INSTEAD: Record<Shape, string> = {
   many: 'write an array of one or more texts in quotes',
 };
 
-/** What a file says about one option: its values as text, as the command line would give them, and where they stand. */
+/**
+ * What a file says about one option: its values as text, as they would be on the command line, and where they are in
+ * the file.
+ */
 export interface Setting {
   readonly where: string;
   readonly texts: readonly string[];
@@ -32,7 +35,7 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
     try {
       keys = Object.keys(parse(statement));
     } catch {
-      continue; // an array or a text that goes on in the next line
+      continue; // The continuation of an array or of a text that began on an earlier line.
     }
     for (const key of keys) if (!lines.has(key)) lines.set(key, start);
     statement = '';
@@ -42,11 +45,11 @@ function keyLines(text: string, parse: (toml: string) => object): Map<string, nu
 }
 
 /**
- * The settings of a TOML file, by key. A flag that is true has the text 'true', one that is false has none.
- * Throws an InputError that begins with `file:line`.
- * @param shapes the keys that are known, and what each may hold
- * @param elsewhere keys that exist, but not here; only to say so
- * @param mistaken what people may write for a key that is known by another name
+ * The settings of a TOML file, by key. A flag that is true has the text 'true'; a flag that is false has none. Throws
+ * an InputError that begins with `file:line`.
+ * @param shapes the known keys, and what each may hold
+ * @param elsewhere keys that exist in other files only, for the message
+ * @param mistaken wrong names that people may write for known keys
  */
 export function readConfig(
   file: string,
@@ -71,7 +74,7 @@ export function readConfig(
     );
   }
 
-  // Numbers become text again: then the file and the command line are read, bounded and refused by the same parsers.
+  // Numbers are converted back to text: then the file and the command line have the same parsers, bounds and errors.
   const value = z.union([z.string(), z.number().transform(String)]);
   const single = value.transform(only => [only]);
   const schemas = {

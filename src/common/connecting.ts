@@ -9,5 +9,5 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route',
 };
 
-/** What an error of connect() means. */
+/** The meaning of an error of connect(). */
 export const whyNotReached = ({ code = '', message }: NodeJS.ErrnoException) => NOT_REACHED[code] ?? message;

@@ -1,10 +1,13 @@
-// Reads and writes spans of time as people do: 250ms, 4.5s, 2m, 1h. Never guesses a unit.
+// Reads and writes durations as people do: 250ms, 4.5s, 2m, 1h. Never guesses a unit.
 
 import { InputError, quote } from './text.js';
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** The whole milliseconds of `250ms`, `1.5s`, `2m` or `1h`. Throws an InputError for all else, a bare number included. */
+/**
+ * The whole milliseconds of `250ms`, `1.5s`, `2m` or `1h`. Throws an InputError for anything else, including a number
+ * without a unit.
+ */
 export function parseDuration(text: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
   if (number === '')
@@ -14,7 +17,7 @@ export function parseDuration(text: string): number {
   const exact = Number(number) * scale;
   const rounded = Math.round(exact);
   if (rounded > Number.MAX_SAFE_INTEGER) throw new InputError(`${quote(text)} is too long; write a shorter time`);
-  // Binary fractions: 1.1 s is 1100.0000000000002 ms and meant as 1100; 0.4 ms is meant as what we cannot do.
+  // Binary fractions: 1.1 s is 1100.0000000000002 ms and means 1100; 0.4 ms is refused.
   if (Math.abs(exact - rounded) > 1e-6) {
     throw new InputError(`${quote(text)} is not a whole number of ms; write ${Math.max(rounded, 1)}ms`);
   }
@@ -22,7 +25,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Milliseconds for people, in two figures: `350ms`, `4.2s`, `3m12s`, `5h02m`, `12d3h`. What is smaller is cut off, not
+ * Milliseconds for people, in two units: `350ms`, `4.2s`, `3m12s`, `5h02m`, `12d3h`. Smaller units are cut off and not
  * rounded: an age is never shown as more than it is.
  */
 export function formatDuration(ms: number): string {
@@ -36,7 +39,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d${Math.floor((seconds % 86_400) / 3_600)}h`;
 }
 
-/** Whole milliseconds as they are written in options, in the largest unit in which they are whole: `90m`, `10s`, `250ms`. */
+/** Whole milliseconds as options have them, in the largest unit in which they are whole: `90m`, `10s`, `250ms`. */
 export function writeDuration(ms: number): string {
   const unit = ['h', 'm', 's'].find(unit => ms % (UNITS[unit] ?? 1) === 0) ?? 'ms';
   return `${ms / (UNITS[unit] ?? 1)}${unit}`;

@@ -1,8 +1,10 @@
-// Ends that are told to people in one line, with exit codes of their own, and need no stack.
+// Errors that are shown to people in one line, with their own exit codes and without a stack.
 
 import { InputError } from './text.js';
 
-/** The message is one line: what is wrong, where, what to do. `exitCode` as the design has them: 1 not so, 4 no board. */
+/**
+ * The message is one line: what is wrong, where, and what to do. `exitCode` as in the design: 1 failure, 4 no board.
+ */
 export class Failure extends Error {
   constructor(
     message: string,
@@ -12,7 +14,7 @@ export class Failure extends Error {
   }
 }
 
-/** A command line that cannot be taken; the message is the whole line for stderr, `exitCode` that of the process. */
+/** An invalid command line; the message is the whole line for stderr, `exitCode` the exit code of the process. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
   readonly exitCode = 2;
@@ -22,7 +24,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads what somebody wrote; what of it cannot be taken, a file too, is told like an option that cannot. */
+/** Runs a function that reads what a user wrote, a file as well; an invalid text is reported like an invalid option. */
 export function usable<T>(verb: string, read: () => T): T {
   try {
     return read();

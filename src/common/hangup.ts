@@ -1,17 +1,17 @@
-// SIGHUP: a daemon reads its options again. Refuses to end because of what it reads.
+// SIGHUP: a daemon reads its options again. It never ends because of what it reads.
 
 import type { Log } from './log.js';
 import { UsageError } from './options.js';
 
-/** Whoever is told that options are read, and that all is in force again. */
+/** Somebody who is told that options are being read, and that all of them are in force again. */
 interface Told {
   reloading(): void;
   ready(status: string): void;
 }
 
 /**
- * Calls `act` at each SIGHUP. A UsageError of its own is told in one line, and everything goes on as before. `status` is
- * a line about what is in force then.
+ * Calls `act` at each SIGHUP. If it throws a UsageError, one line is logged and everything goes on as before. `status`
+ * is a line about what is in force then.
  */
 export function onHangup(log: Log, service: Told, status: () => string, act: () => void): void {
   process.on('SIGHUP', () => {
@@ -27,10 +27,10 @@ export function onHangup(log: Log, service: Told, status: () => string, act: () 
   });
 }
 
-/** `slurmDir` as people write it: `slurm-dir`. */
+/** `slurmDir` in the form of an option: `slurm-dir`. */
 const written = (name: string) => name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
 
-/** Says which of these options are others now, though what runs is bound to what they were. */
+/** Logs which of these options have changed although they need a restart. */
 export function tellLasting<T extends object>(
   log: Log,
   names: readonly (keyof T & string)[],

@@ -1,9 +1,10 @@
-// Expands and folds host lists (node[001-128],login1): the common ground of Slurm, pdsh and ClusterShell. What any of them
-// turns into names that nobody meant is refused, with the column. Knows no set operations and no groups; steps in ranges only where asked to.
+// Expands and folds host lists (node[001-128],login1) in the syntax that Slurm, pdsh and ClusterShell share. A text
+// that any of them would expand to unintended names is refused, with the column. Has no set operations and no groups;
+// steps in ranges only if asked for.
 
 import { InputError, oneLine, quote, readText } from './text.js';
 
-/** A host list that is refused. `column` counts from 1 and points at what is wrong. */
+/** The error of a host list. `column` counts from 1 and is the position of the mistake. */
 export class NodesetError extends InputError {
   override readonly name = 'NodesetError';
 
@@ -20,19 +21,19 @@ export class NodesetError extends InputError {
 const LIMIT = 1_000_000;
 /** The name field of the report has 64 bytes with its NUL. */
 const NAME_LENGTH = 63;
-/** Up to here a number is exact, and no range that long could be taken anyway. */
+/** Up to here a number is exact; a longer range would be refused anyway. */
 const DIGITS = 15;
 
 interface Range {
   readonly first: number;
   readonly last: number;
-  /** Digits with leading zeros, 0 when there are none. */
+  /** The number of digits if there are leading zeros, otherwise 0. */
   readonly width: number;
-  /** From one number to the next. */
+  /** The step between two numbers. */
   readonly step: number;
 }
 
-/** One entry of the list, its fixed texts and its brackets in their order. */
+/** One entry of the list: its fixed texts and its brackets in order. */
 type Pattern = readonly (string | readonly Range[])[];
 
 const HINTS: Record<string, string> = {
@@ -50,7 +51,7 @@ const HINTS: Record<string, string> = {
 function badCharacter(list: string, at: number): NodesetError {
   const character = String.fromCodePoint(list.codePointAt(at) ?? 0);
   if (/\s/.test(character)) return new NodesetError(at + 1, 'a blank', 'separate names by a comma only');
-  // Only where names are those of nodes: else it is taken.
+  // Upper case is refused only for names of nodes.
   if (/[A-Z]/.test(character)) {
     return new NodesetError(
       at + 1,
@@ -62,7 +63,7 @@ function badCharacter(list: string, at: number): NodesetError {
   return new NodesetError(at + 1, `${quote(character)} is not allowed here`, hint);
 }
 
-/** The content of one pair of brackets; `start` is where it begins in the list. */
+/** The content of one pair of brackets; `start` is its position in the list. */
 function parseBrackets(list: string, start: number, end: number, spelling: Spelling): Range[] {
   let at = start;
   return list
@@ -71,7 +72,7 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
     .map(text => {
       const column = at + 1;
       at += text.length + 1;
-      // Steps are ClusterShell's alone.
+      // Only ClusterShell has steps.
       const pattern = spelling === 'any' ? /^(\d+)(?:-(\d+)(?:\/([1-9]\d{0,14}))?)?$/ : /^(\d+)(?:-(\d+))?$/;
       const [, low, high = low, step = '1'] = pattern.exec(text) ?? [];
       if (low === undefined || high === undefined) {
@@ -106,10 +107,13 @@ function parseBrackets(list: string, start: number, end: number, spelling: Spell
     });
 }
 
-/** How names may be written: as nodes call themselves, or as other tools take them, upper case and steps in ranges included. */
+/**
+ * How names may be written: as nodes call themselves, or as other tools accept them, with upper case and steps in
+ * ranges.
+ */
 export type Spelling = 'node' | 'any';
 
-/** Reads the whole list before a single name is made, so that a refusal costs no more than the text. */
+/** Parses the whole list before a single name is made, so that an error costs no more than the text. */
 function parse(list: string, limit: number, already: number, spelling: Spelling): Pattern[] {
   const letters = spelling === 'any' ? /^[A-Za-z0-9._-]*/ : /^[a-z0-9._-]*/;
   if (list === '') throw new NodesetError(1, 'it is empty', 'write names, as in node[1-3],login1');
@@ -162,7 +166,7 @@ function parse(list: string, limit: number, already: number, spelling: Spelling)
   return patterns;
 }
 
-/** Adds every name of the pattern from part `index` on; the last bracket runs fastest. */
+/** Adds every name of the pattern from part `index` on; the last bracket varies fastest. */
 function addNames(names: Set<string>, pattern: Pattern, index = 0, begun = ''): void {
   const part = pattern[index];
   if (part === undefined) {
@@ -183,9 +187,9 @@ function addList(names: Set<string>, list: string, limit: number, spelling: Spel
 }
 
 /**
- * The node names of a host list, each once, in the order of their first appearance.
- * Throws a NodesetError, before anything is expanded, for a list that is malformed or yields more than `limit` names
- * (counted before doubles are removed).
+ * The node names of a host list, each once, in the order of their first appearance. Throws a NodesetError, before
+ * anything is expanded, for a list that is malformed or has more than `limit` names (counted before duplicates are
+ * removed).
  */
 export function expand(list: string, limit = LIMIT, spelling: Spelling = 'node'): string[] {
   const names = new Set<string>();
@@ -194,8 +198,8 @@ export function expand(list: string, limit = LIMIT, spelling: Spelling = 'node')
 }
 
 /**
- * The names of a text with lists on its lines, `#` comments and blank lines; `blanks`: lists may stand in one line.
- * Throws a NodesetError that begins with `place` and the line.
+ * The names of a text with lists on its lines, `#` comments and blank lines; `blanks`: several lists may be on one
+ * line. Throws a NodesetError that begins with `place` and the line.
  */
 export function expandLines(
   text: string,
@@ -218,8 +222,8 @@ export function expandLines(
 }
 
 /**
- * The node names of a LIST, or of `@FILE`: a list on each line, `#` comments, blank lines.
- * Throws a NodesetError, that of a file with its name and line, or an InputError when the file is unreadable or empty.
+ * The node names of a LIST, or of `@FILE`: a list on each line, `#` comments, blank lines. Throws a NodesetError, for a
+ * file with its name and line, or an InputError if the file is unreadable or empty.
  */
 export function readNodes(value: string, spelling: Spelling = 'node'): string[] {
   if (!value.startsWith('@')) return expand(value, LIMIT, spelling);
@@ -234,14 +238,17 @@ const isDigit = (code: number) => code >= 48 && code <= 57;
 
 const LAST_NUMBER = new RegExp(`\\d{1,${DIGITS}}$`);
 
-/** Where the number at the end of a name begins: its length where there is none. What stands before it siblings share. */
+/**
+ * The position of the number at the end of a name; without a number the name's length. Siblings have the same text
+ * before it.
+ */
 export function lastDigits(name: string): number {
-  // Not by a loop: in a short process nothing is compiled but patterns.
+  // A pattern instead of a loop: in a short process only patterns are compiled.
   const at = name.search(LAST_NUMBER);
   return at < 0 ? name.length : at;
 }
 
-/** Orders names as people do: digits by their number, all else by its characters. */
+/** Orders names as people do: digits by their value, everything else by its characters. */
 export function compareNames(a: string, b: string): number {
   let [i, j] = [0, 0];
   while (i < a.length && j < b.length) {
@@ -262,15 +269,15 @@ export function compareNames(a: string, b: string): number {
   return a.length - i - (b.length - j);
 }
 
-/** pdsh takes no more in one range; Slurm takes four times as many. */
+/** pdsh takes at most so many in one range; Slurm takes four times as many. */
 const RANGE_MOST = 16_384;
 
 /**
- * The numbers behind one prefix as ranges: `1-3`, `001-002`, `010`. `numbers`: by how many digits they were written with,
- * negative where the first is no 0 that was put before it.
+ * The numbers after one prefix as ranges: `1-3`, `001-002`, `010`. `numbers`: by the digits that they were written
+ * with, negative if the first one is not a padding 0.
  */
 function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
-  // 09 makes 10 a number of two digits that belongs to it; without such a number 9 and 10 go together.
+  // After 09, 10 belongs to the numbers of two digits; without such a number, 9 and 10 are in one range.
   const widths = new Map<number, number[]>([[0, []]]);
   for (const [digits, some] of numbers) {
     const width = digits > 0 ? digits : numbers.has(-digits) ? -digits : 0;
@@ -295,14 +302,14 @@ function ranges(numbers: ReadonlyMap<number, readonly number[]>): string[] {
 }
 
 /**
- * The host lists that stand for these names, one for each beginning, in the order of people: `login1`, `node[001-128]`.
- * Brackets stand on the last digits alone and nothing follows them, since Slurm expands all else to nothing. Joined by
- * commas they are one list. Names are taken as they are.
+ * The host lists of these names, one for each prefix, in natural order: `login1`, `node[001-128]`. Brackets are on the
+ * last digits only and nothing follows them, because Slurm expands anything else to nothing. Joined by commas they are
+ * one list. The names are not checked.
  */
 export function foldParts(names: Iterable<string>): string[] {
   const alone = new Set<string>();
   const groups = new Map<string, Map<number, number[]>>();
-  // Neighbours have the same beginning, nearly always: it is looked up once.
+  // Neighbours nearly always have the same prefix, so it is looked up once.
   let prefix = '';
   let group = new Map<number, number[]>();
   for (const name of names) {
@@ -333,12 +340,12 @@ export function foldParts(names: Iterable<string>): string[] {
   return parts.sort(([a], [b]) => compareNames(a, b)).map(([, text]) => text);
 }
 
-/** The names as one host list, empty for none. */
+/** The names as one host list; empty for none. */
 export function fold(names: Iterable<string>): string {
   return foldParts(names).join(',');
 }
 
-/** A name apart: its texts, and between them its numbers as they are written. */
+/** A name in parts: its texts, and between them its numbers as they are written. */
 function takeNameApart(name: string): { texts: string[]; numbers: string[] } {
   const parts = name.split(DIGITS_IN_NAME);
   return { texts: parts.filter((_, i) => i % 2 === 0), numbers: parts.filter((_, i) => i % 2 === 1) };
@@ -346,7 +353,7 @@ function takeNameApart(name: string): { texts: string[]; numbers: string[] } {
 
 const DIGITS_IN_NAME = new RegExp(`(\\d{1,${DIGITS}})`);
 
-/** Numbers as they are written in one pair of brackets, without those where one number is all. */
+/** Numbers as they are written in one pair of brackets; without brackets for a single number. */
 function bracket(written: readonly string[]): string {
   const numbers = new Map<number, number[]>();
   for (const digits of written) {
@@ -359,7 +366,10 @@ function bracket(written: readonly string[]): string {
   return written.length === 1 ? (written[0] ?? '') : `[${found.join(',')}]`;
 }
 
-/** Rows of numbers as few rows of brackets: those that differ in the last number alone go together, then in the one before it. */
+/**
+ * Merges rows of numbers into few rows of brackets: first rows that differ in the last number only, then in the one
+ * before it.
+ */
 function foldRows(rows: readonly (readonly string[])[]): string[][] {
   const [first] = rows;
   if (first === undefined || first.length === 0) return [[]];
@@ -383,8 +393,8 @@ function foldRows(rows: readonly (readonly string[])[]): string[][] {
 }
 
 /**
- * The names as one host list with brackets on any of their numbers, and with what stands behind them: `r[1-2]n[01-48].cluster`.
- * ClusterShell and pdsh read that; Slurm only where nothing follows the last bracket.
+ * The names as one host list with brackets on any of their numbers, and with text after them: `r[1-2]n[01-48].cluster`.
+ * ClusterShell and pdsh read that; Slurm does only if nothing follows the last bracket.
  */
 export function foldAll(names: Iterable<string>): string {
   const shapes = new Map<string, { texts: string[]; rows: string[][] }>();
@@ -401,7 +411,10 @@ export function foldAll(names: Iterable<string>): string {
   return parts.sort(compareNames).join(',');
 }
 
-/** The text, if it is a node's name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Else throws an InputError. */
+/**
+ * The text, if it is a valid node name: 1 to 63 of a-z 0-9 . _ -, a letter or digit first. Otherwise throws an
+ * InputError.
+ */
 export function parseNodeName(text: string): string {
   if (/^[a-z0-9][a-z0-9._-]*$/.test(text) && text.length <= NAME_LENGTH) return text;
   const lower = text.toLowerCase();

@@ -1,5 +1,6 @@
-// Serves documents over HTTP, and feeds that never end, to programs and browsers: GET and HEAD alone, bounded in clients, headers and
-// patience, each client as fast as it reads. Knows nothing of what is in a document. What people want beside it (TLS, passwords) is a proxy's.
+// Serves documents, and streams without end, over HTTP to programs and browsers: only GET and HEAD, with limits on
+// clients, headers and time, each client as fast as it reads. Knows nothing of the documents' contents. For TLS and
+// passwords there are proxies.
 
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -11,51 +12,51 @@ import type { Address } from './addresses.js';
 import { listenAt } from './listening.js';
 import { InputError } from './text.js';
 
-/** Clients at once, unless it is said. One more, and the one goes that has done nothing for the longest. */
+/** The default limit of clients at once. One more, and the client that has been idle for longest is cut off. */
 const MOST_CLIENTS = 64;
-/** Documents that are made at once: each holds what it is made of until it is read. */
+/** How many documents are made at once: each keeps its data until it is read. */
 const MOST_AT_WORK = 4;
-/** One that waits for its turn has the place of another that has taken nothing for so long, ms; see `#makePlace`. */
+/** A waiting client replaces one that has read nothing for so long, ms; see `#makePlace`. */
 const SLOW_MS = 1000;
 /** Bytes of all headers of a request. */
 const HEADER_MOST = 8192;
-/** How long a client has for a request, and how long one is borne that takes nothing of its answer, ms. */
+/** How long a client may take for a request, and how long it may read nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
-/** How long a connection is kept for the next request, ms: longer than what is asked for every minute. */
+/** How long a connection is kept for the next request, ms: longer than a minute, for clients that ask every minute. */
 const KEPT_MS = 75_000;
-/** How long a client of a feed may take nothing of it, ms: it may be a machine that sleeps. */
+/** How long a client of a stream may read nothing, ms: its machine may be asleep. */
 const FEED_PATIENCE_MS = 60_000;
-/** Big enough to be worth a write. */
+/** The size from which a write is worthwhile. */
 const GZIP_CHUNK = 1 << 18;
 
 /** What is asked for. */
 export interface Question {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The host as the client knows it, with its port; empty: it did not say. */
+  /** The host as the client knows it, with its port; empty: the client did not say. */
   readonly host: string;
   /** The header Accept; empty: there is none. */
   readonly accept: string;
-  /** The header Sec-Fetch-Site, by which browsers say whose page asks; empty: there is none. */
+  /** The header Sec-Fetch-Site, in which browsers say whose page makes the request; empty: there is none. */
   readonly site: string;
 }
 
-/** Bytes to send, one piece after the other, each valid until the next is asked for; undefined: still at work. */
+/** Bytes to send, piece by piece, each valid until the next is asked for; undefined: not ready yet. */
 export type Pieces = Iterable<Uint8Array | undefined>;
 
-/** Where a feed goes: one client. */
+/** The output of a stream: one client. */
 export interface Sink {
-  /** Whether all that was written has been taken: what comes next is as fresh as when it is written. */
+  /** Whether everything that was written has been sent, so that the next write will not be outdated when it arrives. */
   readonly isFree: boolean;
   /** Bytes that nobody changes any more. */
   write(bytes: Uint8Array): void;
-  /** Nothing more will come. */
+  /** Ends the stream. */
   end(): void;
   /** Called once, when the client is gone or the server ends. */
   onGone(act: () => void): void;
 }
 
-/** Begins what never ends; the sink is written to from then on. */
+/** Begins a stream that never ends; the sink is written to from then on. */
 export type Feed = (sink: Sink) => void;
 
 export interface Answer {
@@ -67,7 +68,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Gives the answer. What it throws is an InputError where the question cannot be taken. */
+/** Makes the answer. Throws an InputError for an invalid request. */
 export type Respond = (question: Question) => Answer | Promise<Answer>;
 
 export const PLAIN = 'text/plain; charset=utf-8';
@@ -79,19 +80,19 @@ export function sentence(status: number, text: string): Answer {
 
 /** What a client is doing. */
 interface Client {
-  /** When it last did anything, ms of performance.now(). */
+  /** When it was last active, ms of performance.now(). */
   lastMoved: number;
   response: ServerResponse | undefined;
-  /** It takes a feed. */
+  /** Whether it reads a stream. */
   isFed: boolean;
 }
 
-/** What became of clients so far. */
+/** Counters of clients. */
 export interface HttpCounts {
   served: number;
-  /** Cut off because they stopped reading, or had to make room. */
+  /** Cut off because they stopped reading, or to make room. */
   stuck: number;
-  /** Asked under a name that is not this server's. */
+  /** Requests for a name that is not this server's. */
   misnamed: number;
 }
 
@@ -99,8 +100,8 @@ export interface HttpOptions {
   /** Names by which clients may call this server, besides its own and all addresses. */
   readonly names?: readonly string[];
   /**
-   * Whether its own names are those of `names`, localhost and the address alone at which the client has reached it: the host's name and
-   * other addresses are strangers then, and so is who says none.
+   * Whether only `names`, localhost and the address that the client has connected to are valid names of this server.
+   * Then its host name and other addresses are rejected, and so is a request without a name.
    */
   readonly strict?: boolean;
   /** Headers of every answer. */
@@ -112,7 +113,7 @@ export interface HttpOptions {
   readonly feedPatience?: number;
 }
 
-/** Whether the client takes gzip; what it says of all codings counts where it does not say. */
+/** Whether the client accepts gzip; its answer for all codings counts if it does not name gzip. */
 function takesGzip(header: string): boolean {
   const parts = header.split(',').map(part => part.split(';').map(text => text.trim().toLowerCase()));
   const [, ...parameters] = parts.find(([coding]) => coding === 'gzip') ??
@@ -140,7 +141,7 @@ export class HttpServer {
   readonly #feedPatience: number;
   readonly #clients = new Map<Socket, Client>();
   readonly #servers: Server[] = [];
-  /** Who is given a document now, and who waits for that. */
+  /** The clients that get a document now, and those that wait. */
   readonly #atWork = new Map<Client, { socket: Socket; since: number }>();
   readonly #waiting = new Map<Client, () => void>();
   readonly #guard: NodeJS.Timeout;
@@ -159,7 +160,7 @@ export class HttpServer {
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
   }
 
-  /** Listens; the address that was bound. Throws one line for people. */
+  /** Listens; returns the address that was bound. Throws one line for people. */
   async listen(address: Address): Promise<Address> {
     const server = createServer(
       {
@@ -192,11 +193,11 @@ export class HttpServer {
   }
 
   async #meet(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // What a client does in the middle of its answer is told by what write() gives.
+    // Errors of a client during its answer are reported by write().
     response.on('error', () => undefined);
     const { socket } = request;
     const client = this.#clients.get(socket);
-    // Requests without waiting for answers would be a way to have more answers than clients.
+    // By requests without waiting for answers one client could have more answers than there are clients.
     if (client === undefined || client.response !== undefined) {
       socket.resetAndDestroy();
       return;
@@ -212,7 +213,8 @@ export class HttpServer {
       await this.#send(request, response, client, await this.#answer(request));
       this.counts.served++;
     } catch {
-      // Half a document must not pass for a whole one: where its length is not said (HTTP/1.0, as proxies speak it), its end would be one.
+      // Half a document must not look like a whole one: if its length is not given (HTTP/1.0, as proxies speak it),
+      // closing the connection would end it regularly.
       socket.resetAndDestroy();
     }
   }
@@ -227,7 +229,7 @@ export class HttpServer {
   async #answer({ method, url = '/', headers, socket }: IncomingMessage): Promise<Answer> {
     if (method !== 'GET' && method !== 'HEAD') return sentence(405, `${method} is not served here; use GET or HEAD`);
     const host = headers.host ?? '';
-    // A page of somebody else's, whose name leads here by its owner's will, is not to read what is served here.
+    // A page of another site, whose owner made its name resolve to this address, must not read what is served here.
     if (!this.#isOurs(nameOf(host), socket)) {
       this.counts.misnamed++;
       return sentence(
@@ -280,7 +282,7 @@ export class HttpServer {
 
   /** Feeds a client until it is gone. */
   async #feed(response: ServerResponse, client: Client, feed: Feed): Promise<void> {
-    // It may have left while its question was answered, and is told of no more.
+    // The client may have left while its answer was made; it gets nothing more.
     if (response.closed || response.destroyed) throw new Error('the client is gone');
     client.isFed = true;
     response.flushHeaders();
@@ -304,7 +306,7 @@ export class HttpServer {
     await gone;
   }
 
-  /** Waits for a place among those who are given a document. */
+  /** Waits for its turn to get a document. */
   async #enter(client: Client, socket: Socket): Promise<void> {
     while (this.#atWork.size >= MOST_AT_WORK) {
       this.#makePlace();
@@ -315,7 +317,10 @@ export class HttpServer {
     this.#atWork.set(client, { socket, since: client.lastMoved });
   }
 
-  /** Who waits has the place of one that takes nothing, or so little that it has been at it for longer than anybody's patience. */
+  /**
+   * A waiting client replaces one that reads nothing, or so slowly that its answer has taken longer than the time
+   * limit.
+   */
   #makePlace(): void {
     const now = performance.now();
     const slow = [...this.#atWork].find(
@@ -347,7 +352,7 @@ export class HttpServer {
   #drop(socket: Socket): void {
     const isAnswered = this.#clients.get(socket)?.response === undefined;
     this.#clients.delete(socket);
-    // What was answered may still be on its way, and arrives.
+    // The last answer may still be on its way, and will arrive.
     if (isAnswered) socket.destroy();
     else {
       this.counts.stuck++;
@@ -355,7 +360,7 @@ export class HttpServer {
     }
   }
 
-  /** Listens no longer, and ends whom it serves. */
+  /** Stops listening, and disconnects all clients. */
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();
@@ -363,7 +368,7 @@ export class HttpServer {
   }
 }
 
-/** Hands bytes over and waits until they are on their way: they may be overwritten then. Throws when the client is gone. */
+/** Writes bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
 function write(response: ServerResponse, client: Client, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     const gone = () => reject(new Error('the client is gone'));
@@ -382,21 +387,22 @@ async function sendPlain(response: ServerResponse, client: Client, pieces: Piece
     if (response.destroyed) throw new Error('the client is gone');
     if (bytes !== undefined && bytes.length > 0) await write(response, client, bytes);
     else client.lastMoved = performance.now();
-    // Others have their turn, and signals theirs, also when the client takes all at once.
+    // Other clients and signals get their turn, even if this client takes everything at once.
     await turn();
   }
   response.end();
 }
 
 async function sendPacked(response: ServerResponse, client: Client, pieces: Pieces): Promise<void> {
-  // The fastest: it makes a twentieth of what is served here, and the better ones a thirtieth for several times the time.
+  // The fastest level: it shrinks what is served here to a twentieth; better levels reach a thirtieth for several times
+  // the CPU time.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
   const gone = new Promise<never>((_, reject) => {
     const tell = () => reject(new Error('the client is gone'));
     response.once('close', tell);
     gzip.once('error', tell);
   });
-  // It is waited for only while there is something to wait for.
+  // The timer must not keep the process alive when there is nothing to wait for.
   gone.catch(() => undefined);
   gzip.on('data', (chunk: Buffer) => {
     const goesOn = response.write(chunk, () => {

@@ -1,14 +1,13 @@
-// Key files: who may have them, and what stands in them. Refuses files that others can read, and to show a key in any
-// message.
+// Key files: who may own them, and their contents. Refuses files that others can read. No message ever shows a key.
 
 import { createHmac, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { InputError, oneLine } from './text.js';
 
-/** What a line of a key file says. */
+/** The contents of a line of a key file. */
 export interface Key {
   id: number;
-  /** Whose: `cluster`, or the node of this name. */
+  /** The owner of the key: `cluster`, or the node of this name. */
   node: string | undefined;
   /** 32 bytes. */
   secret: Buffer;
@@ -17,7 +16,7 @@ export interface Key {
 const MOST_LINES = 2;
 const MOST_BYTES = 4096;
 
-/** Its lines, one or two; throws an InputError. The first signs, all verify. */
+/** The lines of a key file, one or two; throws an InputError. The first key signs, all keys verify. */
 export function parseKeys(text: string): Key[] {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -27,7 +26,8 @@ export function parseKeys(text: string): Key[] {
   const keys = lines.map((line, i) => {
     const match = /^(\d{1,5}) (?:cluster|node ([a-z0-9][a-z0-9._-]{0,62})) ([0-9a-fA-F]{64})$/.exec(line);
     const id = Number(match?.[1]);
-    // Written so that the NaN of a line that did not match is refused, too. The line itself may hold a secret.
+    // Written so that a NaN from a line that did not match is refused, too. The message leaves out the line, which may
+    // hold a secret.
     if (!(id < 65_536))
       throw new InputError(
         `line ${i + 1} is not "KEY_ID cluster HEX64" or "KEY_ID node NAME HEX64"; beoboard keygen makes such lines`,
@@ -39,17 +39,20 @@ export function parseKeys(text: string): Key[] {
   return keys;
 }
 
-/** The line of a key file that says this. */
+/** The line of a key file with these contents. */
 export function keyLine({ id, node, secret }: Key): string {
   return `${id} ${node === undefined ? 'cluster' : `node ${node}`} ${secret.toString('hex')}\n`;
 }
 
-/** A node's own key, derived from the cluster's. */
+/** A node's own key, derived from the cluster's key. */
 export function nodeKey({ id, secret }: Key, node: string): Key {
   return { id, node, secret: createHmac('sha256', secret).update(node).digest() };
 }
 
-/** Opens a key file, and gives what it holds. Throws an InputError that begins with the path. `secret`: nobody else may read it. */
+/**
+ * Opens a key file and returns its contents. Throws an InputError that begins with the path. `secret`: nobody else may
+ * be able to read it.
+ */
 function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => T): T {
   let fd: number;
   try {
@@ -74,12 +77,17 @@ function readKeyFile<T>(path: string, secret: boolean, parse: (text: string) => 
   }
 }
 
-/** The keys in a file that only its owner, root or ourselves, can read. Throws an InputError that begins with the path. */
+/**
+ * The keys in a file that only its owner (root or ourselves) can read. Throws an InputError that begins with the path.
+ */
 export function readKeys(path: string): Key[] {
   return readKeyFile(path, true, parseKeys);
 }
 
-/** What is secret of NATS: the text of a file that only its owner, root or ourselves, can read. Throws an InputError likewise. */
+/**
+ * A secret for NATS: the text of a file that only its owner (root or ourselves) can read. Throws an InputError
+ * likewise.
+ */
 export function readSecret(path: string): string {
   return readKeyFile(path, true, text => text);
 }
@@ -89,7 +97,9 @@ const PRIVATE_DER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_DER = Buffer.from('302a300506032b6570032100', 'hex');
 const RELAY_LINE = /^(relay|relay-public) ([0-9a-fA-F]{64})\n?$/;
 
-/** The lines of a relay's two key files, made of a seed of 32 random bytes: the secret one, and the one that mirrors have. */
+/**
+ * The lines of a relay's two key files, made from a seed of 32 random bytes: the secret one, and the one for mirrors.
+ */
 export function relayKeyLines(seed: Buffer): { secret: string; shown: string } {
   const key = createPublicKey(
     createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' }),
@@ -110,19 +120,22 @@ function parseRelayKey(text: string, wanted: 'relay' | 'relay-public'): Buffer {
   );
 }
 
-/** The key by which a relay signs, in a file that only its owner can read. Throws an InputError that begins with the path. */
+/**
+ * The key with which a relay signs, in a file that only its owner can read. Throws an InputError that begins with the
+ * path.
+ */
 export function readRelayKey(path: string): KeyObject {
   const seed = readKeyFile(path, true, text => parseRelayKey(text, 'relay'));
   return createPrivateKey({ key: Buffer.concat([PRIVATE_DER, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** The key with which a relay is trusted; likewise, and nobody else may write the file. */
+/** The key by which a relay is verified; likewise, and nobody else may be able to write the file. */
 export function readRelayPublicKey(path: string): KeyObject {
   const bytes = readKeyFile(path, false, text => parseRelayKey(text, 'relay-public'));
   return createPublicKey({ key: Buffer.concat([PUBLIC_DER, bytes]), format: 'der', type: 'spki' });
 }
 
-/** The cluster keys in a file; throws an InputError that begins with the path, also when it holds a node's key. */
+/** The cluster keys in a file; throws an InputError that begins with the path, also if the file holds a node's key. */
 export function readClusterKeys(path: string): Key[] {
   const keys = readKeys(path);
   const node = keys.findIndex(key => key.node !== undefined);

@@ -1,11 +1,11 @@
-// Listening at an address, for whatever serves over TCP, and why that fails in words for people.
+// Listening on an address, for every TCP server, and the reasons for failure in words for people.
 
 import { once } from 'node:events';
 import type { Server } from 'node:net';
 import { type Address, formatAddress } from './addresses.js';
 import { Failure } from './failure.js';
 
-/** Why an address cannot be listened at. */
+/** Why the program cannot listen on an address. */
 const NOT_BOUND: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there already; end it, or give another address or port',
   EADDRNOTAVAIL: 'no interface here has that address; give one of this machine',
@@ -13,7 +13,7 @@ const NOT_BOUND: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name is not known; give an address of this machine',
 };
 
-/** Has the server listen; the address that was bound. Throws one line for people. */
+/** Makes the server listen; returns the address that was bound. Throws one line for people. */
 export async function listenAt(server: Server, { host, port }: Address): Promise<Address> {
   server.listen({ host, port });
   try {
@@ -23,7 +23,7 @@ export async function listenAt(server: Server, { host, port }: Address): Promise
     const why = NOT_BOUND[code ?? ''] ?? message;
     throw new Failure(`cannot listen on ${formatAddress({ host, port })}: ${why}`, 1);
   }
-  // What goes wrong later (no descriptors left) costs one client.
+  // A later error (no descriptors left) affects one client only.
   server.on('error', () => undefined);
   const bound = server.address() as { address: string; port: number };
   return { host: bound.address, port: bound.port };

@@ -1,5 +1,5 @@
-// What a daemon tells people while it runs: one line on stderr for one event, written before the call returns.
-// Never throws and never waits: a line that nobody takes is dropped, the daemon goes on.
+// The log of a daemon: one line on stderr for one event, written before the call returns. Never throws and never waits:
+// if a line cannot be written, it is dropped and the daemon goes on.
 
 import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,35 +11,35 @@ export interface Log {
   warn(message: string): void;
   error(message: string): void;
   /**
-   * A warning about something that goes on: told at most once a minute for each key, with how often it was kept back
-   * since. `key` is a word of the program, never of the network: every key is remembered.
+   * A warning about something that continues: logged at most once a minute for each key, with the number of warnings
+   * left out since. `key` is a word of the program, never of the network, because every key is kept.
    */
   seldom(key: string, message: string): void;
 }
 
-/** What tests put in the place of the world. */
+/** Replacements for tests. */
 export interface LogWorld {
   /** Takes whole lines; by default they go to stderr. */
   write?: (line: string) => void;
-  /** Milliseconds that never go back. */
+  /** Milliseconds of a clock that never goes back. */
   now?: () => number;
   env?: Readonly<Record<string, string | undefined>>;
 }
 
 const MINUTE = 60_000;
 
-/** EPIPE, EAGAIN of a pipe that nobody empties, ENOSPC: no reason for a monitor to stop monitoring. */
+/** EPIPE, EAGAIN of a full pipe, ENOSPC: none of these may stop a monitor. */
 function toStderr(line: string): void {
   try {
-    // By way of the stream, which Node makes when it is first asked for: only then is a pipe or a socket one that never waits.
+    // The stream is used because Node makes it on first use, and only then sets a pipe or socket to non-blocking.
     writeSync(process.stderr.fd, line);
   } catch {}
 }
 
-/** Where lines of each importance go. */
+/** The output for lines of each severity. */
 type Lines = Pick<Log, 'info' | 'warn' | 'error'>;
 
-// Loading pino takes longer than the sender in C takes to send its first report, and lines for people need none of it.
+// Loading pino takes longer than the sender in C needs for its first report, and lines for people do not need it.
 const require = createRequire(import.meta.url);
 
 /** pino's JSON, with the key `verb`. */

@@ -1,5 +1,5 @@
-// How a verb's command line, config file and environment are read, and the one place from which verbs have what options are made of
-// (options/). Does nothing with the values and never ends the process.
+// Reads a verb's command line, config file and environment, and re-exports the parts of options/ for verbs. Does
+// nothing with the values and never ends the process.
 
 import { readConfig, type Setting, type Shape } from './config.js';
 import { HelpShown, UsageError, usable } from './failure.js';
@@ -25,8 +25,9 @@ export {
 };
 
 /**
- * Reads what follows the verb's name. The command line goes before the config file, that before the environment, that
- * before the default. `given`: the texts of the options that the command line or the file sets. Throws a UsageError for what cannot be taken, and HelpShown for `--help`.
+ * Reads what follows the verb's name. The command line takes precedence over the config file, that over the
+ * environment, and that over the default. `given`: the texts of the options on the command line or in the file. Throws
+ * a UsageError for invalid input, and HelpShown for `--help`.
  */
 export function parseVerb<K extends OptionName, F extends Forms>(
   verb: Verb<K, F>,
@@ -44,8 +45,8 @@ export function parseVerb<K extends OptionName, F extends Forms>(
 }
 
 /**
- * What one option is given as, whatever else is wrong with the command line or the file; undefined where it cannot be
- * taken itself. For verbs that have to answer in a certain way also when they are called wrongly.
+ * The value of one option, whatever else is wrong with the command line or the file; undefined if the option itself is
+ * invalid. For verbs that must answer in a certain form even when they are called wrongly.
  */
 export function readAlone<K extends OptionName, N extends K>(
   verb: Verb<K>,
@@ -57,7 +58,7 @@ export function readAlone<K extends OptionName, N extends K>(
       if (word === `--${wanted}`) return [`${word}=${argv[i + 1] ?? ''}`];
       return word.startsWith(`--${wanted}=`) ? [word] : [];
     });
-  // A file that cannot be read says nothing, and the command line takes precedence.
+  // An unreadable file sets nothing, and the command line takes precedence.
   for (const line of [words(name), words('config')])
     try {
       const taken = takeApart(verb, line);
@@ -77,7 +78,7 @@ function shapeOf({ value, most }: Option<unknown>): Shape {
   return most === 1 ? 'one' : 'many';
 }
 
-/** What a config file says, by option. */
+/** The settings of a config file, by option. */
 function fromFile(verb: Verb, texts: readonly string[]): Map<string, Setting> {
   const keys = verb.options.filter(name => name !== 'config');
   const shapes = Object.fromEntries(keys.map(name => [name, shapeOf(optionOf(verb, name))] as const));
@@ -90,7 +91,7 @@ function camel(name: string): string {
   return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Where an option's value is from. */
+/** The source of an option's value. */
 function settingOf(name: OptionName, option: Option<unknown>, line: Line, file?: Map<string, Setting>): Setting {
   const given = line.texts.get(name);
   if (given !== undefined) return { where: `--${name}`, texts: given };
@@ -98,7 +99,7 @@ function settingOf(name: OptionName, option: Option<unknown>, line: Line, file?:
   if (written !== undefined) return written;
   const { env, fallback } = option;
   const variable = env === undefined ? undefined : process.env[env];
-  // The shell's way to take a variable back is to leave it empty.
+  // In a shell, leaving a variable empty is the usual way to unset it.
   if (env !== undefined && variable) return { where: env, texts: [variable] };
   return { where: `the default of --${name}`, texts: fallback.texts() };
 }

@@ -1,21 +1,21 @@
-// Writing to stdout: as fast as that reads, and JSON of our kind. Knows nothing of what is written.
+// Writing to stdout as fast as its reader takes it, and our form of JSON. Knows nothing of the contents.
 
 import { UNSEEN } from './text.js';
 
 const PIECE = 1 << 16;
 
-/** Writes what stdout takes, and waits until it is on its way: bytes may be overwritten then. */
+/** Writes to stdout, and waits until the bytes are sent, so that they may be overwritten. */
 function write(piece: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(piece, error => {
-      // The stream tells of its error itself, and that ends most programs (process.ts): it goes first.
+      // The stream reports its error by an event, which ends most programs (process.ts) and comes first.
       if (error) setImmediate(() => reject(error));
       else resolve();
     });
   });
 }
 
-/** Writes pieces to stdout, texts gathered into larger ones, as fast as it takes them. */
+/** Writes pieces to stdout as fast as it takes them; short texts are gathered into larger ones. */
 export async function print(pieces: Iterable<string | Uint8Array>): Promise<void> {
   let text = '';
   for (const piece of pieces) {
@@ -29,13 +29,16 @@ export async function print(pieces: Iterable<string | Uint8Array>): Promise<void
   if (text !== '') await write(text);
 }
 
-/** JSON: bigint as decimal strings, numbers with at most three decimals, and in ASCII whatever steers a terminal. */
+/**
+ * JSON: bigints as decimal strings, numbers with at most three decimals, and characters that control a terminal as
+ * ASCII escapes.
+ */
 export function json(value: unknown): string {
   const text = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'bigint') return inner.toString();
     return typeof inner === 'number' && !Number.isInteger(inner) ? Math.round(inner * 1000) / 1000 : inner;
   });
-  // Only texts hold such characters: between them JSON has none.
+  // Only strings contain such characters; the rest of JSON has none.
   return text.replace(UNSEEN, character =>
     character
       .split('')

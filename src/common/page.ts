@@ -1,24 +1,24 @@
-// Bytes of a document that are on their way out: prepared parts and numbers, written one behind the other into one
-// buffer. Knows nothing of what is written.
+// A buffer for the bytes of a document: prepared parts and numbers are written into it one after another. Knows nothing
+// of the contents.
 
 const BLANK = 0x20;
 const ZERO = 0x30;
 const POINT = 0x2e;
 const MINUS = 0x2d;
 const BILLION = 1e9;
-/** Digits behind a point, at most six. */
+/** Digits after the decimal point, at most six. */
 const POWERS = [1, 10, 100, 1000, 1e4, 1e5, 1e6];
 /** The digits of 0 to 99: tens in the high byte, ones in the low. */
 const PAIRS = Uint16Array.from({ length: 100 }, (_, i) => ((ZERO + Math.floor(i / 10)) << 8) | (ZERO + (i % 10)));
 
-/** How many digits a whole number below 2^31 has. */
+/** The number of digits of a whole number below 2^31. */
 function digitsOf(value: number): number {
   let digits = 1;
   for (let limit = 10; limit <= value && digits < 10; limit *= 10) digits++;
   return digits;
 }
 
-/** A short text that is written often: a word at a time, which takes a fourth of what its bytes would. */
+/** A short text that is written often: written by words, which takes a fourth of the time. */
 export class Prepared {
   readonly words: Uint32Array;
   readonly length: number;
@@ -31,15 +31,15 @@ export class Prepared {
   }
 }
 
-/** A buffer that is filled and emptied again and again. Whoever writes sees to it that there is room. */
+/** A buffer that is filled and emptied again and again. The writer has to make sure that there is room. */
 export class Page {
   readonly bytes: Uint8Array;
   readonly #words: DataView;
-  /** How much of it is written. */
+  /** How much of the buffer is filled. */
   length = 0;
 
   constructor(room: number) {
-    // A prepared text's last word reaches up to three bytes beyond its end.
+    // The last word of a prepared text reaches up to three bytes beyond its end.
     const buffer = new ArrayBuffer(room + 3);
     this.bytes = new Uint8Array(buffer, 0, room);
     this.#words = new DataView(buffer);
@@ -49,7 +49,7 @@ export class Page {
     return this.bytes.length - this.length;
   }
 
-  /** What is written, to be used before more is. */
+  /** The filled part, to be used before more is written. */
   get written(): Uint8Array {
     return this.bytes.subarray(0, this.length);
   }
@@ -62,7 +62,8 @@ export class Page {
 
   prepared({ words, length }: Prepared): void {
     const at = this.length;
-    // In the order of this machine, as its bytes were laid: all that Node runs this on are of one order.
+    // In the byte order of this machine, in which the prepared words were made. All machines that we support are
+    // little-endian.
     for (let i = 0; i < words.length; i++) this.#words.setUint32(at + 4 * i, words[i] as number, true);
     this.length = at + length;
   }
@@ -73,7 +74,7 @@ export class Page {
     this.length += text.length;
   }
 
-  /** Some bytes of another buffer; few of them, for which a call of the platform's would take longer. */
+  /** A few bytes of another buffer, for which a library call would take longer. */
   copy(from: Uint8Array, start: number, end: number): void {
     const { bytes } = this;
     let at = this.length;
@@ -81,7 +82,9 @@ export class Page {
     this.length = at;
   }
 
-  /** The `digits` lowest digits of a whole number below 2^31: two at a time, the first alone where they are odd. */
+  /**
+   * The `digits` lowest digits of a whole number below 2^31: two at a time, the first one alone if their number is odd.
+   */
   #digits(value: number, digits: number): void {
     const { bytes, length } = this;
     let rest = value | 0;
@@ -97,7 +100,7 @@ export class Page {
     this.length = length + digits;
   }
 
-  /** A whole number of 0 to 2^53 - 1, at the right of a column that is so wide. */
+  /** A whole number of 0 to 2^53 - 1, aligned right in a column of this width. */
   whole(value: number, width = 0): void {
     if (value < BILLION) {
       const digits = digitsOf(value);
@@ -122,7 +125,7 @@ export class Page {
 
   /** The same without zeros at its end: 1.5, 12. */
   short(value: number, digits: number): void {
-    // Most are whole, and small.
+    // Most numbers are whole and small.
     if (value >= 0 && (value | 0) === value) {
       this.#digits(value, digitsOf(value));
       return;
@@ -137,7 +140,7 @@ export class Page {
     this.#scaled(value < 0, scaled, left);
   }
 
-  /** A whole number of which so many digits are behind the point. */
+  /** A whole number with a decimal point before so many of its digits. */
   #scaled(isNegative: boolean, scaled: number, digits: number): void {
     if (isNegative && scaled > 0) this.bytes[this.length++] = MINUS;
     if (digits === 0) {

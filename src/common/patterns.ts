@@ -1,18 +1,21 @@
-// Regular expressions that people write, in RE2's language: to match takes time in proportion to the text, whatever the pattern. Those of
-// JavaScript try for years on ^(a+)+$ and a name of 63 letters.
+// Regular expressions of users, in RE2's language: matching takes time in proportion to the text, whatever the pattern.
+// JavaScript's own would run for years on ^(a+)+$ and a name of 63 letters.
 
 import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { InputError, quote } from './text.js';
 
-/** A compiled pattern: what it finds first in a text; undefined where it does not match. */
+/** A compiled pattern: returns the first match in a text; undefined if there is none. */
 export type Pattern = (text: string) => string | undefined;
 
 const require = createRequire(import.meta.url);
-/** No pattern of use is longer, and RE2 lets `x{1000}` in `x{1000}` grow only so far itself. */
+/** No useful pattern is longer, and RE2 itself limits how far `x{1000}` in `x{1000}` can grow. */
 const LONGEST = 1000;
 
-/** `where`: what stands before what is wrong with it. Throws an InputError for what is not a regular expression. Few commands take one, and to load the library costs 5 ms: it is loaded here. */
+/**
+ * `where`: the text before the message. Throws an InputError for an invalid regular expression. The library is loaded
+ * here, because few commands need it and loading takes 5 ms.
+ */
 export function compilePattern(text: string, where: string): Pattern {
   const { RE2JS } = require('re2js') as typeof import('re2js');
   if (text.length > LONGEST)

@@ -1,22 +1,22 @@
-// From where datagrams were rejected: entries of the table of rejected senders, folded by address and reason. Pure.
+// The sources of rejected datagrams: entries of the table of rejected senders, merged by address and reason. Pure.
 
-/** As the board has them: an entry for each reason, address and claimed name. */
+/** The board's entries: one for each reason, address and claimed name. */
 interface Entry {
   readonly reason: number;
   readonly address: string;
-  /** As it claims; empty: it is none. */
+  /** The claimed name; empty: no valid name. */
   readonly name: string;
   readonly count: number;
   readonly firstNs: bigint;
   readonly lastNs: bigint;
 }
 
-/** What came from one address and was refused for one reason, under however many names. */
+/** What came from one address and was rejected for one reason, under any number of names. */
 export interface Source extends Omit<Entry, 'name'> {
   readonly names: readonly string[];
 }
 
-/** Folds entries, in the order of the first of each source. */
+/** Merges entries; the sources are in the order of their first entries. */
 export function bySource(entries: readonly Entry[]): Source[] {
   const sources = new Map<string, Source & { names: string[] }>();
   for (const { name, ...entry } of entries) {

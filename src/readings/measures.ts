@@ -49,28 +49,28 @@ const READERS: Record<string, (view: DataView, at: number) => number> = {
 /** The high word of 2^53. */
 const TOO_HIGH = 0x200000;
 
-/** A u64 counter as a number; NaN beyond 2^53, where it would no longer count. */
+/** A u64 counter as a number; NaN beyond 2^53, where a double cannot count exactly. */
 export function wide(view: DataView, at: number): number {
   const high = view.getUint32(at + 4, true);
   return high < TOO_HIGH ? high * 2 ** 32 + view.getUint32(at, true) : Number.NaN;
 }
 
-/** Reads a number of that type, where it begins. */
+/** Reads a number of that type at the given offset. */
 export function readerOf(type: string): (view: DataView, at: number) => number {
   return READERS[type] as (view: DataView, at: number) => number;
 }
 
-/** Structs that a report has several of. */
+/** Structs that occur several times in a report. */
 export type EntryStruct = 'cpu_group' | 'net_if' | 'gpu_slot';
 
 const GPU_MEMORY = structs.gpu_slot.fields.mem_total_mib.offset;
 
-/** Reads a number of an entry, where the entry begins; NaN: it was not known. */
+/** Reads a number of an entry at the entry's offset; NaN: unknown. */
 export function leaf(struct: EntryStruct, name: string): (view: DataView, at: number) => number {
   const fields: Readonly<Record<string, { offset: number; type: string }>> = structs[struct].fields;
   const { offset, type } = fields[name] as (typeof fields)[string];
   const read = readerOf(type);
-  // A GPU without memory is one whose memory was not known.
+  // A GPU without memory is one whose memory is unknown.
   if (struct === 'gpu_slot' && name.startsWith('mem_'))
     return (view, at) => (view.getUint32(at + GPU_MEMORY, true) === 0 ? Number.NaN : read(view, at + offset));
   const unknown = NOT_KNOWN[name];
@@ -80,13 +80,13 @@ export function leaf(struct: EntryStruct, name: string): (view: DataView, at: nu
   };
 }
 
-/** The set of a field, as `Measure` has it. */
+/** The set of a field, in the sense of `Measure`. */
 export function setOf(name: keyof Fields): Pick<Measure, 'set'> {
   const { set }: { readonly type: string; readonly set?: keyof typeof bits.valid } = structs.report.fields[name];
   return set === undefined ? {} : { set: setBit(set) };
 }
 
-/** A field of the report, times a factor; a time is ns beyond 2^53, to some 100 ns. */
+/** A field of the report, times a factor. Times beyond 2^53 ns are exact to some 100 ns. */
 export function field(name: NumberField, factor = 1): Measure {
   const { offset, type, unit }: { offset: number; type: string; unit: string } = structs.report.fields[name];
   const read =
@@ -100,20 +100,20 @@ export function field(name: NumberField, factor = 1): Measure {
   };
 }
 
-/** Times a factor: 10,000 nodes are read for one document, and each call counts. */
+/** The same times a factor, in one function: 10,000 nodes are read for one document, and each call counts. */
 function scaledBy(factor: number, take: Measure['take']): Measure['take'] {
   if (factor === 1) return take;
   const per = perOf(factor);
   return per === 0 ? cursor => take(cursor) * factor : cursor => take(cursor) / per;
 }
 
-/** The measure in another unit, of which one is so many of its own. */
+/** The measure in another unit, which is so many of its own unit. */
 export function times(measure: Measure, factor: number): Measure {
   if (factor === 1) return measure;
   return measure.times?.(factor) ?? { ...measure, take: scaledBy(factor, measure.take) };
 }
 
-/** Another number made of it. */
+/** A number computed from another measure. */
 export function map(measure: Measure, other: (number: number) => number): Measure {
   const { times: _, ...same } = measure;
   return { ...same, take: cursor => other(measure.take(cursor)) };
@@ -137,7 +137,7 @@ export function share(...kinds: (typeof CPU_KINDS)[number][]): Measure {
   return { ...setOf('cpu_idle_ms'), rate: true, take };
 }
 
-/** Of all network entries together, per second; never of the fabric, whose traffic may be in them, too. */
+/** The sum of all network entries, per second; without the fabric, whose traffic may be part of them. */
 export function traffic(counter: (typeof TRAFFIC)[number]): Measure {
   const place = TRAFFIC.indexOf(counter);
   return { ...setOf('net'), rate: true, take: ({ traffic }) => traffic[place] as number };
@@ -151,12 +151,12 @@ export function sumRate(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Mea
 }
 
 const { net: NET, net_rest: NET_REST } = structs.report.fields;
-/** Where the number of interfaces that were added into an entry stands: in bits 16 to 31 of its state. */
+/** The number of interfaces that were added into an entry: bits 16 to 31 of its state. */
 const ADDED = structs.net_if.fields.state.offset + 2;
 
 const isUsed = (view: DataView, entry: number) => view.getUint8(entry) !== 0;
 
-/** What all network entries have counted together, as long as these are the same. */
+/** The sum of the counters of all network entries, as long as the entries are the same. */
 export function counted(name: InterfaceCounter): Measure {
   const { offset, wide: isWide } = interfaceCounterOf(name);
   const read = readerOf(isWide ? 'u64' : 'u32');
@@ -172,7 +172,7 @@ export function counted(name: InterfaceCounter): Measure {
   return { ...setOf('net'), take };
 }
 
-/** What the interfaces that were added into one entry have counted. */
+/** The counters of the interfaces that were added into one entry. */
 export function sumCounted(sum: 'net_rest' | 'fabric', name: InterfaceCounter): Measure {
   const { offset, wide: isWide } = interfaceCounterOf(name);
   const read = readerOf(isWide ? 'u64' : 'u32');
@@ -182,7 +182,7 @@ export function sumCounted(sum: 'net_rest' | 'fabric', name: InterfaceCounter): 
   return { ...setOf(sum), take };
 }
 
-/** How many interfaces there are: of all network entries, or of the RDMA ports. */
+/** The number of interfaces: of all network entries, or of the RDMA ports. */
 export function devicesOf(which: 'net' | 'fabric'): Measure {
   const added = (view: DataView, entry: number) => (isUsed(view, entry) ? view.getUint16(entry + ADDED, true) : 0);
   const take = ({ view, report }: Cursor) => {
@@ -194,7 +194,7 @@ export function devicesOf(which: 'net' | 'fabric'): Measure {
   return { ...setOf(which), take };
 }
 
-/** How much of a whole is not left, in per cent. */
+/** The used part of a whole, in per cent, computed from what is free. */
 export function used(total: NumberField, left: NumberField): Measure {
   const [all, rest] = [field(total), field(left)];
   const take = (cursor: Cursor) => {
@@ -211,7 +211,7 @@ export const highest: Fold = Math.max;
 
 const { gpu, gpu_count, valid } = structs.report.fields;
 
-/** One number made of those of all GPUs that know theirs. */
+/** One number computed from those of all GPUs that know theirs. */
 export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Measure {
   const read = leaf('gpu_slot', name);
   const take = ({ view, report }: Cursor) => {
@@ -229,21 +229,21 @@ export function gpus(name: keyof typeof structs.gpu_slot.fields, fold: Fold): Me
   return { ...setOf('gpu'), take };
 }
 
-/** A number of the board's record: what the master knows of the node. */
+/** A number of the board's record: what the master knows about the node. */
 export function ofRecord(name: keyof typeof structs.record.fields): Measure {
   const { offset, type } = structs.record.fields[name];
   const read = readerOf(type);
   return { ofRecord: true, take: ({ view, record }) => read(view, record + offset) };
 }
 
-/** Whether a bit of a mask of the report is set: 1, or 0. */
+/** A bit of a mask of the report: 1 or 0. */
 export function bit(mask: 'flags' | 'valid', name: string): Measure {
   const place = (bits[mask] as Record<string, number>)[name] as number;
   const offset = (mask === 'flags' ? structs.report.fields.flags : valid).offset + (place >>> 5) * 4;
   return { take: ({ view, report }) => (view.getUint32(report + offset, true) >>> (place & 31)) & 1 };
 }
 
-/** The number, where it is known: by the rules that `take` does not ask for. */
+/** The number if it is known: applies the checks that `take` leaves out. */
 export function taken({ set, rate, ofRecord, take }: Measure, cursor: Cursor): number {
   if (ofRecord !== true) {
     if (cursor.report < 0) return Number.NaN;

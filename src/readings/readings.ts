@@ -1,5 +1,6 @@
-// What can be told of a node, by name: what its report says, what it counts and at which rate, what the board knows of it, and a few
-// sums that people want. Columns, conditions and what else shows numbers take them from here. Reads no more of a report than is asked for.
+// All readings of a node, by name: what its report says, its counters and their rates, what the board knows about it,
+// and a few sums that people want. Columns, conditions and everything else that shows numbers use them. Reads no more
+// of a report than is asked for.
 
 import { formatDuration } from '../common/durations.js';
 import { meanings } from '../common/terms.gen.js';
@@ -52,17 +53,20 @@ export interface Reading {
   /** The words that stand for its numbers. */
   readonly words?: readonly string[];
   readonly isText?: boolean;
-  /** Its name has no unit and it has one, so that a number beside it must have one, too. */
+  /** Its name has no unit although the reading has one, so a number beside it must have one, too. */
   readonly wantsUnit?: boolean;
-  /** The name of the reading of which it is a part, and of which per cent are meant. */
+  /** The name of the whole that per cent refer to. */
   readonly total?: string;
-  /** The name of the field of the contract that it is made of, where it is one: a struct's behind a point, as in `net_if.mbps`. */
+  /**
+   * The name of the field of the contract that it is made of, if it is one: a struct's field after a point, as in
+   * `net_if.mbps`.
+   */
   readonly source?: string;
-  /** In a few words, above a graph of it. */
+  /** In a few words, as the title of a graph. */
   readonly title?: string;
-  /** How the number is had; of a text there is none. */
+  /** How to get the number; absent for a text. */
   readonly measure?: Measure;
-  /** The same of one node, or its text; undefined: not known. */
+  /** The value for one node, number or text; undefined: unknown. */
   readonly value: (node: Node) => Value;
 }
 
@@ -85,7 +89,7 @@ const PRESSURES = (['cpu', 'mem', 'io'] as const).map(
   what => [what, field(`psi_${what}_some10`, 0.01), setBit(`psi_${what}`)] as const,
 );
 
-/** Shares of the last 10 s in which tasks waited, in per cent, by what for. */
+/** Shares of the last 10 s in which tasks waited, in per cent, by the resource. */
 export function pressures(node: Node): [what: string, percent: number][] {
   const cursor = cursorOf(node);
   return PRESSURES.flatMap(([what, measure]) => {
@@ -107,17 +111,17 @@ const pressure: Measure = {
 const gpuUtilisation = gpus('util_pct', mean);
 const [gpuCount, gpuBusy] = [field('gpu_count'), field('gpu_busy')];
 
-/** Mean utilisation of the GPUs in per cent, or the share of them in use. */
+/** The mean utilisation of the GPUs in per cent, or the share of busy GPUs. */
 const gpu: Measure = {
   ...gpuUtilisation,
   take: cursor => {
     const utilisation = gpuUtilisation.take(cursor);
-    // 0 of 0 is NaN, too.
+    // 0 divided by 0 is NaN, too.
     return Number.isNaN(utilisation) ? (100 * gpuBusy.take(cursor)) / gpuCount.take(cursor) : utilisation;
   },
 };
 
-/** What the record counts besides the reports that were accepted, in the order in which it is told. */
+/** The counters of the record besides the accepted reports, in the order in which they are shown. */
 const COUNTED = {
   lost: 'Reports of the node that never reached the master',
   unheard: 'reports that were missing while the receiver did not listen',
@@ -131,10 +135,10 @@ const COUNTED = {
 
 export const COUNTERS = Object.keys(COUNTED) as (keyof typeof COUNTED)[];
 
-/** Of a node that has reported. */
+/** The value for a node that has reported. */
 const ifReported = ({ take }: Measure): Measure => ({ take });
 
-/** What one look over all nodes told of it. */
+/** A result of one look at all nodes. */
 const overview = (take: (overview: Snapshot['overview'], index: number) => number): Measure => ({
   ofRecord: true,
   take: ({ snapshot, index }) => take((snapshot as Snapshot).overview, index),
@@ -145,7 +149,7 @@ const diskTraffic: Measure = { ...diskRead, take: cursor => diskRead.take(cursor
 
 const ageMs = overview(({ ages }, index) => ((ages[index] as number) < 0 ? Number.NaN : (ages[index] as number)));
 
-/** Why nothing newer is heard of a node that reports. */
+/** Why no newer report is accepted of a node that reports. */
 function why(node: Node): string | undefined {
   const refusal = mayBeRefused(node.state) ? node.refusedSince : undefined;
   if (refusal === undefined) return undefined;
@@ -236,7 +240,7 @@ const OWN: Reading[] = [
   ),
 ];
 
-/** Of which reading a field of the report is a part. */
+/** The whole of which a field of the report is a part. */
 const TOTALS: [part: RegExp, total: string][] = [
   [/^mem_committed_mib$/, 'mem_commit_limit_mib'],
   [/^mem_huge_free_mib$/, 'mem_huge_total_mib'],
@@ -252,7 +256,7 @@ const TOTALS: [part: RegExp, total: string][] = [
 
 const OF_PRESSURE = 'Share of the last 10 s in which';
 
-/** Title and text of what is drawn, of the fields of the report and their rates. */
+/** Title and text of graphs, for the fields of the report and their rates. */
 const TITLES: Readonly<Record<string, readonly [title: string, about: string]>> = {
   psi_cpu_some10: ['CPU Pressure', `${OF_PRESSURE} some task waited for a CPU`],
   psi_mem_some10: ['Memory Pressure, Some', `${OF_PRESSURE} some task waited for memory`],
@@ -283,7 +287,7 @@ const TITLES: Readonly<Record<string, readonly [title: string, about: string]>> 
   late_us: ['Sender Lateness', 'How late the last report was made: a starved node is late'],
 };
 
-/** Ids and masks beyond 2^53 are told in hexadecimal. */
+/** Ids and masks beyond 2^53 are shown in hexadecimal. */
 const isId = (type: string, unit: string) => type.endsWith('64') && (unit === 'id' || unit.startsWith('bits '));
 
 function textOf(name: string, type: string): Reading['value'] {
@@ -301,7 +305,7 @@ function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
   const words = unit.startsWith('enum ') ? enums[unit.slice(5) as keyof typeof enums] : undefined;
   const total = TOTALS.find(([part]) => part.test(name))?.[1];
   const [title, about = ''] = TITLES[name] ?? [];
-  // Hundredths of a per cent in a name that does not say so.
+  // Hundredths of a per cent, under a name that does not say so.
   const wantsUnit = /^psi_.*\d0$/.test(name);
   const more = {
     source: name,
@@ -327,7 +331,10 @@ function ofReport(name: string, { type, unit, kind }: Described): Reading[] {
   return [own, ...rates];
 }
 
-/** A reading without the unit in its name, in the base unit: of a level, for what is counted is asked for by its rate. */
+/**
+ * A reading without the unit in its name, in the base unit: only for levels, because counters are asked for by their
+ * rates.
+ */
 function withoutUnit(whole: Reading): Reading {
   const { name, unit, wantsUnit } = named(whole);
   const { about, words, total, source } = whole;
@@ -343,21 +350,22 @@ function ofBits(mask: 'flags' | 'valid'): Reading[] {
   });
 }
 
-/** A reading of an entry that there is one of. */
+/** A reading of an entry that exists only once. */
 function ofSum({ text: textOf, measure, ...common }: SumReading): Reading {
   if (measure === undefined) return { ...common, value: node => textOf?.(cursorOf(node)) };
   const { name, about, unit, ...more } = common;
   return reading(name, about, unit, measure, more);
 }
 
-/** Readings by their names; of two with one name the first. */
+/** Readings by name; of two with the same name, the first one. */
 function byName(...lists: readonly (readonly Reading[])[]): Map<string, Reading> {
   const found = new Map<string, Reading>();
   for (const one of lists.flat()) if (!found.has(one.name)) found.set(one.name, one);
   return found;
 }
 
-// Most commands want few readings, and to make all takes longer than to use them: each kind is made when it is asked for.
+// Most commands need few readings, and making all of them takes longer than using them: each kind is made when it is
+// asked for.
 const own = byName(OWN);
 let others: Map<string, Reading> | undefined;
 
@@ -373,7 +381,7 @@ function reported(name: string): Reading | undefined {
   return ofReport(field, described).find(reading => reading.name === name);
 }
 
-/** Bits, entries that there is one of, and levels without their unit. */
+/** Bits, entries that exist only once, and levels without their unit. */
 function makeOthers(): Map<string, Reading> {
   const flags = ofBits('flags');
   const short = flags.map(flag => ({ ...flag, name: flag.name.replace('flags.', '') }));
@@ -388,8 +396,8 @@ function makeOthers(): Map<string, Reading> {
 }
 
 /**
- * The reading that people call so: what is our own goes before what a report calls so, and that before names without their unit. Of an
- * entry by its number, or an interface's name: `gpu.0.util_pct`, `net.ib0.mbps`.
+ * The reading that people call so: first our own names, then those of the report, then names without their unit. An
+ * entry is chosen by its number or by an interface's name: `gpu.0.util_pct`, `net.ib0.mbps`.
  */
 export function readingOf(name: string): Reading | undefined {
   const found = own.get(name) ?? reported(name);
@@ -398,7 +406,7 @@ export function readingOf(name: string): Reading | undefined {
   return others.get(name) ?? ofEntry(name);
 }
 
-/** All readings but those of entries. */
+/** All readings except those of entries. */
 export function allReadings(): Reading[] {
   others ??= makeOthers();
   const ofReports = REPORT.filter(([, described]) => isAlone(described)).flatMap(([name, described]) =>
@@ -414,7 +422,7 @@ export function readingNames(): string[] {
 
 const ENTRY = new RegExp(`^(rates\\.)?(${Object.keys(LISTS).join('|')})\\.(.+)\\.(\\w+)$`);
 
-/** A reading of the entry that a name tells. */
+/** The reading of the entry in the name. */
 function ofEntry(name: string): Reading | undefined {
   const [, rates = '', list = '', key = '', leaf = ''] = ENTRY.exec(name) ?? [];
   const each = entryReadings().get(`${rates}${list}.${leaf}`);

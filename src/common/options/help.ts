@@ -1,4 +1,4 @@
-// What a verb says of itself at --help, and the rows of it that its manual page and its completions have, too. Prints nothing.
+// The text of --help, and the rows that it shares with the manual page and the completions. Prints nothing.
 
 import type { Option } from './option.js';
 import { letterOf, optionOf, spelled, type Verb } from './verb.js';
@@ -21,7 +21,7 @@ export function usageOf(verb: Verb): string {
   return ['beoboard', verb.name, '[options]', ...(verb.arguments ?? [])].join(' ');
 }
 
-/** The options, `-w, --nodes LIST`, and what is said of each. */
+/** The options, `-w, --nodes LIST`, and the description of each. */
 export function termsOf(verb: Verb): (readonly [term: string, about: string])[] {
   const terms = verb.options.map(name => {
     const letter = letterOf(verb, name);
@@ -31,7 +31,7 @@ export function termsOf(verb: Verb): (readonly [term: string, about: string])[] 
   return [...terms, [`-${HELP.letter}, --${HELP.long}`, HELP.about]];
 }
 
-/** The text in lines of so many characters, each but the first indented. */
+/** The text in lines of so many characters; all lines except the first are indented. */
 function wrapped(text: string, width: number, indent: number): string {
   const lines: string[] = [];
   let line = '';

@@ -1,16 +1,17 @@
-// Takes a command line apart: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, `--`, arguments. Reads no value.
+// Splits a command line: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, flags, `--`, arguments. Interprets no
+// value.
 
 import { didYouMean, InputError, nearest, quote } from '../text.js';
 import type { OptionName } from './table.js';
 import { isOption, meantBy, named, optionOf, spelled, type Verb } from './verb.js';
 
-/** What stands on a command line: the texts of each option in their order, and the arguments. */
+/** The contents of a command line: the texts of each option in order, and the arguments. */
 export interface Line {
   readonly texts: ReadonlyMap<OptionName, readonly string[]>;
   readonly args: readonly string[];
 }
 
-/** Why a word that looks like an option is none of this verb. */
+/** Why a word that looks like an option is not an option of this verb. */
 function unknown(verb: Verb, given: string): string {
   const help = `see beoboard ${verb.name} --help`;
   const word = given.replace(/^-+/, '');
@@ -22,16 +23,16 @@ function unknown(verb: Verb, given: string): string {
   return `unknown option ${quote(given)}; ${didYouMean(near && `--${near}`, help)}`;
 }
 
-/** Why letters behind one - are not taken: `-xl`, or a name with one - too few. */
+/** Why letters after one - are refused: `-xl`, or a long name with one - too few. */
 function joined(verb: Verb, word: string): string {
   if (named(verb, word.slice(1)) !== undefined) return unknown(verb, word);
   return `${quote(word)} is several letters in one; write -${[...word.slice(1)].join(' -')}`;
 }
 
-/** One word that begins with -, and what it says of an option of this verb. */
+/** A word that begins with -, and the option of this verb that it means. */
 interface Given {
   readonly name: OptionName;
-  /** As it stands in the same word, behind = or behind a letter. */
+  /** The value in the same word, after = or after a letter. */
   readonly inline: string | undefined;
 }
 
@@ -42,11 +43,11 @@ function parseWord(verb: Verb, word: string): Given | undefined {
   return { name, inline: long === undefined && word.length > 2 ? word.slice(2) : behind };
 }
 
-/** Throws an InputError for the first thing that is wrong; undefined when help is asked for, whatever else stands there. */
+/** Throws an InputError for the first mistake; returns undefined if help is asked for, whatever else is on the line. */
 export function takeApart(verb: Verb, argv: readonly string[]): Line | undefined {
   const texts = new Map<OptionName, string[]>();
   const args: string[] = [];
-  // What is wrong is kept until the line has been read to its end: who asks for help there gets help.
+  // A mistake is kept until the whole line has been read: if --help follows, the user gets help.
   let wrong: string | undefined;
   for (let i = 0; i < argv.length; i++) {
     const word = argv[i] ?? '';
@@ -84,7 +85,7 @@ export function takeApart(verb: Verb, argv: readonly string[]): Line | undefined
   return { texts, args };
 }
 
-/** Whether there are as many arguments as the verb takes. */
+/** Checks the number of arguments. */
 function checkArguments(verb: Verb, args: readonly string[]): void {
   const takes = verb.arguments ?? [];
   const help = `see beoboard ${verb.name} --help`;

@@ -1,4 +1,5 @@
-// What an option is, and the shapes that it may have: a flag, one value, several. Reads no command line, and knows no option by name.
+// The definition of an option and its possible shapes: a flag, one value, several values. Reads no command line, and
+// knows no option by name.
 
 import type { Setting } from '../config.js';
 import { InputError } from '../text.js';
@@ -8,19 +9,19 @@ export interface Option<T> {
   /** What stands for the value in help and errors; empty for a flag. */
   readonly shown: string;
   readonly about: string;
-  /** What it takes; undefined for a flag. */
+  /** The kind of value; undefined for a flag. */
   readonly value?: Value<unknown>;
-  /** How many times it may be given. */
+  /** How often it may be given. */
   readonly most: number;
   readonly env?: string;
   readonly fallback: Fallback;
-  /** What people may write who mean it, because other programs or other verbs call it so; they are told its name. */
+  /** Names that people may use for it, because other programs or verbs have them; the error names the right one. */
   readonly mistaken?: readonly string[];
-  /** Makes the value from the texts given; InputErrors are told with `where`. */
+  /** Makes the value from the given texts; InputErrors are reported with `where`. */
   readonly read: (given: Setting) => T;
 }
 
-/** The default as somebody would write it, so that it is read by the same parser, and how help shows it. */
+/** The default in the form that a user would write, so that the same parser reads it, and as help shows it. */
 export interface Fallback {
   readonly texts: () => readonly string[];
   readonly shown: string;
@@ -31,7 +32,7 @@ const NOTHING: Fallback = { texts: () => [], shown: '' };
 /** A default that is shown as it is written. */
 export const standard = (...texts: string[]): Fallback => ({ texts: () => texts, shown: texts.join(', ') });
 
-/** No default of the table's own: whoever uses the value decides what stands for it, and help shows that. */
+/** The table has no default: the code that uses the value chooses one, and help says so. */
 export const later = (shown: string): Fallback => ({ texts: () => [], shown });
 
 function at<T>({ where }: Setting, { parse }: Value<T>, text: string): T {

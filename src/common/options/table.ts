@@ -1,4 +1,4 @@
-// The one table of options: what each means wherever it is taken, and the forms that some verbs give to it. Reads nothing.
+// The table of all options: the meaning of each wherever it occurs, and the variants of some verbs. Reads nothing.
 
 import { hostname } from 'node:os';
 import { ranked } from '../terms.gen.js';
@@ -10,12 +10,12 @@ const { count, file, folder, oneOf, time } = values;
 /** Ganglia's own ports. */
 const GMOND_PORT = 8649;
 const GMETAD_PORT = 8651;
-/** Where Prometheus finds the exporter. */
+/** The default port of the exporter for Prometheus. */
 const EXPORTER_PORT = 9678;
-/** That of Supermon, registered; and that of beoboard-mon, so that both can run on one machine. */
+/** The registered port of Supermon; and another one for beoboard-mon, so that both can run on one machine. */
 const SUPERMON_PORT = 2709;
 const MON_PORT = 2710;
-/** Where browsers find the wall. */
+/** The default port of the web page. */
 const WEB_PORT = 8678;
 
 const BOARD = standard('/dev/shm/beoboard/board');
@@ -265,7 +265,7 @@ export const options = {
   exclude: optional('LIST', 'a host list, or @FILE, to leave out', values.anyNodes),
   intersection: many('LIST', 'only names that are also in this host list, or @FILE', values.anyNodes),
   nd: flag('fold all numbers in a name, not only the last: r[1-2]n[01-48].cluster'),
-  // setTimeout's 31 bits of ms are 596 hours; beyond them it would fire at once.
+  // setTimeout takes 31 bits of ms, which are 596 hours; beyond that it would fire at once.
   for: optional('TIME', 'for how long, 1ms to 500h; default: until stopped', time('1ms', '500h')),
 };
 
@@ -273,14 +273,14 @@ export type OptionName = keyof typeof options;
 
 export const OPTION_NAMES = Object.keys(options) as readonly OptionName[];
 
-/** Options in forms of a verb's own. */
+/** Options with variants. */
 export type Forms = { readonly [N in OptionName]?: Option<unknown> };
 
 const BOARDS = many('[NAME=]PATH', 'a board file, and the cluster name to show for it', values.namedBoard, BOARD);
 
 /**
- * What some verbs give to an option of the table: another default, other bounds, several values, words of their own in its help. It
- * means the same all the same, and takes the same kind of value.
+ * Variants of options for some verbs: another default, other bounds, several values, other words in the help. The
+ * meaning and the kind of value stay the same.
  */
 export const forms = {
   ganglia: {
@@ -344,13 +344,13 @@ export const forms = {
       values.grouping,
     ),
   },
-  /** What the senders are to believe: the interval without a default, and the file as they see it. */
+  /** The settings of senders: the interval without a default, and the path on the node. */
   pace: {
     interval: optional('TIME', 'time between reports, 100ms to 600s', INTERVAL),
     for: optional('TIME', 'for how long, 1s to 744h', time('1s', '744h')),
     'pace-file': one('PATH', 'the file on the nodes', values.remoteFile, standard('/run/beoboard/pace')),
   },
-  /** The one word that means another thing here: for whom, and not for how long. */
+  /** The only option name with another meaning here: nodes instead of a duration. */
   nodes: {
     for: optional('WHOM', 'slurm: NodeNames of nodes that Slurm knows; needs beoboard slurm', oneOf('slurm')),
   },
@@ -370,7 +370,7 @@ export const forms = {
   },
 } satisfies Record<string, Forms>;
 
-/** What verbs take besides options, by the word that stands for it in their help. */
+/** Arguments of verbs, by the word for them in their help. */
 export const argumentKinds = {
   file: 'file',
   list: 'nodes',

@@ -1,4 +1,5 @@
-// What a value of an option may be: how each is read from text, and what it is, so that completions can offer some. Knows no option.
+// The kinds of values of options: how each is read from text, and what it may be, so that completions can offer it.
+// Knows no option.
 
 import { type Address, type Network, parseAddress, parseNetwork } from '../addresses.js';
 import { parseDuration } from '../durations.js';
@@ -23,16 +24,16 @@ export type Kind =
   | 'command'
   | 'time'
   | 'number'
-  /** What a node reports, as `beoboard describe` lists it, or a column of `status`. */
+  /** A field of a report, as `beoboard describe` lists it, or a column of `status`. */
   | 'field'
-  /** Several of them, separated by commas. */
+  /** Several fields, separated by commas. */
   | 'fields'
-  /** What nobody can offer: a name that is given, a condition. */
+  /** Something that no completion can offer: a free name, a condition. */
   | 'text';
 
 export interface Value<T> {
   readonly kind: Kind;
-  /** All that it may be, or what it may be besides things of its kind. */
+  /** All possible words, or words that are possible besides the values of its kind. */
   readonly words?: readonly string[];
   /** Throws an InputError that says what to write. */
   readonly parse: (text: string) => T;
@@ -51,8 +52,8 @@ export const file = value('file', path);
 export const folder = value('folder', path);
 
 /**
- * The path of a file on other machines. It passes through up to three shells and through programs that replace what follows a %,
- * so only what none of them knows is taken.
+ * The path of a file on other machines. It passes through up to three shells, and through programs that replace what
+ * follows a %, so it may have only characters that are special to none of them.
  */
 export const remoteFile = value('file', (text): string => {
   if (/^(\/[A-Za-z0-9_.-]+)+$/.test(text) && !text.split('/').includes('..')) return text;
@@ -61,7 +62,7 @@ export const remoteFile = value('file', (text): string => {
   );
 });
 
-/** A command in words; there is no shell that would take quotes away. */
+/** A command as words; no shell would remove quotes. */
 export const command = value('command', (text): string[] => {
   const words = text.split(/[ \t]+/).filter(word => word !== '');
   if (words.length > 0 && !/["'\\\n\0]/.test(text)) return words;
@@ -89,7 +90,7 @@ export const percent = value('number', (text): number => {
   return Number(digits) / 100;
 });
 
-/** So many, or so many in a hundred. */
+/** A number of nodes, or a percentage of them. */
 export interface Portion {
   readonly number: number;
   readonly percent: boolean;
@@ -106,7 +107,7 @@ export const portion = value('number', (text): Portion => {
 /** Milliseconds, from `low` to `high`. */
 export function time(low: string, high: string): Value<number> {
   return value('time', text => {
-    // A bare 0 has no unit that would help.
+    // A bare 0 needs no unit.
     const ms = text === '0' && low !== '0ms' ? 0 : parseDuration(text);
     if (ms >= parseDuration(low) && ms <= parseDuration(high)) return ms;
     throw new InputError(`${quote(text)} is out of bounds; write ${low} to ${high}`);
@@ -166,14 +167,14 @@ export function address(port?: number): Value<Address> {
   return value('address', text => parseAddress(text, port));
 }
 
-/** An address for which there is no port that everybody would expect. */
+/** An address that needs a port, because there is no usual one. */
 export const addressWithPort = value('address', (text): Address => {
   const address = parseAddress(text, -1);
   if (address.port === -1) throw new InputError(`${quote(text)} has no port; write ADDR:PORT`);
   return address;
 });
 
-/** An address at which two ports are served, one behind the other. */
+/** An address at which two consecutive ports are served. */
 export function addressOfTwo(port: number): Value<Address> {
   return value('address', text => {
     const address = parseAddress(text, port);
@@ -220,12 +221,12 @@ export const hostName = value('text', (text): string => {
   throw new InputError(`${quote(text)} is not a host name; write it without a port, as in master.example`);
 });
 
-/** Words separated by commas, of which only who uses them knows which there are. */
+/** Words separated by commas; only the code that uses them knows which are valid. */
 export const words = value('text', (text): string[] => text.split(',').map(word => word.trim()));
 
 export const nodeName = value('text', parseNodeName);
 
-/** The name becomes a file name and an XML value at Ganglia's, which takes no more than this. */
+/** The name becomes a file name and an XML value in Ganglia, which accepts only this. */
 export const clusterName = value('text', (text): string => {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(text)) return text;
   throw new InputError(
@@ -240,7 +241,7 @@ export const namePrefix = value('text', (text): string => {
   );
 });
 
-/** A board, and the name of the cluster that it is shown as. */
+/** A board, and the cluster name under which it is shown. */
 export interface NamedBoard {
   readonly name?: string;
   readonly path: string;
@@ -258,13 +259,13 @@ function fieldName(text: string): string {
   throw new InputError(`${quote(text)} is not a field; beoboard describe lists them`);
 }
 
-/** A word of a subject: of a site, a cluster, a master. */
+/** A word of a NATS subject: for a site, a cluster, a master. */
 export const relayName = value('text', (text): string => {
   if (/^[a-z0-9_-]{1,32}$/.test(text)) return text;
   throw new InputError(`${quote(text)} is not a name for a subject; write 1 to 32 of a-z 0-9 _ -`);
 });
 
-/** A server of NATS. What proves who we are stands in files: a command line is for all to read. */
+/** A NATS server. Credentials come from files, because everybody can read a command line. */
 export const natsServer = value('address', (text): string => {
   if (/^(nats|tls):\/\/(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:\d{1,5})?$/.test(text)) return text;
   if (/@/.test(text))
@@ -272,7 +273,7 @@ export const natsServer = value('address', (text): string => {
   throw new InputError(`${quote(text)} is not a server of NATS; write nats://HOST:4222 or tls://HOST:4222`);
 });
 
-/** A master, and where the public key of its relay is. */
+/** A master, and the file with the public key of its relay. */
 export interface TrustedMaster {
   readonly name: string;
   readonly path: string;
@@ -287,7 +288,7 @@ export const trustedMaster = value('file', (text): TrustedMaster => {
 
 export const field = value('field', fieldName);
 
-/** The path of a URL, without a slash at its end: empty for the root. */
+/** The path of a URL without a slash at its end; empty for the root. */
 export const urlPath = value('text', (text): string => {
   if (/^(\/[\w.~-]+)*\/?$/.test(text) && text.startsWith('/')) return text.replace(/\/$/, '');
   throw new InputError(`${quote(text)} is not a path of a URL; write it as in /cluster`);
@@ -296,13 +297,14 @@ export const urlPath = value('text', (text): string => {
 /** Names separated by commas. */
 export const fields = value('fields', text => text.split(',').map(fieldName));
 
-/** What groups nodes: equal values of a field, or what a pattern finds in their names. */
+/** A rule that groups nodes: equal values of a field, or what a pattern finds in their names. */
 export type Grouping = { readonly field: string } | { readonly pattern: string };
 
 /** A field, or a regular expression between slashes. */
 export const grouping = value('field', (text): Grouping => {
   const pattern = /^\/(.+)\/$/s.exec(text)?.[1];
-  // What is not a regular expression is found by who matches with it: to load what knows takes longer than all the rest.
+  // An invalid regular expression is found by the code that uses it: loading the library here would take longer than
+  // everything else.
   if (pattern !== undefined) return { pattern };
   if (isField(text)) return { field: text };
   throw new InputError(
@@ -310,7 +312,7 @@ export const grouping = value('field', (text): Grouping => {
   );
 });
 
-/** A condition is only looked at for being there: which fields there are is known to who evaluates it. */
+/** A condition is only checked to be non-empty; the code that evaluates it knows the fields. */
 export const condition = value('text', (text): string => {
   if (text.trim() === '') throw new InputError("it is empty; write one as in 'load > cpus'");
   return text;
