@@ -1,34 +1,37 @@
-// Words for people: the error of what somebody wrote, quoting it in one line, the nearest known word. Prints nothing.
+// Texts for people: errors about what a user wrote, quoted in one line, and the nearest known word. Prints nothing.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
- * Something that a person wrote cannot be taken. The message is one line, "what is wrong; what to write instead", and
- * needs no stack. Any other error is a bug of ours and keeps its stack.
+ * Something that a user wrote is invalid. The message is one line, "what is wrong; what to write instead", and needs no
+ * stack. Any other error is a bug of ours and keeps its stack.
  */
 export class InputError extends Error {
   override readonly name: string = 'InputError';
 }
 
-// What would break the line, steer the terminal or hide: controls, format characters, line separators, half characters.
+// Characters that would break the line, control the terminal or be invisible: controls, format characters, line
+// separators, lone surrogates.
 export const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** The text with everything that a terminal would not show as one character of one line written as `\u{hex}`. */
+/**
+ * The text, in which everything that a terminal would not show as one character of one line is written as `\u{hex}`.
+ */
 export function oneLine(text: string): string {
   return text.replace(UNSEEN, character => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
-/** The beginning of a text, in one line: so many characters of it. */
+/** The first characters of a text, in one line. */
 export function brief(text: string, most: number): string {
   return oneLine(text.length > most ? `${text.slice(0, most - 1)}…` : text);
 }
 
-/** What somebody wrote, to be repeated in a message: quoted, in one line, at most 60 characters of it. */
+/** What a user wrote, for a message: quoted, in one line, at most 60 characters of it. */
 export function quote(text: string): string {
   return `'${brief(text, 60)}'`;
 }
 
-/** How many letters must be changed, dropped, added or swapped with their neighbour to get from one word to the other. */
+/** How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other. */
 function distance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -47,7 +50,10 @@ function distance(from: string, to: string): number {
   return last[to.length]!;
 }
 
-/** The known word that was most likely meant: the same in lower case, the only one that begins so, else the nearest, else the only one that it shortens. */
+/**
+ * The known word that was most likely meant: the same one in lower case, the only one with this beginning, else the
+ * nearest, else the only one that this abbreviates.
+ */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
   if (known.includes(lower)) return lower;
@@ -56,7 +62,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   let best: string | undefined;
   let least = Math.floor(Math.min(word.length, 12) / 3) + 1;
   for (const candidate of known) {
-    // A difference in length is a lower bound, and keeps a word of a megabyte from being compared at all.
+    // A difference in length is a lower bound, so that a word of a megabyte is not compared at all.
     if (Math.abs(candidate.length - word.length) >= least) continue;
     const far = distance(word, candidate);
     if (far < least) [best, least] = [candidate, far];
@@ -64,7 +70,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best ?? unabbreviated(word, known);
 }
 
-/** The only known word of whose letters these are some, in their order and from the first on: root_ro is root_readonly. */
+/**
+ * The only known word that has these letters in this order, beginning with the same letter: root_ro is root_readonly.
+ */
 function unabbreviated(word: string, known: readonly string[]): string | undefined {
   if (word.length < 4) return undefined;
   const found = known.filter(candidate => {
@@ -76,15 +84,15 @@ function unabbreviated(word: string, known: readonly string[]): string | undefin
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** What to do about a word that is not known: ask for the one that was meant, where there is one. */
+/** The advice about an unknown word: the word that was probably meant, if there is one. */
 export function didYouMean(meant: string | undefined, otherwise: string): string {
   return meant === undefined ? otherwise : `did you mean ${meant}?`;
 }
 
-/** More than a million names of the longest kind; without an end /dev/zero would be read until there is no memory left. */
+/** More than a million of the longest names; without a limit /dev/zero would be read until there is no memory left. */
 const MOST_BYTES = 80 << 20;
 
-/** All of a file or a pipe; undefined when it is too large. */
+/** All of a file or a pipe; undefined if it is too large. */
 function readWhole(file: string): Buffer | undefined {
   const fd = openSync(file, 'r');
   try {
@@ -102,7 +110,7 @@ function readWhole(file: string): Buffer | undefined {
   }
 }
 
-/** The text of a file that the user named. Throws an InputError when it cannot be read. */
+/** The text of a file that the user named. Throws an InputError if it cannot be read. */
 export function readText(file: string): string {
   const refuse = (why: string) =>
     new InputError(`cannot read ${quote(file)}: ${why}; name a file that this user can read`);
@@ -110,7 +118,7 @@ export function readText(file: string): string {
   try {
     whole = readWhole(file);
   } catch (error) {
-    // "ENOENT: no such file or directory, open 'x'": the middle is what a person wants to know.
+    // "ENOENT: no such file or directory, open 'x'": people need the middle part.
     const { code, message } = error as NodeJS.ErrnoException;
     throw refuse(code === 'EISDIR' ? 'it is a directory' : (/: ([^,]+)/.exec(message)?.[1] ?? 'it cannot be opened'));
   }

@@ -1,5 +1,5 @@
-// The documents: a gmond's, and whatever may be asked of gmetad. Each is made piece by piece as it is taken, straight
-// from the boards. Pure but for the reading of those; asks no clock.
+// The documents: a gmond's, and answers to gmetad's queries. Each is made piece by piece while it is sent, straight
+// from the boards. Pure except for reading the boards; uses no clock.
 
 import { hostname } from 'node:os';
 import { Page } from '../common/page.js';
@@ -14,38 +14,40 @@ import { safe, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
 /** A board that is shown as a cluster. */
 export interface Source {
-  /** The cluster's name; by default the board's. */
+  /** The cluster's name; by default that of the board. */
   readonly name?: string | undefined;
-  /** The board in snapshots of so many nodes; each is used up before the next is asked for. Throws NoBoard. */
+  /** The board in snapshots of so many nodes; each is valid until the next one is asked for. Throws NoBoard. */
   pieces(nodes: number): Iterable<Snapshot>;
-  /** A snapshot of the node of that name, or of none. Throws NoBoard. */
+  /** A snapshot of the node of that name, or of no node. Throws NoBoard. */
   one(name: string): Snapshot;
 }
 
-/** How many nodes are rendered at a time: some 200 KB, and less than a tenth of a millisecond. */
+/** How many nodes are rendered at a time: some 200 KB in less than a tenth of a millisecond. */
 const PIECE_NODES = 16;
 /** Pages kept for the next document. */
 const PAGES = 4;
-/** What a comment takes at most. */
+/** The longest comment. */
 const COMMENT_MOST = VALUE_MAX + 16;
-/** What opens a document: the prologue and the tags around the first cluster, and a comment for each of its links. */
+/**
+ * The beginning of a document: the prologue, the tags around the first cluster, and a comment for each of its links.
+ */
 const OPENING_MOST = 8192 + 32 * COMMENT_MOST;
 
-/** The hosts of a source added together, as of a second of the board's clock. */
+/** The sums over the hosts of a source, for one second of the board's clock. */
 interface Sums {
   readonly second: bigint;
   readonly name: string;
   readonly summary: Summary;
 }
 
-/** Nothing to send yet, but a moment's work done: the caller may see to others. */
+/** Nothing to send yet, but some work was done: the caller may do something else in between. */
 const NOTHING = new Uint8Array();
 
 export class Documents {
   readonly #renderer: Renderer;
   readonly #pages: Page[] = [];
   readonly #pageBytes: number;
-  /** Sums of each source, and of which second they are: pages of ganglia-web ask for them again and again. */
+  /** The sums of each source, and their second: pages of ganglia-web ask for them again and again. */
   readonly #summaries = new Map<Source, Sums>();
 
   constructor(
@@ -57,17 +59,20 @@ export class Documents {
     this.#pageBytes = OPENING_MOST + Math.max(PIECE_NODES * this.#hostMost, this.#renderer.summaryMost);
   }
 
-  /** Bytes that the longest HOST takes with what is said of it. */
+  /** The length of the longest HOST with its comments, bytes. */
   get #hostMost(): number {
     return this.#renderer.hostMost + COMMENT_MOST;
   }
 
-  /** A gmond's document: every cluster with all its hosts. It must be sent to its end: gmetad takes half of one for a whole. */
+  /**
+   * A gmond's document: every cluster with all its hosts. It must be sent completely, because gmetad takes half of a
+   * document for a whole one.
+   */
   gmond(localtime: number): Generator<Uint8Array> {
     return this.#document(EVERYTHING, localtime, undefined);
   }
 
-  /** gmetad's answer to a query: what was asked for within the grid; where that is not there, the grid without it. */
+  /** gmetad's answer to a query: the requested part of the grid; if it does not exist, the grid without it. */
   gmetad(query: Query, localtime: number): Generator<Uint8Array> {
     return this.#document(query, localtime, this.grid);
   }
@@ -92,7 +97,7 @@ export class Documents {
     }
   }
 
-  /** The same for each source, but those that have no board now; throws NoBoard when none has. */
+  /** The same for each source that has a board now; throws NoBoard if none has. */
   *#eachThere(work: (source: Source) => Generator<Uint8Array>): Generator<Uint8Array> {
     let missing = 0;
     for (const source of this.sources) {
@@ -103,13 +108,13 @@ export class Documents {
           yield bytes;
         }
       } catch (error) {
-        // In the midst of it there is no way but to break off.
+        // In the middle of a document the only way to report an error is to break off.
         if (begun || !(error instanceof NoBoard) || ++missing === this.sources.length) throw error;
       }
     }
   }
 
-  /** Gives what is written, so that there is room again. */
+  /** Returns what is written, so that there is room again. */
   *#turn(page: Page): Generator<Uint8Array> {
     yield page.written;
     page.length = 0;
@@ -136,19 +141,19 @@ export class Documents {
     yield* this.#turn(page);
   }
 
-  /** The sums of the source, of this second. */
+  /** The sums of the source for this second. */
   *#sum(source: Source): Generator<Uint8Array, Sums> {
     const last = this.#summaries.get(source);
     let sums: Sums | undefined;
     for (const snapshot of source.pieces(PIECE_NODES)) {
-      // Not LOCALTIME's second: that one stands while a wall clock that was set back catches up.
+      // Not the second of LOCALTIME: that one stops while a wall clock that was set back catches up.
       const second = snapshot.evidence.nowNs / 1_000_000_000n;
       if (sums === undefined && last?.second === second) return last;
       sums ??= { second, name: nameOf(source, snapshot), summary: new Summary(this.#renderer.metrics.length) };
       for (const node of snapshot.nodes()) this.#renderer.add(sums.summary, snapshot, node);
       yield NOTHING;
     }
-    // A board has at least one piece, be it empty.
+    // A board has at least one piece, possibly an empty one.
     this.#summaries.set(source, sums as Sums);
     return sums as Sums;
   }
@@ -170,7 +175,7 @@ export class Documents {
         opened = true;
       }
       for (const node of snapshot.nodes()) {
-        // Pieces that are ours fit; a snapshot of a whole board does not.
+        // Our own pieces fit into a page; a snapshot of a whole board does not.
         if (page.room < this.#hostMost) yield* this.#turn(page);
         this.#host(page, snapshot, node, query, localtime);
       }
@@ -197,12 +202,17 @@ function clusterOpen(name: string, localtime: number): string {
   return `<CLUSTER${attributes({ NAME: name, LOCALTIME: localtime, ...unset })}>\n`;
 }
 
-/** A text between hosts, without what would end a comment, and what gmetad does not survive. */
+/**
+ * A text between hosts, without anything that would end a comment, and without anything that gmetad does not survive.
+ */
 function comment(text: string): string {
   return `<!-- ${safe(text, 'value').replaceAll('--', '__')}. -->\n`;
 }
 
-/** What is to be known of a cluster before its hosts: that the monitor has failed, or what is likelier at fault than they. */
+/**
+ * What a reader has to know before the hosts of a cluster: that the monitor has failed, or that something else is more
+ * likely at fault than they are.
+ */
 function noticeOf(snapshot: Snapshot): string {
   if (snapshot.stalled || snapshot.retired) return comment('The monitor has failed: hosts are shown as they last were');
   return linkNews(snapshot)

@@ -1,4 +1,4 @@
-// What every document of Ganglia's begins with.
+// The beginning of every document of Ganglia.
 
 const TYPE = '(string | int8 | uint8 | int16 | uint16 | int32 | uint32 | float | double | timestamp)';
 const SLOPE = '(zero | positive | negative | both | unspecified)';
@@ -37,7 +37,7 @@ export const PROLOGUE = `<?xml version="1.0" encoding="ISO-8859-1" standalone="y
 /** The version of Ganglia whose documents these are. */
 export const GANGLIA = '3.7.2';
 
-/** Attributes in the given order. The values have been made safe, so that nothing is left to escape. */
+/** Attributes in the given order. The values need no escaping: they were sanitised before. */
 export function attributes(values: Record<string, string | number>): string {
   return Object.entries(values)
     .map(([name, value]) => ` ${name}="${value}"`)

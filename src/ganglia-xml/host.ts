@@ -1,5 +1,5 @@
-// A node as one of Ganglia's HOSTs: whether it is up there, and the numbers that its metrics are made of. Laid over one
-// node after the other, because 10,000 of them are one document: it makes no objects.
+// A node as a HOST of Ganglia: whether it is up there, and the numbers for its metrics. One object moves from node to
+// node, because 10,000 of them are one document.
 
 import { structs } from '../layout/layout.gen.js';
 import { Cursor } from '../readings/cursor.js';
@@ -9,12 +9,12 @@ import type { Node, Snapshot } from '../shm/reader.js';
 /** gmetad calls a host down when its TN has reached four times its TMAX. */
 export const TMAX = 20;
 export const DOWN = 4 * TMAX;
-/** The highest TN of a host that is up: what is short of DOWN also when a poll and a page come late. */
+/** The highest TN of a host that is up: it stays below DOWN even if a poll and a page come late. */
 const UP_MOST = 60;
 
 const { fields } = structs.report;
 
-/** TN of a host in that state whose report is of that age, s. */
+/** The TN of a host in that state whose report has that age, s. */
 function tnOf(state: State, age: number): number {
   return state === 'silent' || state === 'left' ? DOWN + age : Math.min(age, UP_MOST);
 }
@@ -35,16 +35,16 @@ function tnOf(state: State, age: number): number {
  * lasts, by giving no document: a dead source is Ganglia's word for a monitor that has failed.
  */
 function tnAtHeartbeat({ evidence }: Snapshot, { knownState, stampNs = 0n }: Node): number {
-  // Between two times of the receiver's: its clock need not be ours.
+  // The time lies between two times of the receiver: its clock need not be ours.
   return tnOf(knownState, Math.max(0, Number((evidence.heartbeatNs - stampNs) / 1_000_000_000n)));
 }
 
 export class Host extends Cursor {
   /** The same memory, as bytes. */
   bytes: Uint8Array = new Uint8Array();
-  /** Age of the newest report in seconds. */
+  /** The age of the newest report in seconds. */
   age = 0;
-  /** Seconds, by what gmetad makes of them: from DOWN on the host is down. Only evidence brings one down. */
+  /** Seconds, chosen by what gmetad makes of them: from DOWN on, the host is down. Only evidence may make it down. */
   tn = 0;
 
   get isUp(): boolean {
@@ -61,7 +61,7 @@ export class Host extends Cursor {
       this.tn = DOWN + Math.floor(snapshot.listenedMs / 1000);
       return;
     }
-    // How old the readings are goes on, whatever is known of the node.
+    // The age of the readings increases, whatever is known about the node.
     this.age = ageMs / 1000;
     this.tn =
       snapshot.stalled || snapshot.retired ? tnAtHeartbeat(snapshot, node) : tnOf(node.state, Math.floor(this.age));
@@ -74,8 +74,8 @@ export class Host extends Cursor {
   }
 
   /**
-   * Seconds since 1970, by the node's wall clock, of the boot of the node, or of the start of its sender; NaN when that
-   * is none of Ganglia's uint32, as on a node whose clock was never set.
+   * The boot of the node, or the start of its sender, in seconds since 1970 by the node's wall clock; NaN if it does
+   * not fit into Ganglia's uint32, as on a node whose clock was never set.
    */
   wallSeconds(of: 'boot' | 'start'): number {
     const since = of === 'boot' ? 0 : this.#ns(fields.start_boot_ns.offset);

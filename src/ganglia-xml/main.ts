@@ -1,4 +1,4 @@
-// The verb `ganglia`: serves the boards to Ganglia's frontends, in place of gmond and, for pages, of gmetad.
+// The verb `ganglia`: serves the boards to Ganglia's frontends, in place of gmond and, for web pages, of gmetad.
 
 import { once } from 'node:events';
 import { constants, createGzip } from 'node:zlib';
@@ -33,10 +33,10 @@ SIGTERM, SIGINT and SIGHUP stop it.`,
 
 type Options = ValuesOf<typeof verb>;
 
-/** How long a stalled board is shown as it last was, ms: the time in which a receiver is restarted. */
+/** For how long a stalled board is shown in its last state, ms: the time in which a receiver is restarted. */
 const STALLED_MOST_MS = 60_000;
 
-/** A board, as long as it says something. */
+/** A board, while it has evidence. */
 class BoardSource implements Source {
   readonly name: string | undefined;
   readonly #reader: BoardReader;
@@ -61,7 +61,7 @@ class BoardSource implements Source {
     return snapshot;
   }
 
-  /** Nothing is better than old readings that are recorded as new ones forever. */
+  /** No document is better than old readings that are recorded as new ones forever. */
   #check({ stalled, heartbeatAgeMs, path }: Snapshot): void {
     if (!stalled || (heartbeatAgeMs >= 0 && heartbeatAgeMs < STALLED_MOST_MS)) return;
     throw new NoBoard('starting', path, `stalled, ${heartbeatText(heartbeatAgeMs)}; start beoboard receive`);
@@ -69,8 +69,8 @@ class BoardSource implements Source {
 }
 
 /**
- * The wall clock's second; it never goes back, since it is the time of every point that gmetad draws, and gmetad takes no
- * point twice. A clock that was set back catches up.
+ * The second of the wall clock. It never goes back, because it is the time of every point that gmetad draws, and gmetad
+ * accepts no point twice. A clock that was set back has to catch up.
  */
 export function clock(now: () => number = Date.now): () => number {
   let last = 0;
@@ -80,7 +80,7 @@ export function clock(now: () => number = Date.now): () => number {
   };
 }
 
-/** A document as it is, with a line in the log when there is none to give. */
+/** A document as it is; logs a line if there is none. */
 function* told(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
   try {
     yield* pieces;
@@ -90,7 +90,7 @@ function* told(pieces: Iterable<Uint8Array>, log: Log): Generator<Uint8Array> {
   }
 }
 
-/** The same with what HTTP wants in front. */
+/** The same with HTTP headers. */
 function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8Array> {
   let begun = false;
   for (const bytes of pieces) {
@@ -102,12 +102,13 @@ function* overHttp(pieces: Iterable<Uint8Array>, type: string): Generator<Uint8A
   }
 }
 
-/** Big enough to be worth a write; the default is made for small streams. */
+/** The size from which a write is worthwhile; the default is meant for small streams. */
 const GZIP_CHUNK = 1 << 18;
 
-/** All of it, compressed. Waits for the compressor, which works in a thread of its own. */
+/** All of it, compressed. Waits for the compressor, which works in its own thread. */
 async function compress(pieces: Iterable<Uint8Array>): Promise<Buffer[]> {
-  // The fastest: it is what the polls of every 15 s can afford for 10,000 nodes, and makes a twentieth of it.
+  // The fastest level: a server that is polled every 15 s can afford it for 10,000 nodes, and it shrinks the document
+  // to a twentieth.
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: GZIP_CHUNK });
   const chunks: Buffer[] = [];
   gzip.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -122,10 +123,10 @@ async function compress(pieces: Iterable<Uint8Array>): Promise<Buffer[]> {
   }
 }
 
-/** How long a compressed document is kept, ms: the second that it is of, and one for who comes late. */
+/** For how long a compressed document is kept, ms: for its own second, and one more for late clients. */
 const GZIPPED_MS = 2000;
 
-/** One compressed document at a time, for all who ask in the second that it is of. */
+/** One compressed document at a time, for all clients that ask within its second. */
 function shared(documents: Documents, now: () => number, log: Log): () => Promise<Buffer[]> {
   let last: { localtime: number; chunks: Promise<Buffer[]> } | undefined;
   return () => {
@@ -141,12 +142,12 @@ function shared(documents: Documents, now: () => number, log: Log): () => Promis
   };
 }
 
-/** What `/status` tells. */
+/** The contents of `/status`. */
 function statusOf({ counts, clients }: Ports, { board }: Options): Buffer {
   return Buffer.from(`${JSON.stringify({ schema: 1, boards: board.map(({ path }) => path), clients, ...counts })}\n`);
 }
 
-/** Opens every port; where it listens, in the order of the options. */
+/** Opens every port; returns their addresses in the order of the options. */
 async function open(ports: Ports, options: Options, log: Log): Promise<string[]> {
   const sources = options.board.map(board => new BoardSource(board, options.owner));
   const documents = new Documents(sources, options.grid, METRIC_SETS[options.metrics]);
@@ -176,7 +177,7 @@ async function open(ports: Ports, options: Options, log: Log): Promise<string[]>
   return bound.map(formatAddress);
 }
 
-/** Says of a board that is not there that it is waited for: the receiver may be started later. */
+/** Logs that it waits for a board that is not there: the receiver may be started later. */
 function tellAbsent(path: string, owner: Options['owner'], log: Log): void {
   const reader = new BoardReader(path, owner);
   try {
@@ -199,7 +200,7 @@ export async function main(argv: string[]): Promise<number> {
       `--board: two clusters are called ${twice}, and gmetad would mix their history; rename one`,
     );
   const log = createLog(verb.name);
-  // SIGHUP too: the system would end half of a document as if it were a whole one.
+  // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());

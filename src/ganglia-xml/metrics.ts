@@ -1,5 +1,5 @@
-// Says which of a node's readings is which of Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under its names, in its
-// units and words, and behind them ours, in groups of their own. It refuses to invent: a metric whose reading is absent has no value.
+// Maps readings to Ganglia's metrics: all that a default gmond 3.7.2 sends on Linux, under its names, units and words,
+// followed by ours in groups of their own. Invents nothing: if a reading is absent, its metric has no value.
 
 import type { Page } from '../common/page.js';
 import { enums, structs } from '../layout/layout.gen.js';
@@ -10,10 +10,10 @@ import { factorTo, type Unit, unit } from '../readings/units.js';
 import type { Host } from './host.js';
 import { safeOn } from './safe.js';
 
-/** How a metric's number is had of a host. */
+/** How to get a metric's number for a host. */
 type Value = Omit<Measure, 'take'> & { readonly take: (host: Host) => number };
 
-/** One METRIC of Ganglia's; `slope` is zero for what changes only with a reboot. DMAX is 0 for all. */
+/** One METRIC of Ganglia; `slope` is zero for a value that changes only with a reboot. DMAX is 0 for all. */
 export interface Metric {
   readonly name: string;
   readonly type: 'string' | 'uint16' | 'uint32' | 'float' | 'double';
@@ -26,15 +26,15 @@ export interface Metric {
   /** Digits after the point. */
   readonly digits: number;
   readonly value: Value;
-  /** Writes the value of a metric that is a text, where `value` says that it is known. */
+  /** Writes the value of a metric that is a text, if `value` says that it is known. */
   readonly put?: (host: Host, page: Page) => void;
 }
 
 type Common = Pick<Metric, 'type' | 'units' | 'slope' | 'tmax' | 'digits'>;
-/** What a metric differs in; its value is that of the reading of this name, or one that Ganglia alone has. */
+/** What differs between metrics. The value is that of the reading of this name, or one that only Ganglia has. */
 type Row = Partial<Common & Pick<Metric, 'title' | 'description' | 'put'>> & ({ reading: string } | { value: Value });
 
-/** What Ganglia's units are, where a reading has another. */
+/** Ganglia's units where the reading has another one. */
 const UNITS: Readonly<Record<string, Unit>> = {
   '%': unit('share', 0.01, '%'),
   KB: unit('size', 1024, 'KB'),
@@ -54,7 +54,7 @@ function ofReading(name: string, units: string): Pick<Metric, 'title' | 'descrip
   return { title, description: about, value: times(measure, factorTo(reading.unit, UNITS[units])) };
 }
 
-/** The metrics of one group; a row states what differs from what they have in common. */
+/** The metrics of one group; a row gives only what differs from the common values. */
 function group(name: string, common: Common, rows: Record<string, Row>): Metric[] {
   return Object.entries(rows).map(([metric, row]) => {
     const all = { title: '', description: '', ...common, ...row, name: metric, group: name };
@@ -62,7 +62,7 @@ function group(name: string, common: Common, rows: Record<string, Row>): Metric[
   });
 }
 
-/** Ganglia's own words go before ours. */
+/** Ganglia's own words take precedence over ours. */
 function titled({ title, description }: Partial<Metric>) {
   return { ...(title && { title }), ...(description && { description }) };
 }
@@ -70,7 +70,7 @@ function titled({ title, description }: Partial<Metric>) {
 const TIMES = CPU_KINDS.map(kind => structs.report.fields[`cpu_${kind}_ms`].offset);
 const IDLE_TIME = structs.report.fields.cpu_idle_ms.offset;
 
-/** Per cent of all CPU time since the node booted. */
+/** Per cent of all CPU time since the node's boot. */
 function idleSinceBoot({ view, report }: Host): number {
   let total = 0;
   for (const offset of TIMES) total += wide(view, report + offset);
@@ -161,14 +161,14 @@ export const GMOND: readonly Metric[] = [
     'process',
     { type: 'uint32', units: ' ', slope: 'both', tmax: 950, digits: 0 },
     {
-      // gmond takes this from /proc/loadavg, we from procs_running of /proc/stat: the same tasks, looked at another
-      // moment. Both count the one who looks, so both take one off; there is none to take off when it was not running.
+      // gmond takes this from /proc/loadavg, we from procs_running of /proc/stat: the same tasks at another moment.
+      // Both count the program that reads the file, so both subtract one, unless that program was not running.
       proc_run: {
         title: 'Total Running Processes',
         description: 'Total number of running processes',
         value: map(field('runnable'), runnable => Math.max(0, runnable - 1)),
       },
-      // Threads, in truth: gmond sends the number behind the slash of /proc/loadavg under this name.
+      // These are threads: under this name gmond sends the number after the slash of /proc/loadavg.
       proc_total: { title: 'Total Processes', description: 'Total number of processes', reading: 'threads' },
     },
   ),
@@ -195,8 +195,8 @@ export const GMOND: readonly Metric[] = [
         description: 'Amount of available memory',
         reading: 'mem_free_mib',
       },
-      // Always 0, as gmond sends it since Linux 2.6: ganglia-web shows no memory graph at all without it, and what we
-      // call shared is in mem_cached already. The one 0 that is not a reading; not sent where memory was not measured.
+      // Always 0, as gmond sends it since Linux 2.6: without it ganglia-web shows no memory graph at all, and our
+      // shared memory is part of mem_cached. The only 0 that is not a reading; not sent if memory was not measured.
       mem_shared: {
         title: 'Shared Memory',
         description: 'Amount of shared memory',
@@ -277,7 +277,7 @@ export const GMOND: readonly Metric[] = [
         value: { ...setOf('arch'), take: host => (architecture(host) === undefined ? Number.NaN : 1) },
         put: (host, page) => page.part(architecture(host) as Buffer),
       },
-      // No other system has a sender; still only where the node said something of its system.
+      // No other system has a sender. Still, it is sent only if the node reported its system.
       os_name: {
         title: 'Operating System',
         description: 'Operating system name',
@@ -309,12 +309,12 @@ export const GMOND: readonly Metric[] = [
   ),
 ];
 
-/** How long after a reading of ours Ganglia may expect the next, s. */
+/** The time after one of our readings within which Ganglia can expect the next one, s. */
 const OURS_TMAX = 60;
 
-/** What only we send. */
+/** Metrics that only we send. */
 export const OURS: readonly Metric[] = [
-  // These two are gmond's own, which its default configuration leaves out; ganglia-web's memory graph knows them.
+  // These two are gmond's own, but its default configuration leaves them out; ganglia-web's memory graph knows them.
   ...group(
     'memory',
     { type: 'float', units: 'KB', slope: 'both', tmax: 180, digits: 0 },
@@ -422,5 +422,5 @@ export const OURS: readonly Metric[] = [
 /** All of them. */
 export const METRICS: readonly Metric[] = [...GMOND, ...OURS];
 
-/** By what `--metrics` calls them. */
+/** By their words for `--metrics`. */
 export const METRIC_SETS = { gmond: GMOND, all: METRICS };

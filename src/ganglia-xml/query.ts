@@ -1,15 +1,15 @@
-// Reads what is asked of gmetad's query port: one line, bare or as HTTP. Knows nothing of what there is.
+// Parses queries to gmetad's query port: one line, plain or as HTTP. Does not know what exists.
 
-/** What of the tree is wanted: everything where nothing is named. */
+/** The requested part of the tree: everything if nothing is named. */
 export interface Query {
   readonly cluster?: string | undefined;
   readonly host?: string | undefined;
   readonly metric?: string | undefined;
-  /** How the server is, and nothing of the tree. */
+  /** The status of the server, and no tree. */
   readonly status: boolean;
-  /** Sums in place of hosts. */
+  /** Whether sums replace the hosts. */
   readonly summary: boolean;
-  /** Asked in HTTP, and answered so. */
+  /** Whether the query came by HTTP and is answered by HTTP. */
   readonly http: boolean;
 }
 
@@ -32,7 +32,7 @@ export function parseQuery(line: string): Query | undefined {
   const [path = '', search = ''] = target.split('?', 2);
   const [cluster, host, metric, ...more] = path.split('/').filter(part => part !== '');
   if (more.length > 0) return undefined;
-  // As gmetad does: a filter that it does not know is none.
+  // As in gmetad: an unknown filter is ignored.
   const summary = /^filter=summary\/?$/i.test(search);
   return { cluster, host, metric, status: path === '/status', summary, http: get !== null };
 }

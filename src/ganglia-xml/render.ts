@@ -1,5 +1,5 @@
-// Writes HOSTs and sums of HOSTs as Ganglia has them: prepared parts, and numbers between them. Pure: no clock, no I/O.
-// It refuses to escape, and to call a node down that it has no evidence about.
+// Writes HOSTs and sums of HOSTs in Ganglia's format: prepared parts, and numbers between them. Pure: no clock, no I/O.
+// Does not escape, and calls no node down without evidence.
 
 import type { Page } from '../common/page.js';
 import { structs } from '../layout/layout.gen.js';
@@ -10,16 +10,16 @@ import { Host, TMAX } from './host.js';
 import type { Metric } from './metrics.js';
 import { NAME_MAX, safeOn, UNSPECIFIED, VALUE_MAX } from './safe.js';
 
-/** Digits of the longest number that is written. */
+/** The length of the longest number. */
 const NUMBER_MAX = 24;
-/** How many forms are kept: those of the hosts that are alike. */
+/** How many forms are kept: one for all hosts that are alike. */
 const FORMS = 128;
 
 const HOST_NAME = Buffer.from('<HOST NAME="');
 const HOST_IP = Buffer.from('" IP="');
 const HOST_REPORTED = Buffer.from('" TAGS="" REPORTED="');
 const HOST_TN = Buffer.from('" TN="');
-// Hosts that pass a DMAX are deleted, and gmetad 3.7.2 dies of that.
+// Hosts that pass a DMAX are deleted, and gmetad 3.7.2 crashes when it deletes one.
 const HOST_STARTED = Buffer.from(`"${attributes({ TMAX, DMAX: 0, LOCATION: UNSPECIFIED })} GMOND_STARTED="`);
 const HOST_OPEN = Buffer.from('">\n');
 const HOST_END = Buffer.from('</HOST>\n');
@@ -28,7 +28,10 @@ const NAMELESS = Buffer.from(UNSPECIFIED);
 const { name: NAME, address: ADDRESS } = structs.record.fields;
 const { valid: VALID } = structs.report.fields;
 
-/** The texts of a metric are the same on every host: gmetad 3.7.2 aborts on more than 32 different extras of one. */
+/**
+ * The texts of a metric are the same for every host, because gmetad 3.7.2 aborts on more than 32 different extras of a
+ * metric.
+ */
 function extrasOf({ group, title, description }: Metric): string {
   const elements = Object.entries({ GROUP: group, DESC: description, TITLE: title })
     .map(([extra, text]) => `<EXTRA_ELEMENT${attributes({ NAME: extra, VAL: text })}/>\n`)
@@ -36,17 +39,17 @@ function extrasOf({ group, title, description }: Metric): string {
   return `<EXTRA_DATA>\n${elements}</EXTRA_DATA>\n`;
 }
 
-/** Hosts of which the same was measured: all nodes of one kind, mostly. */
+/** Hosts with the same measured sets: mostly all nodes of one type. */
 interface Kind {
-  /** The metrics that they can have. */
+  /** The metrics that these hosts can have. */
   readonly places: readonly number[];
-  /** The form of the last one of them, its age, and which metrics it had. */
+  /** The form of the last of these hosts, its age, and its metrics. */
   form: Form | undefined;
   age: number;
   readonly shape: Int32Array;
 }
 
-/** Which metrics a host has, and between which bytes their values go: one piece more than metrics. */
+/** The metrics of a host, and the texts between their values: one text more than metrics. */
 interface Form {
   readonly places: readonly number[];
   readonly pieces: readonly Uint8Array[];
@@ -55,16 +58,16 @@ interface Form {
 /** Writes hosts with these metrics. */
 export class Renderer {
   readonly #host = new Host();
-  /** What the metrics need of themselves for each host, each kind in one array: they are read 10,000 times a document. */
+  /** What the metrics take from each host, each kind of value in one array: they are read 10,000 times a document. */
   readonly #take: readonly Metric['value']['take'][];
   readonly #put: readonly Metric['put'][];
   readonly #digits: readonly number[];
   readonly #values: Float64Array;
-  /** One bit for each metric: whether the host has it. */
+  /** One bit per metric: whether the host has it. */
   readonly #present: Int32Array;
   readonly #kinds = new Map<number, Kind>();
   readonly #forms = new Map<string, Form>();
-  /** Bytes that the longest HOST takes. */
+  /** The length of the longest HOST, bytes. */
   readonly hostMost: number;
 
   constructor(readonly metrics: readonly Metric[]) {
@@ -78,7 +81,10 @@ export class Renderer {
     this.hostMost = 512 + NAME_MAX + bytes + metrics.length * NUMBER_MAX + VALUE_MAX;
   }
 
-  /** One HOST. What was not measured is left out: it is not 0. Without `has`, or where it is false, METRICs are, too. */
+  /**
+   * One HOST. What was not measured is left out, because it is not 0. Without `has`, or if it is false, the METRICs are
+   * left out, too.
+   */
   host(page: Page, snapshot: Snapshot, node: Node, localtime: number, has?: (metric: Metric) => boolean): void {
     const host = this.#host;
     host.layHost(snapshot, node);
@@ -107,7 +113,7 @@ export class Renderer {
     page.part(HOST_IP);
     this.#address(page, node);
     page.part(HOST_REPORTED);
-    // Not the real time of the report: ganglia-web compares it with LOCALTIME where TN is 0.
+    // Not the wall-clock time of the report: ganglia-web compares it with LOCALTIME if TN is 0.
     page.whole(Math.max(0, localtime - tn));
     page.part(HOST_TN);
     page.whole(tn);
@@ -120,7 +126,7 @@ export class Renderer {
   #address(page: Page, node: Node): void {
     const { bytes, view, record } = this.#host;
     const at = record + ADDRESS.offset;
-    // ::ffff:0:0/96, as the board holds IPv4.
+    // ::ffff:0:0/96, the board's form of an IPv4 address.
     const isV4 =
       view.getUint32(at, true) === 0 && view.getUint32(at + 4, true) === 0 && view.getUint32(at + 8) === 0xffff;
     if (!isV4) {
@@ -133,7 +139,7 @@ export class Renderer {
     }
   }
 
-  /** Takes the values, and which of them are known. */
+  /** Reads the values, and notes which of them are known. */
   #measure({ places }: Kind, has?: (metric: Metric) => boolean): void {
     const values = this.#values;
     const present = this.#present;
@@ -142,7 +148,7 @@ export class Renderer {
     for (const place of places) {
       const value = (this.#take[place] as Metric['value']['take'])(host);
       values[place] = value;
-      // NaN is below nothing. More than a number can count is not a reading.
+      // A comparison with NaN is false. A number beyond the exact range is not a reading.
       if (Math.abs(value) <= Number.MAX_SAFE_INTEGER && (has === undefined || has(this.metrics[place] as Metric)))
         present[place >>> 5] = (present[place >>> 5] as number) | (1 << (place & 31));
     }
@@ -201,7 +207,7 @@ export class Renderer {
     return { places, pieces: [...pieces, `${before}</HOST>\n`].map(piece => Buffer.from(piece)) };
   }
 
-  /** Adds the node to a summary: a host that is down counts as that, and for nothing else. */
+  /** Adds the node to a summary: a host that is down is counted as down and adds nothing else. */
   add(summary: Summary, snapshot: Snapshot, node: Node): void {
     const host = this.#host;
     host.layHost(snapshot, node);
@@ -218,7 +224,7 @@ export class Renderer {
     }
   }
 
-  /** HOSTS, and METRICS of each metric that has numbers. */
+  /** HOSTS, and METRICS for each metric that has numbers. */
   summary(page: Page, { up, down, sums, counts }: Summary): void {
     page.text(`<HOSTS${attributes({ UP: up, DOWN: down, SOURCE: 'gmetad' })}/>\n`);
     this.metrics.forEach((metric, i) => {
@@ -232,16 +238,16 @@ export class Renderer {
     });
   }
 
-  /** Bytes that a summary takes at most. */
+  /** The greatest length of a summary, bytes. */
   get summaryMost(): number {
     return this.hostMost + this.metrics.length * 64;
   }
 }
 
-/** No METRICs at all. */
+/** Whether METRICs are left out. */
 export const NO_METRICS = (): boolean => false;
 
-/** Hosts added together. */
+/** The sums over some hosts. */
 export class Summary {
   up = 0;
   down = 0;

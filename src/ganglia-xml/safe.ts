@@ -6,7 +6,7 @@
 
 import type { Page } from '../common/page.js';
 
-/** Names of clusters, hosts and metrics are no longer than those of nodes. */
+/** Names of clusters, hosts and metrics may be as long as those of nodes. */
 export const NAME_MAX = 63;
 
 /**
@@ -21,18 +21,18 @@ export const UNSPECIFIED = 'unspecified';
 
 const UNDERSCORE = 0x5f;
 
-/** What each byte becomes: itself, an underscore, or nothing (0). */
+/** The replacement of each byte: itself, an underscore, or nothing (0). */
 function table(kept: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => {
     if (kept.test(String.fromCharCode(byte))) return byte;
-    // A character of UTF-8 becomes one underscore: for its first byte.
+    // A UTF-8 character becomes one underscore, in the place of its first byte.
     return byte >= 0x80 && byte < 0xc0 ? 0 : UNDERSCORE;
   });
 }
 
 const KEPT = { name: table(/[A-Za-z0-9._-]/), value: table(/(?![&<>"'])[ -~]/) };
 const MOST = { name: NAME_MAX, value: VALUE_MAX };
-/** What a name may begin with. */
+/** The characters that a name may begin with. */
 const LETTER_OR_DIGIT = /[A-Za-z0-9]/;
 const FIRST = Uint8Array.from({ length: 256 }, (_, byte) => Number(LETTER_OR_DIGIT.test(String.fromCharCode(byte))));
 
@@ -63,16 +63,16 @@ export function putSafe(
   return end;
 }
 
-/** Puts such text on a page; how many bytes were left of it. */
+/** Writes such text to a page; returns how many bytes were left of it. */
 export function safeOn(page: Page, from: Uint8Array, start: number, bytes: number, as: 'name' | 'value'): number {
   const begin = page.length;
   page.length = putSafe(page.bytes, begin, from, start, bytes, as);
   return page.length - begin;
 }
 
-/** The same of a string, as a string; a name of which nothing is left becomes `unspecified`. */
+/** The same for a string; a name of which nothing is left becomes `unspecified`. */
 export function safe(text: string, as: 'name' | 'value'): string {
-  // Cut first: a long text costs no more than a short one. NUL ends no string of ours.
+  // The text is cut first, so that a long one costs no more than a short one. NUL does not end our strings.
   const bytes = Buffer.from(text.slice(0, 4 * MOST[as]).replaceAll('\0', '_'));
   const room = new Uint8Array(MOST[as]);
   const end = putSafe(room, 0, bytes, 0, bytes.length, as);

@@ -1,16 +1,16 @@
-// Serves documents over TCP: bounded in clients and in patience, each as fast as it reads, none waiting for another. Knows
-// nothing of what is in a document.
+// Serves documents over TCP with limits on clients and times, each client as fast as it reads; none waits for another.
+// Knows nothing of the contents.
 
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Address, Network } from '../common/addresses.js';
 import { listenAt } from '../common/listening.js';
 
-/** Clients at once. One more, and the one that has been stuck for the longest goes. */
+/** Clients at once. With one more, the client that has been stuck for longest is cut off. */
 const MOST_CLIENTS = 64;
-/** How long one that takes nothing is borne, ms. gmetad itself gives up after as long a silence. */
+/** For how long a client may read nothing, ms. gmetad itself gives up after as long a silence. */
 const PATIENCE_MS = 10_000;
-/** How long a client has to ask, and to leave when it has its answer. */
+/** How long a client has to ask, and to close the connection when it has its answer. */
 const MANNERS_MS = 10_000;
 
 /** What happened to clients so far. */

@@ -1,4 +1,4 @@
-// The verb `xml`: prints the board once, as Ganglia's gmond would. Serves nobody, and waits for no board.
+// The verb `xml`: prints the board once, as Ganglia's gmond would. Serves no clients, and does not wait for a board.
 
 import { Failure } from '../common/failure.js';
 import { defineVerb, parseVerb } from '../common/options.js';

@@ -1,4 +1,5 @@
-// The boards that are served, and what is told of them and of their receivers: whether there is one, whether it is heard, what it counts.
+// Metrics about the served boards and their receivers: whether there is a board, whether its receiver is alive, its
+// counters.
 
 import { bits, enums } from '../layout/layout.gen.js';
 import { countStates, STATES } from '../shm/liveness.js';
@@ -6,14 +7,14 @@ import { BoardReader, linkName, NoBoard, type Roll } from '../shm/reader.js';
 import type { Small } from './exposition.js';
 import { NodeNames } from './names.js';
 
-/** One board, and what was learnt of it. */
+/** One board, and what is kept about it. */
 export class Board {
   readonly reader: BoardReader;
-  /** Its nodes' names, under the label that each document has them. */
+  /** The names of its nodes, with the label that each document uses. */
   readonly names = { node: new NodeNames('node'), instance: new NodeNames('instance') };
   #cluster: string | undefined;
 
-  /** `name`: of the cluster; by default the board's own. */
+  /** `name`: of the cluster; by default that of the board. */
   constructor(
     readonly name: string | undefined,
     path: string,
@@ -23,12 +24,12 @@ export class Board {
     this.#cluster = name;
   }
 
-  /** The name of the cluster, as the board last said it; undefined: it has none. */
+  /** The name of the cluster in the last look at the board; undefined: it has none. */
   get cluster(): string | undefined {
     return this.#cluster;
   }
 
-  /** How it is now, and who is on it, under that label; why that cannot be said, where there is none. */
+  /** The present board and the names on it, under that label; or why there is none. */
   look(label: keyof Board['names'] = 'node'): Roll | NoBoard {
     try {
       const roll = this.reader.roll();
@@ -42,7 +43,7 @@ export class Board {
   }
 }
 
-/** A board as it was looked at. */
+/** One look at a board. */
 export interface Look {
   readonly cluster: string | undefined;
   readonly roll: Roll | NoBoard;
@@ -56,7 +57,7 @@ const flag = (is: boolean): number => (is ? 1 : 0);
 const WHOLE_MS = 1000;
 const toMs = (value: number) => Math.round(value * WHOLE_MS) / WHOLE_MS;
 
-/** A family of boards that are there. */
+/** A family with one series for each board that exists. */
 function small(name: string, type: Small['type'], help: string, tell: (roll: Roll) => number | Told) {
   return (looks: readonly Look[]): Small => ({
     name: `beoboard_${name}`,
@@ -72,7 +73,7 @@ function small(name: string, type: Small['type'], help: string, tell: (roll: Rol
   });
 }
 
-/** What a link is now is not told while the receiver is stalled: it would stand still, and look well. */
+/** The state of links is left out while the receiver is stalled: the last value would look as if all were well. */
 const perLink = (
   name: string,
   type: Small['type'],
@@ -207,7 +208,7 @@ const up = (looks: readonly Look[]): Small => ({
   samples: looks.map(({ cluster, roll }) => [{ cluster }, flag(!(roll instanceof NoBoard))] as const),
 });
 
-/** What is told of boards and receivers. */
+/** Metrics of boards and receivers. */
 export function boardFamilies(looks: readonly Look[]): Small[] {
   return [up(looks), ...FAMILIES.map(family => family(looks))];
 }

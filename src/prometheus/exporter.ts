@@ -1,4 +1,5 @@
-// Makes the documents that Prometheus asks for, straight from the boards: what is told of boards and receivers, then of nodes. Opens no port.
+// Makes the documents for Prometheus, straight from the boards: first metrics of boards and receivers, then of nodes.
+// Opens no port.
 
 import { Page } from '../common/page.js';
 import { VERSION } from '../common/version.js';
@@ -13,18 +14,18 @@ import { Rooms, type Sample, takeSample } from './sample.js';
 
 /** Plans and pages that are kept for the next scrape. */
 const KEPT = 8;
-/** How often a board is looked at anew that is replaced just then. */
+/** How often a board is looked at again if it was replaced meanwhile. */
 const TRIES = 3;
 
 type NameLabel = keyof Board['names'];
 
-/** Pieces of a document, each valid until the next is asked for; undefined: still at work. */
+/** The pieces of a document, each valid until the next is asked for; undefined: not ready yet. */
 export type Document = Generator<Uint8Array | undefined>;
 
-/** What the exporter has done so far. */
+/** The exporter's own counters. */
 interface Done {
   scrapes: number;
-  /** Of the last scrape that was served to its end, from its question on. */
+  /** The duration of the last scrape that was served completely, from its request on. */
   seconds: number;
 }
 
@@ -36,14 +37,14 @@ export class Exporter {
 
   constructor(readonly boards: readonly Board[]) {}
 
-  /** What `/metrics` gives. Each board is told of, also one that cannot be read. */
+  /** The document of `/metrics`. It has metrics of each board, also of one that cannot be read. */
   metrics({ collectors, selection }: Scrape, format: Format): Document {
     const families = () => collectors.flatMap(collector => FAMILIES[collector]);
     const plan = this.#planOf(collectors.join(), () => new Plan('beoboard_', families()));
     return this.#document(plan, 'node', selection, format, collectors.includes('receiver') && selection.shard === 1);
   }
 
-  /** What `/node-metrics` gives; there are no collectors to choose from. */
+  /** The document of `/node-metrics`; it has no collectors to choose from. */
   nodeMetrics({ selection }: Pick<Scrape, 'selection'>, format: Format): Document {
     const plan = this.#planOf('node_', () => new Plan('node_', NODE_FAMILIES));
     return this.#document(plan, 'instance', selection, format, false);
@@ -56,7 +57,7 @@ export class Exporter {
     const samples: Sample[] = [];
     try {
       page.length = 0;
-      // The first bytes leave before any node is read.
+      // The first bytes are sent before any node is read.
       if (own) yield Buffer.from(textOf([...this.#own(), ...boardFamilies(this.#told(looks))], format));
       for (const [i, board] of this.boards.entries()) {
         if (looks[i] instanceof NoBoard) continue;
@@ -91,7 +92,7 @@ export class Exporter {
         if (board.look(label) instanceof NoBoard) return undefined;
       }
     } catch (error) {
-      // It has gone since it was looked at: the next scrape says so.
+      // The board has disappeared since the look: the next scrape shows that.
       if (!(error instanceof NoBoard)) throw error;
     }
     return undefined;
@@ -107,7 +108,7 @@ export class Exporter {
     return plan;
   }
 
-  /** What is told of the exporter itself. */
+  /** Metrics about the exporter itself. */
   #own(): Small[] {
     const { user, system } = process.cpuUsage();
     const { scrapes, seconds } = this.done;

@@ -1,16 +1,19 @@
-// Writes samples as Prometheus reads them: the text format 0.0.4, and OpenMetrics 1.0.0. Family by family, a page at a time. Pure.
-// It writes no timestamps: with them a node that is dead would stay as it was for five minutes.
+// Writes samples in Prometheus's formats: text 0.0.4 and OpenMetrics 1.0.0, family by family, a page at a time. Pure.
+// Writes no timestamps: with them, a dead node would keep its values for five minutes.
 
 import type { Page } from '../common/page.js';
 import type { Family } from './family.js';
 import { escaped, type Format, headOf, type Line, type Plan } from './plan.js';
 import type { Sample } from './sample.js';
 
-/** Bytes of the longest number, and of what stands around it. */
+/** The length of the longest number, and of the characters around it, bytes. */
 const NUMBER_MOST = 32;
 const NEWLINE = 0x0a;
 
-/** Bytes of a page: many times the longest line, which is a name of ours, a node's, a cluster's and the release of a kernel, each escaped. */
+/**
+ * The size of a page: many times the longest line, which has a metric name, a node, a cluster and a kernel release,
+ * each escaped.
+ */
 export const PAGE_BYTES = 1 << 18;
 
 /** All blocks of the plan, each with the lines of all samples. */
@@ -21,7 +24,7 @@ export function* writeSamples(
   page: Page,
 ): Generator<Uint8Array> {
   for (const { head, lines } of plan.blocks) {
-    // Without samples a family is left out.
+    // A family without samples is left out.
     if (!lines.some(({ column }) => samples.some(sample => hasAny(sample, column)))) continue;
     if (page.room < head[format].length) yield* turn(page);
     page.part(head[format]);
@@ -39,13 +42,13 @@ function hasAny({ numbers, room, rows }: Sample, column: number): boolean {
   return false;
 }
 
-/** Gives what is written, so that there is room again. */
+/** Returns what is written, so that there is room again. */
 export function* turn(page: Page): Generator<Uint8Array> {
   yield page.written;
   page.length = 0;
 }
 
-/** Writes the line of as many nodes as there is room for, from that row on; the row to go on with. */
+/** Writes the lines of as many nodes as fit, from that row on; returns the row to continue with. */
 function writeLines(page: Page, { before, column, digits, label }: Line, sample: Sample, from: number): number {
   const { numbers, room, rows, names, starts, ends, labels, texts } = sample;
   const base = column * room;
@@ -64,7 +67,7 @@ function writeLines(page: Page, { before, column, digits, label }: Line, sample:
   return rows;
 }
 
-/** A family that is not of nodes: a few numbers, with their labels. */
+/** A family that is not about nodes: a few numbers with their labels. */
 export interface Small {
   readonly name: string;
   readonly type: Family['type'];
@@ -88,5 +91,5 @@ export function textOf(families: readonly Small[], format: Format): string {
     .join('');
 }
 
-/** What ends a document. */
+/** The end of a document. */
 export const END: Readonly<Record<Format, string>> = { text: '', openmetrics: '# EOF\n' };

@@ -1,5 +1,5 @@
-// What Prometheus is told of a node, and under which names: the families of /metrics. How each number is had stands in src/readings, and
-// there alone. It refuses text in labels that a node could choose at will, and anything whose series would come and go without a reason.
+// Metrics of nodes and their names: the families of /metrics. src/readings is the only place that says how each number
+// is computed. Refuses label texts that a node could choose freely, and series that would come and go without a reason.
 
 import { getter } from '../layout/codec.js';
 import { dictionary } from '../layout/dictionary.gen.js';
@@ -15,7 +15,7 @@ import type { Snapshot } from '../shm/reader.js';
 import type { Column, Family, Label, Series, Whose } from './family.js';
 import { escaped } from './plan.js';
 
-/** What is collected unless something else is asked for. */
+/** The collectors that are used by default. */
 export const DEFAULT_COLLECTORS = [
   'state',
   'reports',
@@ -30,14 +30,14 @@ export const DEFAULT_COLLECTORS = [
   'health',
   'receiver',
 ] as const;
-/** What must be asked for: of use to some, and many series. */
+/** The collectors that must be asked for: useful to some users, and with many series. */
 export const MORE_COLLECTORS = ['system', 'meminfo', 'interfaces', 'gpus'] as const;
 export const COLLECTORS = [...DEFAULT_COLLECTORS, ...MORE_COLLECTORS];
 export type Collector = (typeof COLLECTORS)[number];
 
 const { fields } = structs.report;
 
-/** What the contract or the table of readings says of it, as a sentence. */
+/** The description of it in the contract or the table of readings, as a sentence. */
 function helpOf({ about, source, name }: Pick<Reading, 'about' | 'source' | 'name'>): string {
   const [struct, inner] = source?.includes('.') ? source.split('.') : ['report', source];
   const meaning = dictionary.find(entry => entry.struct === struct && entry.field === inner)?.meaning;
@@ -51,15 +51,15 @@ export function known(name: string): Reading & { measure: Measure } {
   return reading as Reading & { measure: Measure };
 }
 
-/** How many digits behind the point tell all that there is to tell of a number of that unit, in its base unit. */
+/** The number of digits after the point that show a number of that unit exactly, in its base unit. */
 function digitsOf(size: number): number {
   return size >= 1 ? 0 : Math.round(-Math.log10(size));
 }
 
-/** Digits of what is made of several numbers. */
+/** The digits of a value computed from several numbers. */
 const MADE_DIGITS = 3;
 
-/** A column of a reading, in the base unit of what it measures: bytes, seconds, parts of 1. */
+/** A column from a reading, in the base unit of its quantity: bytes, seconds, fractions of 1. */
 export function columnOf({ measure, unit, name, source }: Reading & { measure: Measure }, of: Whose): Column {
   const isField = source !== undefined && !name.startsWith('rates.');
   return { measure: times(measure, unit.size), of, digits: isField ? digitsOf(unit.size) : MADE_DIGITS };
@@ -81,14 +81,14 @@ function gauge(name: string, reading: string, { help, of = 'live', digits, label
   return { name, type: 'gauge', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
 }
 
-/** What only grows, while a node is not booted. */
+/** A value that only increases until the node boots. */
 function counter(name: string, reading: string, { help, of = 'live', label }: More = {}): Family {
   const found = known(reading);
   const column = { ...columnOf(found, of), ...(label && { label }) };
   return { name: `${name}_total`, type: 'counter', help: help ?? helpOf(found), series: [{ labels: NONE, column }] };
 }
 
-/** Several series, each with a label of its own. */
+/** Several series with different labels. */
 function several(
   name: string,
   type: Family['type'],
@@ -100,7 +100,7 @@ function several(
   return { name, type, help, series };
 }
 
-/** A column that is not of the table of readings, whole numbers. */
+/** A column of whole numbers that does not come from the table of readings. */
 export function column(measure: Measure, of: Whose, more: Partial<Column> = {}): Column {
   return { measure, of, digits: 0, ...more };
 }
@@ -110,11 +110,11 @@ const ofState = (take: (snapshot: Snapshot, index: number) => number): Measure =
   take: ({ snapshot, index }) => take(snapshot as Snapshot, index),
 });
 
-// The links of one snapshot, asked for once.
+// The links of one snapshot, read once.
 let asked: Snapshot | undefined;
 let dark: ReadonlySet<number> = new Set();
 
-/** Whether the link by which its last report came is dark. */
+/** Whether the link of its last report is dark. */
 function isDark(snapshot: Snapshot, index: number): number {
   if (snapshot !== asked) {
     asked = snapshot;
@@ -309,7 +309,7 @@ const PRESSURE: readonly Family[] = [
 
 const DEVICES: string[] = [];
 
-/** How many devices were added: another number is another series, since their sum jumps. */
+/** The number of devices in the sum: another number makes another series, because the sum jumps. */
 export function devices(measure: Measure): Label {
   return cursor => {
     const count = measure.take(cursor);
@@ -330,7 +330,7 @@ const DISK: readonly Family[] = [
 
 type InterfaceCounter = Parameters<typeof counted>[0];
 
-/** What all interfaces counted together. */
+/** The sums over all interfaces. */
 function traffic(name: string, help: string, counter: InterfaceCounter): Family {
   const label = devices(devicesOf('net'));
   return {
@@ -341,7 +341,7 @@ function traffic(name: string, help: string, counter: InterfaceCounter): Family 
   };
 }
 
-/** What all RDMA ports counted together. */
+/** The sums over all RDMA ports. */
 function fabric(name: string, help: string, counter: InterfaceCounter): Family {
   const label = devices(devicesOf('fabric'));
   return {
@@ -364,7 +364,7 @@ const NETWORK: readonly Family[] = [
   fabric('errors', 'Errors of all RDMA ports.', 'errors'),
 ];
 
-// A GPU that is lost takes its errors out of the sum.
+// If a GPU is lost, its errors are missing from the sum.
 const ofGpus = { label: devices(field('gpu_count')) };
 
 const GPU: readonly Family[] = [
@@ -381,7 +381,7 @@ const GPU: readonly Family[] = [
 
 const POWER: readonly Family[] = [
   gauge('node_power_watts', 'power_node_w', { help: 'Power of the whole node.' }),
-  // Energy is told as power: a sender that starts anew begins its sums anew, and no rate over that would be true.
+  // Energy is exported as power: a restarted sender begins its sums again, and a rate across that would be wrong.
   gauge('node_cpu_power_watts', 'rates.energy_cpu_mj', { help: 'Power of all CPU packages.' }),
   gauge('node_memory_power_watts', 'rates.energy_dram_mj', { help: 'Power of all memory.' }),
   gauge('node_inlet_temperature_celsius', 'temp_inlet_dc', { help: 'Temperature of the inlet air.' }),
@@ -423,10 +423,10 @@ const HEALTH: readonly Family[] = [
   counter('node_throttle_events', 'throttle_events'),
 ];
 
-/** The release of the kernel of a report. */
+/** The kernel release of a report. */
 export const releaseOf = getter('report', 'os_release');
 
-/** What runs on a node: in one series, so that no other carries it. */
+/** The software of a node: labels of one series only, so that no other series carries them. */
 const info: Label = ({ view, report }) => {
   const arch = enums.arch[view.getUint8(report + fields.arch.offset)] ?? 'other';
   const version = view.getUint32(report + fields.agent_version.offset, true);
@@ -457,7 +457,7 @@ const SYSTEM: readonly Family[] = [
   }),
 ];
 
-/** Something of each entry of a list, a series each. */
+/** A value of each entry of a list, with a series each. */
 export function each(
   name: string,
   type: Family['type'],
@@ -489,7 +489,10 @@ export const ofInterface = (entry: number) => ({
     `device="${escaped(interfaceName(view, report + fields.net.offset + entry * structs.net_if.bytes))}",`) as Label,
 });
 
-/** Two series with the same labels would cost the whole scrape: of interfaces with one name the first is told. */
+/**
+ * Two series with the same labels would make the whole scrape fail: of interfaces with the same name the first one is
+ * exported.
+ */
 export function isRepeated({ view, report }: Cursor, entry: number): boolean {
   const nameAt = (i: number) => interfaceName(view, report + fields.net.offset + i * structs.net_if.bytes);
   for (let i = 0; i < entry; i++) if (nameAt(i) === nameAt(entry)) return true;
@@ -523,7 +526,7 @@ const GPUS: readonly Family[] = [
   perGpu('memory_total_bytes', 'Memory of the GPU.', 'mem_total_mib'),
 ];
 
-/** What is told of nodes, by collector; `receiver` tells nothing of them. */
+/** The metrics of nodes, by collector; `receiver` has none of them. */
 export const FAMILIES: Readonly<Record<Collector, readonly Family[]>> = {
   state: STATE,
   reports: REPORTS,

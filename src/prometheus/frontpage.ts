@@ -1,4 +1,5 @@
-// What a person sees who opens the exporter in a browser: where the metrics are, and how the boards are. One page without anything to load.
+// The page for a person who opens the exporter in a browser: where the metrics are, and the state of the boards. One
+// page that loads nothing else.
 
 import { NoBoard } from '../shm/reader.js';
 import type { Board } from './boards.js';

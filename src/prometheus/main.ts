@@ -1,4 +1,4 @@
-// The verb `prometheus`: serves boards to Prometheus, on the master: one scrape of it in the place of one of each node.
+// The verb `prometheus`: serves boards to Prometheus on the master: one scrape instead of one per node.
 
 import { once } from 'node:events';
 import { type Address, formatAddress } from '../common/addresses.js';
@@ -35,12 +35,12 @@ It listens on this machine only. For TLS and passwords, use a proxy. SIGTERM, SI
 
 type Options = ValuesOf<typeof verb>;
 
-/** The boards of the options. Throws a UsageError where two would be told of under one name. */
+/** The boards of the options. Throws a UsageError if two would have the same name. */
 export function boardsOf(verbName: string, { board, owner }: Pick<Options, 'board' | 'owner'>): Board[] {
   return distinct(verbName, board).map(({ name, path }) => new Board(name, path, owner));
 }
 
-/** The shards of the board as targets, each with a name of its own: without it they would share one `up`. */
+/** The shards of the board as targets, each with its own name: without it they would share one `up`. */
 function shardsOf({ query, host }: Question): Answer {
   const of = parseShards(query);
   if (host === '') throw new InputError('the request has no Host header, of which the targets are made; send one');
@@ -51,7 +51,7 @@ function shardsOf({ query, host }: Question): Answer {
   return { status: 200, type: 'application/json', body: `${JSON.stringify(groups)}\n` };
 }
 
-/** Answers one question. */
+/** Answers one request. */
 export function responder(exporter: Exporter, { nodeMetrics }: Pick<Options, 'nodeMetrics'>) {
   return (question: Question): Answer => {
     const { path, query, accept } = question;
@@ -86,7 +86,7 @@ export async function main(argv: string[]): Promise<number> {
   const { values: options } = parseVerb(verb, argv);
   const exporter = new Exporter(boardsOf(verb.name, options));
   const log = createLog(verb.name);
-  // SIGHUP too: the system would end half of a document as if it were a whole one.
+  // SIGHUP too: otherwise the system would close half of a document as if it were a whole one.
   const stop = onStop('SIGHUP');
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());

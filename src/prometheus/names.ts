@@ -1,15 +1,15 @@
-// The names of a board's nodes as labels, made once and kept: a scrape writes each of them for every reading. Follows a board that is
-// replaced, in which nodes may have other numbers, and keeps what was told of a node by its name.
+// The names of a board's nodes as labels, made once and kept: a scrape writes each of them for every reading. When a
+// board is replaced, nodes may have other numbers; what was kept of a node follows its name.
 
 import type { Roll } from '../shm/reader.js';
 import type { Kept } from './family.js';
 import { escaped } from './plan.js';
 
-/** Numbers that are kept of a node: eight CPU numbers, and when it booted. */
+/** The numbers that are kept of a node: eight CPU numbers, and the time of its boot. */
 const KEPT = 9;
 export const BOOT_TIME = 8;
 
-/** FNV-1a of the name, 32 bits: to which shard a node belongs stays the same whoever else comes and goes. */
+/** FNV-1a of the name, 32 bits: a node stays in its shard, whatever nodes are added or removed. */
 export function hashOf(name: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
@@ -19,21 +19,27 @@ export function hashOf(name: string): number {
 export class NodeNames {
   readonly names: string[] = [];
   hashes = new Uint32Array(0);
-  /** The labels of all nodes one behind the other, each `cluster="c",node="n"} `, and where each begins; one more: the end. */
+  /**
+   * The labels of all nodes one after another, each `cluster="c",node="n"} `, and the beginning of each; one more: the
+   * end.
+   */
   labels = new Uint8Array(0);
   starts = new Uint32Array(1);
-  /** What is kept of each node: its boot, and the highest of each of its numbers that was told. */
+  /** What is kept of each node: its boot, and the highest exported value of each number. */
   #boots = new Float64Array(0);
   #numbers = new Float64Array(0);
 
-  /** `opened`: which opening of the board they are of. `label`: under which the name stands. */
+  /** `opened`: the opening of the board that they belong to. `label`: the label of the name. */
   constructor(
     readonly label: 'node' | 'instance',
     readonly opened = -1,
     readonly cluster?: string,
   ) {}
 
-  /** The names of the board as it is now: these and those that are new, or others where another board has taken its place. */
+  /**
+   * The names of the board as it is now: the same object with new names added, or another one if the board was
+   * replaced.
+   */
   follow(opened: number, roll: Roll, cluster: string | undefined): NodeNames {
     const { length } = this.names;
     if (opened === this.opened && cluster === this.cluster && roll.count >= length) {
@@ -62,7 +68,7 @@ export class NodeNames {
     labels.set(this.labels);
     labels.set(Buffer.concat(bytes), this.labels.length);
     const [boots, numbers] = [new Float64Array(count), new Float64Array(count * KEPT)];
-    // Of no boot yet, and not of boot 0.
+    // The marker for no boot yet, which differs from boot 0.
     boots.fill(Number.NaN);
     boots.set(this.#boots);
     numbers.set(this.#numbers);
@@ -81,7 +87,7 @@ export class NodeNames {
     });
   }
 
-  /** What is to be told of that number of the node: the value, or what was told before in the same boot. */
+  /** The value to export for that number of the node: the new value, or the last one of the same boot. */
   keep(index: number, { which, how }: Kept, boot: number, value: number): number {
     const [boots, numbers] = [this.#boots, this.#numbers];
     const at = index * KEPT;
@@ -90,7 +96,7 @@ export class NodeNames {
       numbers.fill(Number.NaN, at, at + KEPT);
     }
     const before = numbers[at + which] as number;
-    // NaN is not greater than anything.
+    // A comparison with NaN is false.
     if (how === 'first' ? !Number.isNaN(before) : before > value) return before;
     numbers[at + which] = value;
     return value;

@@ -1,5 +1,5 @@
-// What of a node is told under node_exporter's names, at /node-metrics: what means the same there, and nothing else, with its types and
-// units. docs/grafana.md has what is left out, and why.
+// Metrics under node_exporter's names, at /node-metrics: only values with the same meaning there, with its types and
+// units. docs/grafana.md says what is left out, and why.
 
 import { getter } from '../layout/codec.js';
 import { enums, structs } from '../layout/layout.gen.js';
@@ -28,7 +28,7 @@ const memory = (name: string, reading: string) =>
 const vmstat = (name: string, reading: string) =>
   told(`vmstat_${name}`, 'untyped', `/proc/vmstat information field ${name}.`, reading);
 
-/** Which mean it is: of another number of CPUs it is another series, since it jumps. */
+/** The number of CPUs of the mean: another number makes another series, because the value jumps. */
 const MEANS: string[] = [];
 const cpusPresent = field('cpus_present');
 const meanOf: Label = cursor => {
@@ -37,10 +37,10 @@ const meanOf: Label = cursor => {
   return MEANS[cpus];
 };
 
-/** As many CPUs as there can be a mean of. */
+/** The largest number of CPUs that a mean can have. */
 const divisor: Measure = { take: cursor => taken(cpusPresent, cursor) };
 
-/** By the CPUs that the machine has: those that are online would come and go. */
+/** By the CPUs that the machine has, because the online ones come and go. */
 const cpuSeconds: readonly Series[] = CPU_KINDS.map((kind, which) => ({
   labels: `mode="${kind}",`,
   column: {
@@ -61,7 +61,7 @@ const slab: Measure = {
 const timeAt = (cursor: Cursor, name: 't_real_ns' | 't_boot_ns') =>
   nanoseconds(cursor, cursor.report + fields[name].offset) / 1e9;
 
-/** The clock of the node now, and not when it reported. */
+/** The clock of the node now, and not at its report. */
 const timeNow: Measure = {
   take: cursor => {
     const { snapshot, index } = cursor;
@@ -71,7 +71,7 @@ const timeNow: Measure = {
 const bootTime: Measure = { take: cursor => Math.round(timeAt(cursor, 't_real_ns') - timeAt(cursor, 't_boot_ns')) };
 
 const isUnsynchronized = bit('flags', 'clock_unsync');
-/** Known where the kernel was asked about its clock. */
+/** Known only if the kernel was asked about its clock. */
 const isSynchronized: Measure = { ...setOf('clock_offset_us'), take: cursor => 1 - isUnsynchronized.take(cursor) };
 
 const ALL_DISKS = 'device="all",';
@@ -103,7 +103,7 @@ const uname: Label = ({ view, report }) => {
   return `sysname="Linux",nodename="${escaped(name)}",machine="${machine}",release="${escaped(release)}",`;
 };
 
-/** Under these names, behind `node_`. */
+/** Under these names, after `node_`. */
 export const NODE_FAMILIES: readonly Family[] = [
   one('uname_info', 'gauge', 'Labeled system information as provided by the uname system call.', {
     // Without the set `system` the release is empty.

@@ -1,21 +1,21 @@
-// What is to be collected, put together once: which numbers are taken of each node, and the lines that are made of them.
+// The plan of a collection, made once: the numbers to read from each node, and the lines to make of them.
 
 import { structs } from '../layout/layout.gen.js';
 import type { Measure } from '../readings/measures.js';
 import { isMeasured } from '../shm/rates.js';
 import type { Column, Family, Kept, Label, Whose } from './family.js';
 
-/** A line of a family: what stands before the labels of the node, and which column holds its number. */
+/** A line of a family: the text before the node's labels, and the column of its number. */
 export interface Line {
   readonly before: Uint8Array;
   readonly column: number;
   readonly digits: number;
-  /** Which column of labels; -1: there is none. */
+  /** The column of its labels; -1: there is none. */
   readonly label: number;
 }
 
 export interface Block {
-  /** What stands above the lines, in each format. */
+  /** The text before the lines, in each format. */
   readonly head: Readonly<Record<Format, Uint8Array>>;
   readonly lines: readonly Line[];
 }
@@ -23,18 +23,20 @@ export interface Block {
 export type Format = 'text' | 'openmetrics';
 export const FORMATS: readonly Format[] = ['text', 'openmetrics'];
 
-/** The media type of each. */
+/** The media type of each format. */
 export const MEDIA_TYPES: Readonly<Record<Format, string>> = {
   text: 'text/plain; version=0.0.4; charset=utf-8',
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 };
 
-/** The text as the value of a label. */
+/** The text as a label value. */
 export function escaped(text: string): string {
   return text.replace(/[\\"\n]/g, character => (character === '\n' ? '\\n' : `\\${character}`));
 }
 
-/** What is written above the samples of a family. A counter of OpenMetrics has its _total in the samples alone. */
+/**
+ * The comments before the samples of a family. In OpenMetrics, only the samples of a counter have the suffix _total.
+ */
 export function headOf(name: string, type: Family['type'], help: string, format: Format): string {
   const family = format === 'openmetrics' && type === 'counter' ? name.replace(/_total$/, '') : name;
   const text = help
@@ -45,29 +47,29 @@ export function headOf(name: string, type: Family['type'], help: string, format:
   return `# HELP ${family} ${text}\n# TYPE ${family} ${word}\n`;
 }
 
-/** Nodes of which the same can be told: those in one kind of state whose reports have the same sets. */
+/** Nodes with the same possible values: the same class of states, and reports with the same sets. */
 export interface Kind {
   readonly columns: readonly number[];
   readonly labels: readonly number[];
 }
 
-/** Kinds that are kept: those of the nodes that are alike. */
+/** The kinds that are kept: one for all nodes that are alike. */
 const KINDS = 128;
 
 const { valid } = structs.report.fields;
 
-/** Of which nodes, by what is known of one: 0 nothing, 1 something, 2 it is heard, 3 it is live. */
+/** Which nodes, by what is known about one: 0 nothing, 1 something, 2 it is heard, 3 it is live. */
 const LEAST: Readonly<Record<Whose, number>> = { all: 0, known: 1, heard: 2, live: 3 };
 
 export class Plan {
   readonly blocks: readonly Block[];
   readonly takes: readonly Measure['take'][];
   readonly labels: readonly Label[];
-  /** Which columns are kept from going back, and as which. */
+  /** The columns that must not decrease, and under which number each is kept. */
   readonly kept: readonly (Kept | undefined)[];
-  /** By what columns are divided. */
+  /** The divisors of columns. */
   readonly per: readonly (Measure['take'] | undefined)[];
-  /** Whether anything is made of two reports. */
+  /** Whether any column needs two reports. */
   readonly hasRates: boolean;
   readonly #columns: readonly Column[];
   readonly #labelled: readonly number[];
@@ -78,7 +80,7 @@ export class Plan {
     const labels: Label[] = [];
     const labelled: number[] = [];
     const place = (label: Label, column: number) => {
-      // Columns of one label have it in common where they are told of the same nodes.
+      // Columns with the same label share its column if they are for the same nodes.
       const same = labels.findIndex(
         (known, i) => known === label && (columns[labelled[i] as number] as Column).of === columns[column]?.of,
       );
@@ -106,8 +108,8 @@ export class Plan {
   }
 
   /**
-   * What can be told of a node: `known` as in LEAST; its newest report is at `report` of the view, -1 for none; `moving`: there are two
-   * that can have rates.
+   * Which values a node can have: `known` as in LEAST; its newest report is at `report` of the view, -1 for none;
+   * `moving`: there are two reports that can have rates.
    */
   kindOf(known: number, view: DataView, report: number, moving: boolean): Kind {
     const low = report < 0 ? 0 : view.getUint32(report + valid.offset, true);

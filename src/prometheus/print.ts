@@ -1,4 +1,4 @@
-// The verb `metrics`: prints once what `beoboard prometheus` serves. Serves nobody, and waits for no board.
+// The verb `metrics`: prints once what `beoboard prometheus` serves. Serves no clients, and does not wait for a board.
 
 import { Failure, UsageError, usable } from '../common/failure.js';
 import { fold } from '../common/hostlists.js';

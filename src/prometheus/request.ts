@@ -1,4 +1,5 @@
-// Reads what a scrape asks for: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each wrong word is an InputError with a sentence.
+// Parses the parameters of a scrape: `?collect[]=cpu&nodes=LIST&k=1&of=8`. Each invalid word is an InputError with a
+// sentence.
 
 import { expand } from '../common/hostlists.js';
 import { didYouMean, InputError, nearest, quote } from '../common/text.js';
@@ -6,14 +7,14 @@ import { COLLECTORS, type Collector, DEFAULT_COLLECTORS } from './families.js';
 import type { Format } from './plan.js';
 import type { Selection } from './sample.js';
 
-/** Names that one request may ask for. */
+/** How many names one request may have. */
 const MOST_NAMES = 100_000;
-/** Shards that a board may be asked for in. */
+/** The largest number of shards of a board. */
 const MOST_SHARDS = 1024;
 
 const KNOWN = ['nodes', 'k', 'of'];
 
-/** What is to be told, and of whom. */
+/** What to export, and for which nodes. */
 export interface Scrape {
   readonly collectors: readonly Collector[];
   readonly selection: Selection;
@@ -27,7 +28,7 @@ export function collectorOf(text: string): Collector {
   throw new InputError(`${quote(text)} is not a collector; ${didYouMean(nearest(text, COLLECTORS), otherwise)}`);
 }
 
-/** In the order of the table, each once; without any the default ones. */
+/** The collectors in the order of the table, each once; without any, the default ones. */
 export function collectorsOf(names: readonly string[]): Collector[] {
   if (names.length === 0) return [...DEFAULT_COLLECTORS];
   const wanted = new Set(names.map(collectorOf));
@@ -54,7 +55,7 @@ function known(query: URLSearchParams, names: readonly string[]): void {
   }
 }
 
-/** What a scrape asks for; `collects`: it may choose from collectors. Throws an InputError. */
+/** What a scrape asks for; `collects`: it may choose collectors. Throws an InputError. */
 export function parseScrape(query: URLSearchParams, collects = true): Scrape {
   known(query, collects ? ['collect[]', ...KNOWN] : KNOWN);
   if (query.has('of') && !query.has('k')) throw new InputError('of is given without k; write k=1 to k=of as well');
@@ -63,18 +64,19 @@ export function parseScrape(query: URLSearchParams, collects = true): Scrape {
   const shards = whole(query, 'of', 1, MOST_SHARDS) ?? 1;
   const shard = whole(query, 'k', 1, shards);
   const lists = query.getAll('nodes');
-  // A list from outside never names a file of this machine. As one list: each for itself may be as long as all of them.
+  // A list from outside must never name a file of this machine. The lists are joined into one, because otherwise each
+  // could be as long as the limit for all.
   const names = lists.length === 0 ? undefined : new Set(expand(lists.join(','), MOST_NAMES));
   return { collectors: collectorsOf(query.getAll('collect[]')), selection: { names, shard: shard ?? 1, shards } };
 }
 
-/** How many shards `/sd` is asked for. Throws an InputError. */
+/** The number of shards that `/sd` is asked for. Throws an InputError. */
 export function parseShards(query: URLSearchParams): number {
   known(query, ['of']);
   return whole(query, 'of', 1, MOST_SHARDS) ?? 1;
 }
 
-/** The quality that a client gives to a media type; 0: it does not take it. */
+/** The quality value that a client gives to a media type; 0: it does not accept it. */
 function qualityOf(accept: string, type: string, version: (text: string | undefined) => boolean): number {
   let best = 0;
   for (const part of accept.split(',')) {
@@ -87,7 +89,7 @@ function qualityOf(accept: string, type: string, version: (text: string | undefi
   return best;
 }
 
-/** The format that the client likes best of those that there are; text where it does not say. */
+/** The available format that the client prefers; text if it does not say. */
 export function formatOf(accept: string): Format {
   const open = qualityOf(accept, 'application/openmetrics-text', text => text === undefined || text === '1.0.0');
   const plain = qualityOf(accept, 'text/plain', text => text === undefined || text === '0.0.4');

@@ -1,5 +1,5 @@
-// Takes the numbers of nodes off a board, once for a scrape: a column for each series, since the format wants all nodes of one family
-// together, and the board has all of a node together. Makes no objects for nodes.
+// Reads the numbers of nodes from a board, once for a scrape: a column for each series, because the format wants all
+// nodes of a family together, and the board has all values of a node together. Makes no objects for nodes.
 
 import { structs } from '../layout/layout.gen.js';
 import { Cursor } from '../readings/cursor.js';
@@ -8,28 +8,31 @@ import type { BoardReader } from '../shm/reader.js';
 import type { NodeNames } from './names.js';
 import type { Plan } from './plan.js';
 
-/** Which nodes are asked for: all, or those of these names, and of these those of one shard of so many. */
+/** The requested nodes: all, or those of these names; and of these, one shard of so many. */
 export interface Selection {
   readonly names?: ReadonlySet<string> | undefined;
-  /** From 1 on. */
+  /** Counted from 1. */
   readonly shard: number;
   readonly shards: number;
 }
 
 export const EVERYBODY: Selection = { shard: 1, shards: 1 };
 
-/** Nodes that are copied at a time: as many as stay in the cache. */
+/** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
 
-/** Samples' rooms that are kept: of one scrape at a time, mostly. */
+/** How many buffers are kept: mostly there is one scrape at a time. */
 const ROOMS = 2;
 
 const { boot_id } = structs.report.fields;
 
-/** What is known of a node in that state; see `Plan.kindOf`. */
+/** What is known about a node in that state; see `Plan.kindOf`. */
 const KNOWN = NUMBERED.map(state => (state === 'unknown' ? 0 : state === 'live' ? 3 : state === 'uncertain' ? 2 : 1));
 
-/** What samples are made of, kept from one scrape to the next: to ask the system for it anew costs as much as to fill it. */
+/**
+ * Buffers for samples, kept from one scrape to the next: getting new memory from the system costs as much as filling
+ * it.
+ */
 export class Rooms {
   readonly #free: { numbers: Float64Array; labels: Uint32Array }[] = [];
 
@@ -40,7 +43,7 @@ export class Rooms {
     return room as { numbers: Float64Array; labels: Uint32Array };
   }
 
-  /** The largest are kept. */
+  /** The largest buffers are kept. */
   give({ numbers, labels }: Sample): void {
     this.#free.push({ numbers, labels });
     this.#free.sort((a, b) => b.numbers.length - a.numbers.length);
@@ -48,11 +51,11 @@ export class Rooms {
   }
 }
 
-/** Numbers of some nodes: of row i in column c at `numbers[c * room + i]`; NaN: not known. */
+/** The numbers of some nodes: row i of column c is at `numbers[c * room + i]`; NaN: unknown. */
 export class Sample {
   rows = 0;
   readonly numbers: Float64Array;
-  /** For each column of labels, which of `texts`; likewise. */
+  /** For each column of labels, the index into `texts`; in the same layout. */
   readonly labels: Uint32Array;
   readonly texts: Uint8Array[] = [];
   /** The labels of the node of row i: from `starts[i]` to `ends[i]` of `names`. */
@@ -74,7 +77,7 @@ export class Sample {
   }
 }
 
-/** The numbers of rows that are wanted. */
+/** The numbers of the requested rows. */
 function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: Selection): Uint32Array {
   const rows = new Uint32Array(names.length);
   let count = 0;
@@ -87,9 +90,9 @@ function rowsOf({ names, hashes }: NodeNames, { names: wanted, shard, shards }: 
 }
 
 /**
- * Takes what the plan says of the nodes that are wanted; undefined where another board than the one of these names is there by now, or takes
- * its place meanwhile, unless `isLast` says that there is no other try.
- * Gives back the turn from time to time. Throws NoBoard.
+ * Reads the plan's values for the requested nodes; undefined if the board of these names was replaced before or
+ * meanwhile, unless `isLast` says that there is no further try. Yields to the event loop from time to time. Throws
+ * NoBoard.
  */
 export function* takeSample(
   reader: BoardReader,
@@ -104,9 +107,9 @@ export function* takeSample(
   let next = 0;
   let first = 0;
   for (const snapshot of reader.pieces(PIECE_NODES)) {
-    // All pieces are of the board of the first.
+    // All pieces are of the same board as the first one.
     if (first === 0 && reader.opened !== names.opened) return undefined;
-    // Another has taken its place: of the nodes that follow nothing would be known.
+    // The board was replaced: nothing would be known about the nodes that follow.
     if (snapshot.retired && !isLast) return undefined;
     const end = first + snapshot.count;
     for (; next < rows.length && (rows[next] as number) < end; next++)
@@ -118,11 +121,11 @@ export function* takeSample(
   return taker.sample;
 }
 
-/** Takes one node after the other. */
+/** Reads one node after another. */
 class Taker {
   readonly #cursor = new Cursor();
   readonly #texts = new Map<string, number>();
-  /** Those of the sample's labels: names that are added meanwhile come into others. */
+  /** The names for the sample's labels: names that are added meanwhile are stored elsewhere. */
   readonly #starts: Uint32Array;
 
   constructor(
@@ -133,7 +136,7 @@ class Taker {
     this.#starts = names.starts;
   }
 
-  /** The node of number `index` of the snapshot, which is number `node` of the board. */
+  /** Reads the node of number `index` of the snapshot, which is number `node` of the board. */
   take(snapshot: Parameters<Cursor['lay']>[0], index: number, node: number): void {
     const { plan, sample, names } = this;
     const cursor = this.#cursor;
@@ -152,7 +155,7 @@ class Taker {
       const keep = kept[column];
       if (keep !== undefined && !Number.isNaN(number)) number = names.keep(node, keep, bootOf(view, report), number);
       const divide = per[column];
-      // Where there is nothing to divide by there is no mean.
+      // Without a divisor there is no mean.
       numbers[column * room + row] = divide === undefined ? number : number / (divide(cursor) || Number.NaN);
     }
     for (let i = 0; i < labels.length; i++) {
@@ -172,8 +175,8 @@ class Taker {
 }
 
 /**
- * The boot of a report as a number that is another one for another boot: its 53 lowest bits suffice. NaN, which is like no other: the node
- * could not read its boot's id, so that nothing can be kept of it until the next boot.
+ * The boot of a report as a number that differs from boot to boot: its 53 lowest bits suffice. NaN, which equals
+ * nothing: the node could not read its boot id, so nothing can be kept for it.
  */
 function bootOf(view: DataView, report: number): number {
   const high = view.getUint32(report + boot_id.offset + 4, true) & 0x1fffff;
