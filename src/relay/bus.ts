@@ -1,4 +1,5 @@
-// The way to the servers of NATS: connects and stays connected, with what secrets it needs. Knows no message of ours.
+// The connection to the NATS servers: connects and stays connected, with the necessary credentials. Knows none of our
+// messages.
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -9,24 +10,24 @@ import type { Log } from '../common/log.js';
 import { InputError, oneLine } from '../common/text.js';
 import { endsTheSilent } from './patience.js';
 
-/** A message as it came. */
+/** A message as it arrived. */
 export interface Message {
   readonly subject: string;
   readonly data: Uint8Array;
-  /** Where an answer is wanted; empty: nowhere. */
+  /** The subject for the answer; empty: none is wanted. */
   readonly reply: string;
 }
 
 /** What relays and mirrors need of NATS, and no more. */
 export interface Bus {
-  /** What is published while this is false is lost. */
+  /** While this is false, whatever is published is lost. */
   readonly connected: boolean;
   publish(subject: string, data: Uint8Array, reply?: string): void;
-  /** Calls `act` with each message of the subject; the function ends it. */
+  /** Calls `act` for each message of the subject; returns a function that ends the subscription. */
   subscribe(subject: string, act: (message: Message) => void): () => void;
 }
 
-/** What the options say of servers and of who we are there. */
+/** The options about servers and credentials. */
 export interface BusOptions {
   readonly nats: readonly string[];
   readonly natsCreds?: string | undefined;
@@ -37,10 +38,10 @@ export interface BusOptions {
   readonly natsCertKey?: string | undefined;
 }
 
-/** The options of a verb that say how to get in at the servers. */
+/** The options of a verb about access to the servers. */
 export const NATS_OPTIONS = ['nats-creds', 'nats-nkey', 'nats-login', 'nats-ca', 'nats-cert', 'nats-cert-key'] as const;
 
-/** A server that is frozen is noticed after two pings; then another is tried four times a second, forever. */
+/** A frozen server is noticed after two pings; then another one is tried four times a second, indefinitely. */
 const STAYING: ConnectionOptions = {
   pingInterval: 1000,
   maxPingOut: 2,
@@ -48,7 +49,7 @@ const STAYING: ConnectionOptions = {
   maxReconnectAttempts: -1,
   reconnectTimeWait: 250,
   reconnectJitter: 100,
-  // Until it is connected for the first time we try again ourselves: it would keep to itself why it is not.
+  // We try the first connection ourselves, because the library would not report why it fails.
   waitOnFirstConnect: false,
   noEcho: true,
 };
@@ -61,7 +62,7 @@ function textOf(path: string): string {
   }
 }
 
-/** What proves who we are: one way at most. Files are read again for each connection. */
+/** The credentials: at most one kind. Files are read again for each connection. */
 async function authenticatorOf(options: BusOptions): Promise<Authenticator | undefined> {
   const { credsAuthenticator, nkeyAuthenticator, usernamePasswordAuthenticator } = await import(
     '@nats-io/transport-node'
@@ -70,7 +71,7 @@ async function authenticatorOf(options: BusOptions): Promise<Authenticator | und
   if ([natsCreds, natsNkey, natsLogin].filter(path => path !== undefined).length > 1)
     throw new InputError('--nats-creds, --nats-nkey and --nats-login exclude each other; give one');
   const encoded = (text: string) => new TextEncoder().encode(text);
-  // Its last line has to have an end.
+  // Its last line must end with a newline.
   if (natsCreds !== undefined) return credsAuthenticator(encoded(`${readSecret(natsCreds)}\n`));
   if (natsNkey !== undefined) return nkeyAuthenticator(encoded(readSecret(natsNkey).trim()));
   if (natsLogin === undefined) return undefined;
@@ -80,8 +81,9 @@ async function authenticatorOf(options: BusOptions): Promise<Authenticator | und
 }
 
 /**
- * Whether a certificate is of a server that was asked for. Of one that is given by its address the library tells TLS no name, and Node takes
- * "localhost" then: any of the addresses given will do, each is one of ours.
+ * Whether a certificate is valid for a server that was asked for. For a server that is given by its address, the
+ * library passes no name to TLS, and Node checks "localhost" then; any of the given addresses is accepted, because each
+ * belongs to us.
  */
 function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
   const hosts = servers.map(url => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
@@ -97,16 +99,16 @@ function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
 
 /** A bus that is connected sooner or later. */
 export interface Connection extends Bus {
-  /** Where it is connected now; empty: nowhere. */
+  /** The server that it is connected to now; empty: none. */
   readonly server: string;
-  /** Bytes that a message may have there; 0: not known. */
+  /** The longest message that this server accepts, bytes; 0: unknown. */
   readonly mostBytes: number;
   close(): Promise<void>;
 }
 
 /**
- * Connects in the background: whoever starts first waits for the other. Throws an InputError about files and options. `lost`
- * is called when messages may have been lost: with why.
+ * Connects in the background: relay, mirror and server may start in any order. Throws an InputError about files and
+ * options. `lost` is called, with a reason, when messages may have been lost.
  */
 export async function connectBus(
   name: string,
@@ -125,7 +127,7 @@ export async function connectBus(
     ...(natsCert !== undefined && { cert: textOf(natsCert) }),
     ...(natsCertKey !== undefined && { key: readSecret(natsCertKey) }),
   };
-  // Who asks for it gets no other connection: a server, or who speaks for it, would get the password in the clear.
+  // A user who asks for TLS never gets a connection without it: an impostor would get the password in plain text.
   const wantsTls = natsCa !== undefined || natsCert !== undefined || options.nats.some(url => url.startsWith('tls:'));
   const how: NodeConnectionOptions = {
     ...STAYING,
@@ -140,7 +142,7 @@ export async function connectBus(
   let closed = false;
   const subscriptions = new Map<symbol, { subject: string; act: (message: Message) => void; end?: () => void }>();
 
-  /** Servers that were looked at: whether they notice who has fallen silent. */
+  /** The servers that were tested for whether they notice a silent client. */
   const lookedAt = new Set<string>();
   const ending = new AbortController();
   const lookAt = async (server: string) => {
@@ -166,15 +168,15 @@ export async function connectBus(
   };
 
   /**
-   * A server is frozen, or cut off. The library would first wait until all is written that was sent to it, for a quarter of an hour where nothing is
-   * taken any more; so another connection is made, and that one is left to end when it can.
+   * A server is frozen or unreachable. The library would first wait until everything is sent, for a quarter of an hour
+   * if the server takes nothing; so another connection is made, and the old one ends when it can.
    */
   const abandon = (to: Nats) => {
     nats = undefined;
     connected = false;
     lost(`the server ${to.getServer()} does not answer`, false);
     void to.close().catch(() => undefined);
-    // What it has not taken is in memory until then, unless its socket can be had.
+    // Unsent data stay in memory until then, unless the socket can be destroyed.
     (to as unknown as { protocol?: { transport?: { discard?(): void } } }).protocol?.transport?.discard?.();
     void first();
   };
@@ -196,7 +198,7 @@ export async function connectBus(
       } else if (status.type === 'slowConsumer') lost('could not keep up with the messages', true);
       else if (status.type === 'error') {
         log.seldom('server', `the server says: ${status.error.message}`);
-        // It ends the connection of a slow consumer, and says why.
+        // The server ends the connection of a slow consumer, and says why.
         if (/slow consumer/i.test(status.error.message)) lost('the server closed the connection: too slow', true);
       }
     }
@@ -216,7 +218,7 @@ export async function connectBus(
         void lookAt(to.getServer());
         for (const wanted of subscriptions.values()) begin(to, wanted);
         void watch(to);
-        // Refused twice for who we are, it gives up; that may be put right at the server, or in a file of ours.
+        // After two refused logins the library gives up; but the login may be corrected on the server or in our file.
         void to.closed().then(error => {
           if (to !== nats) return;
           connected = false;
@@ -244,7 +246,7 @@ export async function connectBus(
       return nats?.info?.max_payload ?? 0;
     },
     publish(subject, data, reply) {
-      // Nothing waits for a server that is away: what it would get then is old.
+      // Nothing is kept for a server that is away: it would be outdated by then.
       if (!connected || nats === undefined) return;
       try {
         nats.publish(subject, data, reply === undefined ? {} : { reply });

@@ -1,5 +1,5 @@
-// A mirror: follows one of several masters by what their relays publish, and has it laid on a board of its own. The rules stand in
-// proto/relay-v1.md; what lays them down, in c/board_mirror.c. Holds no socket.
+// A mirror: follows one of several masters by the messages of their relays, and writes them to its own board.
+// proto/relay-v1.md has the rules; c/board_mirror.c writes the board. Holds no socket.
 
 import { type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '../common/log.js';
@@ -23,7 +23,7 @@ import {
   writePing,
 } from './relaywire.js';
 
-/** How often `step` is to be called, ms. */
+/** How often `step` must be called, ms. */
 export const STEP_MS = 100;
 const SECOND_NS = 1_000_000_000n;
 const UNHEARD_NS = 3n * SECOND_NS;
@@ -31,11 +31,14 @@ const UNHEARD_NS = 3n * SECOND_NS;
 const STALLED_NS = 3n * SECOND_NS;
 /** Another master must have had more nodes for so long before it is followed. */
 const BETTER_NS = 10n * SECOND_NS;
-/** So much later at most than when the relay took it is a batch laid: what waited longer is a gap. */
+/** A batch is accepted at most so much later than the relay made it: one that waited longer counts as a gap. */
 const WAITED_NS = 6n * SECOND_NS;
 const ASK_EVERY_NS = 150_000_000n;
 const LOOK_NS = SECOND_NS;
-/** Pings that may be under way, of all masters: at one a second each none is awaited for longer than it counts. */
+/**
+ * The number of unanswered pings of all masters: at one a second each, a ping stays until its answer would no longer
+ * count.
+ */
 const MOST_UNDER_WAY = 64;
 
 export interface MasterKey {
@@ -47,40 +50,40 @@ export interface MirrorSettings {
   readonly path: string;
   readonly site: string;
   readonly cluster: string;
-  /** By the names of their subjects, and the keys by which they are trusted. */
+  /** The masters by the names in their subjects, and the keys that verify them. */
   readonly masters: readonly MasterKey[];
   readonly capacity: number;
-  /** Undefined: the relays are trusted, and tags are not looked at. */
+  /** Undefined: the relays are trusted, and signatures are not verified. */
   readonly trust?: Trust | undefined;
   readonly log: Log;
 }
 
-/** What is known of one master. */
+/** What is known about one master. */
 interface Master {
   readonly index: number;
   readonly name: string;
   readonly key: KeyObject;
   readonly subject: string;
-  /** Undefined: none was ever heard. */
+  /** Undefined: it was never heard. */
   run: bigint | undefined;
   pings: Pings;
-  /** What its last pong said. */
+  /** The contents of its last pong. */
   said: { nodes: number; listenedNs: bigint; stalled: boolean; board: bigint };
   /** When its index was last asked for. */
   indexAskedNs: bigint;
-  /** Since when it has had more nodes than the one that is followed; 0n: it has not. */
+  /** Since when it has had more nodes than the followed master; 0n: it has not. */
   betterNs: bigint;
 }
 
 export interface FollowerCounts {
-  /** Batches that were laid, gaps, and messages that were not trusted or could not be read. */
+  /** Counters: batches that were written, gaps, and messages that were not trusted or invalid. */
   batches: number;
   gaps: number;
   refused: number;
   boards: number;
 }
 
-/** Limits of a board on which nothing was laid yet: those that receivers have by default. */
+/** The limits of a board on which nothing was written yet: the defaults of receivers. */
 const NO_LIMITS = { uncertainAfterNs: 4_500_000_000n, silentAfterNs: 10_500_000_000n, instance: 0n };
 
 export class Follower {
@@ -92,19 +95,19 @@ export class Follower {
   readonly #inbox: string;
   readonly #mirror: Mirror;
   readonly #ends: (() => void)[] = [];
-  /** Nonces that were sent and not answered yet: to whom, and when. */
+  /** Nonces that were sent and not answered yet: to which master, and when. */
   readonly #underWay = new Map<string, { master: Master; askedNs: bigint }>();
   #followed: Master | undefined;
   #endFollowing: () => void = () => undefined;
-  /** The board of the master that is laid; undefined: none yet. */
+  /** The master's board that is written now; undefined: none yet. */
   #board: bigint | undefined;
-  /** What the board of ours was made by. */
+  /** What our board was made from. */
   #limits = NO_LIMITS;
-  /** The sequence that the next batch must have; undefined: any, and it is a gap. */
+  /** The sequence number that the next batch must have; undefined: any, and it counts as a gap. */
   #next: number | undefined;
   /** The first batch after the last gap. */
   #stretch = 0;
-  /** Both clocks went on since the board was begun. */
+  /** Whether both clocks have kept running since the board was begun. */
   #steady = true;
   #pingedNs = 0n;
   #askedNs = 0n;
@@ -113,12 +116,12 @@ export class Follower {
   #indexAt: bigint | undefined;
   #path = '';
   #taken = false;
-  /** Bit n: master n was heard when it was last looked at. */
+  /** Bit n: master n was heard at the last check. */
   #heard = 0;
 
   /**
-   * Makes the board, which says that nothing is known yet. `inbox`: what the subjects begin with on which answers come. Throws an
-   * Error whose message is one line for people.
+   * Makes the board, which says that nothing is known yet. `inbox`: the beginning of the subjects for answers. Throws
+   * an Error whose message is one line for people.
    */
   constructor(settings: MirrorSettings, bus: Bus, inbox: string, now: () => bigint = monotonicNs) {
     this.#settings = settings;
@@ -142,7 +145,7 @@ export class Follower {
       this.#ends.push(bus.subscribe(`${master.subject}.index`, message => this.#onIndex(master, message)));
   }
 
-  /** The master that is followed; undefined: none. */
+  /** The followed master; undefined: none. */
   get followed(): string | undefined {
     return this.#followed?.name;
   }
@@ -157,17 +160,20 @@ export class Follower {
     return this.#masters.filter(master => this.#isHeard(master, now)).map(({ name }) => name);
   }
 
-  /** What goes wrong at the board's path; empty: nothing. `taken`: another process has it. */
+  /** What is wrong at the board's path; empty: nothing. `taken`: another process has it. */
   get trouble(): { why: string; taken: boolean } {
     return { why: this.#path, taken: this.#taken };
   }
 
-  /** Messages may have been lost; `slow`: because we did not keep up, so that asking at once would only add to it. */
+  /**
+   * Messages may have been lost; `slow`: because we did not keep up, so that a request at once would only make it
+   * worse.
+   */
   lost(slow: boolean): void {
     this.#gap(slow ? BigInt(Math.round(1e9 + Math.random() * 4e9)) : 0n);
   }
 
-  /** Goes on for a step: every `STEP_MS`. */
+  /** One step: to be called every `STEP_MS`. */
   step(): void {
     const now = this.#now();
     if (now - this.#pingedNs >= SECOND_NS) this.#ping(now);
@@ -214,7 +220,7 @@ export class Follower {
       this.#refuse('pong', `an answer for ${master.name} is not signed with its key`);
       return;
     }
-    // Each nonce may be answered by two runs, once each: it goes when it is too old.
+    // Two runs may answer the same nonce, once each; so it is kept until it is too old.
     if (head.run !== master.run) {
       if (this.#isHeard(master, answeredNs)) return;
       master.run = head.run;
@@ -241,7 +247,7 @@ export class Follower {
     return this.#isHeard(master, now) && !master.said.stalled;
   }
 
-  /** Follows another master where that is better: see proto/relay-v1.md, Several masters. */
+  /** Switches to another master if it is better: see proto/relay-v1.md, Several masters. */
   #choose(now: bigint): void {
     const current = this.#followed;
     let best: Master | undefined;
@@ -279,7 +285,7 @@ export class Follower {
     for (const other of this.#masters) other.betterNs = 0n;
     this.#endFollowing();
     this.#followed = master;
-    // The board of the other stands, and says that nothing is known, until there is something to lay on a new one.
+    // The old master's board stays, marked as unknown, until there are data for a new one.
     this.#board = undefined;
     this.#next = undefined;
     this.#endFollowing = this.#bus.subscribe(`${master.subject}.batch`, message => this.#onBatch(master, message));
@@ -305,7 +311,7 @@ export class Follower {
     };
   }
 
-  /** Begins another board. False: it cannot be had now; nothing is laid then. */
+  /** Begins another board. Returns false if that is not possible now; then nothing is written. */
   #renew(limits: typeof NO_LIMITS, keepAges = false): boolean {
     const now = this.#now();
     this.#next = undefined;
@@ -323,7 +329,7 @@ export class Follower {
     this.counts.boards++;
     this.#path = '';
     this.#steady = true;
-    // Before the first verdict: who is called silent by this master may be heard by another.
+    // Before the first verdict: a node that is silent for this master may be heard by another.
     this.#heard = 0;
     this.#review(now);
     return true;
@@ -338,7 +344,7 @@ export class Follower {
     if (!this.#renew(this.#limits)) this.#board = undefined;
   }
 
-  /** Which relays are heard; nobody who is claimed by one of them is silent. */
+  /** Notes which relays are heard; a node that one of them reports as heard is not silent. */
   #review(now: bigint): void {
     let heard = 0;
     for (const master of this.#masters) {
@@ -358,7 +364,10 @@ export class Follower {
     this.#indexAt = now + waitNs;
   }
 
-  /** Nothing that was placed by the pings before is where it was: the board is begun anew with the first batch after the next ping. */
+  /**
+   * The places in time that came from earlier pings are wrong: the board is begun again with the first batch after the
+   * next ping.
+   */
   #stoodStill(): void {
     if (!this.#steady) return;
     this.#steady = false;
@@ -374,7 +383,7 @@ export class Follower {
 
   // ---- batches ----
 
-  /** The head of a message that counts: of the run that was heard, and signed. Undefined: it does not. */
+  /** The head of a valid message: from the run that was heard, and signed. Undefined: it is not valid. */
   #believe(master: Master, kind: 'batch' | 'index', { subject, data }: Message, now: bigint): Head | undefined {
     const head = readHead(data, kind);
     if (head === undefined) {
@@ -394,9 +403,9 @@ export class Follower {
     const head = this.#believe(master, 'batch', message, now);
     const ping = master.pings.best(now);
     if (head?.sequence === undefined || ping === undefined) return;
-    // Again, or late: what it held was laid, or is told as a gap.
+    // A repeated or late batch: its contents were written already, or counted as a gap.
     if (this.#next !== undefined && head.sequence < this.#next) return;
-    // What waited for long came through a queue: its heartbeats are as old, and stamps would be placed too badly.
+    // A batch that waited for long was in a queue: its heartbeats are as old, and its stamps would be too inaccurate.
     const span = head.taken_ns - ping.relayNs;
     if (span < -WAITED_NS || span > WAITED_NS) {
       this.#gap(0n);
@@ -444,7 +453,7 @@ export class Follower {
     this.#next = head.sequence + 1;
   }
 
-  /** Whether the master has other limits than the board was made with. */
+  /** Whether the master's limits differ from those that the board was made with. */
   #haveChanged({ uncertain_after_ns, silent_after_ns }: Board): boolean {
     return uncertain_after_ns !== this.#limits.uncertainAfterNs || silent_after_ns !== this.#limits.silentAfterNs;
   }
@@ -460,12 +469,12 @@ export class Follower {
       return;
     }
     if (head.board !== this.#board || !this.#steady || this.#next === undefined) return;
-    // Batches that it names have not come, though they were sent before it.
+    // Batches that the index counts on have not arrived, although they were sent before it.
     if (head.sequence >= this.#next) {
       this.#gap(0n);
       return;
     }
-    // Of before the gap: what was missed may be missing from it.
+    // The index is from before the gap: it may lack what was missed.
     if (head.sequence < this.#stretch - 1) return;
     if (this.#mirror.index(unsigned(message.data), now) !== OUTCOME.taken)
       this.#refuse('malformed', `an index of ${master.name} cannot be read`);

@@ -1,4 +1,4 @@
-// The verb `relay`: publishes a master's board by NATS.
+// The verb `relay`: publishes a master's board through NATS.
 
 import { once } from 'node:events';
 import { Failure, usable } from '../common/failure.js';
@@ -29,7 +29,7 @@ export const verb = defineVerb({
 
 const LOOK_MS = 1000;
 
-/** The cluster of the board, as soon as there is one; undefined: it was told to end before. */
+/** The cluster of the board, as soon as there is a board; undefined: the program was told to end before. */
 async function clusterOf(path: string, owner: number | string | undefined, log: Log, stop: AbortSignal) {
   for (;;) {
     const opened = tryBoard(path, owner);
@@ -49,7 +49,7 @@ async function clusterOf(path: string, owner: number | string | undefined, log: 
   }
 }
 
-/** What is wrong, or where it publishes, in one line. */
+/** One line that says what is wrong, or where it publishes. */
 function statusLine(relay: Relay, bus: Connection, subject: string): string {
   if (!bus.connected) return `${subject}: no server is reached`;
   if (!relay.runs) return `${subject}: waits until no other relay of this name is heard`;

@@ -1,4 +1,4 @@
-// The verb `mirror`: a board of one's own that is a mirror of a master's, wherever NATS reaches.
+// The verb `mirror`: a local board that mirrors a master's board, wherever NATS reaches.
 
 import { once } from 'node:events';
 import { Failure, usable } from '../common/failure.js';
@@ -39,10 +39,10 @@ export const verb = defineVerb({
     'Every command that reads a board can read the mirror. It follows one of the masters in --trust at a time, and takes states from it: a node is silent if that master says so, and uncertain if another master hears it. It changes masters, and starts a new board, when the master has been unheard for 3 s or is stalled, or when another has had a tenth more nodes for 10 s. beoboard receive and forget do not accept its board. Answers are sent to _INBOX_NAME, where NAME is --name. With --key-file, the cluster key, each report must carry a valid signature of its node and be newer than the last; whoever has this file can send reports for every node. SIGTERM and SIGINT stop it; the board stays, and its nodes are unknown.',
 });
 
-/** As many as the marks of a board have room for. */
+/** As many as the board's mirror fields can hold. */
 const MOST_MASTERS = 6;
 
-/** What goes wrong, or whom it follows, in one line. */
+/** One line that says what is wrong, or which master it follows. */
 function statusLine(follower: Follower, bus: Connection, cluster: string): string {
   if (!bus.connected) return `mirror of ${cluster}: no server is reached`;
   const { followed, heard, trouble, mirror } = follower;
@@ -113,7 +113,7 @@ export async function main(argv: string[]): Promise<number> {
     if (mirror.full > full)
       log.seldom('full', 'the master has more nodes than there is room for; give a higher --capacity');
     full = mirror.full;
-    // Those of a board that was begun anew are counted from 0.
+    // The counters of a new board begin at 0.
     if (mirror.unproved > unproved)
       log.seldom(
         'unproved',

@@ -1,5 +1,6 @@
-// For how long a server of NATS is patient with a client that has fallen silent: by a connection of our own that never answers. As long as a server
-// does not notice a frozen client, it does not notice a frozen neighbour. Speaks what it must of NATS' protocol, and no message of ours.
+// How soon a NATS server disconnects a silent client, measured by a connection of our own that never answers: a server
+// that does not notice a frozen client does not notice a frozen server either. Speaks the necessary part of NATS'
+// protocol, and none of our messages.
 
 import { once } from 'node:events';
 import { connect, isIP, type Socket } from 'node:net';
@@ -7,9 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import type { Authenticator } from '@nats-io/transport-node';
 
-/** With `ping_interval: "1s"` and `ping_max: 2` a server ends who is silent after 4 s; with a busy machine's lateness. */
+/**
+ * With `ping_interval: "1s"` and `ping_max: 2` a server disconnects a silent client after 4 s; more time is allowed for
+ * a busy machine.
+ */
 const PATIENT_MS = 7000;
-/** And afterwards it has so long to show that it was not itself that stood still. */
+/** Afterwards it has so long to show that it was not frozen itself. */
 const ANSWER_MS = 3000;
 const MOST_BYTES = 65_536;
 
@@ -20,7 +24,7 @@ export interface Way {
   readonly authenticator: Authenticator | undefined;
 }
 
-/** What has come on a connection so far, and whether it has ended. */
+/** What has arrived on a connection so far, and whether it has ended. */
 class Heard {
   text = '';
   ended = false;
@@ -41,7 +45,7 @@ class Heard {
     });
   }
 
-  /** Until that has come, the connection has ended, or so many ms are over. */
+  /** Waits until that has arrived, the connection has ended, or so many ms have passed. */
   async until(wanted: RegExp, ms: number, stop: AbortSignal): Promise<RegExpExecArray | undefined> {
     let act = () => {};
     const woken = new Promise<void>(resolve => {
@@ -58,8 +62,8 @@ class Heard {
 }
 
 /**
- * Whether the server ends a connection within seconds that says nothing. Undefined: that could not be found out, since it was not reached,
- * does not let us in, or stood still itself. Takes up to ten seconds, and never throws.
+ * Whether the server ends a silent connection within seconds. Undefined: unknown, because the server was not reached,
+ * refused the login, or was frozen itself. Takes up to ten seconds, and never throws.
  */
 export async function endsTheSilent(
   { server, tls, authenticator }: Way,

@@ -1,30 +1,30 @@
-// What is known of another machine's CLOCK_MONOTONIC by pings: bounds, and whether one of both stood still. Pure; why it suffices stands in
-// proto/relay-v1.md, Time. All times in ns.
+// Bounds for another machine's CLOCK_MONOTONIC from pings, and whether one of the two clocks stood still. Pure;
+// proto/relay-v1.md, Time, has the proof. All times in ns.
 
-/** A ping that was answered: asked and answered by our clock, and the other's between the two. */
+/** An answered ping: the times of request and answer by our clock, and the other clock's time between them. */
 export interface Answered {
   readonly askedNs: bigint;
   readonly relayNs: bigint;
   readonly answeredNs: bigint;
 }
 
-/** The rates of two clocks differ by less than one in so many. */
+/** The rates of two clocks differ by less than one part in so many. */
 const RATE = 1000n;
-/** A ping counts for so long. */
+/** For how long a ping counts. */
 export const PING_COUNTS_NS = 3_000_000_000n;
-/** And not at all if its answer took longer. */
+/** A ping whose answer took longer does not count at all. */
 export const PING_MOST_NS = 500_000_000n;
-/** What rounding and a moment's slewing may make. */
+/** The allowance for rounding and for slewing within a moment. */
 const SLACK_NS = 10_000_000n;
 
 const drift = (span: bigint) => (span < 0n ? -span : span) / RATE;
 
-/** Not before it, by our clock, was that time of the other's. */
+/** The other clock's time was not before this time of ours. */
 export function lowerBound({ askedNs, relayNs }: Answered, timeNs: bigint): bigint {
   return askedNs - (relayNs - timeNs) - drift(relayNs - timeNs);
 }
 
-/** And not after. */
+/** And not after this one. */
 export function upperBound({ answeredNs, relayNs }: Answered, timeNs: bigint): bigint {
   return answeredNs - (relayNs - timeNs) + drift(relayNs - timeNs);
 }
@@ -36,14 +36,14 @@ export class Pings {
   #answered: Answered[] = [];
   #heardNs: bigint | undefined;
 
-  /** When the newest that was answered was asked; undefined: none. */
+  /** When the newest answered ping was sent; undefined: there is none. */
   get heardNs(): bigint | undefined {
     return this.#heardNs;
   }
 
   /**
-   * Takes one more. False: its bounds have nothing in common with those of the last, so that one of both clocks stood still; then
-   * only this one counts.
+   * Adds a ping. Returns false if its bounds contradict those of the last one, so that one of the clocks stood still;
+   * then only this ping counts.
    */
   add(ping: Answered): boolean {
     const last = this.#answered.at(-1);
@@ -53,14 +53,14 @@ export class Pings {
         ping.askedNs <= upperBound(last, ping.relayNs) + SLACK_NS);
     if (!agrees) this.#answered = [];
     this.#answered.push(ping);
-    // Asked, not answered: what says that it lives is no older than the question.
+    // The time of the request and not of the answer: the proof that the relay lives is no newer than the request.
     this.#heardNs = ping.askedNs;
     return agrees;
   }
 
-  /** The one whose bounds are closest, of those that count; undefined: none does, and the relay is not heard. */
+  /** The ping with the closest bounds among those that count; undefined: there is none, and the relay is not heard. */
   best(nowNs: bigint): Answered | undefined {
-    // The last is kept in any case: it tells whether a clock stood still meanwhile.
+    // The last one is kept in any case: it shows whether a clock stood still meanwhile.
     this.#answered = this.#answered.filter(
       (ping, i, { length }) => i === length - 1 || nowNs - ping.askedNs <= PING_COUNTS_NS,
     );
@@ -71,7 +71,7 @@ export class Pings {
     return best;
   }
 
-  /** Nothing that was answered before counts any more: a clock stood still. */
+  /** A clock stood still: earlier pings do not count any more. */
   forget(): void {
     this.#answered = [];
     this.#heardNs = undefined;

@@ -1,5 +1,5 @@
-// A relay: reads a master's board, and publishes what changes on it, signed. The rules stand in proto/relay-v1.md. Holds no socket, and never
-// writes a board.
+// A relay: reads a master's board and publishes its changes, signed. proto/relay-v1.md has the rules. Holds no socket,
+// and never writes to a board.
 
 import { createHash, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { Log } from '../common/log.js';
@@ -27,18 +27,18 @@ import {
   writePong,
 } from './relaywire.js';
 
-/** From one sweep to the next, ms: with the time that it takes itself no batch waits for more than 50. */
+/** The time from one sweep to the next, ms: together with the time of a sweep, no batch waits for more than 50 ms. */
 export const SWEEP_MS = 40;
 const INDEX_EVERY_NS = 5_000_000_000n;
-/** An index is sent no more often, whoever asks. */
+/** The shortest time between two indexes, however many mirrors ask. */
 const INDEX_LEAST_NS = 1_000_000_000n;
-/** What is sent again in a second, bytes. */
+/** The most that is sent again per second, bytes. */
 const ASKED_RATE = 4_000_000;
-/** Pings that are answered in a second: more would only cost CPU. */
+/** How many pings are answered per second: more would only cost CPU. */
 const PINGS_A_SECOND = 200;
-/** Whether the board is still at its path is looked at as often. */
+/** How often the relay checks that the board is still at its path. */
 const LOOK_NS = 1_000_000_000n;
-/** A run of the same name has to be unheard for so long before another begins. */
+/** Another run with the same name must have been silent for so long before this one begins. */
 const UNHEARD_NS = 3_000_000_000n;
 const PING_EVERY_NS = 500_000_000n;
 
@@ -50,7 +50,7 @@ export function monotonicNs(): bigint {
   return words[CLOCK.monotonic] ?? 0n;
 }
 
-/** A board that is being carried. */
+/** A board that is being published. */
 interface Carried {
   readonly mapping: BoardMapping;
   readonly harvest: Harvest;
@@ -61,15 +61,15 @@ interface Carried {
 export interface RelayOptions {
   readonly path: string;
   readonly owner: number | string | undefined;
-  /** What the subjects begin with. */
+  /** The beginning of the subjects. */
   readonly subject: string;
-  /** The cluster of which it is. */
+  /** The cluster of the board. */
   readonly cluster: string;
   readonly key: KeyObject;
   readonly log: Log;
 }
 
-/** What is counted, for who watches. */
+/** Counters for monitoring. */
 export interface RelayCounts {
   batches: number;
   bytes: number;
@@ -84,14 +84,14 @@ function randomId(): bigint {
   return randomBytes(8).readBigUInt64LE();
 }
 
-/** What a board says of itself, without a sweep; undefined: it was cut short. */
+/** The board's header without a sweep; undefined: the file was cut short. */
 export function headerOf(mapping: BoardMapping): Decoded<'board_header'> | undefined {
   const buffer = new Uint8Array(mapping.nodeBytes(0));
   mapping.into(buffer);
   return mapping.snapshot(0) ? decode('board_header', new DataView(buffer.buffer, LOOK.bytes), 0) : undefined;
 }
 
-/** A number that names a board's file: another file has another. A board that goes back is another one, too: `salt`. */
+/** A number that identifies the board's file. A board whose clock goes back counts as another one: `salt`. */
 function boardIdOf(header: Decoded<'board_header'>, salt: number): bigint {
   const { master_boot_id, created_real_ns, index_seed, lock_inode } = header;
   const text = [master_boot_id, created_real_ns, index_seed, lock_inode, salt].join(' ');
@@ -117,7 +117,7 @@ export class Relay {
   #indexWanted = true;
   #sweptNs = 0n;
   #pings = { left: PINGS_A_SECOND, ns: 0n };
-  /** Waiting for another run of our name to be unheard, since when it is; undefined: this one runs. */
+  /** Since when it waits for another run of our name to fall silent; undefined: this run publishes. */
   #waitingNs: bigint | undefined;
   #rivalNs = 0n;
   #pingedNs = 0n;
@@ -143,17 +143,17 @@ export class Relay {
     return this.#waitingNs === undefined;
   }
 
-  /** Why there is nothing to carry; empty: there is. */
+  /** Why there is nothing to publish; empty: there is something. */
   get why(): string {
     return this.#why;
   }
 
-  /** What the mirrors know it by. */
+  /** The name by which mirrors know it. */
   get run(): bigint {
     return this.#run;
   }
 
-  /** Goes on for a step: every `SWEEP_MS`. */
+  /** One step: to be called every `SWEEP_MS`. */
   step(): void {
     const now = this.#now();
     this.#lookForRivals(now);
@@ -170,7 +170,7 @@ export class Relay {
 
   #lookForRivals(now: bigint): void {
     if (!this.#bus.connected) {
-      // Where nothing can be heard, nothing is unheard.
+      // While nothing can be heard, the silence of another run proves nothing.
       if (this.#waitingNs !== undefined) this.#waitingNs = now;
       return;
     }
@@ -185,7 +185,7 @@ export class Relay {
     if (this.#rivalNs !== 0n) this.#options.log.info('the other relay of this name has been silent for 3 s: starts');
   }
 
-  /** A run of ours has a number of its own, also after it has given way to another. */
+  /** Each run has its own number, also after it has given way to another one. */
   #begin(): void {
     this.#run = randomId();
     this.#sequence = 0;
@@ -196,7 +196,7 @@ export class Relay {
     this.#lookedNs = 0n;
   }
 
-  /** An answer to our own ping is another relay's: what we publish is not sent to us. */
+  /** An answer to our own ping comes from another relay: NATS does not send us what we publish. */
   #onRival({ data }: Message): void {
     const head = readHead(data, 'pong');
     if (head === undefined || head.run === this.#run) return;
@@ -214,7 +214,7 @@ export class Relay {
         `another relay publishes ${this.#options.subject}: waits until it has been silent for 3 s`,
       );
     } else if (head.run < this.#run) {
-      // Both have begun, each unheard by the other: one gives way, and both know which.
+      // Both runs have begun without hearing each other: the rule makes one of them give way, and both know which.
       this.#waitingNs = now;
       this.#options.log.warn(`another relay also publishes ${this.#options.subject}: stops until that one is silent`);
     }
@@ -265,7 +265,7 @@ export class Relay {
     this.#carried = undefined;
   }
 
-  /** The board to be swept over now, if there is one. */
+  /** The board to sweep now, if there is one. */
   #board(now: bigint): Carried | undefined {
     if (now - this.#lookedNs >= LOOK_NS) {
       this.#lookedNs = now;
@@ -293,7 +293,7 @@ export class Relay {
     const thorough = sinceIndex >= INDEX_EVERY_NS || (this.#indexWanted && sinceIndex >= INDEX_LEAST_NS);
     const { harvest } = carried;
     const board = boardOf(this.#scratch);
-    // Before anything of the board is loaded.
+    // This is read before anything else of the board.
     const taken = this.#now();
     if (!harvest.begin(thorough, this.#allow(now), board)) {
       this.#close();
@@ -326,14 +326,14 @@ export class Relay {
       break;
     }
     const { state: flags } = decode('relay_board', new DataView(board.buffer, board.byteOffset, BOARD_BYTES), 0);
-    // Its successor stands at the path already.
+    // Its successor is at the path already.
     if (((flags >> BigInt(bits.board_state.retired)) & 1n) === 1n) {
       this.#close();
       this.#lookedNs = 0n;
     }
   }
 
-  /** Bytes that may be sent again in this sweep, by the time since the last. */
+  /** How many bytes may be sent again in this sweep, by the time since the last one. */
   #allow(now: bigint): number {
     const elapsed = Math.min(0.1, Number(now - this.#sweptNs) / 1e9);
     this.#sweptNs = now;
@@ -395,7 +395,7 @@ export class Relay {
         board: carried?.id ?? 0n,
         bootId: carried?.bootId ?? 0n,
         sequence: this.#sequence,
-        // The last that is taken: what it takes to look was before.
+        // The last request that is answered: the time for the look-up was counted before.
         takenNs: this.#now(),
       },
       {

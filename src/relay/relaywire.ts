@@ -1,5 +1,5 @@
-// The messages between relay and mirror, as proto/relay-v1.md has them: subjects, heads, signatures, and the small messages whole. Pure: bytes
-// in, objects out, and back. Entries of batches and of indexes are C's.
+// The messages between relay and mirror, as in proto/relay-v1.md: subjects, heads, signatures, and the small messages
+// completely. Pure: bytes in, objects out, and back. C makes and reads the entries of batches and indexes.
 
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { type Decoded, decode, type StructName } from '../layout/codec.js';
@@ -12,20 +12,20 @@ export const BOARD_BYTES = structs.relay_board.bytes;
 const INDEX_BYTES = structs.relay_index.bytes;
 export const INDEXED_BYTES = structs.relay_indexed.bytes;
 export const SIGNATURE_BYTES = 64;
-/** No message is longer: max_payload of a server is 1 MB where nobody says otherwise. */
+/** The longest message: by default, max_payload of a server is 1 MB. */
 export const MOST_BYTES = 400_000;
-/** Records that are asked for at a time. */
+/** How many records one request may ask for. */
 export const MOST_ASKED = 500;
-/** Records in a part of an index. */
+/** How many records one part of an index has. */
 export const INDEX_PART = 20_000;
 const NONCE_BYTES = structs.relay_ping.fields.nonce.count;
 
-/** Whether that may be the name of a site, a cluster or a master: it is a word of a subject. */
+/** Whether it can be the name of a site, a cluster or a master, which is a word of a subject. */
 export function isRelayName(text: string): boolean {
   return /^[a-z0-9_-]{1,32}$/.test(text);
 }
 
-/** Of a name that is not a name of a subject, `_`: of a board without a cluster. */
+/** A name that cannot be a word of a subject becomes `_`: that of a board without a cluster. */
 export function subjectOf(site: string, cluster: string, master: string): string {
   return `beoboard.v1.${site}.${cluster}.${master}`;
 }
@@ -54,7 +54,7 @@ function write(
   }
 }
 
-/** What a signed message says of itself. */
+/** The head of a signed message. */
 export interface Envelope {
   readonly run: bigint;
   readonly board: bigint;
@@ -63,7 +63,7 @@ export interface Envelope {
   readonly takenNs: bigint;
 }
 
-/** Writes a head; `length`: of the whole message, its signature too. */
+/** Writes a head; `length`: of the whole message including its signature. */
 export function writeHead(bytes: Uint8Array, kind: Kind, length: number, of: Envelope): void {
   write(viewOf(bytes), 'relay_head', 0, {
     magic: constants.relay.magic,
@@ -78,7 +78,7 @@ export function writeHead(bytes: Uint8Array, kind: Kind, length: number, of: Env
   });
 }
 
-/** What is signed: never the message itself, so that no length of it matters. */
+/** The signed bytes: never the message itself, so that its length does not matter. */
 function digestOf(subject: string, signed: Uint8Array): Buffer {
   return createHash('sha256').update(subject).update('\0').update(signed).digest();
 }
@@ -89,7 +89,7 @@ export function signMessage(message: Uint8Array, subject: string, key: KeyObject
   message.set(sign(null, digestOf(subject, message.subarray(0, at)), key), at);
 }
 
-/** Whether a message of that subject was signed with the other half of this key. */
+/** Whether a message of that subject was signed with the secret half of this key. */
 export function isSigned(message: Uint8Array, subject: string, key: KeyObject): boolean {
   const at = message.length - SIGNATURE_BYTES;
   return at >= 0 && verify(null, digestOf(subject, message.subarray(0, at)), key, message.subarray(at));
@@ -106,7 +106,7 @@ const LEAST: Readonly<Partial<Record<Kind, number>>> = {
   pong: structs.relay_pong.bytes,
 };
 
-/** The head of a signed message of that kind; undefined: it is none. Its signature is not looked at. */
+/** The head of a signed message of that kind; undefined: it is not one. The signature is not verified here. */
 export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'): Head | undefined {
   if (message.length < HEAD_BYTES + (LEAST[kind] ?? 0) + SIGNATURE_BYTES) return undefined;
   const head = decode('relay_head', viewOf(message), 0);
@@ -114,22 +114,22 @@ export function readHead(message: Uint8Array, kind: 'batch' | 'index' | 'pong'):
   return enums.relay_kind[head.kind] === kind && head.length === message.length ? head : undefined;
 }
 
-/** What the board says of itself in a batch of which the head was read. */
+/** The board's part of a batch whose head was read. */
 export function readBoard(message: Uint8Array): Board {
   return decode('relay_board', viewOf(message), HEAD_BYTES);
 }
 
-/** The same of an index. */
+/** The same for an index. */
 export function readIndex(message: Uint8Array): Index {
   return decode('relay_index', viewOf(message), HEAD_BYTES);
 }
 
-/** A place for messages that are made by C: aligned to 8 bytes, with room for the longest. */
+/** A buffer for messages that C makes: aligned to 8 bytes, with room for the longest one. */
 export function scratch(): Uint8Array {
   return new Uint8Array(new ArrayBuffer(MOST_BYTES));
 }
 
-/** Where the entries of a batch go; what the board says of itself goes before them. */
+/** The place for the entries of a batch, after the board's part. */
 export function entriesOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(HEAD_BYTES + BOARD_BYTES, bytes.length - SIGNATURE_BYTES);
 }
@@ -140,7 +140,7 @@ export function indexedOf(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(HEAD_BYTES + INDEX_BYTES, bytes.length - SIGNATURE_BYTES);
 }
 
-/** Finishes a batch of which board and entries are written; a copy, signed. */
+/** Completes a batch whose board part and entries are written; returns a signed copy. */
 export function finishBatch(
   bytes: Uint8Array,
   subject: string,
@@ -156,7 +156,7 @@ export function finishBatch(
   return message;
 }
 
-/** A part of an index, but for its evidence: that is in a board as `begin` of the harvest wrote it. */
+/** The board's part of an index, except its evidence: that is in the board as `begin` of the harvest wrote it. */
 export interface IndexPart {
   readonly number: number;
   readonly part: number;
@@ -167,7 +167,7 @@ export interface IndexPart {
   readonly linksWell: bigint;
 }
 
-/** Finishes a part of an index of which the entries are written, likewise. `board`: of the sweep that it is of. */
+/** Completes a part of an index whose entries are written, likewise. `board`: from the same sweep. */
 export function finishIndex(
   bytes: Uint8Array,
   subject: string,
@@ -207,14 +207,14 @@ function isOf(struct: 'relay_ping' | 'relay_ask', kind: Kind, message: Uint8Arra
   return magic === constants.relay.magic && version === constants.relay.version && enums.relay_kind[which] === kind;
 }
 
-/** The nonce of a ping; undefined: it is none. */
+/** The nonce of a ping; undefined: it is not a ping. */
 export function readPing(message: Uint8Array): Uint8Array | undefined {
   if (message.length !== structs.relay_ping.bytes || !isOf('relay_ping', 'ping', message)) return undefined;
   const { offset, count } = structs.relay_ping.fields.nonce;
   return message.slice(offset, offset + count);
 }
 
-/** What a relay answers to a ping. `subject`: of the ping. */
+/** A relay's answer to a ping. `subject`: of the ping. */
 export function writePong(
   nonce: Uint8Array,
   subject: string,
@@ -242,7 +242,7 @@ export function readPong(message: Uint8Array): Pong {
   return { ...pong, nonceText: Buffer.from(pong.nonce).toString('hex') };
 }
 
-/** Asks for records by their numbers, at most 500; without any for the index. */
+/** A request for records by their numbers, at most 500; without numbers, for the index. */
 export function writeAsk(run: bigint, board: bigint, numbers: Uint32Array): Uint8Array {
   const count = Math.min(numbers.length, MOST_ASKED);
   const message = new Uint8Array(structs.relay_ask.bytes + 4 * count);
@@ -265,7 +265,7 @@ export interface Ask {
   readonly numbers: Uint32Array;
 }
 
-/** Undefined: it is none, or asks for too much. */
+/** Undefined: it is not a request, or asks for too much. */
 export function readAsk(message: Uint8Array): Ask | undefined {
   if (!isOf('relay_ask', 'ask', message)) return undefined;
   const view = viewOf(message);

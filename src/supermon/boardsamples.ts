@@ -1,4 +1,4 @@
-// A board as elements of an answer: for each node how it is, and of those that are heard what was asked for.
+// A board as elements of an answer: the state of each node, and the requested values of the nodes that are heard.
 
 import { Page } from '../common/page.js';
 import { Cursor } from '../readings/cursor.js';
@@ -8,9 +8,12 @@ import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { CATEGORIES, type Category, type Instances, MOST_VARIABLES, STATE, takeOne } from './categories.js';
 import { atom } from './expressions.js';
 
-/** Nodes that are copied at a time: as many as stay in the cache. */
+/** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
-/** A page, and what one element takes at most: a name of 64 bytes twice, in quotes, and 8 GPUs or as many interfaces. */
+/**
+ * The size of a page, and of the longest element: a name of 64 bytes twice, in quotes, and 8 GPUs or as many
+ * interfaces.
+ */
 const PAGE_BYTES = 1 << 16;
 const ELEMENT_BYTES = 4096;
 
@@ -19,9 +22,9 @@ const bytes = (text: string) => Buffer.from(text, 'latin1');
 const NIL = bytes('nil');
 const ONE = bytes('((nr 1)');
 
-/** How a node is, as it stands in each of its elements. */
+/** The state of a node, as written in each of its elements. */
 const STATES = NUMBERED.map(state => bytes(` ${state} `));
-/** Of these the numbers are of now. */
+/** The states whose numbers are current. */
 const HEARD = NUMBERED.map(state => state === 'live' || state === 'uncertain');
 
 const REPORTS = ofRecord('accepted');
@@ -35,7 +38,7 @@ function number(page: Page, value: number): void {
   else page.decimal(value, 0);
 }
 
-/** Writes elements of one node after the other. */
+/** Writes the elements of one node after another. */
 class Writer {
   readonly page = new Page(PAGE_BYTES);
   readonly #cursor = new Cursor();
@@ -43,11 +46,11 @@ class Writer {
 
   constructor(
     readonly mask: number,
-    /** What stands before the names of its nodes. */
+    /** The prefix of its nodes' names. */
     readonly before: string,
   ) {}
 
-  /** The node of that number, whole pages as they get full. */
+  /** Writes the node of that number; returns whole pages as they fill. */
   *node(snapshot: Snapshot, index: number, name: string): Generator<Uint8Array> {
     const cursor = this.#cursor;
     const { states, ages } = snapshot.overview;
@@ -102,7 +105,7 @@ class Writer {
   #category({ name, one, each }: Category, called: Uint8Array, state: number, age: number): void {
     const cursor = this.#cursor;
     if (one !== undefined) {
-      // What was not measured is not told.
+      // A value that was not measured is left out.
       if (takeOne(one, cursor, this.#numbers) === 0) return;
       this.#head(called, name, state, age);
       this.page.part(ONE);
@@ -140,7 +143,7 @@ class Writer {
 export class BoardSamples {
   readonly reader: BoardReader;
 
-  /** `name`: what its nodes are called by, where there are several boards. */
+  /** `name`: the prefix of its nodes, if there are several boards. */
   constructor(
     readonly name: string | undefined,
     readonly path: string,
@@ -159,7 +162,7 @@ export class BoardSamples {
     }
   }
 
-  /** How many nodes are on it; why that cannot be said, where there is no board. */
+  /** How many nodes are on it; or why there is no board. */
   count(): number | NoBoard {
     try {
       return this.reader.roll().states.length;

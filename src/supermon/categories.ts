@@ -1,37 +1,37 @@
-// What is told of a node under which category: its bit, its variables, and how their numbers are had. Supermon's own categories first, then
-// ours. The program in C on a node tells the same by the same names (c/mon/samples.c): a test holds them against each other.
+// The values of a node by category: the category's bit, its variables, and how to get their numbers. Supermon's own
+// categories first, then ours. The C program on a node uses the same names (c/mon/samples.c); a test compares the two.
 
 import type { Cursor } from '../readings/cursor.js';
 import { entriesOf, entryReadings, isEntry } from '../readings/entries.js';
 import { field, type Measure, map, taken } from '../readings/measures.js';
 
-/** A second has a hundred jiffies, in all that the kernel tells. */
+/** The kernel reports a second as a hundred jiffies everywhere. */
 const MS_PER_JIFFY = 10;
 /** The kernel's own fixed point: a load of 1 is 2^11. */
 const LOAD_ONE = 2048;
 
-/** One thing that is told: its name, and its number. */
+/** One variable: its name and its number. */
 export type Variable = readonly [name: string, measure: Measure];
 
-/** What is told of each of several: interfaces, GPUs. */
+/** Variables of things that a node has several of: interfaces, GPUs. */
 export interface Instances {
-  /** How many there are to look at, and whether there is one of that number. */
+  /** How many places there are, and whether the place of that number is used. */
   count(cursor: Cursor): number;
   is(cursor: Cursor, entry: number): boolean;
-  /** Its name; undefined: it goes by its number. */
+  /** Its name; undefined: it has a number only. */
   name?(cursor: Cursor, entry: number): string;
   readonly variables: readonly (readonly [name: string, take: (cursor: Cursor, entry: number) => number])[];
 }
 
 export interface Category {
   readonly name: string;
-  /** Its bit in the mask that may stand before S. */
+  /** Its bit in the mask that may precede S. */
   readonly mask: number;
   readonly one?: readonly Variable[];
   readonly each?: Instances;
 }
 
-/** How the node is, which is told of every node; and of servers. */
+/** The state of a node, which every node has; and of servers. */
 export const STATE = { name: 'beostate', mask: 0x100, variables: ['state', 'age_ms', 'reports', 'lost'] } as const;
 export const SERVER = { name: 'server', mask: 0x8000, variables: ['nodes', 'cpu_us'] } as const;
 
@@ -54,7 +54,7 @@ const several = (list: 'net' | 'gpu', fields: readonly (readonly [name: string, 
   variables: fields.map(([name, of]) => [name, entry(`${list}.${of}`)] as const),
 });
 
-/** All but STATE and SERVER, in the order in which they are told. */
+/** All except STATE and SERVER, in the order in which they are written. */
 export const CATEGORIES: readonly Category[] = [
   {
     name: 'cpuinfo',
@@ -105,7 +105,7 @@ export const CATEGORIES: readonly Category[] = [
   },
   {
     name: 'avenrun',
-    // The one bit that a published client settles.
+    // The only bit that a published client fixes.
     mask: 0x40,
     one: [
       ['avg1', load('load1_c')],
@@ -180,7 +180,7 @@ export const CATEGORIES: readonly Category[] = [
   },
 ];
 
-/** Numbers of one category, in the order of its variables; how many of them are known. */
+/** The numbers of one category, in the order of its variables; returns how many of them are known. */
 export function takeOne(variables: readonly Variable[], cursor: Cursor, into: Float64Array): number {
   let known = 0;
   for (let i = 0; i < variables.length; i++) {
@@ -191,5 +191,5 @@ export function takeOne(variables: readonly Variable[], cursor: Cursor, into: Fl
   return known;
 }
 
-/** The most variables that a category has. */
+/** The largest number of variables of a category. */
 export const MOST_VARIABLES = Math.max(...CATEGORIES.map(({ one, each }) => (one ?? each?.variables ?? []).length));

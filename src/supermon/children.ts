@@ -1,5 +1,5 @@
-// Other servers of this protocol, whose answers are part of ours: asked when we are, each over one connection that stays open. One that is
-// silent, loops or says what cannot be taken is told of, and its nodes are unknown.
+// Other servers of this protocol, whose answers are part of ours: each is asked when we are asked, over one connection
+// that stays open. A server that is silent, loops, or sends an invalid answer is reported, and its nodes are unknown.
 
 import { connect, type Socket } from 'node:net';
 import { type Address, formatAddress } from '../common/addresses.js';
@@ -7,34 +7,40 @@ import { whyNotReached } from '../common/connecting.js';
 import { SERVER, STATE } from './categories.js';
 import { atom, atomsOf, BadExpression, type Expression, Scanner } from './expressions.js';
 
-/** For how long a server without others may be quiet while it answers, ms; each level below it may for as long. */
+/**
+ * For how long a server without children may send nothing while it answers, ms; each level below it may take as long
+ * again.
+ */
 const PATIENCE_MS = 1000;
-/** In how many times as long the answer has to be whole. */
+/** In how many times that time the answer must be complete. */
 const MOST_PATIENCE = 10;
-/** From one try to the next while one is silent, ms. */
+/** The time between two attempts while a server is silent, ms. */
 const AGAIN_MS = 1000;
-/** How long an answer may be. */
+/** The limits of an answer. */
 interface Bounds {
   readonly bytes: number;
   readonly elements: number;
 }
-/** Some times what 10,000 nodes are: of each a dozen elements, 1.2 KB in all. */
+/** Several times what 10,000 nodes need: each has a dozen elements, 1.2 KB in all. */
 const OF_SAMPLES: Bounds = { bytes: 64 << 20, elements: 1 << 20 };
-/** It is kept. Some times what 1,000 servers are: of each a dozen elements, 1 KB in all. */
+/** This answer is kept. Several times what 1,000 servers need: each has a dozen elements, 1 KB in all. */
 const OF_SCHEMAS: Bounds = { bytes: 16 << 20, elements: 1 << 18 };
-/** How many names of its nodes are kept, and how long each may be, bytes: what another server takes of our memory. */
+/**
+ * How many names of its nodes are kept, and how long each may be, bytes: this limits the memory that another server can
+ * take.
+ */
 const MOST_NODES = 1 << 17;
 const MOST_NAME = 256;
 /** How many levels of servers there may be below one. */
 export const MOST_LEVELS = 8;
 
-/** What is told of servers, and not of nodes. */
+/** The category about servers, which is not about nodes. */
 const NO_NODES: ReadonlySet<string> = new Set([SERVER.name, 'error']);
 
-/** Why nothing of it is served; undefined: it is. */
+/** Why nothing of it is served; undefined: it is served. */
 export type Trouble = 'silent' | 'loop' | 'deep' | 'bad' | undefined;
 
-/** What a child has said of itself, and of those below it. */
+/** What a child has reported about itself and the servers below it. */
 interface Schema {
   readonly expression: Expression;
   /** How many levels of servers are below it. */
@@ -48,7 +54,7 @@ class Line {
 
   constructor(readonly address: Address) {}
 
-  /** The answer. Throws what is wrong with it or with the line, which is closed then. */
+  /** The answer. Throws an error about the answer or the connection, which is closed then. */
   ask(question: string, patience: number, bounds: Bounds): Promise<Expression> {
     const asked = this.#last.then(() => this.#ask(question, patience, bounds));
     this.#last = asked.catch(() => undefined);
@@ -104,16 +110,16 @@ class Line {
 }
 
 export class Child {
-  /** As it is told of. */
+  /** The name under which it is reported. */
   readonly name: string;
   trouble: Trouble = 'silent';
   /** What is wrong, in words. */
   why = 'it was not asked yet';
   #schema: Schema | undefined;
-  /** The nodes that it had told of last, in expressions: of these nothing is known while it is silent. */
+  /** The nodes in its last answer, as expressions: they are unknown while it is silent. */
   #nodes = new Set<string>();
   readonly #line: Line;
-  /** One question of a kind at a time, for all who ask. */
+  /** One question of each kind at a time, for all clients. */
   readonly #asked = new Map<number, Promise<Expression | undefined>>();
   readonly #timer: NodeJS.Timeout;
   #isTrying = false;
@@ -121,7 +127,7 @@ export class Child {
 
   constructor(
     readonly address: Address,
-    /** Our own name: who tells of it loops. */
+    /** Our own name: a child that reports it loops back to us. */
     readonly us: string,
     readonly onChange: (child: Child) => void,
   ) {
@@ -135,7 +141,7 @@ export class Child {
     return (this.#schema?.levels ?? 0) + 1;
   }
 
-  /** What it says that it tells, and what those below it do. */
+  /** What it and the servers below it say that they serve. */
   get schema(): Expression | undefined {
     return this.trouble === undefined ? this.#schema?.expression : undefined;
   }
@@ -144,7 +150,7 @@ export class Child {
     return this.#nodes.size;
   }
 
-  /** Asks who it is, and whom it asks. Whether it can be asked more. */
+  /** Asks for its name and its children. Returns whether it can be asked for more. */
   async meet(): Promise<boolean> {
     if (this.#isTrying) return this.trouble === undefined;
     this.#isTrying = true;
@@ -174,7 +180,9 @@ export class Child {
     return trouble === undefined;
   }
 
-  /** Its answer, whole and as it came; undefined: it is in trouble, and `unknown` has what is to be told instead. */
+  /**
+   * Its answer, complete and unchanged; undefined: it is in trouble, and `unknown` has the elements to send instead.
+   */
   sample(mask: number): Promise<Expression | undefined> {
     const asked = this.#asked.get(mask) ?? this.#sample(mask).finally(() => this.#asked.delete(mask));
     this.#asked.set(mask, asked);
@@ -194,7 +202,7 @@ export class Child {
     }
   }
 
-  /** `all`: it tells of each of its nodes; else only of those of which it has what was asked for. */
+  /** `all`: the answer has each of its nodes; otherwise only nodes that have the requested values. */
   #remember(expression: Expression, all: boolean): void {
     const nodes = all ? new Set<string>() : this.#nodes;
     let last: string | undefined;
@@ -207,7 +215,10 @@ export class Child {
     this.#nodes = nodes;
   }
 
-  /** What stands for its answer while there is none, whatever was asked for: that it is in trouble, and that nothing is known of its nodes. */
+  /**
+   * What is sent while there is no answer, whatever was asked for: that it is in trouble, and that nothing is known
+   * about its nodes.
+   */
   *unknown(): Generator<string> {
     yield `(${atom(this.name)} ${SERVER.name} ${this.trouble ?? 'silent'} -1 ((nr 1) ${this.#nodes.size} nil))\n`;
     for (const node of this.#nodes) yield `(${node} ${STATE.name} unknown -1 ((nr 1) unknown nil nil nil))\n`;

@@ -1,4 +1,4 @@
-// The answers: boards of this machine and what other servers said, put together without loss.
+// The answers: boards of this machine and the answers of other servers, joined without loss.
 
 import { NoBoard } from '../shm/reader.js';
 import type { BoardSamples } from './boardsamples.js';
@@ -8,12 +8,12 @@ import type { Command, Reply } from './conversation.js';
 import { atom, type Expression } from './expressions.js';
 
 const PIECE_BYTES = 1 << 16;
-/** What is kept of other servers' answers, all clients together, bytes: some times what 10,000 nodes are. */
+/** How much of other servers' answers is kept for all clients together, bytes: several times what 10,000 nodes need. */
 const MOST_HELD = 256 << 20;
-/** What an element takes beside its bytes: where it begins and ends. */
+/** What an element takes besides its bytes: its beginning and end. */
 const ELEMENT_BYTES = 40;
 
-/** Bytes of another answer without its outer parentheses, some at a time. */
+/** The bytes of another answer without its outer parentheses, in pieces. */
 function* inner({ bytes, elements }: Expression): Generator<Uint8Array> {
   const [first, last] = [elements[0], elements.at(-1)];
   if (first === undefined || last === undefined) return;
@@ -34,7 +34,7 @@ function* pieces(lines: Iterable<string>): Generator<Uint8Array> {
   if (piece !== '') yield Buffer.from(piece);
 }
 
-/** CPU time of this server since its start, µs. */
+/** The CPU time of this server since its start, µs. */
 function cpuUs(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -42,13 +42,13 @@ function cpuUs(): number {
 
 const hex = (mask: number) => `0x${mask.toString(16)}`;
 
-/** Another server, and what it will answer; undefined: it is in trouble. */
+/** Another server and its coming answer; undefined: it is in trouble. */
 interface Asked {
   readonly child: Child;
   readonly answer: Promise<Expression | undefined>;
 }
 
-/** Answers of other servers for as long as some client has not taken them; several may be given the same one. */
+/** Answers of other servers, until all clients have read them; several clients may share one. */
 class Held {
   readonly #holders = new Map<Expression, number>();
   bytes = 0;
@@ -77,12 +77,12 @@ export class Concentrator {
     readonly name: string,
     readonly boards: readonly BoardSamples[],
     readonly children: readonly Child[],
-    /** Called when more is kept for clients than may be: one of them has to go. */
+    /** Called when too much is kept for clients: one of them must be disconnected. */
     readonly makeRoom: () => void = () => undefined,
     readonly mostHeld = MOST_HELD,
   ) {}
 
-  /** What is kept of other servers' answers that clients have not taken yet, bytes. */
+  /** How much of other servers' answers is kept for clients that have not read it yet, bytes. */
   get held(): number {
     return this.#held.bytes;
   }
@@ -124,7 +124,7 @@ export class Concentrator {
   }
 
   async *#sample(mask: number): AsyncGenerator<Uint8Array> {
-    // Others are at work while our own boards are read.
+    // The other servers work while we read our own boards.
     const asked = this.children.map(child => ({ child, answer: child.sample(mask) }));
     const held: Expression[] = [];
     let isOver = false;
@@ -160,7 +160,7 @@ export class Concentrator {
         trouble = 'no-board';
       }
     }
-    // What is wrong is told whatever was asked for.
+    // Trouble is reported whatever was asked for.
     if ((mask & SERVER.mask) !== 0 || trouble !== 'ok')
       yield Buffer.from(`(${atom(this.name)} ${SERVER.name} ${trouble} 0 ((nr 1) ${nodes} ${cpuUs()}))\n`);
     for (const { child, answer } of asked) {

@@ -1,35 +1,35 @@
-// What clients say, word by word, and answers to them as fast as they read: bounded in clients, in words and in patience. Connections stay
-// open for command after command.
+// Parses the commands of clients word by word, and sends answers as fast as they read, with limits on clients, words
+// and times. Connections stay open for further commands.
 
 import { createServer, type Server, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Address } from '../common/addresses.js';
 import { listenAt } from '../common/listening.js';
 
-/** Clients at once. One more, and the one that has been quiet for the longest goes. */
+/** Clients at once. With one more, the client that has been quiet for longest is disconnected. */
 const MOST_CLIENTS = 256;
-/** For how long a client may take nothing of its answer, ms. */
+/** For how long a client may read nothing of its answer, ms. */
 const PATIENCE_MS = 10_000;
-/** In how many times as long it has to have taken all of an answer: what it takes slowly is kept for it. */
+/** In how many times that time it must have read the whole answer, because the unread rest is kept for it. */
 const MOST_PATIENCE = 10;
-/** How much may be said between two commands, bytes: white space and quotes take time, too. */
+/** How many bytes may come between two commands: white space and quotes take time, too. */
 const MOST_IDLE = 4096;
-/** How long a word may be, bytes. */
+/** The longest word, bytes. */
 const MOST_WORD = 64;
 
-/** What a client wants: the schema, a sample of what the mask has, or something that there is not. */
+/** The request of a client: the schema, a sample of the mask's values, or something unknown. */
 export type Command =
   | { readonly kind: 'schema' }
   | { readonly kind: 'sample'; readonly mask: number }
   | { readonly kind: 'bad'; readonly word: string };
 
-/** Everything. */
+/** The mask for everything. */
 export const WHOLE = 0xffff_ffff;
 
 const WORD = /^(?:#|(0x[0-9a-f]{1,8})?S)(?:\\?n)?$/i;
 const END = /^\\?n$/;
 
-/** The command that a word is. Lisp's reader makes "Sn" of "S\n", and its printer puts that in quotes. */
+/** The command of a word. Lisp's reader makes "Sn" of "S\n", and its printer puts that in quotes. */
 export function commandOf(word: string): Command {
   const match = WORD.exec(word);
   if (match === null || word.startsWith('s')) return { kind: 'bad', word };
@@ -37,13 +37,13 @@ export function commandOf(word: string): Command {
   return { kind: 'sample', mask: match[1] === undefined ? WHOLE : Number(match[1]) >>> 0 };
 }
 
-/** Takes what a client says apart into words: white space and quotes stand between them, and mean nothing. */
+/** Splits a client's input into words: white space and quotes separate them, and have no other meaning. */
 export class Words {
   #word = '';
-  /** Whether a command was taken whose word may not be over: clients need not end their lines. */
+  /** Whether a command was accepted before its word ended: clients need not send a newline. */
   #taken = false;
 
-  /** The words in what has come; undefined: one that is too long, with which no client can be served any further. */
+  /** The words in the input; undefined: a word is too long, and the client cannot be served any more. */
   take(text: string): string[] | undefined {
     const words: string[] = [];
     const end = () => {
@@ -56,7 +56,7 @@ export class Words {
       else this.#word += character;
       if (this.#word.length > MOST_WORD) return undefined;
     }
-    // Nothing more may come: a command is one as soon as it is all there.
+    // Nothing more may come: a command is accepted as soon as it is complete.
     if (this.#word !== '' && commandOf(this.#word).kind !== 'bad') {
       end();
       this.#taken = true;
@@ -65,26 +65,26 @@ export class Words {
   }
 }
 
-/** Bytes of an answer, one piece after the other, each valid until the next is asked for. */
+/** The bytes of an answer, in pieces that are each valid until the next is asked for. */
 export type Reply = AsyncIterable<Uint8Array>;
 
-/** What happened to clients so far. */
+/** Counters of clients. */
 export interface Counts {
-  /** Answers sent to their end. */
+  /** Answers that were sent completely. */
   served: number;
-  /** Cut off because they stopped reading, said nothing at length, or had to make room. */
+  /** Disconnected because they stopped reading, sent too much without a command, or to make room. */
   stuck: number;
-  /** Asked for what there is not, or in words that are none. */
+  /** Commands for something unknown, and invalid words. */
   bad: number;
 }
 
-/** Somebody who asks. */
+/** A client. */
 class Client {
-  /** When bytes last moved, ms of performance.now(). */
+  /** When bytes were last sent or received, ms of performance.now(). */
   lastMoved = performance.now();
-  /** Since when an answer has been under way; undefined: none is. */
+  /** Since when an answer is being sent; undefined: none is. */
   answeringSince: number | undefined;
-  /** For how long it has been waited for so far to take its answer, ms; and since when it is being waited for. */
+  /** For how long it has been waited for while it read its answer, ms; and since when it is being waited for. */
   #waited = 0;
   #waiting: number | undefined;
   readonly #words = new Words();
@@ -96,8 +96,8 @@ class Client {
   ) {}
 
   /**
-   * Answers until the client has no more to say. While it has an answer to read, nothing more is taken of it. False: it talks without
-   * ever asking.
+   * Answers until the client has no more commands. While it has an answer to read, nothing more is read from it.
+   * Returns false if it sends without ever asking.
    */
   async serve(): Promise<boolean> {
     let idle = 0;
@@ -121,7 +121,7 @@ class Client {
     if (command.kind === 'bad') this.counts.bad++;
     for await (const bytes of this.answer(command)) {
       await this.#send(bytes);
-      // Others have their turn, also when this one takes all at once.
+      // Other clients get their turn, even if this one takes everything at once.
       await turn();
     }
     this.answeringSince = undefined;
@@ -142,7 +142,7 @@ class Client {
     });
   }
 
-  /** Whether it takes its answer too slowly, or not at all. */
+  /** Whether it reads its answer too slowly, or not at all. */
   isStuck(now: number, patience: number): boolean {
     if (this.#waiting === undefined) return false;
     const waiting = now - this.#waiting;
@@ -150,7 +150,7 @@ class Client {
   }
 }
 
-/** Listens, and talks with whoever comes. */
+/** Listens, and serves all clients. */
 export class Conversations {
   readonly counts: Counts = { served: 0, stuck: 0, bad: 0 };
   readonly #clients = new Set<Client>();
@@ -168,7 +168,7 @@ export class Conversations {
     return this.#clients.size;
   }
 
-  /** The address that was bound. Throws one line for people. */
+  /** Returns the address that was bound. Throws one line for people. */
   async listen(address: Address): Promise<Address> {
     const server = createServer({ noDelay: true, allowHalfOpen: true }, socket => void this.#meet(socket));
     const bound = await listenAt(server, address);
@@ -187,12 +187,12 @@ export class Conversations {
       socket.end();
       socket.setTimeout(this.patience, () => socket.destroy());
     } catch {
-      // It has left, or half of an answer is all that it can have: that ends in a reset.
+      // The client has left, or can only get half of an answer: this ends with a reset.
       if (!socket.destroyed) socket.resetAndDestroy();
     }
   }
 
-  /** Who has an answer under way comes last. */
+  /** Clients with an unfinished answer come last. */
   #quietest(): Client {
     const rank = ({ answeringSince, lastMoved }: Client) => (answeringSince === undefined ? 0 : 1e15) + lastMoved;
     return [...this.#clients].reduce((a, b) => (rank(b) < rank(a) ? b : a));
@@ -203,7 +203,7 @@ export class Conversations {
     for (const client of this.#clients) if (client.isStuck(now, this.patience)) this.#drop(client);
   }
 
-  /** Cuts off whose answer has been under way for the longest; one that is alone may have all the room. */
+  /** Disconnects the client whose answer has taken longest; a client that is alone may use all the room. */
   makeRoom(): void {
     const since = ({ answeringSince }: Client) => answeringSince ?? Number.POSITIVE_INFINITY;
     const answering = [...this.#clients].filter(({ answeringSince }) => answeringSince !== undefined);
@@ -216,7 +216,7 @@ export class Conversations {
     client.socket.resetAndDestroy();
   }
 
-  /** Listens no longer, and ends whom it serves. */
+  /** Stops listening, and disconnects all clients. */
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();

@@ -1,37 +1,40 @@
-// Symbolic expressions as they go over the wire: texts as atoms that every reader takes for the same, and the answer of another server, cut
-// into its elements as its bytes come. Knows nothing of what they mean.
+// Symbolic expressions on the wire: texts as atoms that every reader interprets in the same way, and the answer of
+// another server, split into its elements while its bytes arrive. Knows nothing of their meaning.
 
-/** How deep lists may lie within one another. Our own are four deep. */
+/** How deep lists may be nested. Our own are four deep. */
 const MOST_DEEP = 16;
-/** How long an atom may be, bytes. */
+/** The longest atom, bytes. */
 const MOST_ATOM = 4096;
-/** How many atoms and lists one element may have, however deep they lie: whoever takes it apart makes an object of each. */
+/** How many atoms and lists an element may have at any depth: parsing makes an object of each. */
 const MOST_PARTS = 4096;
-/** How many elements an answer may have, where its reader does not say. */
+/** How many elements an answer may have by default. */
 const MOST_ELEMENTS = 1 << 20;
 
 const [OPEN, CLOSE, QUOTE, BACKSLASH] = [0x28, 0x29, 0x22, 0x5c];
 const isSpace = (byte: number) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
-/** Lisp's reader runs what stands behind `#.`, and takes `\)` for a letter. */
+/** Lisp's reader executes what follows `#.`, and takes `\)` for a letter. */
 const SPECIAL = new Set(Buffer.from("';`,|#\\"));
-/** Of an atom without quotes: no character that some reader takes for more than a letter. */
+/** An atom without quotes: only characters that every reader takes for letters. */
 const isPlain = (byte: number) => byte > 0x20 && byte < 0x7f && !SPECIAL.has(byte);
 
-/** Names that Lisp reads as they stand: no colon, which would name a package, no number, and not its name for nothing. */
+/** Names that Lisp reads unchanged: no colon, which would name a package; not a number; and not NIL. */
 const SYMBOL = /^(?!nil$)[a-z][a-z0-9_-]*$/i;
 
-/** A text as an atom: plain where every reader takes it for a symbol, else in quotes; in ASCII, `?` for what is none. */
+/**
+ * A text as an atom: plain if every reader takes it for a symbol, otherwise in quotes; in ASCII, with `?` for any other
+ * character.
+ */
 export function atom(text: string): string {
   if (SYMBOL.test(text)) return text;
   return `"${text.replace(/[^ -~]/g, '?').replace(/[\\"]/g, '\\$&')}"`;
 }
 
-/** An expression that cannot be taken, and why. */
+/** An invalid expression, and why. */
 export class BadExpression extends Error {}
 
 /** A member of the outer list. */
 export interface Element {
-  /** Where it begins in the answer, and where it ends. */
+  /** Where it begins and ends in the answer. */
   readonly start: number;
   readonly end: number;
 }
@@ -42,29 +45,29 @@ export interface Expression {
   readonly elements: readonly Element[];
 }
 
-/** Takes the bytes of one answer as they come. What is wrong with it is found at its first byte that is. */
+/** Parses the bytes of one answer as they arrive. An error is found at the first wrong byte. */
 export class Scanner {
   #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   readonly #elements: Element[] = [];
   #depth = 0;
-  /** Within quotes, within an atom without, or between. */
+  /** Within quotes, within an atom without quotes, or between atoms. */
   #within: 'quotes' | 'atom' | undefined;
   #isEscaped = false;
   #atom = 0;
   #start = 0;
-  /** Members of the element so far, whether the last one is a list, and how many atoms and lists are in all of them. */
+  /** Members of the element so far, whether the last one is a list, and how many atoms and lists all of them have. */
   #members = 0;
   #endsInList = false;
   #parts = 0;
 
-  /** `most`: how long an answer may be, bytes; `mostElements`: how many it may have. */
+  /** `most`: the longest answer, bytes; `mostElements`: the largest number of elements. */
   constructor(
     readonly most: number,
     readonly mostElements = MOST_ELEMENTS,
   ) {}
 
-  /** The whole answer, once its last byte has come. Throws BadExpression. */
+  /** The whole answer, once its last byte has arrived. Throws BadExpression. */
   push(chunk: Buffer): Expression | undefined {
     const from = this.#length;
     if (from + chunk.length > this.most) throw new BadExpression(`is longer than ${this.most} bytes`);
@@ -78,7 +81,7 @@ export class Scanner {
     return undefined;
   }
 
-  /** An answer that comes at once is not copied; one in many pieces takes no more room than one in few. */
+  /** An answer that arrives at once is not copied; one in many pieces takes no more room than one in few. */
   #keep(chunk: Buffer): void {
     const from = this.#length;
     this.#length += chunk.length;
@@ -95,7 +98,7 @@ export class Scanner {
     chunk.copy(this.#bytes, from);
   }
 
-  /** Whether this byte, the one at that place, is the last one. */
+  /** Whether this byte, at that place, is the last one. */
   #take(byte: number, at: number): boolean {
     if (this.#within === 'quotes') this.#inQuotes(byte);
     else if (byte === OPEN) this.#open(at);
@@ -167,10 +170,10 @@ export class Scanner {
   }
 }
 
-/** An expression taken apart: atoms as texts, lists as arrays. */
+/** An expression as objects: atoms as texts, lists as arrays. */
 export type Tree = string | readonly Tree[];
 
-/** An element taken apart: as many objects as it has atoms and lists. */
+/** Parses an element: it becomes as many objects as it has atoms and lists. */
 export function treeOf(expression: Expression, { start, end }: Element): readonly Tree[] {
   const text = expression.bytes.toString('latin1', start, end);
   const stack: Tree[][] = [[]];
@@ -183,7 +186,7 @@ export function treeOf(expression: Expression, { start, end }: Element): readonl
   return (stack[0] as Tree[])[0] as readonly Tree[];
 }
 
-/** The first atoms of an element, as texts; a list among them ends them. */
+/** The first atoms of an element, as texts, up to the first list. */
 export function atomsOf({ bytes }: Expression, { start, end }: Element, most: number): string[] {
   const atoms: string[] = [];
   for (let i = start + 1; i < end && atoms.length < most; ) {

@@ -1,4 +1,4 @@
-// The verb `supermon`: serves boards, and other servers like it, by the protocol of Supermon.
+// The verb `supermon`: serves boards, and other servers of the same kind, by the protocol of Supermon.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -44,12 +44,12 @@ export async function main(argv: string[]): Promise<number> {
   const named = options.from.length > 0 && !given.has('board') ? [] : distinct(verb.name, options.board);
   const boards = named.map(({ name, path }) => new BoardSamples(name, path, options.owner));
   const log = createLog(verb.name);
-  // SIGHUP too: the system would end half of an answer as if it were a whole one.
+  // SIGHUP too: otherwise the system would close half of an answer as if it were a whole one.
   const stop = onStop('SIGHUP');
   const service = new Service();
   stop.addEventListener('abort', () => service.stopping());
   const stopped = once(stop, 'abort');
-  // Of this run: a server of the same host and port in another network is another one.
+  // The number of this run: in another network a server may have the same host and port.
   const name = `${hostname()}/${randomBytes(8).toString('hex')}`;
   const children = options.from.map(address => new Child(address, name, child => tellChild(child, log)));
   const concentrator = new Concentrator(name, boards, children, () => server.makeRoom());
