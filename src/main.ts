@@ -1,5 +1,5 @@
-// beoboard: one program, one verb per job. Loads the main of the verb that is asked for, and turns what it throws into
-// one line and an exit code.
+// beoboard: one program, one verb per job. Loads the main function of the chosen verb, and turns the errors that it
+// throws into one line and an exit code.
 
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ function help(): string {
   ].join('\n');
 }
 
-/** Why a word is no verb, and what to write. */
+/** Why a word is not a verb, and what to write instead. */
 function unknown(name: string): string {
   const meant = nearest(name, Object.keys(parts));
   const see = 'see beoboard --help';
@@ -61,21 +61,24 @@ async function run(name: string | undefined, argv: string[]): Promise<number> {
 watchStdout();
 refuseDebugger();
 
-// Started by fork(): when the parent is gone, even by kill -9, end cleanly.
+// Started by fork(): if the parent is gone, even by kill -9, end cleanly.
 if (process.send !== undefined) process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-/** Without our addon, or the Node.js that we need: EX_OSFILE of sysexits.h. Monitoring systems know 0 to 3 only, and take any other code for "unknown". */
+/**
+ * The addon, or a suitable Node.js, is missing: EX_OSFILE of sysexits.h. Monitoring systems know only 0 to 3, and take
+ * any other code for "unknown".
+ */
 const NOT_BUILT = 72;
 
-/** Node's own code for a program that waits for what never comes. */
+/** Node's own exit code for a program that waits for something that will never happen. */
 const NEVER_DONE = 13;
 
-/** Why the addon cannot be loaded; undefined: something else went wrong. */
+/** Why the addon cannot be loaded; undefined: the error is another one. */
 function withoutAddon(error: unknown): string | undefined {
   if (!(error instanceof Error) || !error.message.includes('beoboard.node')) return undefined;
   const { code, message } = error as NodeJS.ErrnoException;
-  // Installing the package does not compile the addon, because no install script runs then. Where none that came with it is for this
-  // processor, it is built on demand.
+  // Installing the package does not compile the addon, because it runs no install script. If no prebuilt addon fits
+  // this processor, it is built now.
   if (code === 'MODULE_NOT_FOUND') return 'the addon is not built';
   return code === 'ERR_DLOPEN_FAILED'
     ? `the addon cannot be loaded (${oneLine(message.split('\n')[0] ?? '')})`
@@ -95,23 +98,23 @@ async function main(name: string | undefined, argv: string[]): Promise<void> {
       process.stderr.write(`${error.message}\n`);
       process.exitCode = error.exitCode;
     } else if (error instanceof Failure) {
-      // The message may repeat what stands in a file, which could have several lines.
+      // The message may quote a file, which could have several lines.
       process.stderr.write(`beoboard ${name}: ${oneLine(error.message)}\n`);
       process.exitCode = error.exitCode;
     } else if (addon !== undefined) {
       const build = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url));
-      // A distribution's package has nothing to build with.
+      // A distribution's package cannot build anything.
       process.stderr.write(
         `beoboard ${name}: ${addon}; ${existsSync(build) ? `run node ${build}` : 'install it again'}\n`,
       );
       process.exitCode = NOT_BUILT;
     } else throw error;
   }
-  // The sender ends even when nobody reads its output any more; all other verbs wait until their output has been read.
+  // The sender ends even if nobody reads its output any more; all other verbs wait until their output has been read.
   exitWhenWritten(name !== 'send');
 }
 
-/** As package.json says; what installs us may have let another one pass. */
+/** As in package.json; the installer may have accepted another version. */
 const OLDEST_NODE = 20;
 
 const [name, ...argv] = process.argv.slice(2);

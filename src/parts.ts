@@ -1,4 +1,4 @@
-// Which part of the program a verb leads to. Loads none by itself.
+// Maps each verb to its part of the program. Loads no part until it is needed.
 
 import type { Verb } from './common/options.js';
 import type { VERBS } from './common/verbs.js';

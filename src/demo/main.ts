@@ -1,5 +1,5 @@
-// The whole road on one machine: a receiver, a sender, a page and a live status, as children of this process, on a board of their
-// own that is removed at the end. Does nothing of the work itself.
+// All parts on one machine: a receiver, a sender, a web page and a live status, as children of this process, on their
+// own board, which is removed at the end. Does none of the work itself.
 
 import { type ChildProcess, fork, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,28 +23,34 @@ const PROGRAM = process.argv[1] as string;
 const SHM = '/dev/shm';
 /** How long a child may take to end cleanly. */
 const PATIENCE_MS = 5000;
-/** Of what the daemons said while the status had the screen, so many characters are told afterwards. */
+/** How many characters of the daemons' output are kept while the status has the screen, and shown afterwards. */
 const KEPT_MOST = 4000;
 
-/** Children in the order of their start; ended in the opposite one, so that the receiver still hears the goodbye. */
+/**
+ * The children in the order of their start. They are ended in reverse order, so that the receiver still gets the
+ * goodbye.
+ */
 class Family {
   readonly #children: ChildProcess[] = [];
   #ending = false;
-  /** What children said while another had the screen. */
+  /** What children wrote while another one had the screen. */
   #kept = '';
   #isKeeping = false;
 
-  /** `onEnd` is told when a child ends that was not asked to. */
+  /** `onEnd` is called when a child ends that was not asked to. */
   constructor(readonly onEnd: (verb: string, code: number | null) => void) {}
 
-  /** Starts a daemon; what it says is told. */
+  /** Starts a daemon, and shows what it writes. */
   start(argv: string[]): ChildProcess {
     const child = this.#fork(argv, ['ignore', 'inherit', 'pipe', 'ipc']);
     child.stderr?.setEncoding('utf8').on('data', this.#tell);
     return child;
   }
 
-  /** Starts what has the keyboard, and the screen where there is one: the daemons are told of when it has ended. */
+  /**
+   * Starts the program that has the keyboard, and the screen if there is one; the daemons' output is shown after it has
+   * ended.
+   */
   startOnTerminal(argv: string[], env: Record<string, string> = {}): void {
     this.#isKeeping = process.stdout.isTTY === true;
     this.#fork(argv, ['inherit', 'inherit', 'inherit', 'ipc'], env);
@@ -52,7 +58,7 @@ class Family {
 
   #fork(argv: string[], stdio: StdioOptions, env: Record<string, string> = {}): ChildProcess {
     const child = fork(PROGRAM, argv, { stdio, env: { ...process.env, ...env } });
-    // By then all that it said has been read.
+    // By then all its output has been read.
     child.once('close', code => {
       if (!this.#ending) this.onEnd(argv[0] ?? '', code);
     });
@@ -70,7 +76,7 @@ class Family {
     const [receiver] = this.#children;
     for (const child of [...this.#children].reverse()) {
       let last = '';
-      // When it ends cleanly it says where its board stays, and this one does not.
+      // When the receiver ends cleanly it says where its board stays, but this board is removed.
       if (child === receiver)
         child.stderr?.off('data', this.#tell).on('data', (text: string) => {
           last += text;
@@ -89,7 +95,7 @@ class Family {
   }
 }
 
-/** Where a daemon listens, as it tells when it is ready; undefined when it ended before. */
+/** The address that a daemon reports when it is ready; undefined if it ended before. */
 async function listening(daemon: ChildProcess): Promise<string | undefined> {
   const message = once(daemon, 'message').then(([ready]) => (ready as { listening: string[] }).listening[0]);
   return Promise.race([message, once(daemon, 'exit').then(() => undefined)]);
@@ -103,11 +109,11 @@ export async function main(argv: string[]): Promise<number> {
     [end, fail] = [resolve, reject];
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
-  ended.catch(() => undefined); // it may be lost before anybody waits for it
+  ended.catch(() => undefined); // It may end before anybody waits for it.
   const directory = mkdtempSync(join(SHM, `beoboard-demo.${process.getuid?.() ?? 0}.`));
   const board = join(directory, 'board');
   const family = new Family((name, code) => {
-    // Whoever read the status has gone (head, less): that is an end, not an error.
+    // The reader of the status has ended (head, less): this is not an error.
     if (name === 'status' && code === 0) end();
     else fail(new Failure(`beoboard ${name} has ended by itself; see above`, 1));
   });
@@ -119,10 +125,10 @@ export async function main(argv: string[]): Promise<number> {
       const web = family.start(['web', '--listen', '127.0.0.1:0', '--board', board]);
       await Promise.race([once(sender, 'message'), ended]);
       const page = await Promise.race([listening(web), ended.then(() => undefined)]);
-      // Beside the table, since what the daemons say is not seen while that has the screen.
+      // Shown beside the table, because the daemons' lines are not visible meanwhile.
       const shown = page === undefined ? {} : { BEOBOARD_PAGE: `http://${page}/` };
       family.startOnTerminal(['status', '--watch', '--board', board], shown);
-      // Counted from when there is something to see.
+      // The time counts from when there is something to see.
       if (values.for !== undefined) setTimeout(end, values.for).unref();
     }
     await ended;

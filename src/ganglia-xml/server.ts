@@ -15,38 +15,40 @@ const MANNERS_MS = 10_000;
 
 /** What happened to clients so far. */
 export interface Counts {
-  /** Documents and answers sent to their end. */
+  /** Documents and answers that were sent completely. */
   served: number;
-  /** Cut off because they stopped reading, or had to make room. */
+  /** Disconnected because they stopped reading, or to make room. */
   stuck: number;
   /** Gone before the end. */
   left: number;
-  /** Not to be trusted. */
+  /** Clients that are not allowed. */
   refused: number;
-  /** Asked for what makes no sense, or for too long. */
+  /** Invalid or too long queries. */
   bad: number;
-  /** Came when there was nothing to give. */
+  /** Clients that came while there was nothing to send. */
   empty: number;
 }
 
-/** Bytes to send, one piece after the other, each valid until the next is asked for; no bytes: still at work. */
+/** Bytes to send, piece by piece, each valid until the next is asked for; no bytes: not ready yet. */
 export type Answer = Iterable<Uint8Array>;
 
-/** Reads what the client says, if it says anything, and gives the answer; undefined: none, close. */
+/**
+ * Reads the client's query, if it sends one, and returns the answer; undefined: there is none, close the connection.
+ */
 export type Serve = (client: Client) => Promise<Answer | undefined>;
 
-/** Somebody who is being served. */
+/** A client that is being served. */
 export class Client {
-  /** When bytes last moved, ms of performance.now(). */
+  /** When bytes were last sent or received, ms of performance.now(). */
   lastMoved = performance.now();
   /** Whether it was given some. */
   begun = false;
-  /** Whether all of its answer is the kernel's to send, which goes on when the socket is closed. */
+  /** Whether the whole answer is in the kernel, which continues to send it after the socket is closed. */
   answered = false;
 
   constructor(readonly socket: Socket) {}
 
-  /** The first line, without its end; undefined when there is none of at most so many bytes within the time it has. */
+  /** The first line, without its end; undefined if there is no line of at most so many bytes within its time. */
   line(most: number): Promise<string | undefined> {
     const { socket } = this;
     return new Promise(resolve => {
@@ -68,7 +70,7 @@ export class Client {
     });
   }
 
-  /** Sends bytes, and waits until they are on their way; they may be overwritten then. Throws when the client is gone. */
+  /** Sends bytes and waits until they are sent, so that they may be overwritten. Throws if the client is gone. */
   send(bytes: Uint8Array): Promise<void> {
     this.begun = true;
     return new Promise((resolve, reject) => {
@@ -81,7 +83,7 @@ export class Client {
   }
 }
 
-/** Whoever may ask: everybody when there are no networks; this machine always. */
+/** The clients that are allowed: all if there are no networks; this machine always. */
 function trust(networks: readonly Network[]): (socket: Socket) => boolean {
   if (networks.length === 0) return () => true;
   const list = new BlockList();
@@ -93,7 +95,7 @@ function trust(networks: readonly Network[]): (socket: Socket) => boolean {
   };
 }
 
-/** Closes at once: in a reset, because what it has must not pass for a whole answer, unless it is one. */
+/** Closes at once: by a reset, so that an incomplete answer does not look like a whole one. */
 function cut({ socket, answered }: Client): void {
   if (answered) socket.destroy();
   else socket.resetAndDestroy();
@@ -106,7 +108,7 @@ export class Ports {
   readonly #isTrusted: (socket: Socket) => boolean;
   readonly #guard: NodeJS.Timeout;
 
-  /** `patience`: how long one that takes nothing is borne, ms. */
+  /** `patience`: for how long a client may read nothing, ms. */
   constructor(
     trusted: readonly Network[],
     readonly patience = PATIENCE_MS,
@@ -115,9 +117,9 @@ export class Ports {
     this.#guard = setInterval(() => this.#dropStuck(), Math.min(1000, patience)).unref();
   }
 
-  /** Listens, and serves whoever comes. The address that was bound. Throws one line for people. */
+  /** Listens, and serves all clients. Returns the address that was bound. Throws one line for people. */
   async listen(address: Address, serve: Serve): Promise<Address> {
-    // Half open: some clients say that they have nothing to say before they read.
+    // Half open: some clients close their side before they read.
     const server = createServer({ allowHalfOpen: true, noDelay: true }, socket => void this.#meet(socket, serve));
     const bound = await listenAt(server, address);
     this.#servers.push(server);
@@ -129,7 +131,7 @@ export class Ports {
   }
 
   async #meet(socket: Socket, serve: Serve): Promise<void> {
-    // Told by what write() and the reading give.
+    // Errors are reported by write() and by reading.
     socket.on('error', () => undefined);
     if (!this.#isTrusted(socket)) {
       this.counts.refused++;
@@ -150,7 +152,7 @@ export class Ports {
         this.#end(client);
         return;
       }
-      // Half a document is worse than none, and half a gzip stream hangs gmetad forever: this one ends in a reset.
+      // Half a document is worse than none, and half a gzip stream hangs gmetad forever: this one ends with a reset.
       if (this.#clients.delete(client)) this.counts.left++;
       if (!socket.destroyed) socket.resetAndDestroy();
     }
@@ -160,13 +162,16 @@ export class Ports {
     for (const bytes of answer) {
       if (client.socket.destroyed) throw new Error('the client is gone');
       if (bytes.length > 0) await client.send(bytes);
-      // Others have their turn, and signals theirs, also when the client takes all at once.
+      // Other clients and signals get their turn, even if this client takes everything at once.
       await turn();
     }
     this.counts.served++;
   }
 
-  /** Ends cleanly, with FIN: what the client still says is taken and thrown away, because a reset follows from it else. */
+  /**
+   * Ends cleanly, with FIN. What the client still sends is read and thrown away, because otherwise a reset would
+   * follow.
+   */
   #end(client: Client): void {
     const { socket } = client;
     client.answered = true;
@@ -191,7 +196,7 @@ export class Ports {
     cut(client);
   }
 
-  /** Listens no longer, and ends whom it serves. */
+  /** Stops listening, and disconnects all clients. */
   close(): void {
     clearInterval(this.#guard);
     for (const server of this.#servers) server.close();

@@ -18,8 +18,8 @@ export interface Field {
 }
 
 /**
- * What a field becomes in TypeScript. 64-bit times and ids are bigint, because they pass 2^53; 64-bit counters are
- * numbers, and undefined beyond 2^53, where a number would no longer count.
+ * The TypeScript type of a field. 64-bit times and ids are bigint, because they exceed 2^53; 64-bit counters are
+ * numbers, and undefined beyond 2^53, where a number cannot count exactly.
  */
 type Scalar<F extends Field> = F['type'] extends StructName
   ? Decoded<F['type']>
@@ -43,12 +43,12 @@ type AlwaysThere = {
   [K in keyof ReportFields]: ReportFields[K] extends { set: string } ? never : K;
 }[keyof ReportFields];
 
-/** Entries of arrays as readers see them: a leaf whose sentinel says that it was not known is absent. */
+/** Entries of arrays as readers see them: a value that is marked as unknown is absent. */
 export type Interface = Omit<Decoded<'net_if'>, 'mbps'> & Partial<Pick<Decoded<'net_if'>, 'mbps'>>;
 export type CpuGroup = Partial<Decoded<'cpu_group'>>;
 export type Gpu = Partial<Decoded<'gpu_slot'>>;
 
-/** A report as readers see it: what was not measured is absent, and so are the unused entries of arrays. */
+/** A report as readers see it: what was not measured is absent, and so are unused entries of arrays. */
 export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
   Partial<Omit<RawReport, AlwaysThere | 'net' | 'net_rest' | 'fabric' | 'group' | 'gpu'>> & {
     net?: Interface[];
@@ -59,16 +59,16 @@ export type Report = Pick<RawReport, AlwaysThere & keyof RawReport> &
   };
 
 export const REPORT_BYTES = structs.report.bytes;
-/** The contract's value for a temperature that was not known, in a set that was measured otherwise. */
+/** The contract's value for an unknown temperature, in a set that was measured otherwise. */
 export const TEMPERATURE_UNKNOWN = -32768;
 
 const SIZES: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, i16: 2, i32: 4, i64: 8, char: 1 };
-/** Keeps every byte: a byte order mark in a name is part of it. */
+/** Keeps every byte: a byte order mark is part of a name. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export type Getter = (view: DataView, base: number) => unknown;
 
-/** Whether a 64-bit field is a bigint: what is no count and passes 2^53. */
+/** Whether a 64-bit field is a bigint: it is not a counter and can exceed 2^53. */
 export function isBig(field: Pick<Field, 'unit'>): boolean {
   return field.unit === 'ns' || field.unit === 'id' || /^(bits|word) /.test(field.unit);
 }
@@ -107,7 +107,7 @@ function scalarGetter(field: Field): Getter {
   }
 }
 
-/** Text up to its first NUL; bytes that are no UTF-8 become U+FFFD. */
+/** Text up to its first NUL; bytes that are not UTF-8 become U+FFFD. */
 function text(view: DataView, at: number, bytes: number): string {
   let end = at;
   let all = 0;
@@ -117,7 +117,7 @@ function text(view: DataView, at: number, bytes: number): string {
     all |= byte;
   }
   const written = Buffer.from(view.buffer, view.byteOffset + at, end - at);
-  // Nearly every text is ASCII, and to find that out costs a tenth of the decoder.
+  // Nearly every text is ASCII, and checking that takes a tenth of the decoder's time.
   return all < 0x80 ? written.toString('latin1') : utf8.decode(written);
 }
 
@@ -169,7 +169,7 @@ export function decode<S extends StructName>(struct: S, view: DataView, base: nu
   return out as Decoded<S>;
 }
 
-/** Whether the set of fields was measured, by the report's `valid`. */
+/** Whether the set of the field was measured, by the report's `valid`. */
 export function has(valid: bigint, set: SetName): boolean {
   return ((valid >> BigInt(bits.valid[set])) & 1n) === 1n;
 }
@@ -185,13 +185,13 @@ function measured(set: SetName | undefined): Test {
   return (view, base) => (view.getUint32(base + word, true) & mask) !== 0;
 }
 
-/** One leaf of an entry of an array. */
+/** One value of an array's entry. */
 export interface Leaf {
   readonly name: string;
   readonly field: Field;
-  /** Reads it of the entry that begins at `base`. */
+  /** Reads it from the entry that begins at `base`. */
   readonly get: Getter;
-  /** Whether it was known; undefined: it always is. */
+  /** Whether it is known; undefined: it always is. */
   readonly isKnown: ((view: DataView, entry: number, report: number) => boolean) | undefined;
 }
 
@@ -201,15 +201,15 @@ export interface ShownField {
   readonly field: Field;
   readonly get: Getter;
   readonly isMeasured: Test;
-  /** Elements of an array that may be in use: the first ones. */
+  /** How many elements of an array may be in use, counted from the first. */
   readonly used: (view: DataView, report: number) => number;
-  /** Of an entry, or of an array of them. */
+  /** The values of an entry, or of an array of entries. */
   readonly leaves: readonly Leaf[] | undefined;
   /** Whether the entry that begins at `base` is in use. */
   readonly isInUse: Test;
 }
 
-/** The contract's values for leaves of entries that were not known, by field. */
+/** The contract's values for unknown fields of entries, by field. */
 export const NOT_KNOWN: Readonly<Record<string, number>> = {
   mbps: 0,
   mhz: 0,
@@ -227,7 +227,7 @@ function leafOf(struct: StructName, name: string, get: Getter, field: Field): Le
     tests.push((view, _, report) => isMeasured(view, report));
   }
   if (sentinel !== undefined) tests.push((view, entry) => get(view, entry) !== sentinel);
-  // A GPU without memory is one whose memory was not known, and then neither was what is in use of it.
+  // A GPU without memory is one whose memory is unknown; then the used memory is unknown, too.
   if (struct === 'gpu_slot' && name.startsWith('mem_')) {
     const total = getter(struct, 'mem_total_mib');
     tests.push((view, entry) => total(view, entry) !== 0);
@@ -236,12 +236,15 @@ function leafOf(struct: StructName, name: string, get: Getter, field: Field): Le
   return { name, field, get, isKnown: tests.length === 0 ? undefined : isKnown };
 }
 
-/** Which field of a report counts the entries of an array. */
+/** The field of a report that counts the entries of an array. */
 const COUNTED_BY: Readonly<Record<string, ReportField>> = { group: 'groups', gpu: 'gpu_count', gpu_flags: 'gpu_count' };
 
 let shown: readonly ShownField[] | undefined;
 
-/** The fields of a report in the order of the contract, and what of them readers see: neither what was not measured nor unused entries of arrays. */
+/**
+ * The fields of a report in the order of the contract, as readers see them: without what was not measured, and without
+ * unused entries of arrays.
+ */
 export function shownFields(): readonly ShownField[] {
   shown ??= gettersOf('report').map(([name, get, field]) => {
     const { type, count } = field;
@@ -267,7 +270,7 @@ export function shownFields(): readonly ShownField[] {
   return shown;
 }
 
-/** One entry as an object, without the leaves that were not known. */
+/** One entry as an object, without unknown values. */
 function decodeEntry(leaves: readonly Leaf[], view: DataView, entry: number, report: number): object {
   const out: Record<string, unknown> = {};
   for (const { name, get, isKnown } of leaves)
@@ -303,7 +306,7 @@ export type ReportField = keyof RawReport & string;
 
 const fieldReaders = new Map<string, (view: DataView, base: number) => unknown>();
 
-/** One field of a report, as `decodeReport` has it but for arrays; undefined when it was not measured. */
+/** One field of a report, as in `decodeReport` except for arrays; undefined if it was not measured. */
 export function reportField(name: ReportField): (view: DataView, base: number) => unknown {
   let read = fieldReaders.get(name);
   if (read === undefined) {
@@ -316,7 +319,7 @@ export function reportField(name: ReportField): (view: DataView, base: number) =
   return read;
 }
 
-/** What a field takes when it is written: numbers may be fractional or out of range, see `put`. */
+/** The values that a field accepts for writing: numbers may be fractional or out of range, see `put`. */
 type Input<V> = V extends string
   ? string
   : V extends (infer E)[]
@@ -331,7 +334,7 @@ export type Encodable<S extends StructName> = { [K in keyof Decoded<S>]?: Input<
 type FieldOf<S extends SetName> = {
   [K in keyof ReportFields]: ReportFields[K] extends { set: S } ? K : never;
 }[keyof ReportFields];
-/** Every field of a set: what is valid was written, to the last field. The compiler sees to it. */
+/** Every field of a set: a set that is marked as valid must be written completely. The compiler checks it. */
 export type FieldsOf<S extends SetName> = {
   [K in FieldOf<S> & keyof Encodable<'report'>]-?: NonNullable<Encodable<'report'>[K]>;
 };
@@ -354,7 +357,7 @@ type Setter = (view: DataView, base: number, value: unknown) => void;
 
 const setters = new Map<StructName, Map<string, Setter>>();
 
-/** How each field is written, found out once: a report has two hundred of them. */
+/** How each field is written, determined once: a report has two hundred fields. */
 function settersOf(struct: StructName): Map<string, Setter> {
   let table = setters.get(struct);
   if (table === undefined) {
@@ -378,7 +381,7 @@ function makeSetter(field: Field): Setter {
   };
 }
 
-/** Writes one value. What fits as it is, which is nearly all there is, is not looked at twice. */
+/** Writes one value. A value that fits, as nearly all do, needs no further check. */
 function scalarSetter(field: Field): Setter {
   const fits = (value: unknown, least: number, most: number): value is number =>
     typeof value === 'number' && value >= least && value <= most;
@@ -416,11 +419,11 @@ const encoder = new TextEncoder();
 function putText(view: DataView, at: number, bytes: number, value: string): void {
   const target = new Uint8Array(view.buffer, view.byteOffset + at, bytes);
   target.fill(0);
-  // encodeInto never writes half a character; the last byte stays NUL.
+  // encodeInto never writes part of a character; the last byte stays NUL.
   encoder.encodeInto(value, target.subarray(0, bytes - 1));
 }
 
-/** The value as its field of so many bits holds it. */
+/** The value as a field of so many bits stores it. */
 function fit(field: Field, width: number, value: number | bigint): number | bigint {
   const signed = field.type.startsWith('i');
   if (field.type === 'u32' && (field.kind === 'counter' || field.kind === 'tally'))
@@ -434,14 +437,14 @@ function fit(field: Field, width: number, value: number | bigint): number | bigi
   return Math.max(least, Math.min(most, Number(value)));
 }
 
-/** Without a fraction; what is not a number is 0, and infinity the largest there is. */
+/** Without its fraction; NaN becomes 0, and infinity the largest number. */
 function whole(value: number | bigint): number | bigint {
   if (typeof value === 'bigint') return value;
   if (Number.isNaN(value)) return 0;
   return Math.trunc(Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value)));
 }
 
-/** The bits of a field as names, in the order of the bits. */
+/** The names of the set bits of a field, in the order of the bits. */
 export function bitNames(table: keyof typeof bits, value: bigint | number): string[] {
   const word = BigInt(value);
   return Object.entries(bits[table])
@@ -452,14 +455,14 @@ export function bitNames(table: keyof typeof bits, value: bigint | number): stri
 type WordName = keyof typeof words;
 type WordFields<W extends WordName> = keyof (typeof words)[W] & string;
 
-/** The numbers that a word of the contract holds, by the names of its fields. */
+/** The numbers in a word of the contract, by the names of its fields. */
 export function unpackWord<W extends WordName>(name: W, word: bigint): Record<WordFields<W>, bigint> {
   const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
   const numbers = fields.map(([field, { shift, bits }]) => [field, BigInt.asUintN(bits, word >> BigInt(shift))]);
   return Object.fromEntries(numbers) as Record<WordFields<W>, bigint>;
 }
 
-/** A word that holds these numbers, each as far as it has bits for it. */
+/** A word with these numbers, each cut to its bits. */
 export function packWord<W extends WordName>(name: W, numbers: Record<WordFields<W>, bigint | number>): bigint {
   const fields = Object.entries<{ shift: number; bits: number }>(words[name]);
   return fields.reduce(

@@ -1,5 +1,5 @@
-// Simulates a cluster: N nodes that report with plausible, moving readings, evenly spread at a rate. For trying out a
-// master before a cluster is bought; reads nothing of this machine but its clocks.
+// Simulates a cluster: N nodes that report plausible, moving readings, evenly spread in time. For testing a master
+// before a cluster is bought; reads nothing of this machine except its clocks.
 
 import { lookup } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,13 +51,19 @@ signs with its own key, as --require node demands. Use it only against your own 
 
 type Options = ValuesOf<typeof verb>;
 
-/** The shortest pause between two calls, ms: what falls due meanwhile goes out together, cut apart by the kernel. */
+/**
+ * The shortest pause between two calls, ms: reports that become due meanwhile are sent together, and the kernel splits
+ * them.
+ */
 const TICK_MS = 1;
-/** Reports that are made before they are sent. Small, so that a late sender catches up evenly and not by a burst that no socket buffer holds. */
+/**
+ * How many reports are made before they are sent. A small number, so that a late sender catches up evenly and not in a
+ * burst that overflows socket buffers.
+ */
 const TOGETHER = 256;
 const PROGRESS_MS = 10_000;
 
-/** The nodes' interval in ms: what is asked for, or what the rate leaves. */
+/** The nodes' interval in ms: as given, or computed from the rate. */
 function intervalOf(options: Options, size: number): number {
   if (options.rate === undefined) return options.interval;
   const ms = Math.round((1000 * size) / options.rate);
@@ -145,11 +151,11 @@ export async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
-/** What befalls the nodes, by chance or as it was asked for. */
+/** Events of the nodes, random or as options ask for. */
 class Mishaps {
   readonly #random: () => number;
   readonly #silent: ReadonlySet<number>;
-  /** How likely a node restarts before its next report. */
+  /** The probability that a node restarts before its next report. */
   readonly #restarting: number;
   readonly #none: boolean;
 
@@ -177,7 +183,7 @@ class Mishaps {
     return this.#restarting > 0 && this.#random() < this.#restarting;
   }
 
-  /** Whether a report of node number `i` does not arrive, so many ms after the start. */
+  /** Whether a report of node number `i` is lost, so many ms after the start. */
   leavesOut(i: number, afterMs: number): boolean {
     if (this.#none) return false;
     const { loss, silentFrom, silentFor = Number.POSITIVE_INFINITY } = this.options;
@@ -186,7 +192,7 @@ class Mishaps {
   }
 }
 
-/** Sends what falls due, node after node in turn, until the time is over or it is stopped. */
+/** Sends reports that are due, one node after another, until the time is over or it is stopped. */
 async function run(
   cluster: Cluster,
   mishaps: Mishaps,
@@ -199,7 +205,7 @@ async function run(
 ): Promise<{ sent: number; leftOut: number; restarts: number; seconds: number }> {
   const began = performance.now();
   const most = forMs === undefined ? Number.POSITIVE_INFINITY : Math.round((rate * forMs) / 1000);
-  /** Reports that are behind us, sent or left out. */
+  /** Reports that are done: sent or left out. */
   let made = 0;
   let leftOut = 0;
   let restarts = 0;
@@ -207,7 +213,7 @@ async function run(
   while (!stop.aborted && made < most) {
     const now = performance.now();
     const due = Math.min(Math.floor(((now - began) * rate) / 1000) + 1, most) - made;
-    // Never more than a round at once: a machine that cannot keep up sends later, not twice.
+    // At most one round at once: a machine that cannot keep up sends later, and not twice.
     const count = Math.min(due, cluster.count);
     for (let done = 0; done < count; ) {
       const { realNs, bootNs } = readClocks(time);

@@ -1,5 +1,5 @@
-// One simulated node: a report whose readings move as a busy machine's would. Writes straight into the bytes that are
-// sent, because 100,000 of these a second have to come from one core. Pure: the caller brings the time.
+// A simulated node: a report whose readings change as on a busy machine. Writes directly into the bytes that are sent,
+// because one core has to make 100,000 of these a second. Pure: the caller gives the time.
 
 import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
@@ -13,7 +13,7 @@ const at = (field: ReportField) => structs.report.fields[field].offset;
 const NET = at('net');
 const net = (field: keyof typeof structs.net_if.fields) => NET + structs.net_if.fields[field].offset;
 
-/** Offsets of what moves. */
+/** Offsets of the fields that change. */
 const SEQ = at('seq');
 const REAL = at('t_real_ns');
 const BOOT = at('t_boot_ns');
@@ -51,7 +51,7 @@ const gpu = (entry: number, field: keyof typeof structs.gpu_slot.fields) =>
 const CPUS = 64;
 const MEMORY_MIB = 256 * 1024;
 const GPUS = 4;
-/** One node of so many has GPUs. */
+/** One of so many nodes has GPUs. */
 const GPU_NODES = 8;
 const HIGH = 2 ** 32;
 
@@ -113,13 +113,13 @@ export interface Simulated {
   cluster: string | undefined;
   intervalMs: number;
   agentVersion: number;
-  /** CLOCK_BOOTTIME of this machine in ns, from which the node's own is taken. */
+  /** CLOCK_BOOTTIME of this machine in ns, from which the node's is computed. */
   bootNs: bigint;
-  /** The node's own, which signs its reports; undefined: they have no tag. */
+  /** The node's own key, which signs its reports; undefined: they are not signed. */
   key?: Key | undefined;
 }
 
-/** The nodes of a simulated cluster, their reports one behind the other in `reports`. */
+/** The nodes of a simulated cluster, with their reports one after another in `reports`. */
 export class Cluster {
   readonly reports: Uint8Array;
   readonly #view: DataView;
@@ -150,7 +150,7 @@ export class Cluster {
       length: REPORT_BYTES,
       cluster_id: clusterId(node.cluster),
       boot_id: (BigInt(Math.floor(this.#random() * HIGH)) << 32n) | BigInt(Math.floor(this.#random() * HIGH)),
-      seq: HIGH - 1, // the first move makes it 0
+      seq: HIGH - 1, // The first move makes it 0.
       interval_ms: node.intervalMs,
       t_boot_ns: node.bootNs,
       valid: index % GPU_NODES === 0 ? WITH_GPUS : VALID,
@@ -214,19 +214,19 @@ export class Cluster {
     });
   }
 
-  /** Its sender was ended without a word, and begins anew. */
+  /** Its sender was killed, and starts again. */
   restart(index: number, bootNs: bigint): void {
     const base = index * REPORT_BYTES;
     this.#view.setUint32(base + SEQ, HIGH - 1, true);
     this.#view.setBigUint64(base + START, bootNs, true);
   }
 
-  /** Makes the next report of a node: an interval's worth of work has been done since its last. */
+  /** Makes the next report of a node, with an interval's worth of work since the last one. */
   move(index: number, realNs: bigint, bootNs: bigint): void {
     const view = this.#view;
     const base = index * REPORT_BYTES;
     const random = this.#random;
-    // A busy node stays busy for a while: a walk that drifts, held within 0 and 1.
+    // A busy node stays busy for a while: a random walk that drifts, limited to 0 to 1.
     const busy = Math.min(1, Math.max(0, (this.#busy[index] ?? 0) + (random() - 0.5) * 0.05));
     this.#busy[index] = busy;
     const ms = this.#seconds * 1000;

@@ -1,4 +1,5 @@
-// The verb `zoom`: one node from close by. Asks it again and again, and draws, or tells in lines, what it does between two answers.
+// The verb `zoom`: one node in detail. Asks it again and again, and shows what it does between two answers, as a chart
+// or as lines.
 
 import { once } from 'node:events';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
@@ -38,20 +39,23 @@ q, Ctrl-C and --for stop it; a second Ctrl-C stops it at once. Exit codes: 0 don
 
 type Options = ValuesOf<typeof verb>;
 
-/** A second between two looks at what it costs, ms. */
+/** The time between two looks at the cost on the node, ms. */
 const COST_EVERY_MS = 1000;
-/** How far behind it may be and still make up for it, ms: timers come late. */
+/** How late a question may be and still be made up for, ms: timers come late. */
 const CATCH_UP_MS = 20;
-/** For how long who ends the link may be waited for to end us, too, ms: Ctrl-C is for all in the foreground. Signals within it are one. */
+/**
+ * When the link ends, it may be by the same Ctrl-C as ours, because that goes to all processes in the foreground: for
+ * so long we wait for our own signal, ms. Signals within that time count as one.
+ */
 const SAME_END_MS = 200;
 
-/** Where answers come from. */
+/** A source of answers. */
 interface Source {
   reader: SampleReader;
   heard: AsyncGenerator<Heard>;
-  /** Takes an answer that made a sample into the recording. */
+  /** Records an answer that made a sample. */
   keep(one: Heard): Promise<void>;
-  /** So far; questions that were left out, because the one before was not answered yet, too. */
+  /** Counters so far; also of questions that were left out because the last one was not answered yet. */
   readonly progress: { samples: number; ms: number; leftOut: number };
   close(): Promise<void>;
 }
@@ -92,11 +96,11 @@ async function live(options: Options, node: string | undefined, stop: AbortSigna
         progress.leftOut += behind;
         due += behind * step;
       }
-      // The last one, too, where that is known.
+      // The cost of the last second is included if it is known.
       const withCost = now - costMs >= COST_EVERY_MS || due + step > lasts;
       if (withCost) costMs = now;
       const answer = await link.ask(`0x${(withCost ? ASKED_MASK | SERVER_MASK : ASKED_MASK).toString(16)}S`);
-      // As a recording has it: what is played is the same.
+      // The same as in a recording, so that playing it shows the same.
       yield { ms: Math.round((performance.now() - begin) * 1000) / 1000, answer };
     }
   }
@@ -111,7 +115,7 @@ async function live(options: Options, node: string | undefined, stop: AbortSigna
   }
 }
 
-/** What was recorded; at its own pace, or all at once. */
+/** A recording, played at its own pace or all at once. */
 async function played(
   file: string,
   node: string | undefined,
@@ -162,12 +166,12 @@ async function each(
     progress.samples++;
     progress.ms = ms;
     await take(sample);
-    // A recording has its samples before anything else has its turn.
+    // The samples of a recording come before anything else.
     if (progress.samples % 64 === 0) await turn();
   }
 }
 
-/** Draws until it ends, or somebody has seen enough. */
+/** Draws until the source ends or the user quits. */
 async function draw(source: Source, heading: () => Heading, options: Options, end: () => void): Promise<void> {
   const input = process.stdin.isTTY ? process.stdin : undefined;
   const screen = new Screen(process.stdout, input);
@@ -188,7 +192,7 @@ async function draw(source: Source, heading: () => Heading, options: Options, en
   let drawn = Number.NEGATIVE_INFINITY;
   try {
     await each(source, sample => {
-      // Not before there is something to be seen: until then ssh may ask for a password.
+      // Not before there is something to see: until then ssh may ask for a password.
       if (source.progress.samples === 1) {
         screen.enter();
         input?.setEncoding('utf8').on('data', press).on('error', gone);
@@ -236,7 +240,7 @@ export async function main(argv: string[]): Promise<number> {
   const stop = new AbortController();
   let ending = Number.POSITIVE_INFINITY;
   const end = () => {
-    // Who asks again has waited enough.
+    // A user who presses the key again does not want to wait.
     if (performance.now() - ending > SAME_END_MS) process.exit(1);
     ending = Math.min(ending, performance.now());
     stop.abort();
@@ -269,12 +273,12 @@ export async function main(argv: string[]): Promise<number> {
     }
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    // Ctrl-C is for all in the foreground: what ends the link may be on its way to us.
+    // Ctrl-C goes to all processes in the foreground: the signal that ended the link may be on its way to us.
     await sleep(SAME_END_MS, undefined, { signal }).catch(() => undefined);
     if (!signal.aborted) throw error;
   } finally {
     await source?.close();
-    // Nothing can be written any more, which is what the end waits for otherwise.
+    // Nothing can be written any more, and otherwise the end would wait for that.
     if (!isRead) process.exit(0);
   }
   return 0;

@@ -1,5 +1,5 @@
-// The way to what answers for a node: a program on it, over its stdin and stdout, or a server over TCP. One question at a time. Knows nothing
-// of what is asked.
+// The connection to the program that answers for a node: a program on the node, by its stdin and stdout, or a server
+// over TCP. One question at a time. Does not know what is asked.
 
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
@@ -10,56 +10,56 @@ import { Failure } from '../common/failure.js';
 import { brief, quote } from '../common/text.js';
 import { BadExpression, type Expression, Scanner } from '../supermon/expressions.js';
 
-/** How long an answer may be, bytes, and how many elements it may have: that of a server of 30,000 nodes. */
+/** The longest answer, bytes, and its largest number of elements: those of a server of 30,000 nodes. */
 export const MOST_ANSWER = 16 << 20;
 export const MOST_ELEMENTS = 1 << 18;
-/** How long an answer may take, ms; the first over a program as long as it likes: it may ask for a password. */
+/** How long an answer may take, ms. The first answer of a program has no limit, because it may ask for a password. */
 const PATIENCE_MS = 10_000;
-/** How long a program may take to end whose stdin is closed, ms. */
+/** How long a program may take to end after its stdin was closed, ms. */
 const ENDING_MS = 1000;
-/** What is kept of what the program says on stderr, and what is told of it, characters. */
+/** How much of the program's stderr is kept, and how much is shown, characters. */
 const MOST_SAID = 2000;
 const MOST_TOLD = 200;
-/** What is kept of an answer that is none, to be told, bytes. */
+/** How much of an invalid answer is kept for the message, bytes. */
 const MOST_HEAD = 240;
-/** By which a shell says that there is no such program, and that it may not be run. */
+/** The exit codes by which a shell says that a program does not exist or cannot be run. */
 const NOT_FOUND = 127;
 const NOT_RUN = 126;
 
-/** Why a program cannot be run, for people. */
+/** Why a program cannot be run, in words for people. */
 const CANNOT_RUN: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such program; install it, or name another one with --via',
   EACCES: 'it cannot be run; make it executable, or name another one with --via',
 };
 
-/** Where programs of the system lie that a login by ssh need not look at. */
+/** System folders that may be missing from PATH in a login by ssh. */
 const SYSTEM_PATHS = '/usr/local/sbin:/usr/sbin:/sbin';
 
-/** What is run on a node for so many samples a second. As it is quoted, csh takes it, too. */
+/** The command on the node for so many samples a second. Its quotes also work in csh. */
 export function monCommand(rate: number): string[] {
-  // The schema, and what is late and comes at once, count, too.
+  // The schema counts as a question, and so do late questions that are asked at once.
   const most = Math.max(200, rate + Math.ceil(rate / 5));
   return ['env', `PATH="$PATH":${SYSTEM_PATHS}`, 'beoboard-mon', '--stdio', '--most', String(most)];
 }
 
 export class NodeLink {
   #asked: { scanner: Scanner; resolve(answer: Expression): void; reject(error: unknown): void } | undefined;
-  /** How what answers now begins. */
+  /** The beginning of what is being received. */
   #head = Buffer.alloc(0);
   /** Whether there was an answer. */
   #isMet = false;
-  /** Why there is no link any more. */
+  /** Why the link has ended. */
   #broken: Failure | undefined;
 
   private constructor(
-    /** Whom it leads to, for people. */
+    /** The name of the other side, for people. */
     readonly name: string,
     readonly to: Writable,
     from: Readable,
     readonly end: () => Promise<void> | void,
-    /** What to do when what it says first is no answer. */
+    /** The advice if its first output is not an answer. */
     readonly advice: string,
-    /** Whether somebody may have to type something before the first answer. */
+    /** Whether the user may have to type something before the first answer. */
     public isPatient: boolean,
   ) {
     to.on('error', () => undefined);
@@ -70,7 +70,7 @@ export class NodeLink {
   /** Runs a program that answers on its stdout. */
   static run(name: string, [program = '', ...argv]: readonly string[], env = process.env): NodeLink {
     const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'pipe'], env });
-    // Also when we do not end cleanly.
+    // Also if we do not end cleanly.
     const kill = () => void child.kill('SIGKILL');
     process.once('exit', kill);
     child.once('close', () => process.off('exit', kill)).once('error', () => process.off('exit', kill));
@@ -78,7 +78,7 @@ export class NodeLink {
     child.stderr.on('data', (data: Buffer) => {
       said = (said + data.toString()).slice(-MOST_SAID);
     });
-    // What ssh leaves in the background may keep its stderr, and would be waited for.
+    // A process that ssh leaves in the background may keep stderr open, and we would wait for it.
     child.once('exit', () => {
       const late = setTimeout(() => {
         child.stdout.destroy();
@@ -141,7 +141,7 @@ export class NodeLink {
   }
 
   #hear(chunk: Buffer): void {
-    // What nobody has asked for: a program on the way says something before ours does.
+    // Output that nobody asked for: another program, such as a shell's start file, prints something before ours does.
     if (this.#asked === undefined) return;
     if (this.#head.length < MOST_HEAD) this.#head = Buffer.concat([this.#head, chunk]).subarray(0, MOST_HEAD);
     try {
@@ -158,7 +158,7 @@ export class NodeLink {
     }
   }
 
-  /** The answer to a question. Throws a Failure that says why there is none; there is no other one then. */
+  /** The answer to a question. Throws a Failure that says why there is none; the link cannot be used any more then. */
   ask(question: string): Promise<Expression> {
     return new Promise((resolve, reject) => {
       if (this.#broken !== undefined) return reject(this.#broken);
@@ -180,7 +180,7 @@ export class NodeLink {
     });
   }
 
-  /** Ends it cleanly; whoever waits for an answer is told. */
+  /** Ends the link cleanly; a caller that waits for an answer gets an error. */
   async close(): Promise<void> {
     this.#break('the link was closed');
     await this.end();

@@ -1,4 +1,5 @@
-// Answers of a node in a file, and back: a line of JSON each, so that what was recorded can be read without us. Knows nothing of what they mean.
+// Recordings of a node's answers in a file: a line of JSON each, so that other programs can read it. Knows nothing of
+// the answers' meaning.
 
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, open } from 'node:fs/promises';
@@ -8,36 +9,39 @@ import { BadExpression, type Expression, Scanner } from '../supermon/expressions
 import { MOST_ANSWER, MOST_ELEMENTS } from './nodelink.js';
 
 const FORM = 'beoboard zoom 1';
-/** How long a line may be, characters: JSON needs two for some characters of an answer. */
+/** The longest line, characters: JSON needs two for some characters of an answer. */
 const MOST_LINE = 2 * MOST_ANSWER;
-/** How much of a line may stand outside of its texts, characters: what is nested would take many times as much memory as it is long. */
+/**
+ * How much of a line may be outside of its strings, characters: nested values would take many times their length in
+ * memory.
+ */
 const MOST_OUTSIDE = 256;
-/** How long nothing may have been heard, ms: a day. Whoever plays it waits for as long. */
+/** The longest gap, ms: a day. Whoever plays the recording waits for as long. */
 const MOST_GAP_MS = 86_400_000;
-/** What is gathered before it is written, characters; and what is read at a time. */
+/** How much is gathered before it is written, and how much is read at a time, characters. */
 const PIECE = 1 << 16;
 
-/** An answer, and when it came: ms since the schema did. */
+/** An answer, and when it came: ms since the schema. */
 export interface Heard {
   readonly ms: number;
   readonly answer: Expression;
 }
 
-/** What stands before the answers. */
+/** The line before the answers. */
 export interface Head {
-  /** The node that was asked for; undefined: none by name. */
+  /** The node that was asked for; undefined: none was named. */
   readonly node: string | undefined;
   readonly schema: Expression;
 }
 
-/** Writes a recording, into a file that is made with its first answer. */
+/** Writes a recording into a file that is made with its first answer. */
 export class Recorder {
   #text = '';
   #handle: FileHandle | undefined;
 
   private constructor(readonly file: string) {}
 
-  /** Throws a UsageError when the file cannot be made: one that is there is not written over. */
+  /** Throws a UsageError if the file cannot be made: an existing file is not overwritten. */
   static async prepare(file: string): Promise<Recorder> {
     const isThere = await lstat(file).then(
       () => true,
@@ -92,7 +96,7 @@ export class Recorder {
   }
 }
 
-/** Whether a line of JSON has little but texts in it. */
+/** Whether a line of JSON consists mostly of strings. */
 function isFlat(line: string): boolean {
   let outside = 0;
   for (let at = 0; at < line.length; at++) {
@@ -102,14 +106,14 @@ function isFlat(line: string): boolean {
   return true;
 }
 
-/** Where the text ends that begins there. */
+/** The end of the string that begins there. */
 function endOfText(line: string, from: number): number {
   let at = from + 1;
   for (; at < line.length && line[at] !== '"'; at++) if (line[at] === '\\') at++;
   return at;
 }
 
-/** Makes answers of lines, whose bytes are given as Latin-1. Throws a Failure that names the line. Pure. */
+/** Parses lines into answers; their bytes are given as Latin-1. Throws a Failure that names the line. Pure. */
 export class RecordingParser {
   #number = 0;
   #ms = 0;
@@ -125,7 +129,7 @@ export class RecordingParser {
       const value: unknown = isFlat(line) ? JSON.parse(Buffer.from(line, 'latin1').toString()) : undefined;
       if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
     } catch {
-      // Told below.
+      // The error is reported below.
     }
     throw this.#refuse('no object of JSON');
   }
@@ -151,7 +155,7 @@ export class RecordingParser {
     return { node: typeof node === 'string' ? node : undefined, schema: this.#expression(schema) };
   }
 
-  /** Each line behind it. */
+  /** Each line after it. */
   next(line: string): Heard {
     this.#number++;
     const { ms, answer } = this.#parse(line);
@@ -162,14 +166,14 @@ export class RecordingParser {
     return { ms, answer: this.#expression(answer) };
   }
 
-  /** What to say of the line behind the last one that was taken, when it does not end. */
+  /** The message if the file ends within the line after the last valid one. */
   tooLong(): Failure {
     this.#number++;
     return this.#refuse('a line that is too long');
   }
 }
 
-/** Lines that are whole; what a writer that was killed has left of the last one is not. */
+/** Complete lines. The part of a last line that a killed writer has left is ignored. */
 async function* lines(handle: FileHandle, parser: RecordingParser): AsyncGenerator<string> {
   let parts: string[] = [];
   let length = 0;
@@ -191,7 +195,7 @@ async function* lines(handle: FileHandle, parser: RecordingParser): AsyncGenerat
   }
 }
 
-/** The file, open; one that can be read without waiting for somebody who writes into it. Throws a UsageError. */
+/** Opens the file; it must be readable without waiting for a writer. Throws a UsageError. */
 async function openFile(file: string): Promise<FileHandle> {
   const refuse = (why: string) =>
     new UsageError('zoom', `--play: cannot read ${file}: ${why}; give a file that --record has written`);
@@ -204,12 +208,12 @@ async function openFile(file: string): Promise<FileHandle> {
 }
 
 export interface Recording extends Head {
-  /** Answers as they are in the file; their times never go back. Throws a Failure. */
+  /** The answers in the file; their times never go back. Throws a Failure. */
   readonly heard: AsyncGenerator<Heard>;
   close(): Promise<void>;
 }
 
-/** Throws a UsageError for what cannot be read, and a Failure for what is not a recording. */
+/** Throws a UsageError for a file that cannot be read, and a Failure for a file that is not a recording. */
 export async function openRecording(file: string): Promise<Recording> {
   const handle = await openFile(file);
   const close = () => handle.close();

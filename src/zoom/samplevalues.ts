@@ -1,4 +1,4 @@
-// What a node does, out of two samples: shares and rates, under names of their own. Pure.
+// The values of a sample, from two answers: shares and rates, under their own names. Pure.
 
 import { Failure } from '../common/failure.js';
 import { brief } from '../common/text.js';
@@ -7,7 +7,7 @@ import { atomsOf, type Element, type Expression, type Tree, treeOf } from '../su
 
 const MIB = unit('size', 2 ** 20, 'MiB');
 
-/** One thing that is told of a sample. */
+/** One value of a sample. */
 export interface Told {
   readonly name: string;
   readonly unit: Unit;
@@ -36,39 +36,39 @@ const TOLD = [
 
 export type ToldName = (typeof TOLD)[number]['name'];
 
-/** In the order in which they are told. */
+/** In the order in which they are shown. */
 export const toldValues: readonly { readonly name: ToldName; readonly unit: Unit }[] = TOLD;
 
-/** What of the protocol is asked for: cpuinfo, netinfo, avenrun, pressure, memory, disk, procs; and now and then the server. */
+/** The categories to ask for: cpuinfo, netinfo, avenrun, pressure, memory, disk, procs; and now and then the server. */
 export const ASKED_MASK = 0x1 | 0x2 | 0x40 | 0x200 | 0x1000 | 0x2000 | 0x4000;
 export const SERVER_MASK = 0x8000;
-/** The categories that these are; of others nothing is kept. */
+/** These categories; others are ignored. */
 const ASKED = new Set(['cpuinfo', 'netinfo', 'avenrun', 'pressure', 'memory', 'disk', 'procs', 'server']);
 
 export interface ZoomSample {
-  /** Since the first one, ms. */
+  /** The time since the first sample, ms. */
   readonly ms: number;
-  /** Not there: not known. */
+  /** Absent: unknown. */
   readonly values: ReadonlyMap<ToldName, number>;
 }
 
-/** What is told of servers, and not of nodes. */
+/** Categories about servers, which are not about nodes. */
 const NO_NODES = new Set(['server', 'error']);
-/** Names of nodes that are told when one has to be chosen, and how much of each, characters. */
+/** How many names are listed when the user has to choose one, and how many characters of each. */
 const MOST_NAMES = 8;
 const MOST_NAME = 80;
 
-/** CPU time is told in jiffies of 10 ms: a share of less time than some of them would be none, ms. */
+/** CPU time is counted in jiffies of 10 ms: a share needs a longer time than a few of them, ms. */
 const CPU_WINDOW_MS = 100;
-/** Samples that are kept for that: more than are taken in that time. */
+/** How many samples are kept for that: more than are taken in that time. */
 const MOST_WINDOW = 200;
-/** What load averages are told in. */
+/** The fixed point of load averages. */
 const LOAD_ONE = 2048;
 
-/** The numbers of a list by the names that the schema has for them; what is nil is not there. */
+/** The numbers of a list by their names in the schema; nil is left out. */
 type Numbers = ReadonlyMap<string, number>;
 
-/** What one answer has of one node. */
+/** One node's part of an answer. */
 interface Raw {
   readonly ms: number;
   readonly one: ReadonlyMap<string, Numbers>;
@@ -76,7 +76,7 @@ interface Raw {
   readonly net: ReadonlyMap<string, Numbers>;
 }
 
-/** CPU time so far, and when that was. */
+/** The CPU time so far, and when it was read. */
 interface CpuTime {
   readonly ms: number;
   readonly cpu: Numbers | undefined;
@@ -86,7 +86,7 @@ const text = (tree: Tree | undefined) => (typeof tree === 'string' ? tree : '');
 const list = (tree: Tree | undefined) => (typeof tree === 'object' ? tree : []);
 const dataOf = (expression: Expression, element: Element) => list(treeOf(expression, element)[4]);
 
-/** Numbers of this protocol: what is none, `nil` and what no double has as it stands (2^53 and beyond, 1e400) is not known. */
+/** Numbers of this protocol; `nil`, and what a double cannot hold exactly (2^53 and beyond, 1e400), is unknown. */
 const NUMBER_FORM = /^\d{1,16}(?:\.\d{1,9})?$/;
 
 function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
@@ -99,7 +99,7 @@ function numbers(names: readonly string[], values: readonly Tree[]): Numbers {
   return found;
 }
 
-/** Rates of counters that went back, or that are not known at both ends, are none. */
+/** A counter that went back, or that is unknown at one end, has no rate. */
 const grown = (from: Numbers | undefined, to: Numbers | undefined, name: string): number => {
   const by = (to?.get(name) ?? Number.NaN) - (from?.get(name) ?? Number.NaN);
   return by >= 0 ? by : Number.NaN;
@@ -107,19 +107,19 @@ const grown = (from: Numbers | undefined, to: Numbers | undefined, name: string)
 
 const sum = (all: readonly number[]) => all.reduce((a, b) => a + b, 0);
 
-/** Makes samples of answers, one after the other. */
+/** Makes samples from answers, one after another. */
 export class SampleReader {
   /** The names of the numbers, by category. */
   readonly #names = new Map<string, readonly string[]>();
-  /** The node that is told of, once it is known. */
+  /** The chosen node, once it is known. */
   node: string | undefined;
   #before: Raw | undefined;
-  /** Of some of the last samples, for the shares of CPU time. */
+  /** Some of the last samples, for the shares of CPU time. */
   readonly #window: CpuTime[] = [];
-  /** CPU time of the only server there is, µs, and when it was asked first and last, ms. */
+  /** The CPU time of the only server, µs, and when it was asked first and last, ms. */
   #cpu: { first: number; firstMs: number; last: number; lastMs: number } | undefined;
 
-  /** `node`: of which of several it is to tell. Throws a Failure for what is not a schema. */
+  /** `node`: which of several nodes to show. Throws a Failure for an invalid schema. */
   constructor(
     schema: Expression,
     readonly wanted: string | undefined,
@@ -133,7 +133,7 @@ export class SampleReader {
       throw new Failure('the server there reports no CPU time: it does not serve nodes', 1);
   }
 
-  /** The share of one CPU that the server took, %; undefined: not known. */
+  /** The server's share of one CPU, %; undefined: unknown. */
   get cost(): number | undefined {
     if (this.#cpu === undefined) return undefined;
     const { first, firstMs, last, lastMs } = this.#cpu;
@@ -145,7 +145,7 @@ export class SampleReader {
     if (this.wanted !== undefined && names.has(this.wanted)) return this.wanted;
     const [first, ...more] = names;
     if (first === undefined) throw new Failure('it has no node', 1);
-    // Over a link of its own a node may go by another name than the one that leads to it.
+    // Over its own link a node may have another name than the one in our command.
     if (more.length === 0) return first;
     const some = [first, ...more.slice(0, MOST_NAMES - 1)].map(name => brief(name, MOST_NAME)).join(', ');
     const rest = names.size > MOST_NAMES ? ' …' : '';
@@ -164,7 +164,7 @@ export class SampleReader {
     for (const [i, element] of answer.elements.entries()) {
       const [node, category = ''] = heads[i] as string[];
       if (category === 'server') servers.push(element);
-      // Where two nodes have one name, the first is told of.
+      // If two nodes have the same name, the first one is taken.
       if (node !== this.node || !ASKED.has(category) || seen.has(category) || NO_NODES.has(category)) continue;
       seen.add(category);
       const [, ...values] = dataOf(answer, element);
@@ -172,7 +172,7 @@ export class SampleReader {
       if (category !== 'netinfo') one.set(category, numbers(names, values));
       else for (const entry of values) net.set(text(list(entry)[0]), numbers(names, list(entry).slice(1)));
     }
-    // What several servers take does not tell what this node's takes.
+    // The CPU time of several servers says nothing about this node's.
     if (servers.length === 1) this.#note(dataOf(answer, servers[0] as Element), ms);
     return { ms, one, net };
   }
@@ -184,7 +184,7 @@ export class SampleReader {
     this.#cpu = { ...this.#cpu, last: us, lastMs: ms };
   }
 
-  /** The sample that an answer makes, with the one before; `ms`: when it came. Undefined: it is the first. */
+  /** The sample from an answer and the one before; `ms`: when it came. Undefined: it is the first. */
   take(answer: Expression, ms: number): ZoomSample | undefined {
     const now = this.#raw(answer, ms);
     const before = this.#before;
@@ -217,7 +217,7 @@ export class SampleReader {
     put('disk_write_bytes_s', grown(diskBefore, disk, 'wrbytes') / seconds);
     put('disk_inflight', disk?.get('inflight'));
     const [psiBefore, psi] = [before.one.get('pressure'), now.one.get('pressure')];
-    // The kernel brings its counts up to date now and then, and then by more than has passed.
+    // The kernel updates its counters now and then, and then by more than the time that has passed.
     for (const what of ['cpu', 'mem', 'io'] as const)
       put(`psi_${what}_pct`, Math.min(100, grown(psiBefore, psi, `${what}_some_us`) / seconds / 1e4));
     return { ms, values };
@@ -226,7 +226,7 @@ export class SampleReader {
   #putCpu(put: (name: ToldName, value: number) => void, now: Raw): void {
     const { cpu: from } = this.#window[0] as CpuTime;
     const to = now.one.get('cpuinfo');
-    // The kernel lets idle and iowait go back a little: that is not a time.
+    // The kernel lets idle and iowait decrease a little: then there is no time to divide by.
     const by = (name: string) => {
       const jiffies = grown(from, to, name);
       return Number.isNaN(jiffies) && to?.has(name) ? 0 : jiffies;

@@ -1,4 +1,4 @@
-// The chart of a node as lines: what it does, and did in the seconds before, as columns of so much time each. Pure.
+// The chart of a node as lines: the present and the seconds before, in columns of equal times. Pure.
 
 import { formatDuration } from '../common/durations.js';
 import { brief } from '../common/text.js';
@@ -8,16 +8,19 @@ import type { ToldName, ZoomSample } from './samplevalues.js';
 
 /** The time of one column, ms. */
 export const COLUMN_MS = 100;
-/** Columns that are kept: as many as the widest screen has. */
+/** How many columns are kept: those of the widest screen. */
 const MOST_COLUMNS = 1000;
 
 const BLOCKS = ' ▁▂▃▄▅▆▇█';
-/** Of the node's name, characters. */
+/** The longest name of the node, characters. */
 const MOST_NAME = 80;
 const LABEL_WIDTH = 13;
 const VALUE_WIDTH = 11;
 
-/** Rows of the chart, the upper ones first to be shown. `top`: what fills a column; undefined: the largest that is in sight. */
+/**
+ * The rows of the chart, in the order of their importance. `top`: the value that fills a column; undefined: the largest
+ * visible one.
+ */
 const ROWS: readonly { readonly label: string; readonly name: ToldName; readonly top?: number }[] = [
   { label: 'CPU', name: 'cpu_pct', top: 100 },
   { label: 'run queue', name: 'running' },
@@ -34,10 +37,10 @@ const ROWS: readonly { readonly label: string; readonly name: ToldName; readonly
 /** Means of the samples in each column, the newest last. */
 export class History {
   readonly #columns = new Map<ToldName, number[]>(ROWS.map(({ name }) => [name, []]));
-  /** Of the column under way. */
+  /** The sums of the present column. */
   #sums = new Map<ToldName, { sum: number; count: number }>();
   #column: number | undefined;
-  /** What the last sample had. */
+  /** The values of the last sample. */
   last: ZoomSample | undefined;
 
   add(sample: ZoomSample): void {
@@ -53,7 +56,7 @@ export class History {
     this.last = sample;
   }
 
-  /** Columns in which nothing came are empty. */
+  /** Columns without a sample are empty. */
   #close(columns: number): void {
     for (const [name, means] of this.#columns) {
       const { sum, count } = this.#sums.get(name) ?? { sum: 0, count: 0 };
@@ -64,13 +67,13 @@ export class History {
     this.#sums = new Map();
   }
 
-  /** The newest columns, at most so many; NaN: nothing is known of it. */
+  /** The newest columns, at most so many; NaN: unknown. */
   columns(name: ToldName, most: number): readonly number[] {
     return most <= 0 ? [] : (this.#columns.get(name) ?? []).slice(-most);
   }
 }
 
-/** Columns as lines of blocks, the upper line first; what is more than nothing can be seen. */
+/** Columns as lines of block characters, the upper line first; any value above nothing is visible. */
 export function plot(values: readonly number[], top: number, height: number, width: number): string[] {
   const eighths = values.map(value => {
     if (Number.isNaN(value)) return 0;
@@ -84,11 +87,11 @@ export function plot(values: readonly number[], top: number, height: number, wid
   });
 }
 
-/** What is told above the chart. */
+/** The text above the chart. */
 export interface Heading {
   readonly node: string;
   readonly rate: number;
-  /** Samples so far, and questions that were left out because the one before was not answered yet. */
+  /** The number of samples so far, and of questions that were left out because the last one was not answered yet. */
   readonly samples: number;
   /** Of the last one. */
   readonly ms: number;
@@ -98,7 +101,7 @@ export interface Heading {
   readonly isPlayed: boolean;
 }
 
-/** What the node gives for it, in words. */
+/** The cost on the node, in words. */
 export function costText(cost: number | undefined): string {
   return cost === undefined ? 'its cost on the node is unknown' : `it costs the node ${cost.toFixed(1)}% of a CPU`;
 }
@@ -125,7 +128,7 @@ export function chart(
     const unit = units.get(name) ?? PERCENT;
     const values = history.columns(name, width);
     const most = Math.max(...values.filter(value => !Number.isNaN(value)), Number.MIN_VALUE);
-    // Of memory all that there is; of others what is in sight.
+    // For memory the top is all of it; for others the largest visible value.
     const total = name === 'mem_used_mib' ? (history.last?.values.get('mem_total_mib') ?? 0) : 0;
     const full = top ?? (total > 0 ? total : most);
     const drawn = plot(values, full, height, width);
