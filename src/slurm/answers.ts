@@ -1,5 +1,6 @@
-// Reads what scontrol and squeue print: nodes, jobs, the configuration. Pure functions over foreign text, in which users and
-// administrators have written as well: names of jobs, reasons, comments. None of it can make a row of its own, or change another's.
+// Parses the output of scontrol and squeue: nodes, jobs, the configuration. Pure functions over text from outside,
+// parts of which users and administrators have written: names of jobs, reasons, comments. None of these texts can forge
+// a row or change another one.
 
 import { expand } from '../common/hostlists.js';
 import { InputError } from '../common/text.js';
@@ -7,26 +8,29 @@ import type { Job, SlurmNode } from './statefile.js';
 
 export type { SlurmNode } from './statefile.js';
 
-/** With what is not left for those who show nodes. */
+/** With a field that is not passed on to programs that show nodes. */
 export interface ListedNode extends SlurmNode {
-  /** When its slurmd began, as it said when it registered: seconds since 1970. */
+  /** When its slurmd started, as it said when it registered: seconds since 1970. */
   readonly slurmd_start_s?: number | undefined;
 }
 
-/** What a row has from a text that somebody wrote; more is cut. */
+/** The longest text that is kept of a free text; the rest is cut. */
 const TEXT_MOST = 256;
 
 function cut(text: string): string {
   return text.length <= TEXT_MOST ? text : `${text.slice(0, TEXT_MOST - 1)}…`;
 }
 
-/** How a row begins: with a name as slurm.conf may have it. What begins so and has no number of CPUs is text of somebody's. */
+/**
+ * The beginning of a row: a name as slurm.conf may have it. A line with this beginning and without a number of CPUs is
+ * part of a free text.
+ */
 const NODE_ROW = /^NodeName=([A-Za-z0-9][A-Za-z0-9._-]{0,62}) (?=.* CPUTot=\d)/;
 
-/** What stands at the end of a row, and which an administrator writes. */
+/** The field at the end of a row that an administrator writes. */
 const FREE_TEXT = / (?:Reason|Comment|Extra)=/;
 
-/** A reason, who gave it and when; behind that Slurm puts further lines of it, and what else it has to say. */
+/** A reason, its author and its time. Slurm puts further lines of it, and other text, after that. */
 const REASON = /^ Reason=(.*?) \[([^\s@\]]+)@([^\s\]]+)\](?: {8}(.*?))?(?= Comment=| Extra=|$)/;
 
 function whole(head: string, key: string): number | undefined {
@@ -34,14 +38,14 @@ function whole(head: string, key: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** How many GPUs a list of generic resources has: `gpu:2`, `gpu:a100:4(S:0-1),gpu:t4:1`. */
+/** The number of GPUs in a list of generic resources: `gpu:2`, `gpu:a100:4(S:0-1),gpu:t4:1`. */
 export function gpusIn(list: string | undefined): number {
   let sum = 0;
   for (const [, count] of (list ?? '').matchAll(/(?:^|,)gpu:(?:[^:,()]+:)?(\d{1,6})(?=$|[,(])/g)) sum += Number(count);
   return sum;
 }
 
-/** A row up to where an administrator's words begin. */
+/** A row up to the beginning of an administrator's text. */
 function headOf(row: string): string {
   const end = row.search(FREE_TEXT);
   return end < 0 ? row : row.slice(0, end);
@@ -59,7 +63,7 @@ function nodeOf(name: string, row: string): SlurmNode {
   return {
     name,
     host: host === undefined || host === name ? undefined : host,
-    // Two of them can only be forged: an operating system that calls itself so.
+    // A second one can only be forged, by an operating system of that name.
     state: states.length === 1 ? (states[0] as string).slice(0, 120) : '?',
     cpus: whole(head, 'CPUTot') ?? 0,
     cpus_used: whole(head, 'CPUAlloc') || undefined,
@@ -77,14 +81,14 @@ function nodeOf(name: string, row: string): SlurmNode {
 }
 
 /**
- * The nodes of `scontrol -a -d -o show node`, in its order. Comments and reasons may have lines of their own, and lines that look
- * like a node's: a node that is told of twice is in no state that anything can be concluded from.
+ * The nodes of `scontrol -a -d -o show node`, in its order. Comments and reasons may have several lines, also lines
+ * that look like those of a node: a node that occurs twice is in no known state.
  */
 export function parseNodes(text: string): SlurmNode[] {
   return rowsOf(text, nodeOf);
 }
 
-/** The same with the starts of slurmd. */
+/** The same, with the start times of slurmd. */
 export function parseListedNodes(text: string): ListedNode[] {
   return rowsOf(text, (name, row) => ({ ...nodeOf(name, row), slurmd_start_s: whole(headOf(row), 'SlurmdStartTime') }));
 }
@@ -100,15 +104,15 @@ function rowsOf<T extends SlurmNode>(text: string, read: (name: string, row: str
   return [...nodes.values()];
 }
 
-/** What squeue is asked of each job: behind the nonce, with the one text that users write last. */
+/** What squeue is asked about each job: after the nonce, with the only text that users write at the end. */
 export function jobFormat(nonce: string): string {
   return `${nonce}|%A|%i|%T|%u|%P|%C|%S|%N|%j`;
 }
 
-/** Jobs that may hold nodes. */
+/** States of jobs that may hold nodes. */
 export const JOB_STATES = 'RUNNING,COMPLETING,SUSPENDED,CONFIGURING,SIGNALING,STAGE_OUT,STOPPED,RESIZING';
 
-/** The nodes of a host list of Slurm's; undefined where it is none. */
+/** The nodes of one of Slurm's host lists; undefined if it is invalid. */
 function nodesOf(list: string): string[] | undefined {
   try {
     return list === '' ? [] : expand(list, undefined, 'any');
@@ -119,8 +123,8 @@ function nodesOf(list: string): string[] | undefined {
 }
 
 /**
- * The jobs of squeue with `jobFormat`. Only what follows the nonce begins a row, and nobody who names a job knows it: whatever a
- * name holds, it ends at the next one.
+ * The jobs of squeue with `jobFormat`. A row begins only with the nonce, which nobody who names a job can know:
+ * whatever a name contains, it ends at the next nonce.
  */
 export function parseJobs(text: string, nonce: string): Job[] {
   if (nonce.length < 16) throw new Error('a nonce that can be guessed');
@@ -144,11 +148,11 @@ export function parseJobs(text: string, nonce: string): Job[] {
   return jobs;
 }
 
-/** What of `scontrol show config` concerns us. */
+/** The part of `scontrol show config` that we need. */
 export interface SlurmConfig {
   readonly cluster: string;
   readonly version: string;
-  /** `none`, or what Slurm hides from who does not administer it: `jobs,users`. */
+  /** `none`, or what Slurm hides from users who are not its administrators: `jobs,users`. */
   readonly private_data: string;
 }
 
@@ -157,13 +161,13 @@ export function parseConfig(text: string): SlurmConfig {
   return { cluster: of('ClusterName'), version: of('SLURM_VERSION'), private_data: of('PrivateData') || 'unknown' };
 }
 
-/** ReturnToService of the same text: 0, 1 or 2; undefined where it is not said. */
+/** ReturnToService from the same text: 0, 1 or 2; undefined if it is missing. */
 export function parseReturnToService(text: string): number | undefined {
   const [, digit] = /^ReturnToService\s*=\s*([012])\s*$/m.exec(text) ?? [];
   return digit === undefined ? undefined : Number(digit);
 }
 
-/** The host of the controller that is called primary and is up, of `scontrol ping`; undefined where there is none. */
+/** The host of the primary controller if it is up, from `scontrol ping`; undefined if there is none. */
 export function parsePrimary(text: string): string | undefined {
   return /^Slurmctld\(primary\) at (\S+) is UP$/m.exec(text)?.[1];
 }

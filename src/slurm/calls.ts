@@ -1,4 +1,4 @@
-// The questions to Slurm, by its own commands. Reads alone: there is no command here that changes anything.
+// The questions to Slurm, by its own commands. Only reads: no command here changes anything.
 
 import { randomBytes } from 'node:crypto';
 import { JOB_STATES, jobFormat } from './answers.js';
@@ -12,12 +12,12 @@ export interface Calls {
   config(): Promise<string>;
 }
 
-/** What begins each row of a list, new for each call: 128 bits that nobody guesses. */
+/** The beginning of each row of a list, new for each call: 128 bits that nobody can guess. */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** What a command answers that succeeds. Rejects with NoAnswer. */
+/** The output of a command that succeeds. Rejects with NoAnswer. */
 async function call(
   name: string,
   argv: readonly string[],
@@ -33,8 +33,8 @@ async function call(
 export function slurmCalls(options: CallOptions = {}): Calls {
   return {
     nodes: () => call('scontrol', ['-a', '-d', '-o', 'show', 'node'], options),
-    // The format is in the environment, which nobody else can read: of the command line every user of this machine sees
-    // each word, and could name a job after the nonce before squeue has its answer.
+    // The format is in the environment, which nobody else can read: every user of this machine can see each word of a
+    // command line, and could name a job after the nonce before squeue answers.
     jobs: nonce => call('squeue', ['-h', '-a', '-t', JOB_STATES], options, { SQUEUE_FORMAT: jobFormat(nonce) }),
     config: () => call('scontrol', ['show', 'config'], options),
   };

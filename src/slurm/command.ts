@@ -1,39 +1,39 @@
-// Runs one of Slurm's commands, within limits: one that takes too long, or says too much, is ended with all that it started. Knows nothing
-// of what is asked or ordered.
+// Runs one of Slurm's commands with limits: one that takes too long, or writes too much, is ended with all its
+// children. Knows nothing of the questions and orders.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { formatDuration } from '../common/durations.js';
 import { oneLine } from '../common/text.js';
 
-/** Slurm's own patience with a controller that hangs is 10 s, and a minute where there is no configuration. */
+/** Slurm's own timeout for a controller that hangs is 10 s, and a minute if there is no configuration. */
 const LIMIT_MS = 5000;
 /** 10,000 nodes are 6 MB. */
 const MOST_BYTES = 256 << 20;
 const ERROR_MOST = 200;
-/** Why nothing was asked, or nobody waited for the answer. */
+/** Why there is no answer. */
 const ENDED = 'the program is ending';
 
-/** Slurm was not asked, or did not answer; the message is what people are told. */
+/** Slurm was not asked, or did not answer; the message is shown to people. */
 export class NoAnswer extends Error {}
 
-/** Where the world is another one: in tests. */
+/** Replacements for tests. */
 export interface CallOptions {
-  /** The folder of the commands; undefined: PATH. */
+  /** The folder of the commands; undefined: PATH is used. */
   readonly folder?: string | undefined;
   readonly limitMs?: number;
   readonly stop?: AbortSignal;
 }
 
-/** What a command that came to its end has said. `code` is null where a signal ended it. */
+/** The output of a command that has ended. `code` is null if a signal ended it. */
 export interface Said {
   readonly code: number | null;
   readonly stdout: string;
-  /** The end of it. */
+  /** The end of its stderr. */
   readonly stderr: string;
 }
 
-/** What the commands get of our environment: nothing that changes what they print. */
+/** The part of our environment that the commands get: nothing that changes their output. */
 function environment(more: Record<string, string>): Record<string, string> {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', SLURM_CONF, SLURM_CONF_SERVER } = process.env;
   return {
@@ -46,7 +46,7 @@ function environment(more: Record<string, string>): Record<string, string> {
   };
 }
 
-/** Ends a process and all that it started: it leads a group of its own. */
+/** Kills a process and all its children: it leads its own process group. */
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -55,14 +55,14 @@ function endGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** What a command says in words, of which the last line that it wrote is the most. */
+/** The message of a command in words: mostly the last line that it wrote. */
 export function failureOf(name: string, { code, stderr }: Said): string {
   const said = stderr.trim().split('\n').at(-1) ?? '';
   const line = oneLine(said.length > ERROR_MOST ? `${said.slice(0, ERROR_MOST)}…` : said);
   return line === '' ? `${name} ended with ${code ?? 'a signal'}` : line;
 }
 
-/** Runs one command to its end, whatever its exit code is. Rejects with NoAnswer where it does not come to that. */
+/** Runs a command to its end, whatever its exit code is. Rejects with NoAnswer if it does not get there. */
 export function runCommand(
   name: string,
   argv: readonly string[],
@@ -82,7 +82,7 @@ export function runCommand(
     const end = (why: string) => {
       refused ??= why;
       endGroup(child);
-      // Whatever it started and let go of its group may hold the pipes: nobody waits for that.
+      // A process that left its group may still hold the pipes: we do not wait for it.
       child.stdout.destroy();
       child.stderr.destroy();
     };

@@ -1,5 +1,5 @@
-// Where Slurm and the board disagree about a node, in several looks one after the other. Judges no node, and says nothing of one whose
-// state it does not know, nor of what has only just begun or is about to end.
+// Where Slurm and the board disagree about a node in several looks in a row. Judges no node, and says nothing about one
+// whose state is unknown, or about what has just begun or is about to end.
 
 import { expand } from '../common/hostlists.js';
 import type { State as BoardState } from '../shm/liveness.js';
@@ -7,16 +7,16 @@ import type { Matched } from './matching.js';
 import { isSchedulable, nodeState } from './nodestate.js';
 import type { Difference, Job, Kind, SlurmNode } from './statefile.js';
 
-/** A difference is told when so many looks in a row have shown it. */
+/** A difference is reported after so many looks in a row. */
 export const LOOKS = 3;
-/** What a job does in its first seconds says nothing. */
+/** The first seconds of a job show nothing. */
 export const YOUNG_S = 30;
-/** Less of the CPUs that Slurm gave away: idle. */
+/** Below this share of the CPUs that Slurm has allocated: idle. */
 const IDLE_SHARE = 0.05;
-/** More of a node's CPUs, and at least one: busy. */
+/** Above this share of a node's CPUs, and at least one CPU: busy. */
 const BUSY_SHARE = 0.1;
 
-/** How a node is by the board; numbers are absent where they were not measured. */
+/** A node on the board; a number that was not measured is absent. */
 export interface Seen {
   readonly state: BoardState;
   readonly cpus?: number | undefined;
@@ -24,7 +24,7 @@ export interface Seen {
   readonly gpusBusy?: number | undefined;
 }
 
-/** One look at both. */
+/** One look at both sides. */
 export interface LookAtBoth {
   readonly nodes: readonly SlurmNode[];
   readonly jobs: readonly Job[];
@@ -46,7 +46,7 @@ export function jobsByNode(jobs: readonly Job[]): Map<string, Job[]> {
   return found;
 }
 
-/** Whether a job runs, and has done so long enough that something can be concluded from what it does. */
+/** Whether a job runs, and has run for long enough to draw conclusions. */
 function isSettled({ state, start_s }: Job, nowS: number): boolean {
   return state === 'RUNNING' && start_s !== undefined && nowS - start_s >= YOUNG_S;
 }
@@ -69,11 +69,11 @@ function kindsOf(node: SlurmNode, jobs: readonly Job[], seen: Seen, nowS: number
   return jobs.length === 0 && state.base === 'IDLE' && isBusy ? ['busy_without_job'] : [];
 }
 
-/** Remembers what was different before. */
+/** Keeps the earlier differences. */
 export class Differences {
   #last = new Map<string, { looks: number; sinceMs: number }>();
 
-  /** What has been different in enough looks, with this one. */
+  /** The differences that enough looks have shown, including this one. */
   look({ nodes, jobs, matched, seen, nowS }: LookAtBoth, nowMs: number): Difference[] {
     const byNode = jobsByNode(jobs);
     const next = new Map<string, { looks: number; sinceMs: number }>();
@@ -103,7 +103,7 @@ export class Differences {
     return found;
   }
 
-  /** One of the two was not heard: what was different before says nothing any more. */
+  /** One of the two sides was not heard: earlier differences do not count any more. */
   forget(): void {
     this.#last.clear();
   }

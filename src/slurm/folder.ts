@@ -1,11 +1,11 @@
-// The reader's folder: what it writes for others, each file whole or not at all. Knows nothing of what stands in them.
+// The reader's folder: it writes each file completely or not at all. Knows nothing of their contents.
 
 import { closeSync, fchmodSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../common/failure.js';
 import { oneLine } from '../common/text.js';
 
-/** Writes a file that takes the place of the one of that name, with exactly these rights whatever the umask is. */
+/** Writes a file that replaces the one of that name, with exactly these permissions whatever the umask is. */
 export function replaceFile(folder: string, name: string, text: string, mode: number): void {
   const made = join(folder, `.${name}.new`);
   rmSync(made, { force: true });
@@ -20,7 +20,7 @@ export function replaceFile(folder: string, name: string, text: string, mode: nu
   renameSync(made, join(folder, name));
 }
 
-/** Makes the folder where it is not there. Throws a Failure. */
+/** Makes the folder if it does not exist. Throws a Failure. */
 export function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, 0o755);

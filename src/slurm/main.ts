@@ -1,5 +1,5 @@
-// The verb `slurm`: asks Slurm what it thinks of nodes and jobs, every few seconds, and leaves that in a folder for who shows it beside the
-// board. Reads alone: it gives Slurm no orders, and nobody waits for it.
+// The verb `slurm`: asks Slurm about nodes and jobs every few seconds, and leaves the answers in a folder for programs
+// that show them beside the board. Only reads: it gives Slurm no orders, and nobody waits for it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatDuration } from '../common/durations.js';
@@ -32,17 +32,17 @@ the gate read these files. It only needs permission to read from Slurm: see docs
 and queries Slurm at once; another folder or board needs a restart. SIGTERM and SIGINT stop it.`,
 });
 
-/** However long Slurm does not answer, it is asked again within this time, ms. */
+/** While Slurm does not answer, it is asked again within this time, ms. */
 const LONGEST_MS = 60_000;
 
-/** Names and what a host list of them is, a line each. */
+/** Files and their host lists, one line each. */
 function lines(names: readonly string[]): string {
   return foldParts(names)
     .map(list => `${list}\n`)
     .join('');
 }
 
-/** Tells once that Slurm does not answer, and once that it does again. */
+/** Logs once that Slurm does not answer, and once that it answers again. */
 class Telling {
   #silentSince: number | undefined;
 
@@ -72,10 +72,10 @@ function isOpen({ state }: Round): boolean {
   return state.private_data === 'none';
 }
 
-/** Writes what others read. */
+/** Writes the files for others. */
 function leave(folder: string, { state, matched }: Round, isPublic: boolean): void {
   replaceFile(folder, 'state', stateText(state), isPublic ? 0o644 : 0o640);
-  // An old list would grow new by being written: who reads it goes by its age.
+  // Writing an old list would make the file look new; readers go by the file's age.
   if (state.nodes.error === undefined) {
     const saving = state.nodes.list.filter(node => savesPower(nodeState(node.state)));
     replaceFile(folder, 'skip', lines(saving.map(({ name }) => name)), 0o644);
@@ -88,7 +88,7 @@ type Options = ValuesOf<typeof verb>;
 /** What it is bound to while it runs. */
 const LASTING = ['slurmDir', 'board', 'owner'] as const;
 
-/** What of the options is in force until SIGHUP. */
+/** The options that stay in force until SIGHUP. */
 interface InForce {
   readonly options: Options;
   readonly calls: Calls;
@@ -159,7 +159,7 @@ export async function main(argv: string[]): Promise<number> {
     } else service.status(status);
     const wait = next(round.answered) - (round.answered ? performance.now() - begin : 0);
     failures = round.answered ? 0 : failures + 1;
-    // Who was told of other options meanwhile goes by them at once.
+    // If other options came meanwhile, they apply at once.
     if (isAsked) continue;
     awake = new AbortController();
     if (stop.aborted) break;

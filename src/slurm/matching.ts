@@ -1,5 +1,6 @@
-// Which node of the board is which of Slurm's: NodeName first, NodeHostName only where no two share it, and what the administrator says
-// before both. Case does not count, since names on the board are in lower case. Guesses nothing: who fits twice fits nobody.
+// Which node of the board is which node of Slurm: first the administrator's exceptions, then NodeName, then
+// NodeHostName if no two share it. Ignores case, because names on the board are in lower case. Guesses nothing: an
+// ambiguous name matches nobody.
 
 import { readFileSync } from 'node:fs';
 import { parseNodeName } from '../common/hostlists.js';
@@ -11,12 +12,12 @@ export interface Matched {
   readonly boardName: ReadonlyMap<string, string>;
   /** By name on the board: the NodeName. */
   readonly nodeName: ReadonlyMap<string, string>;
-  /** NodeNames that the board does not know, and names on the board that Slurm does not. */
+  /** NodeNames that the board does not have, and names on the board that Slurm does not have. */
   readonly slurmAlone: readonly string[];
   readonly boardAlone: readonly string[];
 }
 
-/** How often each of the texts is there. */
+/** How often each text occurs. */
 function countEach(texts: Iterable<string>): Map<string, number> {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -45,7 +46,7 @@ export function match(
   const names = countEach(nodes.map(({ name }) => name.toLowerCase()));
   for (const { name } of rest) if (names.get(name.toLowerCase()) === 1) take(name, name.toLowerCase());
   const hosts = countEach(nodes.map(hostOf));
-  // A host that is called as another node of Slurm's is that one's name.
+  // If a host has the name of another Slurm node, the name means that node.
   for (const node of rest) if (hosts.get(hostOf(node)) === 1 && !names.has(hostOf(node))) take(node.name, hostOf(node));
   return {
     boardName,
@@ -56,7 +57,7 @@ export function match(
 }
 
 /**
- * Exceptions as a file has them: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line.
+ * Parses exceptions: `NodeName boardname` on each line, `#` comments. Throws an InputError with file and line.
  */
 export function parseExceptions(text: string, place: string): Record<string, string> {
   const found: Record<string, string> = Object.create(null);
@@ -94,7 +95,7 @@ export function readExceptions(file: string): Record<string, string> {
   return parseExceptions(text, file);
 }
 
-/** The lines of such a file, for those whose two names differ by more than case. */
+/** The lines of such a file for nodes whose two names differ by more than case. */
 export function namesText({ boardName }: Matched): string {
   const lines = [...boardName].flatMap(([name, on]) => (name.toLowerCase() === on ? [] : [`${name} ${on}\n`]));
   return lines.join('');

@@ -1,11 +1,11 @@
-// What Slurm's words for the state of a node mean: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. A word that is not known here makes the whole state
-// unknown: of such a node nothing is concluded.
+// The meaning of Slurm's words for the state of a node: IDLE+DRAIN, MIXED*, DOWN+NOT_RESPONDING. An unknown word makes
+// the whole state unknown, and nothing is concluded about such a node.
 
 const BASES = ['UNKNOWN', 'DOWN', 'IDLE', 'ALLOCATED', 'ERROR', 'MIXED', 'FUTURE'] as const;
 
 export type Base = (typeof BASES)[number];
 
-/** All that 22.05 to 24.11 add to a base. */
+/** All flags that 22.05 to 24.11 add to a base state. */
 const FLAGS = new Set([
   ...[
     'BLOCKED',
@@ -31,7 +31,7 @@ const FLAGS = new Set([
   ...['POWER_UP', 'REBOOT_CANCEL', 'REBOOT_ISSUED', 'REBOOT_REQUESTED', 'RESERVED', 'UNDRAIN', 'RESUME'],
 ]);
 
-/** What stands behind a base in place of a flag, as `sinfo` and older versions write it. */
+/** Characters after a base state in place of a flag, as `sinfo` and older versions write them. */
 const SIGNS: Readonly<Record<string, string>> = {
   '*': 'NOT_RESPONDING',
   '~': 'POWERED_DOWN',
@@ -44,18 +44,18 @@ const SIGNS: Readonly<Record<string, string>> = {
   '-': 'PLANNED',
 };
 
-/** Whoever has one of these gets no new job, or not at once, or nobody expects it to be up. */
+/** A node with one of these flags gets no new job, or not at once, or is not expected to be up. */
 const HINDRANCES = ['DRAIN', 'FAIL', 'MAINTENANCE', 'NOT_RESPONDING', 'COMPLETING', 'INVALID_REG', 'BLOCKED'];
 
 export interface NodeState {
   /** As Slurm wrote it. */
   readonly text: string;
-  /** Undefined: a word of it is not known. */
+  /** Undefined: one of its words is unknown. */
   readonly base: Base | undefined;
   readonly flags: ReadonlySet<string>;
 }
 
-/** Takes the words apart. */
+/** Splits the words. */
 export function nodeState(text: string): NodeState {
   const [first = '', ...more] = text.split('+');
   const flags = new Set(more);
@@ -70,7 +70,9 @@ export function nodeState(text: string): NodeState {
 
 const some = (flags: ReadonlySet<string>, begins: string) => [...flags].some(flag => flag.startsWith(begins));
 
-/** Whether it is switched off for want of jobs, or on its way down or up: the board does not expect to hear it. */
+/**
+ * Whether it is powered down because there are no jobs, or on its way down or up: the board does not expect to hear it.
+ */
 export function savesPower({ base, flags }: NodeState): boolean {
   return base !== undefined && some(flags, 'POWER');
 }

@@ -1,5 +1,5 @@
-// One round of the reader: asks Slurm for nodes and jobs, holds them against the board, and says what is to be written. Keeps the old answer
-// where there is no new one, with its age. Writes nothing.
+// One round of the reader: asks Slurm for nodes and jobs, compares them with the board, and returns what is to be
+// written. If there is no new answer it keeps the old one with its age. Writes nothing.
 
 import { readingOf } from '../readings/readings.js';
 import { type BoardReader, NoBoard } from '../shm/reader.js';
@@ -9,12 +9,12 @@ import { Differences, type Seen } from './differences.js';
 import { type Matched, match } from './matching.js';
 import { type Answer, type Job, monotonicMs, SCHEMA, type SlurmNode, type State } from './statefile.js';
 
-/** What is asked seldom: it changes with a restart of slurmctld. */
+/** Questions that are asked rarely: their answers change with a restart of slurmctld. */
 const CONFIG_MS = 300_000;
 
 const numbers = { cpus: readingOf('cpus'), cpu: readingOf('cpu'), gpus: readingOf('gpu_busy') };
 
-/** All nodes of the board by name; undefined where nothing is known of them. */
+/** All nodes of the board by name; undefined if nothing is known about them. */
 function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
   const found = new Map<string, Seen>();
   try {
@@ -38,7 +38,7 @@ function seenOn(reader: BoardReader): Map<string, Seen> | undefined {
   return found;
 }
 
-/** The answer to a question; without one the list of the answer before, and why. */
+/** The answer to a question; without one, the list of the last answer, and the reason. */
 async function ask<T>(before: Answer<T>, question: () => Promise<readonly T[]>): Promise<Answer<T>> {
   const begin = monotonicMs();
   try {
@@ -56,14 +56,14 @@ export interface Round {
   readonly state: State;
   /** Whether both questions were answered. */
   readonly answered: boolean;
-  /** Undefined where nothing is known of the board, or of Slurm's nodes. */
+  /** Undefined if nothing is known about the board or about Slurm's nodes. */
   readonly matched: Matched | undefined;
 }
 
 export class Poll {
   readonly #board: BoardReader;
   #calls: Calls;
-  /** Names on the board of NodeNames. */
+  /** Names on the board, by NodeName. */
   #exceptions: Readonly<Record<string, string>>;
   readonly #differences = new Differences();
   #nodes: Answer<SlurmNode> = { list: [] };
@@ -77,14 +77,14 @@ export class Poll {
     this.#exceptions = exceptions;
   }
 
-  /** From the next round on it goes by these. */
+  /** Options that apply from the next round on. */
   change(calls: Calls, exceptions: Readonly<Record<string, string>>): void {
     this.#calls = calls;
     this.#exceptions = exceptions;
     this.#configUntil = Number.NEGATIVE_INFINITY;
   }
 
-  /** Asks once. `next`: in how many ms it will be asked again, by whether it was answered. */
+  /** Asks once. `next`: in how many ms to ask again, depending on whether it was answered. */
   async round(next: (answered: boolean) => number): Promise<Round> {
     const nonce = newNonce();
     [this.#nodes, this.#jobs] = await Promise.all([

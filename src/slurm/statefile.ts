@@ -1,5 +1,5 @@
-// The file in which the reader of Slurm leaves what Slurm says, for those who show it: its format, and how it is read. Never asks
-// Slurm, and never waits.
+// The file in which the Slurm reader leaves Slurm's answers for programs that show them: its format, and how it is
+// read. Never asks Slurm, and never waits.
 
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { oneLine } from '../common/text.js';
 
 export const SCHEMA = 1;
 
-/** Of a node; what is 0, false or not known is left out. */
+/** A node; 0, false and unknown values are left out. */
 export interface SlurmNode {
   readonly name: string;
-  /** NodeHostName, where it is another. */
+  /** NodeHostName, if it differs. */
   readonly host?: string | undefined;
-  /** As Slurm writes it, `IDLE+DRAIN`; `?` where two are told. */
+  /** As Slurm writes it, `IDLE+DRAIN`; `?` if there are two. */
   readonly state: string;
   readonly cpus: number;
   readonly cpus_used?: number | undefined;
@@ -29,7 +29,7 @@ export interface SlurmNode {
 
 /** A job that holds nodes. */
 export interface Job {
-  /** As people write it: `4_1` of an array. */
+  /** As people write it: `4_1` of a job array. */
   readonly id: string;
   readonly state: string;
   readonly user: string;
@@ -44,11 +44,11 @@ export interface Job {
 
 /** Slurm's answer to one question. Times in ms: `time_ms` since 1970, `mono_ms` of CLOCK_MONOTONIC. */
 export interface Answer<T> {
-  /** Of the answer that follows; absent: there has been none yet. */
+  /** The time of the answer below; absent: there has been none yet. */
   readonly time_ms?: number | undefined;
   readonly mono_ms?: number | undefined;
   readonly took_ms?: number | undefined;
-  /** Why the newest question was not answered, since when; absent: it was. */
+  /** Why the newest question was not answered, and since when; absent: it was answered. */
   readonly error?: string | undefined;
   readonly error_since_ms?: number | undefined;
   readonly list: readonly T[];
@@ -58,7 +58,7 @@ export const KINDS = ['silent_schedulable', 'job_on_silent', 'live_down', 'idle_
 
 export type Kind = (typeof KINDS)[number];
 
-/** Where Slurm and the board have disagreed in several samples, one after the other. */
+/** Where Slurm and the board have disagreed in several samples in a row. */
 export interface Difference {
   readonly kind: Kind;
   /** The name on the board. */
@@ -71,7 +71,7 @@ export interface Difference {
 export interface State {
   readonly schema: typeof SCHEMA;
   readonly pid: number;
-  /** When it was written, and when it will be again, of CLOCK_MONOTONIC. */
+  /** When it was written, and when it will be written again, of CLOCK_MONOTONIC. */
   readonly mono_ms: number;
   readonly next_ms: number;
   readonly time_ms: number;
@@ -90,7 +90,7 @@ export function monotonicMs(): number {
   return Math.round(Number(process.hrtime.bigint() / 1_000_000n));
 }
 
-/** Rows on lines of their own: half a megabyte for 10,000 nodes, and people can grep it. */
+/** Each row has its own line: half a megabyte for 10,000 nodes, and people can grep it. */
 export function stateText({ nodes, jobs, ...rest }: State): string {
   const answer = ({ list, ...told }: Answer<object>) => {
     const head = JSON.stringify({ count: list.length, ...told }).slice(0, -1);
@@ -99,10 +99,10 @@ export function stateText({ nodes, jobs, ...rest }: State): string {
   return `${JSON.stringify(rest).slice(0, -1)},\n"nodes":${answer(nodes)},\n"jobs":${answer(jobs)}}\n`;
 }
 
-/** What there is, or why there is nothing: a sentence with what to do. */
+/** The contents of the file, or a sentence that says why there are none and what to do. */
 export type Found = { readonly state: State; readonly why?: undefined } | { readonly why: string };
 
-/** Those who stop hearing from the reader wait so much longer than it said, ms. */
+/** A reader that is late by more than this has ended, ms. */
 const PATIENCE_MS = 15_000;
 
 const nothing = (why: string): Found => ({ why: `nothing is known of Slurm: ${why}` });
@@ -132,7 +132,7 @@ function parseState(path: string, text: string): Found {
   return { state };
 }
 
-/** Without waiting for somebody who would write into what is not a file. */
+/** Opens it without waiting: if it is a FIFO, nobody may ever write into it. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Reads the file of that folder. */
@@ -150,22 +150,27 @@ export function readState(folder: string): Found {
   }
 }
 
-/** The file of that folder for who looks again and again: it is read aside, and nobody waits for it. */
+/**
+ * The file of that folder for a program that looks again and again: it is read in the background, and nobody waits for
+ * it.
+ */
 export class StateFollower {
   readonly #path: string;
   readonly #changed: () => void;
   #found: Found = nothing('its file is being read');
   #reading = false;
-  /** Which file was read: each answer is a new one. */
+  /** Identifies the file that was read: each answer is a new file. */
   #which = '';
 
-  /** `changed` is called when something else was found. */
+  /** `changed` is called when the contents have changed. */
   constructor(folder: string, changed: () => void) {
     this.#path = join(folder, 'state');
     this.#changed = changed;
   }
 
-  /** What was found last, the same object while the file is the same; has it read again, unless that goes on already. */
+  /**
+   * The last contents, the same object while the file is the same; starts reading it again, unless that is under way.
+   */
   get found(): Found {
     if (!this.#reading) {
       this.#reading = true;
@@ -200,7 +205,7 @@ export class StateFollower {
   }
 }
 
-/** How old an answer is, ms; undefined: there has been none. */
+/** The age of an answer, ms; undefined: there has been none. */
 export function ageOf({ mono_ms }: Answer<object>, now = monotonicMs()): number | undefined {
   return mono_ms === undefined ? undefined : Math.max(0, now - mono_ms);
 }
@@ -210,7 +215,7 @@ function hasStopped({ next_ms }: State, now: number): boolean {
   return !(now <= next_ms + PATIENCE_MS);
 }
 
-/** What is wrong with what Slurm said, or with who asks it, in a sentence; undefined where it is of now. */
+/** What is wrong with Slurm's answers or with the reader, in a sentence; undefined if they are current. */
 export function stateTrouble(state: State, now = monotonicMs()): string | undefined {
   if (state.mono_ms > now)
     return 'beoboard slurm has written nothing since this machine was booted: what is shown of Slurm is older; see systemctl status beoboard-slurm';

@@ -1,5 +1,5 @@
-// What the bridge takes from the board: plain data, in which all evidence for a verdict stands. Judges no node: that is done in C, and here
-// only whether the board as a whole can be trusted now.
+// What the bridge reads from the board: plain data with all evidence for a verdict. Judges no node, which C does;
+// judges only whether the board as a whole can be trusted now.
 
 import { getter } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
@@ -16,25 +16,28 @@ import {
 } from '../../shm/reader.js';
 import { mirrorOf } from '../../shm/sentences.js';
 
-/** A node as the board has it. Times in ms. */
+/** A node on the board. Times in ms. */
 export interface SeenNode {
   readonly name: string;
   readonly state: State;
-  /** 16 hex digits; empty where it never reported. */
+  /** 16 hex digits; empty if it never reported. */
   readonly bootId: string;
-  /** How many reports this master has accepted of it: with `bootId` it tells one silence from the next. */
+  /**
+   * How many reports of it this master has accepted: together with `bootId` this distinguishes one silence from the
+   * next.
+   */
   readonly reports: number;
   readonly lost: number;
-  /** How long its link has been listened to since its last report. */
+  /** For how long its link has been listened to since its last report. */
   readonly unheardMs: number;
-  /** How long it has been silent; negative: for as long it will not be yet. */
+  /** For how long it has been silent; negative: the time until it will be silent. */
   readonly silentForMs: number;
-  /** Of its last report, since 1970, by the master's clock. */
+  /** The time of its last report, since 1970, by the master's clock. */
   readonly lastRealMs: number;
   readonly link: number;
-  /** Whether its last report proved a key. */
+  /** Whether its last report was signed with a valid key. */
   readonly isProved: boolean;
-  /** Why newer reports of it are refused. */
+  /** Why newer reports of it are rejected. */
   readonly refused?: string | undefined;
   /** The worst first. */
   readonly ailments: readonly Ailment[];
@@ -42,15 +45,15 @@ export interface SeenNode {
 
 export interface SeenLink {
   readonly name: string;
-  /** `dark` or `down`, and for how long, ms; undefined: nothing is wrong with it. */
+  /** `dark` or `down`, and for how long, ms; undefined: the link is all right. */
   readonly trouble?: { readonly what: 'dark' | 'down'; readonly forMs: number } | undefined;
 }
 
 export interface BoardLook {
-  /** Why nothing can be concluded from it. */
+  /** Why the board proves nothing. */
   readonly trouble?: string | undefined;
   readonly heartbeatAgeMs: number;
-  /** Another number is another file, in which a node's reports may be counted anew. */
+  /** Another number means another file, in which a node's reports may be counted from 0. */
   readonly opened: number;
   readonly nodes: ReadonlyMap<string, SeenNode>;
   readonly links: ReadonlyMap<number, SeenLink>;
@@ -64,8 +67,8 @@ const MS = 1_000_000n;
 const ms = (ns: bigint) => Number(ns / MS);
 
 /**
- * Why a board as a whole is no evidence; undefined where it is. A mirror is none: `reports` is counted by each master for itself, and would tell
- * one silence as two.
+ * Why a board as a whole proves nothing; undefined if it is evidence. A mirror is not: each master counts `reports` for
+ * itself, so one silence would look like two.
  */
 function troubleOf(snapshot: Snapshot): string | undefined {
   if (mirrorOf(snapshot) !== undefined)
@@ -87,7 +90,7 @@ function linksOf(snapshot: Snapshot): Map<number, SeenLink> {
   );
 }
 
-/** All of a node that a decision may rest on. */
+/** Everything about a node that a decision may depend on. */
 function seenNode(node: Node): SeenNode {
   const { snapshot, name, state, link } = node;
   const { nowNs, silentAfterNs } = snapshot.evidence;

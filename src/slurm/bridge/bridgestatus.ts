@@ -1,4 +1,5 @@
-// What `beoboard bridge --status` tells: what a bridge that runs has left of its last tick, and what its journal says is its own.
+// The output of `beoboard bridge --status`: from the file that a running bridge writes after each tick, and from its
+// journal.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,17 +12,17 @@ import type { Outcome } from './tick.js';
 /** The file in the folder of the journal. */
 export const STATUS = 'status';
 
-/** What a bridge leaves after each tick; `mono_ms` and `next_ms` are of CLOCK_MONOTONIC. */
+/** What a bridge writes after each tick; `mono_ms` and `next_ms` are of CLOCK_MONOTONIC. */
 export interface LastTick extends Outcome {
   readonly pid: number;
   readonly mono_ms: number;
   readonly next_ms: number;
 }
 
-/** A bridge that is so late does not run any more, ms: it may wait for calls of 5 s each. */
+/** A bridge that is late by more than this has ended, ms: it may be waiting for calls of 5 s each. */
 const PATIENCE_MS = 60_000;
 
-/** Whether there is such a process. */
+/** Whether that process exists. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -30,18 +31,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The last tick of a bridge that runs; undefined: none does. */
+/** The last tick of a running bridge; undefined: none runs. */
 export function lastTick(folder: string, monoMs: number): LastTick | undefined {
   try {
     const last = JSON.parse(readFileSync(join(folder, STATUS), 'utf8')) as LastTick;
-    // A file of an earlier boot is of the future, or of a process that is another one now and has not just written it.
+    // A file of an earlier boot lies in the future, or its process id belongs to another process now.
     return isAlive(last.pid) && monoMs >= last.mono_ms && monoMs < last.next_ms + PATIENCE_MS ? last : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Everything, for programs and for people. */
+/** All of the status, for programs and for people. */
 export interface BridgeStatus {
   readonly running: boolean;
   readonly pid?: number | undefined;

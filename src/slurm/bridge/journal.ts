@@ -1,5 +1,5 @@
-// The journal: what the bridge has done and is about to do, a JSON object on each line, on the disk before it is done. It is read again at
-// each start, and says then what is the bridge's own. Nothing else writes it.
+// The journal: what the bridge has done and is about to do, a JSON object per line, written to disk before the act.
+// Each start reads it again to know which drains are the bridge's own. Nothing else writes to it.
 
 import {
   closeSync,
@@ -23,9 +23,9 @@ import { lock } from '../../native/index.js';
 import { type Entry, Ledger, type Timed } from './ownership.js';
 
 const NAME = 'journal';
-/** From this size on a new one is begun, with a line that has all that still counts. */
+/** From this size on a new journal is begun, with a line that holds everything that still matters. */
 const LONG_BYTES = 16 << 20;
-/** No journal of ours grows beyond what is written in one run: a larger one is not read. */
+/** Our journals never grow larger than what one run writes: a larger file is not read. */
 const MOST_BYTES = 512 << 20;
 
 function failure(path: string, why: string): Failure {
@@ -34,7 +34,7 @@ function failure(path: string, why: string): Failure {
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'EIO';
 
-/** Makes the folder where it is not there. Throws a Failure where it is not ours alone. */
+/** Makes the folder if it does not exist. Throws a Failure if it is not ours alone. */
 export function openFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -48,7 +48,7 @@ export function openFolder(folder: string): void {
   checkFolder(folder);
 }
 
-/** Throws a Failure where the folder is not there, or not ours alone. */
+/** Throws a Failure if the folder does not exist or is not ours alone. */
 export function checkFolder(folder: string): void {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined)
@@ -61,7 +61,7 @@ export function checkFolder(folder: string): void {
     throw failure(folder, "is open to others, who could claim drains as the bridge's own; chmod 700 it");
 }
 
-/** Whether a path leads to the file that is open. */
+/** Whether a path leads to the open file. */
 function isStillAt(path: string, fd: number): boolean {
   const { ino, dev } = fstatSync(fd);
   try {
@@ -72,12 +72,12 @@ function isStillAt(path: string, fd: number): boolean {
   }
 }
 
-/** The one bridge that may act with that folder. */
+/** The lock by which only one bridge can act with that folder. */
 export class Only {
   readonly #path: string;
   readonly #fd: number;
 
-  /** Throws a Failure where another process has it. */
+  /** Throws a Failure if another process holds it. */
   constructor(folder: string) {
     this.#path = join(folder, 'lock');
     this.#fd = lock(this.#path);
@@ -89,7 +89,7 @@ export class Only {
     if (this.#fd < 0) throw failure(this.#path, `cannot be locked: error ${-this.#fd}`);
   }
 
-  /** Whether the file is still there: whoever makes another could hold that. */
+  /** Whether the lock file still exists: otherwise another process could make and lock a new one. */
   holds(): boolean {
     return isStillAt(this.#path, this.#fd);
   }
@@ -99,7 +99,10 @@ export class Only {
   }
 }
 
-/** Reads lines into a ledger. A last line without an end was being written when the power went: it says of nothing that was done. */
+/**
+ * Reads lines into a ledger. A last line without an end was being written when the power failed: nothing was done for
+ * it.
+ */
 export function readLines(text: string, place: string): { ledger: Ledger; entries: Timed[]; whole: number } {
   const ledger = new Ledger();
   const entries: Timed[] = [];
@@ -126,7 +129,7 @@ export function readLines(text: string, place: string): { ledger: Ledger; entrie
   return { ledger, entries, whole: Buffer.byteLength(text.slice(0, whole)) };
 }
 
-/** What the journal of a folder says; undefined where there is none. Throws a Failure. */
+/** The contents of a folder's journal; undefined if there is none. Throws a Failure. */
 export function readJournal(folder: string): ReturnType<typeof readLines> | undefined {
   const path = join(folder, NAME);
   let text: string;
@@ -141,16 +144,16 @@ export function readJournal(folder: string): ReturnType<typeof readLines> | unde
   return readLines(text, path);
 }
 
-/** Where entries go: into a file, or nowhere. Each is in the ledger as soon as it is written. */
+/** The destination of entries: a file, or nowhere. Each entry is in the ledger as soon as it is written. */
 export interface Journal {
   readonly ledger: Ledger;
-  /** Throws a Failure where it could not be written: then nothing may be done. */
+  /** Throws a Failure if it could not be written: then nothing may be done. */
   write(entries: readonly Entry[]): void;
   /** Whether the next start will find what is written. */
   isThere(): boolean;
 }
 
-/** A journal in memory alone: what would have been written. */
+/** A journal in memory only: what would have been written. */
 export class Rehearsal implements Journal {
   constructor(readonly ledger: Ledger) {}
 
@@ -179,12 +182,12 @@ function writeWhole(fd: number, text: string): void {
 
 const lineOf = (entry: Timed) => `${JSON.stringify({ time: new Date(entry.time_ms).toISOString(), ...entry })}\n`;
 
-/** The journal of a folder that is held by `Only`. */
+/** The journal of a folder that `Only` holds. */
 export class JournalFile implements Journal {
   readonly ledger: Ledger;
   readonly #path: string;
   readonly #fd: number;
-  /** Where the last whole line ends. */
+  /** The end of the last complete line. */
   #end: number;
 
   /** Throws a Failure. */
@@ -205,7 +208,7 @@ export class JournalFile implements Journal {
     }
   }
 
-  /** The old one stays beside it, under the time at which it ended. There is one under the name at every moment. */
+  /** The old journal is kept beside it, under the time of its end. At every moment there is a file under the name. */
   #beginAnew(folder: string, path: string): void {
     const now = Date.now();
     const line = lineOf({ what: 'state', state: this.ledger.state(now), time_ms: now });
@@ -223,7 +226,10 @@ export class JournalFile implements Journal {
     this.#end = Buffer.byteLength(line);
   }
 
-  /** Throws a Failure: then half a line may stand there, which the next start takes away, and nothing more is written. */
+  /**
+   * Throws a Failure: then the file may end with half a line, which the next start removes, and nothing more is
+   * written.
+   */
   write(entries: readonly Entry[]): void {
     if (entries.length === 0) return;
     const timed = entries.map(entry => ({ ...entry, time_ms: Date.now() }));

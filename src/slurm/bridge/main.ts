@@ -1,5 +1,5 @@
-// The verb `bridge`: drains in Slurm what the board calls silent, and gives back what is live again. Does nothing unless it is told to
-// enforce, and nothing where it is in doubt.
+// The verb `bridge`: drains in Slurm the nodes that the board calls silent, and gives back those that are live again.
+// Changes nothing without --enforce, and nothing in case of doubt.
 
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ With --status the exit code is 0 if an enforcing bridge runs, else 1.`,
 
 type Values = ValuesOf<typeof verb>;
 
-/** However long Slurm does not answer, it is asked again within this time, ms. */
+/** While Slurm does not answer, it is asked again within this time, ms. */
 const LONGEST_MS = 60_000;
 
 /** Twelve acts of five calls each, which all take their 5 s: more than any tick. */
@@ -125,7 +125,7 @@ function worldOf({ board, owner, slurmBin }: Values, stop: AbortSignal, isOnly: 
   };
 }
 
-/** What a tick came to, in a line. */
+/** The result of a tick, in a line. */
 function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: boolean): string {
   const brakes = [...ledger.brakes].filter(([, { on }]) => on).map(([brake]) => brake);
   return [
@@ -136,7 +136,7 @@ function lineOf({ trouble, nodes }: Outcome, { ledger }: Journal, isRehearsal: b
   ].join('; ');
 }
 
-/** Ticks until it is ending. */
+/** Ticks until the program ends. */
 async function run(values: Values, isRehearsal: boolean): Promise<number> {
   const { journal: folder, interval, config, ...rest } = values;
   const settings = settingsOf(values, isRehearsal);
@@ -167,7 +167,7 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
       try {
         replaceFile(folder, STATUS, `${JSON.stringify(left)}\n`, 0o600);
       } catch (error) {
-        // It is for people alone: nothing that is done depends on it.
+        // It is only for people: no decision depends on it.
         const { code } = error as NodeJS.ErrnoException;
         log.seldom('status', `cannot write ${oneLine(join(folder, STATUS))}: ${code}; --status will not show this`);
       }
@@ -177,7 +177,8 @@ async function run(values: Values, isRehearsal: boolean): Promise<number> {
       tellParent({ listening: [folder] });
       log.info(`ready: ${line}`);
       service.ready(line);
-      // A tick takes some calls of 5 s at most: one that never ends is told to the manager by saying nothing.
+      // A tick takes at most some calls of 5 s. If one never ends, the watchdog is not fed any more, and the manager
+      // acts.
       service.watch(() => monoMs() < dueMs);
     } else {
       service.status(line);

@@ -1,17 +1,18 @@
-// When so many nodes are at fault that it is rather not they: then no more drains. Pure: counts go in, which brakes are on comes out.
+// The mass brakes: if too many nodes are at fault at once, the cause is probably elsewhere, and nothing more is
+// drained. Pure: takes counts, returns the brakes that are on.
 
 import type { BrakeState } from './ownership.js';
 
-/** One thing that is counted. */
+/** One counted quantity. */
 export interface Count {
   /** `silent`, `new`, `own`, `ill`, or `group NAME`. */
   readonly brake: string;
   readonly value: number;
-  /** More than this, and it is on. */
+  /** The brake goes on above this number. */
   readonly limit: number;
 }
 
-/** What changes with these counts: by brake, its new state. */
+/** What changes with these counts: brakes and their new states. */
 export type BrakeChange = Count & { readonly on: boolean; readonly accepted: number };
 
 export const limits = {
@@ -26,12 +27,12 @@ export const limits = {
 const OFF: BrakeState = { on: false, value: 0, limit: 0, accepted: 0, sinceMs: 0 };
 
 /**
- * Which brakes change. One that is on stays on until what it counts is below half of its limit. What an administrator took for granted by
- * releasing it is left out of the count, until that is below half of the limit by itself.
+ * Which brakes change. A brake stays on until its count is below half of its limit. Nodes that an administrator
+ * accepted by releasing the brake are left out of the count, until their own number is below half of the limit.
  */
 export function brakeChanges(counts: readonly Count[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
   const known = new Set(counts.map(({ brake }) => brake));
-  // A group that is not there any more has nobody at fault.
+  // A group that no longer exists has no nodes at fault.
   const gone = [...before].filter(([brake, { on, accepted }]) => !known.has(brake) && (on || accepted > 0));
   const all = [...counts, ...gone.map(([brake, { limit }]) => ({ brake, value: 0, limit }))];
   return all.flatMap((count): BrakeChange[] => {
@@ -44,7 +45,7 @@ export function brakeChanges(counts: readonly Count[], before: ReadonlyMap<strin
   });
 }
 
-/** What an administrator's release makes of the brakes that are on: as many as there are now are taken for granted. */
+/** The effect of an administrator's release on the brakes that are on: as many nodes as there are now are accepted. */
 export function released(counts: readonly Count[], before: ReadonlyMap<string, BrakeState>): BrakeChange[] {
   return counts
     .filter(({ brake }) => before.get(brake)?.on)

@@ -1,26 +1,26 @@
-// The only orders that Slurm gets from us: drain, undrain and resume of one node, with the questions around them. No order here takes a job
-// away, and none sets a node down.
+// The only orders that we give to Slurm: drain, undrain and resume of one node, and the questions around them. No order
+// here cancels a job, and none sets a node down.
 
 import { hostname } from 'node:os';
 import { type ListedNode, parseListedNodes, parsePrimary, parseReturnToService } from '../answers.js';
 import { type CallOptions, failureOf, NoAnswer, runCommand, type Said } from '../command.js';
 import type { Order } from './rules.js';
 
-/** What may be asked and ordered. All but `order` reject with NoAnswer. */
+/** The possible questions and orders. All except `order` reject with NoAnswer. */
 export interface Slurm {
   nodes(): Promise<ReadonlyMap<string, ListedNode>>;
-  /** One of them, now; undefined: there is none of that name. */
+  /** One node, now; undefined: there is none of that name. */
   node(name: string): Promise<ListedNode | undefined>;
-  /** The same behind an order, which is not ended either. */
+  /** The same after an order; the signal to end does not interrupt it either. */
   readBack(name: string): Promise<ListedNode | undefined>;
-  /** Why this is not the machine whose slurmctld decides; undefined: it is. */
+  /** Why this machine's slurmctld is not the one that decides; undefined: it is. */
   notPrimary(): Promise<string | undefined>;
   returnToService(): Promise<number | undefined>;
-  /** Whatever becomes of it: exit codes are no proof, and who wants to know looks again. */
+  /** Gives an order. An exit code proves nothing; the caller has to look at the node again. */
   order(order: Pick<Order, 'act' | 'node' | 'reason'>): Promise<{ rc: number | null; said: string }>;
 }
 
-/** The words behind `scontrol`. */
+/** The arguments of `scontrol`. */
 function wordsOf({ act, node, reason }: Pick<Order, 'act' | 'node' | 'reason'>): string[] {
   const words = ['update', `nodename=${node}`, `state=${act}`];
   return act === 'drain' ? [...words, `reason=${reason}`] : words;
@@ -32,13 +32,16 @@ export function lineOf(order: Pick<Order, 'act' | 'node' | 'reason'>): string {
   return `scontrol ${quoted.join(' ')}`;
 }
 
-/** Whether two names are of one host: the same, or the same but for the domain that one of them lacks. */
+/** Whether two names mean the same host: they are equal, or one lacks only the domain. */
 function isSameHost(one: string, other: string): boolean {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   return a === b || (!a.includes('.') && b.startsWith(`${a}.`)) || (!b.includes('.') && a.startsWith(`${b}.`));
 }
 
-/** Slurm by its own commands. `options.stop` ends questions, and no order: what was begun comes to its end. `host`: this machine. */
+/**
+ * Slurm by its own commands. `options.stop` interrupts questions, and no order: an order is always completed. `host`:
+ * this machine.
+ */
 export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm {
   const { stop: _, ...unstopped } = options;
   const answer = async (argv: readonly string[], how = options) => {
@@ -54,7 +57,7 @@ export function slurmOrders(options: CallOptions = {}, host = hostname()): Slurm
     node: name => one(name),
     readBack: name => one(name, unstopped),
     notPrimary: async () => {
-      // It fails where one of several controllers is down, and tells of all of them all the same.
+      // It fails if one of several controllers is down, and still reports all of them.
       const { stdout } = await runCommand('scontrol', ['ping'], options);
       const primary = parsePrimary(stdout);
       if (primary === undefined) return "Slurm's primary controller is not up";

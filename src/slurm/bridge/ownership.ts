@@ -1,29 +1,32 @@
-// What is the bridge's own, by its journal alone: which drains it gave, on which silences it has acted once, when it gave nodes back, which
-// brakes are on. Folds records, and holds what it knows against what Slurm says. Pure: no file, no clock.
+// What belongs to the bridge, from its journal alone: the drains that it gave, the silences on which it has acted once,
+// when it gave nodes back, and the brakes that are on. Folds records, and compares the result with what Slurm says.
+// Pure: no file, no clock.
 
 import type { ListedNode } from '../answers.js';
 import { nodeState } from '../nodestate.js';
 
 export type Act = 'drain' | 'undrain' | 'resume';
 
-/** What has gone wrong with a node, so that it is the same wherever it is looked at from: `silent BOOT REPORTS`, `ill BOOT AILMENT`. */
+/**
+ * An incident of a node, identified so that every look finds the same one: `silent BOOT REPORTS`, `ill BOOT AILMENT`.
+ */
 export type Incident = string;
 
 export function isIllness(incident: Incident): boolean {
   return incident.startsWith('ill ');
 }
 
-/** What Slurm says of a node, as far as it is kept. */
+/** The part of Slurm's state of a node that is kept. */
 export interface Standing {
   readonly state: string;
   readonly reason?: string | undefined;
 }
 
-/** All that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
+/** All records that the journal may hold. `node` is a NodeName; times are milliseconds since 1970. */
 export type Entry =
   | { readonly what: 'start'; readonly pid: number; readonly version: string; readonly options: object }
   | { readonly what: 'end' }
-  /** Written, and on the disk, before the act. */
+  /** Written to disk before the act. */
   | {
       readonly what: 'intent';
       readonly act: Act;
@@ -38,7 +41,7 @@ export type Entry =
       readonly evidence: object;
       readonly before: Standing;
     }
-  /** What became of it, as Slurm says. `unsure`: Slurm does not show it, and it may come yet. */
+  /** The result of an act, as Slurm shows it. `unsure`: Slurm does not show it, and it may still come. */
   | {
       readonly what: 'result';
       readonly act: Act;
@@ -49,7 +52,7 @@ export type Entry =
       readonly said?: string | undefined;
       readonly after?: Standing | undefined;
     }
-  /** The drain is not ours any more, for good. */
+  /** The drain is not ours any more, permanently. */
   | {
       readonly what: 'let_go';
       readonly id: string;
@@ -57,9 +60,9 @@ export type Entry =
       readonly why: string;
       readonly after: Standing;
     }
-  /** Somebody else has decided about this node during this silence, or illness: it is his. */
+  /** Another administrator has decided about this node during this silence or illness, which is left to him. */
   | { readonly what: 'theirs'; readonly node: string; readonly incident: Incident; readonly after: Standing }
-  /** It is not ill any more: the next time is another one. */
+  /** The node is not ill any more: the next time counts as another incident. */
   | { readonly what: 'well'; readonly node: string }
   | {
       readonly what: 'brake';
@@ -67,16 +70,16 @@ export type Entry =
       readonly on: boolean;
       readonly value: number;
       readonly limit: number;
-      /** So many are taken for granted, since an administrator has released it. */
+      /** How many nodes are accepted since an administrator released the brake. */
       readonly accepted: number;
     }
   | { readonly what: 'switch'; readonly off: boolean }
-  /** All of the above in one, when a journal is begun anew. */
+  /** All of the above in one record, when a journal is begun anew. */
   | { readonly what: 'state'; readonly state: LedgerState };
 
 export type Timed = Entry & { readonly time_ms: number };
 
-/** A drain that we have given, or are about to. */
+/** A drain that we have given, or are about to give. */
 export interface Claim {
   readonly id: string;
   readonly node: string;
@@ -84,10 +87,10 @@ export interface Claim {
   readonly incident: Incident;
   readonly bootId: string;
   readonly reason: string;
-  /** `meant`: written down before the act, and Slurm has not shown it yet. */
+  /** `meant`: written before the act; Slurm has not shown it yet. */
   readonly phase: 'meant' | 'held';
   readonly sinceMs: number;
-  /** It is being given back, since when. */
+  /** Since when it is being given back. */
   readonly giving?: { readonly act: Act; readonly sinceMs: number } | undefined;
 }
 
@@ -103,13 +106,13 @@ export interface LedgerState {
   readonly claims: readonly Claim[];
   /** By node: incidents on which nothing more is done. */
   readonly settled: Readonly<Record<string, { readonly silent?: Incident; readonly ill?: Incident }>>;
-  /** By node: when it was given back. */
+  /** By node: the times when it was given back. */
   readonly returns: Readonly<Record<string, readonly number[]>>;
   readonly brakes: Readonly<Record<string, BrakeState>>;
 }
 
 const DAY_MS = 86_400_000;
-/** A command that was under way when its bridge was killed has ended by then: Slurm's own patience is 10 s. */
+/** A command that was running when its bridge was killed has ended by then: Slurm's own timeout is 10 s. */
 const UNDER_WAY_MS = 15_000;
 
 export class Ledger {
@@ -118,7 +121,7 @@ export class Ledger {
   readonly #settled = new Map<string, { silent?: Incident; ill?: Incident }>();
   readonly #returns = new Map<string, number[]>();
 
-  /** Takes a record in. */
+  /** Adds a record. */
   apply(entry: Timed): void {
     const { time_ms } = entry;
     switch (entry.what) {
@@ -172,7 +175,7 @@ export class Ledger {
     this.#settled.set(node, isIllness(incident) ? { ...before, ill: incident } : { ...before, silent: incident });
   }
 
-  /** Whether nothing more is to be done on that incident: we have acted once, or somebody else has decided. */
+  /** Whether nothing more is to be done about that incident: we have acted once, or somebody else has decided. */
   isSettled(node: string, incident: Incident): boolean {
     const { silent, ill } = this.#settled.get(node) ?? {};
     return incident === silent || incident === ill;
@@ -183,12 +186,12 @@ export class Ledger {
     return this.#settled.get(node)?.ill !== undefined;
   }
 
-  /** How often it was given back in the last 24 hours. */
+  /** How often it was given back within the last 24 hours. */
   returnsOf(node: string, nowMs: number): number {
     return (this.#returns.get(node) ?? []).filter(at => nowMs - at < DAY_MS && at <= nowMs).length;
   }
 
-  /** All of it, to begin a journal with. What is older than a day and what is over is left out. */
+  /** Everything, as the beginning of a new journal. What is older than a day and what is over is left out. */
   state(nowMs: number): LedgerState {
     const recent = [...this.#returns].map(([node, times]) => [node, times.filter(at => nowMs - at < DAY_MS)] as const);
     return {
@@ -204,14 +207,14 @@ export function standingOf({ state, reason }: ListedNode): Standing {
   return { state, reason };
 }
 
-/** Whether that node carries the drain of that claim: the flag, and the very reason that the journal has. */
+/** Whether that node has the drain of that claim: the flag, and exactly the reason in the journal. */
 export function carries(node: ListedNode, claim: Claim): boolean {
   return nodeState(node.state).flags.has('DRAIN') && node.reason === claim.reason;
 }
 
 /**
- * What has become of our drains, by what Slurm says of all nodes: records to be written. Nothing is concluded of a node that Slurm does not
- * tell of, nor from a state that is not known, as for a moment after a start of slurmctld.
+ * What has happened to our drains, according to Slurm's state of all nodes: records to be written. Nothing is concluded
+ * about a node that Slurm does not list, or whose state is unknown, as for a moment after a start of slurmctld.
  */
 export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, nowMs: number): Entry[] {
   return [...ledger.claims.values()].flatMap((claim): Entry[] => {
@@ -223,7 +226,7 @@ export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, 
     const after = standingOf(now);
     if (carries(now, claim))
       return claim.phase === 'meant' ? [{ what: 'result', act: 'drain', id, node, outcome: 'done', after }] : [];
-    // An act of ours that nobody saw end.
+    // An act of ours whose end nobody saw.
     if (giving !== undefined && !flags.has('DRAIN'))
       return [{ what: 'result', act: giving.act, id, node, outcome: 'done', after }];
     if (claim.phase === 'meant' && nowMs - claim.sinceMs < UNDER_WAY_MS && nowMs >= claim.sinceMs) return [];
@@ -237,7 +240,7 @@ export function observe(ledger: Ledger, slurm: ReadonlyMap<string, ListedNode>, 
   });
 }
 
-/** Whether an undrain or resume may still be under way. */
+/** Whether an undrain or resume may still be running. */
 export function isBeingGiven({ giving }: Claim, nowMs: number): boolean {
   return giving !== undefined && nowMs - giving.sinceMs < UNDER_WAY_MS && nowMs >= giving.sinceMs;
 }

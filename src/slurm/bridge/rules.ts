@@ -1,5 +1,5 @@
-// What the bridge does with a node, and what it leaves: by what the board says, what Slurm says, and what is its own. Pure, so that each
-// rule is a row of a test. Where it says nothing, nothing is done.
+// The rules for each node: drain it, give it back, or leave it, according to the board, Slurm, and the journal. Pure,
+// so that each rule is a row of a test. Without a rule, nothing is done.
 
 import type { Ailment } from '../../shm/ailments.js';
 import type { ListedNode } from '../answers.js';
@@ -9,21 +9,21 @@ import type { BoardLook, SeenNode } from './boardlook.js';
 import { type Count, limits } from './massbrake.js';
 import { type Act, type Claim, carries, type Incident, isBeingGiven, type Ledger } from './ownership.js';
 
-/** As an administrator has it. Times in ms. */
+/** The administrator's settings. Times in ms. */
 export interface Policy {
   readonly drainAfterMs: number;
   readonly resumeAfterMs: number;
   /** Ailments for which a live node is drained; empty: none. */
   readonly drainIll: readonly Ailment[];
-  /** Whether reports that prove no key are evidence. */
+  /** Whether unsigned reports are evidence. */
   readonly unsigned: boolean;
-  /** Whether a node with jobs is drained only where Slurm does not hear it either. */
+  /** Whether a node with jobs is drained only if Slurm does not hear it either. */
   readonly witness: boolean;
-  /** The group of a node by its name on the board. */
+  /** The group of a node, by its name on the board. */
   readonly groupOf: (name: string) => string | undefined;
 }
 
-/** What is ill enough that no job should start there. */
+/** Ailments so severe that no job should start there. */
 export const FATAL: readonly Ailment[] = [
   'held',
   'bad_health',
@@ -33,16 +33,16 @@ export const FATAL: readonly Ailment[] = [
   'gpu_errors',
 ];
 
-/** What the bridge remembers of a node from one look to the next; times of CLOCK_MONOTONIC, ms. */
+/** What the bridge keeps about a node from one look to the next; times of CLOCK_MONOTONIC, ms. */
 export interface Watched {
   readonly incident?: Incident | undefined;
   readonly looks: number;
-  /** Since when the same holds, without a break: the incident, or that it is well. */
+  /** Since when its condition is the same without a break: the incident, or that it is well. */
   readonly sinceMs: number;
   readonly isWell: boolean;
 }
 
-/** Everything that one decision rests on. */
+/** Everything that one decision depends on. */
 export interface Situation {
   readonly policy: Policy;
   readonly board: BoardLook;
@@ -54,11 +54,11 @@ export interface Situation {
   readonly watchingSinceMs: number;
   readonly monoMs: number;
   readonly nowMs: number;
-  /** ReturnToService; undefined: not known. */
+  /** ReturnToService; undefined: unknown. */
   readonly returnToService?: number | undefined;
 }
 
-/** One thing to do. */
+/** One act. */
 export interface Order {
   readonly act: Act;
   /** NodeName, and the name on the board. */
@@ -69,32 +69,32 @@ export interface Order {
   readonly bootId: string;
   /** Of the drain. */
   readonly reason: string;
-  /** In words. */
+  /** The reason in words. */
   readonly why: string;
 }
 
-/** `not yet`: no reason to tell anybody. */
+/** `not yet`: not worth a line. */
 export interface Left {
   readonly why: string;
   readonly isEarly?: boolean;
-  /** It is somebody else's, for the whole incident. */
+  /** Somebody else has decided about it, for the whole incident. */
   readonly isTheirs?: boolean;
 }
 
 const early = (why: string): Left => ({ why, isEarly: true });
 
-// ---- which incident it is ----
+// ---- the incident ----
 
 export function silenceOf({ bootId, reports }: SeenNode): Incident {
   return `silent ${bootId} ${reports}`;
 }
 
-/** The worst of those for which it is drained. */
+/** The worst ailment among those for which it is drained. */
 function ailmentOf({ ailments }: SeenNode, { drainIll }: Policy): Ailment | undefined {
   return ailments.find(ailment => drainIll.includes(ailment));
 }
 
-/** What is wrong with a node now, for which it may be drained. */
+/** The present incident of a node for which it may be drained. */
 export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined {
   if (seen.state === 'silent') return silenceOf(seen);
   const ailment = seen.state === 'live' ? ailmentOf(seen, policy) : undefined;
@@ -103,7 +103,7 @@ export function incidentOf(seen: SeenNode, policy: Policy): Incident | undefined
 
 // ---- the next look ----
 
-/** What is remembered after a look that is evidence. Who is neither in an incident nor well is forgotten. */
+/** What is kept after a look that is evidence. A node that is neither in an incident nor well is forgotten. */
 export function watch(
   before: ReadonlyMap<string, Watched>,
   { nodes }: BoardLook,
@@ -124,14 +124,17 @@ export function watch(
 
 // ---- which nodes are meant ----
 
-/** To scontrol this is not a name, however it is written: `nodename=all` is every node of the cluster. */
+/**
+ * Names that scontrol does not take as the name of one node, in any spelling: `nodename=all` is every node of the
+ * cluster.
+ */
 export function meansAll(nodeName: string): boolean {
   return nodeName.toLowerCase() === 'all';
 }
 
 /**
- * Without those of whom the board has two: one by its NodeName, another by the name of its host. One of them may be invented by whoever can
- * send a datagram, and nobody knows which.
+ * Leaves out nodes that the board has twice: by the NodeName and by the host's name. Anybody who can send a datagram
+ * may have invented one of them, and nobody knows which.
  */
 export function withoutDoubtful(
   matched: Matched,
@@ -155,14 +158,17 @@ export function withoutDoubtful(
 
 /** `IDLE`, `MIXED` or `ALLOCATED`. */
 const WORKING = ['IDLE', 'MIXED', 'ALLOCATED'];
-/** What a node may have beside that, and be drained all the same. Whatever else stands there: hands off. */
+/** The flags that a node may have besides that and still be drained. With any other flag the bridge does nothing. */
 const NO_HINDRANCE = ['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
-/** Slurm's own word for a node that it does not hear. */
+/** Slurm's own word for a node that does not answer it. */
 export const SLURMS_REASON = 'Not responding';
 
 const hasPower = ({ flags }: NodeState) => [...flags].some(flag => flag.startsWith('POWER'));
 
-/** Whether a silent node counts against the brakes: not one in power saving, nor one that others took out before it fell silent. */
+/**
+ * Whether a silent node counts for the brakes: not if it is in power saving, and not if somebody took it out before it
+ * fell silent.
+ */
 export function countsAsSilent(seen: SeenNode, node: ListedNode, claim: Claim | undefined): boolean {
   if (seen.state !== 'silent') return false;
   const state = nodeState(node.state);
@@ -174,7 +180,10 @@ export function countsAsSilent(seen: SeenNode, node: ListedNode, claim: Claim | 
 
 const MINUTE_MS = 60_000;
 
-/** All that the brakes go by: of nodes that both know, so that names which somebody invents count for nothing. */
+/**
+ * All counts for the brakes. Only nodes that the board and Slurm both know are counted, so that invented names have no
+ * effect.
+ */
 export function countsOf({ policy, board, slurm, matched, ledger }: Situation): Count[] {
   let [silent, fresh, ill] = [0, 0, 0];
   const groups = new Map<string, { nodes: number; silent: number }>();
@@ -204,12 +213,12 @@ export function countsOf({ policy, board, slurm, matched, ledger }: Situation): 
   ];
 }
 
-/** Of the drains that are ours with one more: its brake goes on only when there would be another. */
+/** The count of our own drains plus one: its brake goes on only when there would be another drain. */
 export function ownCount({ matched, ledger }: Situation, more: number): Count {
   return { brake: 'own', value: ledger.claims.size + more, limit: limits.own(matched.boardName.size) };
 }
 
-/** The brakes that concern a node. */
+/** The brakes that apply to the node. */
 export function brakesFor(seen: SeenNode, { policy, board }: Situation): string[] {
   const link = board.links.get(seen.link);
   const groups = [link && `link ${link.name}`, policy.groupOf(seen.name)];
@@ -218,10 +227,10 @@ export function brakesFor(seen: SeenNode, { policy, board }: Situation): string[
 
 // ---- whether to drain ----
 
-/** No other link may have been in trouble for less than this. */
+/** For less time than this no other link may have been in trouble. */
 const LINK_SETTLES_MS = 600_000;
 
-/** What of links keeps a silent node from being blamed. */
+/** Trouble with links that exculpates a silent node. */
 function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined {
   const own = links.get(seen.link);
   if (own === undefined) return 'nothing is known of its link';
@@ -232,7 +241,7 @@ function linkObjection(seen: SeenNode, { links }: BoardLook): string | undefined
   return undefined;
 }
 
-/** What of Slurm's own view speaks against a drain. */
+/** What in Slurm's own view speaks against a drain. */
 function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left | undefined {
   const { base, flags, text } = nodeState(node.state);
   if (base === undefined) return { why: `Slurm's state ${text} has an unknown word` };
@@ -248,13 +257,15 @@ function slurmObjection(seen: SeenNode, node: ListedNode, policy: Policy): Left 
   return undefined;
 }
 
-/** What of the board's own view speaks against acting on a node, whatever is to be done. */
+/** What in the board's view speaks against any act on a node. */
 function evidenceObjection(seen: SeenNode, { unsigned }: Policy): string | undefined {
   if (!unsigned && !seen.isProved) return 'its reports are not signed; see --unsigned';
   return seen.refused === 'clock' ? 'it reports, and is rejected for its clock' : undefined;
 }
 
-/** Why a node that is silent, or ill, is not drained; undefined where it may be. Brakes come after this. */
+/**
+ * Why a node that is silent or ill is not drained; undefined if it may be drained. The brakes are checked afterwards.
+ */
 export function objectionToDrain(
   seen: SeenNode,
   node: ListedNode,
@@ -276,15 +287,15 @@ export function objectionToDrain(
 
 // ---- whether to give back ----
 
-/** How long a node has to be live until it is given back: twice as long for each time that it was in the last 24 hours. */
+/** For how long a node has to be live before it is given back: twice as long for each time in the last 24 hours. */
 export function waitToReturn({ resumeAfterMs }: Policy, returns: number): number {
   return Math.min(Math.max(3_600_000, resumeAfterMs), resumeAfterMs * 2 ** Math.min(returns, 30));
 }
 
-/** What may stand beside our own drain when it is lifted. */
+/** Flags that may stand beside our own drain when it is lifted. */
 const NO_HINDRANCE_TO_RETURN = ['DRAIN', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'];
 
-/** How a node of ours is given back; or why not yet. */
+/** How a node of ours is given back, or why not yet. */
 export function returnOf(
   claim: Claim,
   seen: SeenNode,
@@ -318,34 +329,34 @@ export function returnOf(
 
 // ---- all nodes ----
 
-/** Two at a time, so that somebody can still step in. */
+/** Two at a time, so that somebody can still intervene. */
 const DRAINS_A_TICK = 2;
-/** Each takes some calls of scontrol. */
+/** Each act takes some calls of scontrol. */
 const RETURNS_A_TICK = 10;
 const LOOKS = 2;
 
 export interface Decision {
   readonly drains: readonly Order[];
   readonly returns: readonly Order[];
-  /** Those that may be drained, were it not for the brakes. */
+  /** Nodes that would be drained without the brakes. */
   readonly wanted: readonly Order[];
   readonly left: readonly { readonly node: string; readonly incident: Incident; readonly left: Left }[];
   /** Nodes whose settled illness is over. */
   readonly well: readonly string[];
 }
 
-/** Six digits that are the same for the same incident of the same node, wherever they are made. */
+/** Six digits that are always the same for the same incident of the same node. */
 export type MakeId = (node: string, incident: Incident) => string;
 
 const clock = (ms: number) => new Date(ms).toISOString().slice(11, 19);
 
-/** What stands in Slurm beside the drain: one line of printable ASCII, under 80 characters. */
+/** The reason in Slurm beside the drain: one line of printable ASCII, under 80 characters. */
 function reasonOf(seen: SeenNode, incident: Incident, id: string, sinceMs: number): string {
   if (seen.state === 'silent') return `beoboard: silent since ${clock(seen.lastRealMs)}Z #${id}`;
   return `beoboard: ill (${incident.split(' ').at(-1)}) since ${clock(sinceMs)}Z #${id}`;
 }
 
-/** What to do now. `isOn`: whether a brake is. */
+/** What to do now. `isOn`: whether a brake is on. */
 export function decide(situation: Situation, makeId: MakeId, isOn: (brake: string) => boolean): Decision {
   const { policy, board, slurm, matched, ledger, watched, watchingSinceMs, monoMs, nowMs } = situation;
   const wanted: (Order & { seen: SeenNode })[] = [];
@@ -376,7 +387,8 @@ export function decide(situation: Situation, makeId: MakeId, isOn: (brake: strin
       if (!objection.isEarly) left.push({ node: nodeName, incident, left: objection });
       continue;
     }
-    // A silence is as long as the board says; an illness, and what a bridge that has just begun sees, as long as it was watched.
+    // The duration of a silence is known from the board. An illness, or an incident that a new bridge finds, counts
+    // from when it was watched.
     const watchedMs = monoMs - (seen.state === 'silent' ? watchingSinceMs : was.sinceMs);
     if (was.looks < LOOKS || watchedMs < policy.drainAfterMs) continue;
     const id = makeId(nodeName, incident);

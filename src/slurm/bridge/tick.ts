@@ -1,4 +1,5 @@
-// One tick of the bridge: looks at both, concludes, and acts, by what is so at the moment of the act. Decides nothing that rules.ts does not.
+// One tick of the bridge: looks at the board and at Slurm, applies the rules, and acts on what is true at the moment of
+// the act. rules.ts makes all decisions.
 
 import { createHash } from 'node:crypto';
 import { statSync, unlinkSync } from 'node:fs';
@@ -31,12 +32,12 @@ import {
   withoutDoubtful,
 } from './rules.js';
 
-/** What the bridge has to do with. */
+/** What the bridge works with. */
 export interface World {
   readonly slurm: Slurm;
   lookAtAll(): BoardLook;
   lookAtOne(name: string): BoardLook;
-  /** Whether nobody else may act with our journal. */
+  /** Whether nobody else can act with our journal. */
   isOnly(): boolean;
   /** CLOCK_MONOTONIC, and since 1970, ms. */
   monoMs(): number;
@@ -46,17 +47,17 @@ export interface World {
 export interface Settings {
   readonly policy: Policy;
   readonly exceptions: Readonly<Record<string, string>>;
-  /** While there is such a file nothing is done. */
+  /** While this file exists nothing is done. */
   readonly killSwitch: string;
-  /** Where an administrator leaves a request; undefined: nobody can. */
+  /** Where an administrator leaves a request; undefined: requests are not possible. */
   readonly requests: string | undefined;
-  /** Whether lines are printed, and nothing is done. */
+  /** Whether acts are only printed. */
   readonly isRehearsal: boolean;
 }
 
-/** What became of a tick, for people and for `--status`. */
+/** The result of a tick, for people and for `--status`. */
 export interface Outcome {
-  /** Why nothing could be done: Slurm, the board, the switch. */
+  /** Why nothing could be done: because of Slurm, the board, or the switch. */
   readonly trouble?: string | undefined;
   /** Whether Slurm did not answer. */
   readonly isSlurmSilent: boolean;
@@ -69,20 +70,20 @@ export interface Outcome {
 /** The request to release the brakes. */
 export const RELEASE = 'release';
 
-/** Looks further apart than this are not one watch, ms. */
+/** Looks further apart than this do not count as continuous, ms. */
 const GAP_MS = 15_000;
-/** A step of the wall clock beyond this is one, ms. */
+/** A larger change of the wall clock counts as a step, ms. */
 const STEP_MS = 1000;
 const JOURNAL_GONE =
   'the journal was moved away: move the same file back, or restart the bridge, which then knows nothing of its drains';
-/** An order that was not seen to be carried out is given again after this, ms. */
+/** An order without a visible effect is repeated after this time, ms. */
 const AGAIN_MS = 60_000;
 
 export function incidentId(node: string, incident: Incident): string {
   return createHash('sha256').update(`${node} ${incident}`).digest('hex').slice(0, 6);
 }
 
-/** Whether something lies there; what cannot be found out counts as yes. */
+/** Whether a file exists; if that cannot be determined, yes. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -91,7 +92,10 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Takes a request away; whether there was one. What cannot be taken away is none: it would come again with each tick. */
+/**
+ * Removes a request; returns whether there was one. If it cannot be removed it does not count, because otherwise it
+ * would come again with each tick.
+ */
 function wasThere(path: string): boolean {
   try {
     unlinkSync(path);
@@ -101,7 +105,7 @@ function wasThere(path: string): boolean {
   }
 }
 
-/** What is kept as evidence of an act. */
+/** The evidence of an act that is kept. */
 function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   const { state, unheardMs, silentForMs, reports, bootId, lost, lastRealMs, isProved, ailments } = seen;
   return {
@@ -111,7 +115,10 @@ function evidenceOf(seen: SeenNode, { heartbeatAgeMs, links }: BoardLook) {
   };
 }
 
-/** Nodes of Slurm's that are nobody on the board, or nobody knows whom: they are never drained, and somebody should know. */
+/**
+ * Slurm's nodes that are missing on the board, or whose names are ambiguous: they are never drained, and somebody
+ * should know.
+ */
 function unmatched({ slurm, matched }: Situation): { node: string; why: string }[] {
   const alone = new Set(matched.slurmAlone);
   return [...slurm.keys()].flatMap(node => {
@@ -122,10 +129,10 @@ function unmatched({ slurm, matched }: Situation): { node: string; why: string }
   });
 }
 
-/** Slurm as it would be if what was printed had been done: our drains on nodes that nobody else has touched. */
+/** Slurm's state as if the printed acts had been done: our drains on nodes that nobody else has touched. */
 function rehearsed(node: ListedNode, reason: string): ListedNode {
   const { flags } = nodeState(node.state);
-  // Slurm sets a silent node DOWN by and by, with a reason of its own; where ours stood it would have left that.
+  // Slurm itself sets a silent node DOWN after some time, with its own reason; it would have left ours.
   const isFree = !flags.has('DRAIN') && (node.reason === undefined || node.reason === SLURMS_REASON);
   return isFree ? { ...node, state: `${node.state}+DRAIN`, reason } : node;
 }
@@ -135,7 +142,7 @@ export class Bridge {
   readonly #settings: Settings;
   readonly #journal: Journal;
   readonly #log: Log;
-  /** Takes the lines of a rehearsal. */
+  /** Takes the lines of a dry run. */
   readonly #print: (line: string) => void;
   #watched = new Map<string, Watched>();
   #watchingSinceMs: number | undefined;
@@ -144,9 +151,9 @@ export class Bridge {
   #clockOffsetMs: number | undefined;
   #returnToService: number | undefined;
   #isOff = false;
-  /** What was said of nodes that are left alone, so that it is said once. */
+  /** Reasons that were logged about nodes that are left alone, so that each is logged once. */
   #said = new Map<string, string>();
-  /** When an order may be given again. */
+  /** When an order may be repeated. */
   readonly #again = new Map<string, number>();
 
   constructor(world: World, settings: Settings, journal: Journal, log: Log, print: (line: string) => void) {
@@ -157,7 +164,7 @@ export class Bridge {
     this.#print = print;
   }
 
-  /** Looks, concludes and acts. Throws a Failure where the journal cannot be written. */
+  /** Looks, decides and acts. Throws a Failure if the journal cannot be written. */
   async tick(stop?: AbortSignal): Promise<Outcome> {
     this.#lookAtSwitch();
     let slurm: ReadonlyMap<string, ListedNode>;
@@ -212,7 +219,8 @@ export class Bridge {
   }
 
   /**
-   * Lifts all drains that are ours, whatever the board says of their nodes: an administrator's command. Gives those that are still there.
+   * Lifts all our drains, whatever the board says about the nodes: an administrator's command. Returns those that
+   * remain.
    */
   async giveAllBack(): Promise<string[]> {
     const { slurm } = this.#world;
@@ -224,7 +232,7 @@ export class Bridge {
     this.#journal.write(found);
     for (const entry of found) this.#tell(entry);
     for (const claim of [...ledger.claims.values()]) {
-      // One that Slurm does not know any more, or does not tell of, keeps none of the others.
+      // A node that Slurm does not know any more, or does not list, does not hold up the others.
       if (!listed.has(claim.node)) continue;
       const before = await slurm.node(claim.node);
       if (before === undefined || !carries(before, claim)) continue;
@@ -235,7 +243,7 @@ export class Bridge {
 
   // ---- looking ----
 
-  /** Whether a node of ours is DOWN, so that it matters what Slurm does with one that returns. */
+  /** Whether a node of ours is DOWN, so that it matters how Slurm treats one that returns. */
   #hasDown(slurm: ReadonlyMap<string, ListedNode>): boolean {
     return [...this.#journal.ledger.claims.keys()].some(
       name => nodeState(slurm.get(name)?.state ?? '').base === 'DOWN',
@@ -262,7 +270,7 @@ export class Bridge {
     );
   }
 
-  /** Whether a look can be joined to the ones before; and what is remembered of it. */
+  /** Whether a look continues the ones before; and what is kept of it. */
   #look(board: BoardLook): BoardLook {
     const { policy } = this.#settings;
     const [monoMs, nowMs] = [this.#world.monoMs(), this.#world.nowMs()];
@@ -324,7 +332,7 @@ export class Bridge {
     }
   }
 
-  /** Whether one more drain of our own is one too many; puts the brake on. */
+  /** Whether one more drain of our own would be one too many; puts the brake on. */
   #isOneTooMany(situation: Situation): boolean {
     const { brakes } = this.#journal.ledger;
     const own = brakes.get('own');
@@ -334,7 +342,7 @@ export class Bridge {
 
   // ---- acting ----
 
-  /** Why an order does not hold any more, by what is so now; undefined: it does. */
+  /** Why an order is not valid any more, by the present state; undefined: it is. */
   #objection(order: Order, situation: Situation, node: ListedNode | undefined, board: BoardLook): string | undefined {
     const seen = board.nodes.get(order.board);
     if (node === undefined || seen === undefined) return 'it is gone';
@@ -350,7 +358,7 @@ export class Bridge {
     return 'act' in way ? (way.act === order.act ? undefined : `it wants ${way.act} now`) : way.why;
   }
 
-  /** Looks again at both, and gives the order. Gives what ends this tick. */
+  /** Looks at both sides again, and gives the order. Returns a reason that ends this tick. */
   async #act(
     order: Order,
     situation: Situation,
@@ -390,7 +398,7 @@ export class Bridge {
     return undefined;
   }
 
-  /** Writes down what is about to be done, does it, looks, and writes down what has become of it. */
+  /** Writes to the journal what is about to be done, does it, looks, and writes the result. */
   async #give(order: Order, before: ListedNode, evidence: object): Promise<void> {
     const { slurm } = this.#world;
     const { act, node, id, board, incident, reason, why } = order;
@@ -433,7 +441,7 @@ export class Bridge {
       );
   }
 
-  // ---- telling ----
+  // ---- reporting ----
 
   #tell(entry: Entry): void {
     if (entry.what === 'let_go')
@@ -443,7 +451,7 @@ export class Bridge {
     else if (entry.what === 'result') this.#log.warn(`${entry.node}: ${entry.act} turns out to have been done`);
   }
 
-  /** Says why nodes are left alone, once for each reason. */
+  /** Logs why nodes are left alone, once for each reason. */
   #tellLeft(left: readonly { node: string; why: string }[]) {
     const next = new Map(left.map(({ node, why }) => [node, why] as const));
     const fresh = left.filter(({ node, why }) => this.#said.get(node) !== why);
