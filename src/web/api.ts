@@ -1,5 +1,5 @@
-// The API: what the page is made of, for programs; openapi.ts describes it. Each answer is made for one question, piece by piece where it is
-// long.
+// The API: the data of the page, for programs; openapi.ts describes it. Each answer is made for one request, and piece
+// by piece if it is long.
 
 import { expand, fold } from '../common/hostlists.js';
 import { type Answer, type Pieces, type Question, sentence } from '../common/http.js';
@@ -16,7 +16,7 @@ import { openApi } from './openapi.js';
 import { READINGS, type Wall } from './wall.js';
 import { CELL, NOT_MEASURED, numberOf, RIVER, STATES } from './wire.js';
 
-/** Nodes of one piece of a long answer: others have their turn between two. */
+/** How many nodes one piece of a long answer has: other work gets its turn between two pieces. */
 const PIECE_NODES = 32;
 const MOST_FIELDS = 64;
 const PLAIN = painter('never');
@@ -24,7 +24,7 @@ const PLAIN = painter('never');
 const answer = (body: Answer['body']): Answer => ({ status: 200, type: 'application/json', body });
 const whole = (value: object): Answer => answer(`${json(value)}\n`);
 
-/** Refuses what is not known, and what is said twice. Throws an InputError. */
+/** Refuses unknown and repeated parameters. Throws an InputError. */
 function checked(query: URLSearchParams, known: readonly string[]): URLSearchParams {
   for (const name of query.keys()) {
     if (!known.includes(name))
@@ -43,7 +43,7 @@ function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   throw new InputError(`${name} is ${quote(text)}; write a whole number`);
 }
 
-/** Gives bytes for texts. */
+/** Encodes texts as bytes. */
 function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | undefined> {
   for (const text of texts) yield text === undefined ? undefined : Buffer.from(text);
 }
@@ -51,7 +51,7 @@ function* bytesOf(texts: Iterable<string | undefined>): Generator<Uint8Array | u
 export class Api {
   constructor(readonly wall: Wall) {}
 
-  /** Answers a question for `path`, which is what follows api/v1/; undefined: there is no such thing. */
+  /** Answers a request for `path`, which is the part after api/v1/; undefined: there is no such path. */
   async answer(path: string, { query }: Question): Promise<Answer | undefined> {
     const name = /^nodes\/([^/]+)$/.exec(path)?.[1];
     if (name !== undefined) return this.#node(name, checked(query, []));
@@ -69,7 +69,7 @@ export class Api {
         return await this.#river(checked(query, ['by', 'reading', 'nodes']));
       case 'stream': {
         const view = await this.wall.view(checked(query, ['reading', 'by', 'where']));
-        // nginx would keep it until it is long enough.
+        // Otherwise nginx would buffer the stream.
         const headers = { 'X-Accel-Buffering': 'no' };
         return { status: 200, type: 'application/octet-stream', body: this.wall.show(view), headers };
       }
@@ -102,10 +102,10 @@ export class Api {
       return this.#nodesAt(seq, fields);
     }
     const teller = nodeTeller(fields);
-    // Here it is found out whether it may be asked at all.
+    // Here an invalid request throws.
     if (where !== null) await this.wall.questions.chosen(where);
     const condition = where === null ? undefined : parseCondition(where);
-    // What is wrong with the board is told before the first byte.
+    // Trouble with the board is reported before the first byte.
     const { trouble } = this.wall.watcher;
     if (trouble !== undefined) return sentence(503, trouble);
     return answer(bytesOf(this.#nodePieces(teller, condition)));
@@ -138,7 +138,7 @@ export class Api {
     }
   }
 
-  /** What the cells of a look were, as numbers. */
+  /** The cells of a look as numbers. */
   #nodesAt(seq: number, fields: readonly string[] | undefined): Answer {
     const tick = this.wall.watcher.tick(seq);
     if (tick === undefined) {
@@ -156,7 +156,7 @@ export class Api {
     const nodes = this.wall.watcher.names.slice(0, tick.count);
     const cells = chosen.map(index => tick.cells[index] as Uint16Array);
     const [states] = tick.cells as [Uint16Array];
-    // The room of a look is used again: what is told is copied out at once, and written out piece by piece.
+    // The buffers of a look are used again, so the cells are copied at once and written piece by piece.
     const copies = cells.map(column => column.slice(0, tick.count));
     const stateCells = states.slice(0, tick.count);
     const head = { schema: 1, seq, now_ms: tick.nowMs, state: tick.state };
@@ -173,7 +173,7 @@ export class Api {
           };
           for (const [j, index] of chosen.entries()) {
             const value = ((copies[j] as Uint16Array)[i] as number) >>> CELL.valueShift;
-            // So many figures as a cell tells apart.
+            // As many figures as a cell can distinguish.
             if (value !== NOT_MEASURED)
               node[names[index] as string] = Number(
                 numberOf(SCALES[index] as (typeof SCALES)[number], value).toPrecision(7),

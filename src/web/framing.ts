@@ -4,7 +4,7 @@ import { FRAME, FRAME_HEAD } from './wire.js';
 
 type Kind = keyof typeof FRAME;
 
-/** A frame with room for so many bytes of payload, and a view that begins at these. */
+/** A frame with room for so many bytes of payload, and a view that begins at the payload. */
 function frame(kind: Kind, bytes: number): [Uint8Array<ArrayBuffer>, DataView] {
   const whole = new Uint8Array(FRAME_HEAD + bytes);
   const view = new DataView(whole.buffer);
@@ -24,7 +24,7 @@ export function jsonFrame(kind: Kind, value: object): Uint8Array {
 const CELL_BYTES = 2;
 const INDEX_BYTES = 4;
 
-/** Puts 16-bit words there, whatever the alignment. */
+/** Writes 16-bit words there, whatever the alignment. */
 function putCells(whole: Uint8Array, at: number, cells: Uint16Array): void {
   whole.set(new Uint8Array(cells.buffer, cells.byteOffset, cells.byteLength), at);
 }
@@ -38,7 +38,7 @@ export function pictureFrame(layout: number, seq: number, cells: Uint16Array): U
   return whole;
 }
 
-/** The cells that are different from those before; undefined: all of them are shorter. */
+/** The cells that differ from the last ones; undefined: sending all cells is shorter. */
 export function changesFrame(
   layout: number,
   seq: number,

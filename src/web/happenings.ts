@@ -1,4 +1,4 @@
-// What has happened on the board, look by look, as far back as it is kept: nodes to which the same happened are together.
+// The events of the board, look by look, as long as they are kept: nodes with the same event are together.
 
 import type { Snapshot } from '../shm/reader.js';
 import { NoBoard } from '../shm/reader.js';
@@ -8,24 +8,24 @@ import { painter } from '../telling/style.js';
 import type { Watcher } from './watcher.js';
 import type { EventTold } from './wire.js';
 
-/** Events that are kept. */
+/** How many events are kept. */
 const MOST = 4096;
-/** Of one look: more at once are told as so many. */
+/** How many of one look: above that, only their number is shown. */
 const MOST_AT_ONCE = 512;
-/** Events of the board's ring that are told at the start. */
+/** How many events of the board's ring are shown at the start. */
 const FIRST = 100;
 
 export class Happenings {
-  /** The last ones; each has the number of its look. */
+  /** The last events; each has the number of its look. */
   readonly kept: EventTold[] = [];
-  /** How many there have been. */
+  /** How many events there have been. */
   count = 0;
   #follower: Follower | undefined;
   readonly #plain = painter('never');
 
   constructor(readonly watcher: Watcher) {}
 
-  /** Takes what has happened since the look before; `digest`: what the last look has gathered. */
+  /** Adds the events since the last look; `digest`: what the last look has gathered. */
   follow(seq: number, digest: Snapshot | undefined): void {
     const { reader } = this.watcher;
     let happened: ReturnType<Follower['look']>;
@@ -35,7 +35,7 @@ export class Happenings {
       const { ails, states } = digest?.overview ?? { ails: new Uint32Array(), states: new Uint8Array() };
       const realNs = digest?.realNs ?? 0n;
       happened = this.#follower.look({ opened: reader.opened, realNs, ails, states });
-      // What was so before is no event.
+      // The states at the first look are not events.
       if (isBeginning) happened = happened.filter(({ event }) => event !== 'state' && event !== 'begin');
     } catch (error) {
       if (!(error instanceof NoBoard)) throw error;

@@ -1,5 +1,5 @@
-// What stands above the map at each look: the line that sums up, and the sentences about what is odd, each with its nodes. The line is of
-// every look; sentences are as young as the time that they cost allows.
+// The text above the map at each look: the line that sums up, and the sentences about anomalies, each with its nodes.
+// The line is made at every look, the sentences as often as their CPU time allows.
 
 import { fold } from '../common/hostlists.js';
 import { oneLine } from '../common/text.js';
@@ -13,9 +13,12 @@ import { type Survey, survey } from '../telling/survey.js';
 import type { Asker, Tick, Watcher } from './watcher.js';
 import type { Head, SentenceTold } from './wire.js';
 
-/** Of the time, the share that may go into sentences. */
+/** The share of the time that may be used for sentences. */
 const SHARE = 0.03;
-/** But none is older than this, ms: what was slow once, on a machine that was busy, would else be told for long after it is over. */
+/**
+ * No sentence is older than this, ms: otherwise something slow on a busy machine would still be shown long after it is
+ * over.
+ */
 const OLDEST_MS = 5000;
 
 type Sentences = Pick<Head, 'sentences' | 'dark'>;
@@ -42,13 +45,13 @@ export class Heads implements Asker {
   readonly #gathering: Gathering;
   readonly #single: BoardReader;
   #sentences = NONE;
-  /** Made anew at the earliest, of performance.now(), or where the board itself is otherwise than then. */
+  /** The earliest time to make them again, of performance.now(), unless the board's own state has changed. */
   #notBefore = 0;
   #state = '';
 
   constructor(
     readonly watcher: Watcher,
-    /** Sentences of others about these nodes. */
+    /** Sentences from other sources about these nodes. */
     readonly more: (found: Survey) => readonly Oddity[] = () => [],
   ) {
     this.#single = new BoardReader(watcher.reader.path, watcher.reader.owner);
@@ -68,7 +71,7 @@ export class Heads implements Asker {
     return this.#gathering.digest;
   }
 
-  /** What there is to say of that look, the last one. */
+  /** The text for the last look. */
   at({ seq, nowMs, state, count, roster }: Tick): Head {
     const { digest } = this;
     const base = { seq, now_ms: nowMs, state };
@@ -103,7 +106,7 @@ export class Heads implements Asker {
         dark: digest.stalled || digest.retired ? [] : darkOf(digest, found),
       };
     } catch (error) {
-      // A single node was to be read, and its board has gone meanwhile.
+      // A single node had to be read, and its board has gone meanwhile.
       if (error instanceof NoBoard) return this.#sentences;
       throw error;
     }

@@ -1,5 +1,6 @@
-// The last 15 minutes, in memory: of each node its state a second and its readings every ten, and of each group counts and readings a second.
-// Written once a look; of groups that nobody has asked for before, what the nodes tell is added up when somebody does.
+// The last 15 minutes in memory: for each node its state every second and its readings every ten, and for each group
+// counts and readings every second. Written once per look; a group that nobody has asked for before is added up from
+// its nodes when somebody does.
 
 import { SCALES } from '../readings/scales.js';
 import type { Grouped } from './layouts.js';
@@ -9,34 +10,34 @@ import { CELL, NOT_MEASURED, numberOf, RIVER, STATES, VALUE_MOST } from './wire.
 const { columns: COLUMNS, valueEvery: EVERY, most: VALUE_MOST_8, none: NONE, gap: GAP } = RIVER;
 /** Columns of readings of nodes. */
 const SLOW = COLUMNS / EVERY;
-/** Nodes that room is made for at once. */
+/** For how many nodes room is made at once. */
 const BLOCK = 256;
-/** Nodes beyond these have no history: 128 Ki of them take 168 MiB. */
+/** Nodes beyond this number have no history: 128 Ki nodes take 168 MiB. */
 const MOST_NODES = 131_072;
-/** Bytes of all groups of all rules. */
+/** The memory for all groups of all rules, bytes. */
 const GROUPS_BYTES = 20 * 2 ** 20;
-/** Numbers of a group at a look: of each state, and of those that something ails. */
+/** The counts of a group at a look: of each state, and of ailing nodes. */
 const COUNTS = STATES.length + 1;
-/** Of each reading the least, the mean, and the most. */
+/** For each reading the least value, the mean, and the greatest. */
 const VALUES = 3 * SCALES.length;
 const STATE_MASK = 2 ** CELL.stateBits - 1;
 
-/** The value of a cell in a byte. */
+/** The value of a cell as a byte. */
 function byteOf(value: number): number {
   return value === NOT_MEASURED ? NONE : Math.round((value * VALUE_MOST_8) / VALUE_MOST);
 }
 
 const BYTES = Uint8Array.from({ length: 4096 }, (_, value) => byteOf(value));
 
-/** Of BLOCK nodes. */
+/** The history of BLOCK nodes. */
 class Block {
-  /** Two nodes a byte, for each column; GAP: nobody looked, or the node was not there. */
+  /** Two nodes per byte, for each column; GAP: nobody looked, or the node did not exist. */
   readonly states = new Uint8Array((COLUMNS * BLOCK) / 2).fill(GAP | (GAP << 4));
   /** For each column of readings, for each reading. */
   readonly values = new Uint8Array(SLOW * SCALES.length * BLOCK).fill(NONE);
 }
 
-/** Of a group. */
+/** The history of a group. */
 class Row {
   readonly values = new Uint8Array(COLUMNS * VALUES).fill(NONE);
   counts: Uint16Array | Uint32Array = new Uint16Array(COLUMNS * COUNTS);
@@ -45,7 +46,7 @@ class Row {
     return this.values.length + this.counts.byteLength;
   }
 
-  /** Makes room for numbers that do not fit. */
+  /** Makes wider arrays for numbers that do not fit. */
   widen(): void {
     this.counts = Uint32Array.from(this.counts);
   }
@@ -54,7 +55,7 @@ class Row {
 /** The groups of a rule. */
 class Rows {
   readonly byName = new Map<string | undefined, Row>();
-  /** The row of each group, by its number. */
+  /** The row of each group, by the group's number. */
   readonly #ofGroup: Row[] = [];
   lastAsked = performance.now();
 
@@ -74,7 +75,7 @@ class Rows {
     return row;
   }
 
-  /** The number of the row of each group: those that share one have one number. */
+  /** The row number of each group: groups that share a row have the same number. */
   get numbers(): Uint32Array {
     const rows = new Map<Row, number>();
     return Uint32Array.from({ length: this.groups }, (_, group) => {
@@ -94,7 +95,7 @@ class Rows {
   row(name: string | undefined): Row {
     const known = this.byName.get(name);
     if (known !== undefined) return known;
-    // As for the map, the rest goes together.
+    // As on the map, the remaining groups share one row.
     if (this.byName.size >= RIVER.mostRows - 1 && name !== undefined) return this.row(undefined);
     const row = new Row();
     this.byName.set(name, row);
@@ -102,7 +103,7 @@ class Rows {
   }
 }
 
-/** What is added up of all groups of a rule, by their numbers. */
+/** The sums of all groups of a rule, by their numbers. */
 class Sums {
   readonly counts: Uint32Array;
   readonly #least: Uint8Array;
@@ -134,7 +135,7 @@ class Sums {
     this.#measured[at] = (this.#measured[at] as number) + 1;
   }
 
-  /** Whether anybody is in that group. */
+  /** Whether that group has any node. */
   has(group: number): boolean {
     for (let i = group * COUNTS; i < (group + 1) * COUNTS; i++) if (this.counts[i] !== 0) return true;
     return false;
@@ -161,7 +162,7 @@ class Sums {
 
 const LIVE = STATES.indexOf('live');
 
-/** What is told of rows; see `RIVER`. */
+/** The contents of rows; see `RIVER`. */
 export interface Told {
   readonly head: object;
   readonly columns: Uint8Array[];
@@ -169,7 +170,7 @@ export interface Told {
 
 export class River {
   readonly #blocks: Block[] = [];
-  /** The place of each node that was ever seen, by its name; and by its number on the board that is looked at. */
+  /** The place of each node that was ever seen, by its name; and by its number on the present board. */
   readonly #places = new Map<string, number>();
   readonly #free: number[] = [];
   #ofNode = new Uint32Array();
@@ -178,12 +179,12 @@ export class River {
   readonly #rows = new Map<string, Rows>();
   /** The number of the newest column, counted from the start; -1: there is none. */
   #newest = -1;
-  /** The wall clock of it, ms. */
+  /** The wall clock of the newest column, ms. */
   #newestMs = 0;
-  /** The number of the column that is in each place: another one is a gap. */
+  /** The number of the column that is in each place: a different number means a gap. */
   readonly #numbers = new Float64Array(COLUMNS).fill(-1);
 
-  /** Bytes that it takes. */
+  /** The memory that it takes, bytes. */
   get bytes(): number {
     const [block] = this.#blocks;
     const ofNodes = block === undefined ? 0 : this.#blocks.length * (block.states.length + block.values.length);
@@ -196,12 +197,12 @@ export class River {
     return bytes;
   }
 
-  /** Takes a look, as column number `number`: that of the second, counted from the start. */
+  /** Adds a look as column number `number`: its second, counted from the start. */
   take(tick: Tick, names: readonly string[], number: number): void {
     if (number <= this.#newest) return;
     this.#newest = number;
     this.#newestMs = tick.nowMs;
-    // Nobody looks where there is no board.
+    // Without a board there are no groups to add up.
     if (tick.state === 'absent') return;
     this.#place(tick, names);
     const place = number % COLUMNS;
@@ -209,7 +210,7 @@ export class River {
       block.states.fill(GAP | (GAP << 4), (place * BLOCK) / 2, ((place + 1) * BLOCK) / 2);
     this.#numbers[place] = number;
     this.#takeNodes(tick, place);
-    // Begun together, or a row would have values of another time.
+    // The values of a row must begin together, otherwise they would be from different times.
     if (place % EVERY === 0) this.#takeValues(tick, place / EVERY);
     for (const rows of this.#rows.values()) this.#takeGroups(tick, rows, place);
   }
@@ -271,7 +272,7 @@ export class River {
       for (let i = 0; i < count; i++) {
         const cell = cellsOf[i] as number;
         const node = this.#ofNode[i] as number;
-        // Of a node that is not live the last known is of no time.
+        // The last value of a node that is not live has no known time.
         if (node < MOST_NODES && (cell & STATE_MASK) === LIVE)
           (this.#blocks[node >>> 8] as Block).values[at + (node & (BLOCK - 1))] = BYTES[
             cell >>> CELL.valueShift
@@ -294,7 +295,7 @@ export class River {
         const cell = column[i] as number;
         if ((cell & STATE_MASK) === LIVE) sums.add(of[i] as number, scale, BYTES[cell >>> CELL.valueShift] as number);
       }
-    // Groups that have gone have nobody now.
+    // Groups that no longer exist have no nodes now.
     for (const row of rows.byName.values()) {
       row.counts.fill(0, place * COUNTS, (place + 1) * COUNTS);
       row.values.fill(NONE, place * VALUES, (place + 1) * VALUES);
@@ -307,7 +308,7 @@ export class River {
     }
   }
 
-  /** The number of the row of each of so many nodes. */
+  /** The row number of each of so many nodes. */
   #groupsOf(rows: Rows, count: number): Uint32Array {
     const of = new Uint32Array(count);
     const { grouped } = rows;
@@ -317,21 +318,23 @@ export class River {
     return of;
   }
 
-  /** The columns that are told: as many as there are, from the oldest to the newest, each with its place; -1: a gap. */
+  /** The available columns, from the oldest to the newest, each with its place; -1: a gap. */
   #span(): { places: number[]; sinceMs: number } {
     const places: number[] = [];
     const first = Math.max(0, this.#newest - COLUMNS + 1);
     let begun = false;
     for (let number = first; number <= this.#newest; number++) {
       const place = this.#numbers[number % COLUMNS] === number ? number % COLUMNS : -1;
-      // What was before the first look is no gap.
+      // The time before the first look is not a gap.
       begun ||= place >= 0;
       if (begun) places.push(place);
     }
     return { places, sinceMs: this.#newestMs - Math.max(0, places.length - 1) * TICK_MS };
   }
 
-  /** The groups of that rule, with one reading. Those that nobody has asked for before are added up from their nodes. */
+  /**
+   * The groups of that rule, with one reading. Groups that nobody has asked for before are added up from their nodes.
+   */
   async groups(key: string, grouped: Grouped | undefined, count: number, scale: number): Promise<Told> {
     let rows = this.#rows.get(key);
     if (rows === undefined || rows.grouped !== grouped) {
@@ -358,10 +361,11 @@ export class River {
     };
   }
 
-  /** Nodes, with one reading; those that are not known have gaps alone. */
+  /** Nodes, with one reading; unknown nodes have only gaps. */
   nodes(names: readonly string[], scale: number): Told {
     const { places, sinceMs } = this.#span();
-    // The first column of readings is one at its beginning: what is before has the one that follows.
+    // The first column of readings is at the beginning of its ten seconds: columns before it take the value that
+    // follows.
     const first = this.#newest - places.length + 1;
     const slow = Array.from({ length: Math.ceil(places.length / EVERY) }, (_, i) => {
       const number = Math.floor((first + i * EVERY + EVERY - 1) / EVERY) * EVERY;
@@ -396,7 +400,7 @@ export class River {
     };
   }
 
-  /** The readings of one node, as numbers, and its states; what is not known is null. */
+  /** The readings of one node as numbers, and its states; an unknown value is null. */
   node(name: string): object {
     const { places, sinceMs } = this.#span();
     const place = this.#places.get(name);
@@ -428,16 +432,16 @@ export class River {
     };
   }
 
-  /** Keeps the groups of these rules alone, and of all nodes together. */
+  /** Keeps only the groups of these rules, and the group of all nodes. */
   keep(isKept: (grouped: Grouped) => boolean): void {
     for (const [key, { grouped }] of this.#rows) if (grouped !== undefined && !isKept(grouped)) this.#rows.delete(key);
   }
 
-  /** Fills rows from what is known of nodes: counts a second, readings as often as nodes have them. */
+  /** Fills rows from the history of nodes: counts every second, readings as often as nodes have them. */
   async #addUp(rows: Rows, count: number): Promise<void> {
     const nodes = Math.min(count, this.#known);
     const of = this.#groupsOf(rows, nodes);
-    // By the places of nodes; -1: nobody is there.
+    // By the places of nodes; -1: the place is empty.
     const groups = new Int32Array(this.#blocks.length * BLOCK).fill(-1);
     for (let i = 0; i < nodes; i++) {
       const place = this.#ofNode[i] as number;
@@ -450,7 +454,7 @@ export class River {
       const sums = new Sums(rows.groups);
       for (const [number, block] of this.#blocks.entries()) countStates(block, groups, number * BLOCK, place, sums);
       const slow = place - (place % EVERY);
-      // The readings of its ten seconds, at the first of which they were taken.
+      // The readings of its ten seconds, which were taken in the first of them.
       const hasValues = numbers[slow] === (numbers[place] as number) - (place % EVERY);
       if (hasValues)
         if (place !== slow) copyValues(rows, slow, place);
@@ -463,12 +467,12 @@ export class River {
         if (place === slow) sums.writeValues(group, row, place);
       }
       await slices.next();
-      // What is written over meanwhile is not read.
+      // Places that are overwritten meanwhile are not read.
       if (this.#numbers[place] !== numbers[place]) break;
     }
   }
 
-  /** Keeps the groups of all rules within their bounds: those that were asked for the longest ago go. */
+  /** Keeps the memory of all groups within its limit: those whose last request is longest ago are removed. */
   #bound(latest: Rows): void {
     const byAge = [...this.#rows].sort(([, a], [, b]) => a.lastAsked - b.lastAsked);
     for (const [key, rows] of byAge) {
@@ -488,7 +492,7 @@ function putState({ states }: Block, at: number, column: number, state: number):
   states[byte] = ((states[byte] as number) & ~(15 << shift)) | (state << shift);
 }
 
-/** Counts the states of a block's nodes in a column; `groups`: of each node from number `first` on. */
+/** Counts the states of a block's nodes in a column; `groups`: for each node from number `first` on. */
 function countStates({ states }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
   for (let at = 0, byte = (column * BLOCK) / 2; at < BLOCK; at += 2, byte++) {
     const two = states[byte] as number;
@@ -498,7 +502,7 @@ function countStates({ states }: Block, groups: Int32Array, first: number, colum
   }
 }
 
-/** Adds the readings that a block has of the seconds that begin with that column. */
+/** Adds the readings of a block for the seconds that begin with that column. */
 function addValues({ values }: Block, groups: Int32Array, first: number, column: number, sums: Sums): void {
   let from = (column / EVERY) * SCALES.length * BLOCK;
   for (let scale = 0; scale < SCALES.length; scale++)
@@ -508,12 +512,12 @@ function addValues({ values }: Block, groups: Int32Array, first: number, column:
     }
 }
 
-/** The readings of another column again. */
+/** Copies the readings of another column. */
 function copyValues(rows: Rows, from: number, to: number): void {
   for (const { values } of rows.byName.values()) values.copyWithin(to * VALUES, from * VALUES, (from + 1) * VALUES);
 }
 
-/** The same thing several times in a row, once: `[what, how often]`. */
+/** A value that is repeated in a row, once: `[value, how often]`. */
 function runs<T>(values: readonly T[]): [T, number][] {
   const found: [T, number][] = [];
   for (const value of values) {
@@ -524,7 +528,7 @@ function runs<T>(values: readonly T[]): [T, number][] {
   return found;
 }
 
-/** From which column on how many are gaps. */
+/** The gaps: the first column and the length of each. */
 function gapsOf(places: readonly number[]): [first: number, count: number][] {
   const gaps: [number, number][] = [];
   for (const [i, place] of places.entries()) {
@@ -536,7 +540,7 @@ function gapsOf(places: readonly number[]): [first: number, count: number][] {
   return gaps;
 }
 
-/** The columns of a row, packed as RIVER says. */
+/** The columns of a row, packed as in RIVER. */
 function groupColumns({ counts, values }: Row, places: readonly number[], scale: number, isWide: boolean): Uint8Array {
   const size = isWide ? 4 : 2;
   const packed = new Uint8Array(places.length * (COUNTS * size + 3));

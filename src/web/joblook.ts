@@ -1,4 +1,4 @@
-// What the reader of Slurm has left, for pages that may show it: read again as often as it changes, at most every few seconds.
+// The files of the Slurm reader, for pages that may show them: read again when they change, at most every few seconds.
 
 import { fold } from '../common/hostlists.js';
 import type { Snapshot } from '../shm/reader.js';
@@ -8,7 +8,7 @@ import type { Oddity } from '../telling/oddities.js';
 import { Beside, Pairing } from '../telling/slurmbeside.js';
 import { type Survey, survey } from '../telling/survey.js';
 
-/** It is looked at again after so long, ms, whether it has changed or not: it grows old. */
+/** It is looked at again after so long, ms, whether it has changed or not, because it gets older. */
 const LOOK_MS = 2000;
 
 export class Jobs {
@@ -18,7 +18,7 @@ export class Jobs {
 
   constructor(readonly folder: string) {}
 
-  /** What Slurm says of the nodes of these names. */
+  /** What Slurm says about the nodes of these names. */
   beside(names: readonly string[]): Beside {
     const now = performance.now();
     const isFresh = now - this.#lookedAt < LOOK_MS && names.length === this.#names.length;

@@ -1,5 +1,5 @@
-// In which order nodes are shown, and in which groups: by what their names have in common or by a field, all or those for which a condition
-// holds. What follows from names is worked out once, what follows from reports at each look.
+// The order and groups in which nodes are shown: by a common part of their names or by a field, all nodes or those for
+// which a condition holds. What depends on names is computed once, what depends on reports at each look.
 
 import { compareNames, expand, fold } from '../common/hostlists.js';
 import type { Grouping } from '../common/options.js';
@@ -9,32 +9,35 @@ import { type Condition, parseCondition } from '../telling/where.js';
 import type { Asker, Tick, Watcher } from './watcher.js';
 import type { GroupTold } from './wire.js';
 
-/** More groups than these are told as one without a name. */
+/** If there are more groups, the rest is shown as one group without a name. */
 export const MOST_GROUPS = 512;
-/** Groups that there have been, of which most may be gone. */
+/** The largest number of groups that ever existed, most of which may be gone. */
 const MOST_KNOWN = 65_536;
-/** What a condition may take at a look, ms, of so many nodes. */
+/** How long a condition may take at a look, ms, for so many nodes. */
 const CONDITION_MS = 10;
 const CONDITION_NODES = 10_240;
-/** The same of a rule for groups, which is worked out once for what names have in common. */
+/** The same for a grouping rule, which is computed once if it depends on names. */
 const RULE_MS = 1000;
-/** It is refused when it has taken longer at so many looks in a row, or so many times as long at one. */
+/** It is refused if it has taken longer at so many looks in a row, or so many times as long at one look. */
 const SLOW_LOOKS = 3;
 const COLD = 10;
-/** A field by which nodes are grouped is read at one look of so many: groups that change all the time are no help. */
+/**
+ * A field by which nodes are grouped is read at one look in so many, because groups that change all the time are
+ * useless.
+ */
 const FIELD_EVERY = 5;
-/** Of the time, the share that may go into new layouts because a condition holds for others than before. */
+/** The share of the time that may be used for new layouts when a condition becomes true for other nodes. */
 const LAYOUT_SHARE = 0.02;
-/** What the receiver takes as a name; the board of somebody else may have others, which no host list can tell. */
+/** Valid names for a receiver. A board of another origin may have others, which no host list can express. */
 const NAME = /^[a-z0-9_][a-z0-9._-]*$/;
 
 /** The group of each node, by a rule. */
 export class Grouped implements Asker {
-  /** The names of groups, by their numbers; undefined: of those that are in none. */
+  /** The names of groups, by their numbers; undefined: the group of nodes without one. */
   readonly names: (string | undefined)[] = [undefined];
-  /** Another number: a node has another group than before. */
+  /** Another number means that a node's group has changed. */
   version = 0;
-  /** It takes longer than it may. */
+  /** Whether it takes too long. */
   isTooSlow = false;
   readonly #rule: Rule;
   #spentMs = 0;
@@ -46,12 +49,12 @@ export class Grouped implements Asker {
   #looks = 0;
   #isAsking = true;
 
-  /** Throws an InputError for what is not a field or no pattern. */
+  /** Throws an InputError if it is neither a field nor a pattern. */
   constructor(readonly grouping: Grouping) {
     this.#rule = ruleOf(grouping);
   }
 
-  /** The number of the group of each node, by the node's; of those that are not known yet 0. */
+  /** The number of each node's group, by the node's number; 0 for nodes that are not known yet. */
   get numbers(): Uint32Array {
     return this.#of;
   }
@@ -66,7 +69,7 @@ export class Grouped implements Asker {
       this.#of = more;
     }
     this.#of.fill(0, this.#known);
-    // Names stay.
+    // Names do not change.
     this.#isAsking = count > this.#known || ('field' in this.grouping && this.#looks % FIELD_EVERY === 0);
     this.#looks++;
   }
@@ -88,7 +91,7 @@ export class Grouped implements Asker {
     if (this.#spentMs > this.#mayMs) this.isTooSlow = true;
   }
 
-  /** Beyond some groups all have one: the rule is no help. */
+  /** Above some number of groups all nodes get one, because the rule is useless. */
   #numberOf(name: string | undefined): number {
     let number = this.#numbers.get(name);
     if (number === undefined) {
@@ -100,21 +103,21 @@ export class Grouped implements Asker {
   }
 }
 
-/** For which nodes a condition holds. */
+/** The nodes for which a condition holds. */
 export class Chosen implements Asker {
   /** 1: it holds, by the number of the node. */
   holds = new Uint8Array();
-  /** Another number: it holds for others than before. */
+  /** Another number means that it holds for other nodes than before. */
   version = 0;
-  /** It takes longer than it may. */
+  /** Whether it takes too long. */
   isTooSlow = false;
   readonly #condition: Condition;
   #spentMs = 0;
   #mayMs = 0;
-  /** Looks in a row at which it has. */
+  /** The number of looks in a row at which it has taken too long. */
   #slowLooks = 0;
 
-  /** `perNodes`: ms that it may take of so many nodes as CONDITION_NODES. Throws an InputError for what is no condition. */
+  /** `perNodes`: how many ms it may take for CONDITION_NODES nodes. Throws an InputError for an invalid condition. */
   constructor(
     readonly text: string,
     readonly perNodes = CONDITION_MS,
@@ -130,7 +133,7 @@ export class Chosen implements Asker {
       this.holds = more;
     }
     this.#slowLooks = this.#spentMs > this.#mayMs ? this.#slowLooks + 1 : 0;
-    // What is run for the first times was not compiled yet, and others may have had the CPU.
+    // The first runs are not compiled yet, and other processes may have had the CPU.
     if (this.#slowLooks >= SLOW_LOOKS) this.isTooSlow = true;
     this.#spentMs = 0;
     this.#mayMs = this.perNodes * Math.max(1, count / CONDITION_NODES);
@@ -151,7 +154,7 @@ export class Chosen implements Asker {
   }
 }
 
-/** The order of the cells of all streams that ask for the same. */
+/** The order of the cells, for all streams with the same view. */
 export interface Layout {
   readonly number: number;
   /** The number of the node of each cell. */
@@ -161,11 +164,11 @@ export interface Layout {
 
 let layouts = 0;
 
-/** Keeps the layout of nodes that are grouped and chosen so. */
+/** Keeps the layout of nodes with this grouping and condition. */
 export class Arrangement {
   #layout: Layout = { number: 0, order: new Uint32Array(), groups: [] };
   #made = '';
-  /** Not made anew before that, only because the condition holds for others; of performance.now(). */
+  /** Not made again before this time if only the condition holds for other nodes; of performance.now(). */
   #notBefore = 0;
 
   constructor(
@@ -174,7 +177,7 @@ export class Arrangement {
     readonly chosen: Chosen | undefined,
   ) {}
 
-  /** The layout at that look; the same object as before where nothing is different. */
+  /** The layout at that look; the same object as before if nothing has changed. */
   at({ roster, count }: Tick): Layout {
     const stays = `${roster} ${count} ${this.grouped?.version}`;
     const made = `${stays} ${this.chosen?.version}`;
@@ -207,7 +210,7 @@ export class Arrangement {
     const groups = told(members).map(([name, some]): GroupTold => {
       const nodes = fold(some.keys());
       const begin = first;
-      // The order of the list is that of the cells, whoever expands it.
+      // The order of the host list is that of the cells, whoever expands it.
       for (const node of expand(nodes)) order[first++] = some.get(node) as number;
       return { name, nodes, first: begin, count: first - begin };
     });
@@ -215,7 +218,10 @@ export class Arrangement {
   }
 }
 
-/** The groups in the order of their names, at most MOST_GROUPS: the rest goes with those that are in none, who come last. */
+/**
+ * The groups in the order of their names, at most MOST_GROUPS: the rest is added to the nodes without a group, which
+ * come last.
+ */
 function told(members: Map<string | undefined, Map<string, number>>): [string | null, Map<string, number>][] {
   const rest = new Map(members.get(undefined));
   members.delete(undefined);

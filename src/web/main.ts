@@ -1,4 +1,4 @@
-// The verb `web`: serves a page that shows all nodes of a board at a glance, and what it is made of to programs.
+// The verb `web`: serves a page that shows all nodes of a board at a glance, and its data to programs.
 
 import { once } from 'node:events';
 import { type Address, formatAddress, isLoopback } from '../common/addresses.js';

@@ -1,4 +1,4 @@
-// What the API answers, as an OpenAPI document: the test holds every answer against it. Pure.
+// The API's answers as an OpenAPI document: a test checks every answer against it. Pure.
 
 import { terms } from '../common/terms.gen.js';
 import { VERSION } from '../common/version.js';
@@ -24,7 +24,7 @@ const map = (additionalProperties: Schema, description?: string): Schema => ({
   ...(description && { description }),
 });
 
-/** An object of these and no other keys; those whose name ends in ? may be absent. */
+/** An object with these and no other keys; those whose name ends in ? may be absent. */
 function object(keys: Readonly<Record<string, Schema>>, description?: string): Schema {
   const names = Object.keys(keys);
   return {
@@ -48,7 +48,7 @@ interface Described {
   readonly kind: string;
 }
 
-/** The fields of a struct of the contract as JSON has them: what may pass 2^53 is a decimal string. */
+/** The fields of a struct of the contract as in JSON: a number that can exceed 2^53 is a decimal string. */
 function fieldsOf(struct: keyof typeof structs): Schema {
   const fields = Object.entries<Described>(structs[struct].fields).filter(([, { kind }]) => kind !== 'reserved');
   return object(
@@ -229,9 +229,9 @@ interface Parameter {
 interface Path {
   readonly summary: string;
   readonly parameters?: readonly Parameter[];
-  /** Of its JSON; a list: one of them. */
+  /** The schema of its JSON; a list: one of several. */
   readonly answers?: string | readonly string[];
-  /** What it may answer besides 200 and 400. */
+  /** The possible status codes besides 200 and 400. */
   readonly refuses?: Readonly<Record<number, string>>;
 }
 

@@ -1,4 +1,4 @@
-// The files of the page, as the build has left them: read once, and told by a number that another build has another one of.
+// The files of the page, as built: read once, and identified by a number that differs from build to build.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../common/version.js';
 
-/** Where the build leaves them. */
+/** Where the build puts them. */
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** What is served where the page was not built. */
+/** Shown if the page was not built. */
 const UNBUILT = `<!DOCTYPE html>
 <html lang="en">
 <head><meta charset="utf-8"><title>beoboard</title></head>
@@ -32,9 +32,9 @@ interface PageFile {
 }
 
 export interface PageFiles {
-  /** By their paths, from `/` on. */
+  /** The files by path, from `/` on. */
   readonly files: ReadonlyMap<string, PageFile>;
-  /** Of another build another text. */
+  /** A text that differs from build to build. */
   readonly build: string;
 }
 

@@ -1,5 +1,5 @@
-// What is asked of all nodes besides their readings: conditions and rules for groups, each worked out once for all who ask, at each look as
-// long as somebody does. Bounds how many there are, how long they are, and what they may cost.
+// Conditions and grouping rules over all nodes, each computed once for all clients, at each look as long as a client
+// uses it. Limits their number, their length, and their CPU time.
 
 import type { Grouping } from '../common/options.js';
 import { InputError } from '../common/text.js';
@@ -8,24 +8,24 @@ import { Chosen, Grouped } from './layouts.js';
 import type { View } from './streams.js';
 import { type Asker, Slices, type Watcher } from './watcher.js';
 
-/** Bytes of a condition or a rule. */
+/** The longest condition or rule, bytes. */
 const LONGEST = 256;
-/** Conditions and rules at once, each. */
+/** The largest number of conditions, and of rules. */
 const MOST = 16;
-/** One that nobody watches by is kept for so long after it was asked for, ms. */
+/** For how long an unused one is kept after the last request, ms. */
 const KEPT_MS = 10_000;
 
-/** Who has just been answered may be about to go by it, ms. */
+/** A client that has just been answered may be about to use it, ms. */
 const JUST_MS = 500;
 
-/** What cannot be answered now, and may be later; a sentence. */
+/** A request that cannot be answered now, and may be later; a sentence. */
 export class TooMuch extends Error {}
 
 interface Kept<A extends Asker> {
   readonly asker: A;
-  /** Done when all nodes were asked once. */
+  /** Resolved when all nodes were evaluated once. */
   readonly first: Promise<void>;
-  /** Streams that go by it. */
+  /** The number of streams that use it. */
   uses: number;
   lastAsked: number;
 }
@@ -34,14 +34,17 @@ export class Questions {
   readonly #conditions = new Map<string, Kept<Chosen>>();
   readonly #rules = new Map<string, Kept<Grouped>>();
   readonly #reader: BoardReader;
-  /** One pass after the other. */
+  /** Evaluations run one after another. */
   #passes: Promise<void> = Promise.resolve();
 
   constructor(readonly watcher: Watcher) {
     this.#reader = new BoardReader(watcher.reader.path, watcher.reader.owner);
   }
 
-  /** For whom the condition holds. Throws an InputError for what is none, TooMuch for one that takes too long. */
+  /**
+   * The nodes for which the condition holds. Throws an InputError for an invalid condition, TooMuch for one that takes
+   * too long.
+   */
   async chosen(text: string): Promise<Chosen> {
     return await this.#settled(
       this.#keep(this.#conditions, 'where', text, () => new Chosen(text)),
@@ -49,15 +52,15 @@ export class Questions {
     );
   }
 
-  /** The groups by the rule that is written so; throws likewise. */
+  /** The groups of that rule; throws likewise. */
   async grouped(text: string, grouping: Grouping): Promise<NonNullable<View['by']>> {
     const kept = this.#keep(this.#rules, 'by', text, () => new Grouped(grouping));
     return { text, grouping, grouped: await this.#settled(kept, 'by') };
   }
 
-  /** Waits until all nodes were asked once. */
+  /** Waits until all nodes were evaluated once. */
   async #settled<A extends Chosen | Grouped>(kept: Kept<A>, what: string): Promise<A> {
-    // Who waits for it goes by it.
+    // A client that waits counts as a user of it.
     kept.uses++;
     try {
       await kept.first;
@@ -86,7 +89,7 @@ export class Questions {
     return kept;
   }
 
-  /** Asks all nodes once, and again at each look from then on. */
+  /** Evaluates all nodes once, and again at each look from then on. */
   #ask(asker: Asker): Promise<void> {
     this.#passes = this.#passes.then(() => this.#pass(asker));
     return this.#passes;
@@ -104,24 +107,24 @@ export class Questions {
         if (pause !== undefined) await pause;
       }
     } catch (error) {
-      // Where there is no board there is nobody to ask, yet.
+      // Without a board there is nothing to evaluate yet.
       if (!(error instanceof NoBoard)) throw error;
     }
     this.watcher.askers.add(asker);
   }
 
-  /** A stream goes by what this view has, or no longer does. */
+  /** A stream uses the questions of this view, or uses them no more. */
   use({ by, chosen }: View, more: 1 | -1): void {
     const kept = [by && this.#rules.get(by.text), chosen && this.#conditions.get(chosen.text)];
     for (const one of kept) if (one !== undefined) one.uses += more;
   }
 
-  /** Whether that rule is still worked out. */
+  /** Whether that rule is still computed. */
   has(grouped: Grouped): boolean {
     return this.watcher.askers.has(grouped);
   }
 
-  /** Forgets what nobody has asked for of late. */
+  /** Removes questions that nobody has used recently. */
   tidy(): void {
     this.#drop(this.#conditions, KEPT_MS);
     this.#drop(this.#rules, KEPT_MS);

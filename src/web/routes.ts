@@ -1,4 +1,4 @@
-// What is served under which path: the page and the API. Decides who may ask from where; knows nothing of a socket.
+// Maps paths to the page and the API. Decides which origins may ask; knows nothing of sockets.
 
 import { type Answer, type Question, sentence } from '../common/http.js';
 import { Api } from './api.js';
@@ -6,7 +6,7 @@ import type { PageFiles } from './pagefiles.js';
 import { TooMuch } from './questions.js';
 import type { Wall } from './wall.js';
 
-/** Of every answer. */
+/** Headers of every answer. */
 export const HEADERS = {
   'Cache-Control': 'no-store, no-transform',
   'Content-Security-Policy':
@@ -19,7 +19,7 @@ export const HEADERS = {
 
 const API = '/api/v1/';
 
-/** Answers each question under that base, a path without a slash at its end. */
+/** Answers requests under that base, a path without a slash at its end. */
 export function responder(wall: Wall, page: PageFiles, base: string) {
   const api = new Api(wall);
   const nowhere = sentence(404, `there is no such page; see ${base}/`);
@@ -29,7 +29,7 @@ export function responder(wall: Wall, page: PageFiles, base: string) {
       return { ...sentence(308, 'the page is at the address with a / at its end'), headers: { Location: `${base}/` } };
     if (!asked.startsWith(`${base}/`)) return nowhere;
     const path = asked.slice(base.length);
-    // A link from elsewhere may lead to the page, and nothing else here is anybody else's.
+    // Other sites may link to the page, but may use nothing else.
     if (site === 'cross-site' && path !== '/') return sentence(403, 'a page of another site may not ask for this');
     const file = page.files.get(path);
     if (file !== undefined) return { status: 200, ...file };

@@ -1,5 +1,5 @@
-// The streams: who watches what, and what each of them is sent at each look. What several of them are shown is made once. Who has not taken
-// what was sent is sent nothing more until he has, and then all anew.
+// The streams: the clients, their views, and what each is sent at each look. What several clients share is made once. A
+// client that has not read everything gets nothing more until it has, and then a full picture.
 
 import type { Sink } from '../common/http.js';
 import type { Grouping } from '../common/options.js';
@@ -11,16 +11,16 @@ import type { EventTold, Head, Hello, LayoutTold } from './wire.js';
 
 /** What a stream shows. */
 export interface View {
-  /** Which of SCALES. */
+  /** The index into SCALES. */
   readonly scale: number;
   readonly by: { readonly text: string; readonly grouping: Grouping; readonly grouped: Grouped } | undefined;
   readonly chosen: Chosen | undefined;
 }
 
-/** Somebody who watches. */
+/** A client. */
 interface Client {
   readonly sink: Sink;
-  /** The look that it was sent last, and in which layout; 0: none. */
+  /** The last look that it was sent, and its layout; 0: none. */
   seq: number;
   layout: number;
   roster: number;
@@ -29,18 +29,20 @@ interface Client {
   event: number;
 }
 
-/** What is common to all streams at a look. */
+/** What all streams share at a look. */
 export interface News {
   readonly tick: Tick;
   readonly head: Head;
-  /** The same as at the look before where nothing but its times is different. */
+  /** The same object as at the last look if only its times have changed. */
   readonly headFrame: Uint8Array;
-  /** Those that are kept, and the number of the last of them: of the first, `lastEvent - events.length + 1`. */
+  /**
+   * The events that are kept, and the number of the last one; the first has the number `lastEvent - events.length + 1`.
+   */
   readonly events: readonly EventTold[];
   readonly lastEvent: number;
 }
 
-/** All streams that show the same. */
+/** All streams with the same view. */
 class Channel {
   readonly clients = new Set<Client>();
   #layout: Layout | undefined;
@@ -59,7 +61,10 @@ class Channel {
     for (const { sink } of this.clients) sink.end();
   }
 
-  /** Takes its cells from a look; what goes to those who have all of the look before, or undefined where that is no help to them. */
+  /**
+   * Takes the view's cells from a look; returns the frame for clients that have the last look, or undefined if a full
+   * picture is shorter.
+   */
   #follow(tick: Tick): Uint8Array | undefined {
     const layout = this.arrangement.at(tick);
     const column = tick.cells[this.view.scale] as Uint16Array;
@@ -91,7 +96,7 @@ class Channel {
     return this.#layoutFrame;
   }
 
-  /** Sends a look to all who can take it. */
+  /** Sends a look to all clients that are ready for it. */
   tell(news: News, hello: () => Uint8Array, eventsFrame: (since: number) => Uint8Array | undefined): void {
     const { tick } = news;
     const before = this.#seq;
@@ -107,7 +112,7 @@ class Channel {
       else parts.push(client.seq === before && changes !== undefined ? changes : this.#picture);
       if (client.head !== news.headFrame) parts.push(news.headFrame);
       if (client.event < news.lastEvent) parts.push(eventsFrame(client.event));
-      // Nearly all are sent the same.
+      // Nearly all clients are sent the same.
       const key = `${parts.length} ${client.seq === before} ${client.layout} ${client.roster} ${client.event} ${client.head === news.headFrame}`;
       let bytes = whole.get(key);
       if (bytes === undefined) {
@@ -131,9 +136,9 @@ export class Streams {
 
   constructor(
     readonly watcher: Watcher,
-    /** What a stream begins with, but for what it shows. */
+    /** The beginning of a stream, except its view. */
     readonly hello: (tick: Tick) => Omit<Hello, 'reading' | 'by' | 'where'>,
-    /** Told of rules and conditions that a stream has come to use, or uses no more. */
+    /** Called when a stream begins or ends to use rules and conditions. */
     readonly uses: (view: View, more: 1 | -1) => void,
   ) {}
 
@@ -143,7 +148,7 @@ export class Streams {
     return count;
   }
 
-  /** Shows somebody the last look, and each that follows. */
+  /** Sends the last look to a client, and each look that follows. */
   add(view: View, sink: Sink): void {
     const [by, where] = [view.by?.text ?? '', view.chosen?.text ?? ''];
     const order = JSON.stringify([by, where]);
@@ -174,7 +179,7 @@ export class Streams {
     if (this.#news !== undefined) this.#tell(channel, this.#news);
   }
 
-  /** Tells all of a look. */
+  /** Sends a look to all clients. */
   tell(news: News): void {
     this.#news = news;
     for (const channel of this.#channels.values()) this.#tell(channel, news);
@@ -182,7 +187,7 @@ export class Streams {
 
   #tell(channel: Channel, news: News): void {
     const { view } = channel;
-    // It is asked for anew, and refused with the reason.
+    // The client asks again, and gets an error with the reason.
     if (view.chosen?.isTooSlow || view.by?.grouped.isTooSlow) {
       channel.end();
       return;

@@ -1,4 +1,4 @@
-// The wall: looks at a board once a second, keeps what it saw, and shows it to whoever watches. Opens no port.
+// The wall: looks at a board once a second, keeps the looks, and sends them to its clients. Opens no port.
 
 import type { Feed } from '../common/http.js';
 import { grouping as groupingValue } from '../common/options/values.js';
@@ -15,21 +15,21 @@ import { type News, Streams, type View } from './streams.js';
 import { TICK_MS, type Tick, Watcher } from './watcher.js';
 import { AUTO, type Head, type Hello, type ReadingInfo } from './wire.js';
 
-/** What there is to say of a reading to a page. */
+/** What a page needs to know about a reading. */
 export const READINGS: readonly ReadingInfo[] = SCALES.map(({ take: _, ...info }) => info);
 
 interface WallOptions {
   readonly board: string;
   readonly owner?: number | string | undefined;
   readonly build: string;
-  /** Where what Slurm says lies; undefined: it is not shown. */
+  /** The folder with Slurm's answers; undefined: they are not shown. */
   readonly slurmDir?: string | undefined;
 }
 
-/** The clocks of this machine are so far apart after it slept, or when its wall clock is set, s. */
+/** A larger difference between this machine's clocks means that it slept, or that its wall clock was set, s. */
 const CLOCKS_APART_S = 5;
 
-/** A wall that has not looked for so long hangs, ms. */
+/** A wall without a look for so long hangs, ms. */
 const STUCK_MS = 15_000;
 
 const withoutTimes = ({ seq: _, now_ms: __, ...rest }: Head) => JSON.stringify(rest);
@@ -44,14 +44,14 @@ export class Wall {
   readonly jobs: Jobs | undefined;
   readonly #heads: Heads;
   readonly #options: WallOptions;
-  /** Tells one start of this server from another. */
+  /** Distinguishes one start of this server from another. */
   readonly #started = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
   #news: News | undefined;
   #headTold = '';
   #own: { readonly key: string; readonly rule: string | null } = { key: '', rule: null };
-  /** The wall clock of the first look, ms, and the seconds for which this machine has slept since. */
+  /** The wall clock of the first look, ms, and how many seconds this machine has slept since. */
   #beganMs = 0;
   #slept = 0;
   #lookedAt = performance.now();
@@ -85,7 +85,7 @@ export class Wall {
     };
   }
 
-  /** Whether it looks. */
+  /** Whether it looks regularly. */
   get isAlive(): boolean {
     return performance.now() - this.#lookedAt < STUCK_MS;
   }
@@ -95,7 +95,7 @@ export class Wall {
     return this.#heads.digest;
   }
 
-  /** The first look, and one each second from then on. */
+  /** Makes the first look, and one each second from then on. */
   async begin(): Promise<void> {
     await this.#look(0);
     const began = performance.now();
@@ -103,7 +103,7 @@ export class Wall {
       const wait = Math.max(0, began + number * TICK_MS - performance.now());
       this.#timer = setTimeout(async () => {
         await this.#look(number);
-        // What was missed is not made up for.
+        // Missed looks are not made up for.
         const next = Math.max(number + 1, Math.ceil((performance.now() - began) / TICK_MS));
         if (!this.#isClosed) again(next);
       }, wait);
@@ -111,12 +111,12 @@ export class Wall {
     again(1);
   }
 
-  /** The column of the river for second number `number`: those in which this machine slept are left out. */
+  /** The column of the river for second number `number`: seconds in which this machine slept are left out. */
   #column(number: number, nowMs: number): number {
     if (number === 0) this.#beganMs = nowMs;
     const apart = Math.round((nowMs - this.#beganMs) / TICK_MS) - number - this.#slept;
     if (apart > CLOCKS_APART_S) this.#slept += apart;
-    // The wall clock was set back: that was no sleep.
+    // The wall clock was set back: the machine did not sleep.
     else if (apart < -CLOCKS_APART_S) this.#beganMs += apart * TICK_MS;
     return number + this.#slept;
   }
@@ -143,7 +143,7 @@ export class Wall {
     this.river.take(tick, this.watcher.names, this.#column(number, tick.nowMs));
   }
 
-  /** What a stream is asked to show. Throws an InputError, or TooMuch. */
+  /** The view that a stream asks for. Throws an InputError, or TooMuch. */
   async view(query: URLSearchParams): Promise<View> {
     const reading = query.get('reading') ?? (SCALES[0] as (typeof SCALES)[number]).name;
     const scale = SCALES.findIndex(({ name }) => name === reading);
@@ -162,7 +162,7 @@ export class Wall {
     };
   }
 
-  /** The rule that names suggest; null: none. */
+  /** The rule that fits the names; null: there is none. */
   #ownRule(): string | null {
     const { names, roster } = this.watcher;
     const key = `${roster} ${names.length}`;
@@ -173,7 +173,7 @@ export class Wall {
     return this.#own.rule;
   }
 
-  /** Shows it to somebody, from now on. */
+  /** Sends it to a client, from now on. */
   show(view: View): Feed {
     return sink => this.streams.add(view, sink);
   }

@@ -1,5 +1,5 @@
-// Looks at the board once a second, node by node, and keeps of each look what pages are made of: a cell for each node and reading. Reads a
-// piece of the board at a time, and gives back the turn between two. Serves nobody.
+// Looks at the board once a second, node by node, and keeps the data for pages from each look: a cell for each node and
+// reading. Reads the board in pieces, and yields to the event loop in between. Serves no clients.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { Cursor } from '../readings/cursor.js';
@@ -7,15 +7,15 @@ import { SCALES, type Scale } from '../readings/scales.js';
 import { BoardReader, NoBoard, type Snapshot } from '../shm/reader.js';
 import { type BoardTold, CELL, NOT_MEASURED, STATES, VALUE_MOST } from './wire.js';
 
-/** From one look to the next, ms. */
+/** The time from one look to the next, ms. */
 export const TICK_MS = 1000;
-/** Looks that are kept, for questions about one of them. */
+/** How many looks are kept, for requests about one of them. */
 const KEPT_TICKS = 10;
-/** Nodes that are copied at a time: as many as stay in the cache. */
+/** How many nodes are copied at a time: as many as stay in the CPU's cache. */
 const PIECE_NODES = 256;
-/** After so long others have their turn, ms. */
+/** After so long other work gets its turn, ms. */
 const SLICE_MS = 4;
-/** How often a board is looked at anew that is replaced just then. */
+/** How often a board is looked at again if it is replaced meanwhile. */
 const TRIES = 3;
 
 const UNKNOWN = STATES.indexOf('unknown');
@@ -26,10 +26,13 @@ export interface Tick {
   /** The wall clock, ms since 1970. */
   readonly nowMs: number;
   readonly state: BoardTold;
-  /** Which nodes these are: the same number, the same names in the same order, of which the last looks may have more. */
+  /**
+   * Identifies the nodes: the same number means the same names in the same order, but later looks may have more of
+   * them.
+   */
   readonly roster: number;
   readonly count: number;
-  /** For each of SCALES a cell of each node, in the order of the board; as many as there is room for. */
+  /** For each of SCALES the cells of all nodes, in the order of the board; the buffer may be larger. */
   readonly cells: readonly Uint16Array[];
 }
 
@@ -42,19 +45,19 @@ export function cellValue({ low, high, scale }: Pick<Scale, 'low' | 'high' | 'sc
   return Math.round(part * VALUE_MOST);
 }
 
-/** What is asked of each node at each look, while the reports lie there. */
+/** Something that reads each node at each look, while the reports are at hand. */
 export interface Asker {
-  /** The nodes of the piece are those from number `first` on. */
+  /** The nodes of the piece begin at number `first`. */
   ask(piece: Snapshot, first: number): void;
-  /** Before the first piece of a look, of which there are so many nodes, whose numbers may mean other nodes than before. */
+  /** Before the first piece of a look at so many nodes, whose numbers may mean other nodes than before. */
   begin(count: number, isAnother: boolean): void;
 }
 
-/** Hands back the turn when it has been kept for long enough. */
+/** Yields to the event loop if enough time has passed. */
 export class Slices {
   #began = performance.now();
 
-  /** Undefined: go on. */
+  /** Undefined: continue. */
   next(): Promise<void> | undefined {
     if (performance.now() - this.#began < SLICE_MS) return undefined;
     return turn().then(() => {
@@ -67,9 +70,9 @@ export class Watcher {
   readonly reader: BoardReader;
   /** The names of all nodes, in the order of the board. */
   names: string[] = [];
-  /** Another number: another board, in which nodes have other numbers. */
+  /** Another number means another board, in which nodes have other numbers. */
   roster = 0;
-  /** What the last look found wrong. */
+  /** What was wrong at the last look. */
   trouble: string | undefined;
   cluster: string | undefined;
   readonly askers = new Set<Asker>();
@@ -87,7 +90,7 @@ export class Watcher {
     return this.ticks[0];
   }
 
-  /** The look of that number, as long as it is kept. */
+  /** The look of that number, if it is kept. */
   tick(seq: number): Tick | undefined {
     return this.ticks.find(tick => tick.seq === seq);
   }
@@ -106,7 +109,7 @@ export class Watcher {
     return tick as Tick;
   }
 
-  /** Room for the cells of so many nodes: that of the look that is kept no longer. */
+  /** Buffers for the cells of so many nodes: those of the oldest look, which is dropped. */
   #room(count: number): Uint16Array[] {
     const old = this.ticks.length >= KEPT_TICKS ? this.ticks.pop() : undefined;
     const size = old?.cells[0]?.length ?? 0;
@@ -115,7 +118,7 @@ export class Watcher {
     return SCALES.map(() => new Uint16Array(room));
   }
 
-  /** What is shown where there is no board: the last cells, and nothing known. */
+  /** What is shown without a board: the last cells, and all states unknown. */
   #blind(why: NoBoard): Tick {
     const count = this.names.length;
     const { last } = this;
@@ -130,7 +133,7 @@ export class Watcher {
     return { seq: ++this.#seq, nowMs: Date.now(), state, roster: this.roster, count, cells };
   }
 
-  /** One pass over all nodes; undefined: another board took this one's place meanwhile, unless this is the last try. */
+  /** One pass over all nodes; undefined: another board has replaced this one meanwhile, unless this is the last try. */
   async #pass(isLast: boolean): Promise<Tick | undefined> {
     const slices = new Slices();
     let cells: Uint16Array[] | undefined;
@@ -149,7 +152,7 @@ export class Watcher {
       this.#encode(piece, Math.min(piece.count, count - first), first, cells);
       for (const asker of this.askers) asker.ask(piece, first);
       first += piece.count;
-      // What is added meanwhile has its turn at the next look.
+      // A visitor that is added meanwhile begins at the next look.
       if (first >= count) break;
       const pause = slices.next();
       if (pause !== undefined) await pause;
@@ -158,14 +161,14 @@ export class Watcher {
     return { seq: ++this.#seq, nowMs, state, roster: this.roster, count, cells: cells ?? this.#room(0) };
   }
 
-  /** Takes note of the board that is looked at now. */
+  /** Notes which board is looked at now. */
   #follow(piece: Snapshot): void {
     const isAnother = this.reader.opened !== this.#opened;
     if (isAnother) {
       this.#opened = this.reader.opened;
       this.roster++;
       this.names = [];
-      // Numbers of nodes mean others in them.
+      // The numbers of nodes mean other nodes in it.
       this.ticks.length = 0;
     }
     this.cluster = piece.header.cluster_name || undefined;

@@ -1,7 +1,7 @@
-// What the server of the wall and its page tell each other: kinds of frames, the cell, the JSON in them, the columns of the river. Types and
-// numbers alone; knows neither Node nor a browser. All numbers in frames are little-endian.
+// The protocol between the server of the wall and its page: kinds of frames, the cell, their JSON, the columns of the
+// river. Only types and numbers; knows neither Node nor a browser. All numbers in frames are little-endian.
 
-/** How a node is, by the number in its cell: as the board numbers states. */
+/** The state of a node, by the number in its cell: as the board numbers states. */
 export const STATES = ['never', 'live', 'uncertain', 'silent', 'left', 'unknown'] as const;
 export type State = (typeof STATES)[number];
 
@@ -16,32 +16,34 @@ export type State = (typeof STATES)[number];
  * - events: JSON, an array of `EventTold`: what has happened since the frame before of this kind.
  */
 export const FRAME = { hello: 1, layout: 2, picture: 3, changes: 4, head: 5, events: 6 } as const;
-/** Bytes in front of the payload. */
+/** Bytes before the payload. */
 export const FRAME_HEAD = 5;
 
-/** A cell: bits 0 to 2 the state, bit 3 whether anything ails the node, bits 4 to 15 the value. */
+/** A cell: bits 0 to 2 the state, bit 3 whether the node has an ailment, bits 4 to 15 the value. */
 export const CELL = { stateBits: 3, ailing: 8, valueShift: 4 } as const;
-/** Values of a cell go from 0, the reading's low, to this, its high; beyond them they stay there. */
+/**
+ * The value of a cell is 0 for the low end of the reading's range, and this for the high end; it is limited to these.
+ */
 export const VALUE_MOST = 4000;
-/** The value of a cell that says that it was not measured. */
+/** The value of a cell that was not measured. */
 export const NOT_MEASURED = 4095;
 
-/** A reading that can fill the cells. */
+/** A reading that can colour the cells. */
 export interface ReadingInfo {
   readonly name: string;
   /** In a few words. */
   readonly title: string;
-  /** As it is written behind a number; empty for a plain number. */
+  /** How it is written after a number; empty for a plain number. */
   readonly unit: string;
   readonly low: number;
   readonly high: number;
-  /** `log`: equal ratios are equal distances; what is at `low` or below, 0 too, is value 0. */
+  /** `log`: equal ratios are equal distances; anything at `low` or below, also 0, has the value 0. */
   readonly scale: 'linear' | 'log';
-  /** What it is, in a sentence. */
+  /** Its meaning, in a sentence. */
   readonly about: string;
 }
 
-/** The number of a value of a cell. */
+/** The number for a value of a cell. */
 export function numberOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' | 'scale'>, value: number): number {
   const part = value / VALUE_MOST;
   return scale === 'linear' ? low + part * (high - low) : low * (high / low) ** part;
@@ -49,34 +51,35 @@ export function numberOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' 
 
 export interface Hello {
   readonly schema: 1;
-  /** Another text is another build of the page: reload. */
+  /** Another text means another build of the page, which has to be reloaded. */
   readonly build: string;
   /** The cluster's name; absent: it has none. */
   readonly cluster?: string;
-  /** Another text is another board. */
+  /** Another text means another board. */
   readonly boardId: string;
   /** The server's wall clock, ms since 1970. */
   readonly now_ms: number;
-  /** From one tick to the next. */
+  /** The time from one tick to the next. */
   readonly interval_ms: number;
   readonly readings: readonly ReadingInfo[];
-  /** What this stream shows: the default where nothing was asked for. */
+  /** The view of this stream: the default if nothing was asked for. */
   readonly reading: string;
   readonly by: string | null;
   readonly where: string | null;
-  /** Whether `jobs` is served. */
+  /** Whether `jobs` exists. */
   readonly jobs: boolean;
 }
 
 /**
- * Nodes grouped by `auto`: where most names have two numbers, by what is before the second one, as rack11 of rack11n01; else not at all.
+ * With `auto` nodes are grouped by the part of their names before the second number, as rack11 of rack11n01, if most
+ * names have two numbers; otherwise not at all.
  */
 export const AUTO = { by: 'auto', rule: '/^[^0-9]*[0-9]+/', ofNames: /^[^0-9]*[0-9]+[^0-9]+[0-9]/ } as const;
 
 export interface GroupTold {
-  /** Null: those that are in no group. */
+  /** Null: nodes without a group. */
   readonly name: string | null;
-  /** As a host list, which is in the order of the cells. */
+  /** A host list in the order of the cells. */
   readonly nodes: string;
   /** The index of its first cell. */
   readonly first: number;
@@ -89,13 +92,13 @@ export interface LayoutTold {
   readonly groups: readonly GroupTold[];
 }
 
-/** How the board is: `closed`: its receiver was shut down cleanly, `retired`: another board takes its place. */
+/** The state of the board: `closed`: its receiver was shut down cleanly, `retired`: another board has replaced it. */
 export type BoardTold = 'ok' | 'stalled' | 'closed' | 'retired' | 'absent';
 
 export interface SentenceTold {
   readonly kind: string;
   readonly text: string;
-  /** Whom it is about, as a host list; absent: no node. */
+  /** The nodes that it is about, as a host list; absent: none. */
   readonly nodes?: string;
 }
 
@@ -105,9 +108,9 @@ export interface Head {
   readonly state: BoardTold;
   /** The line of `beoboard status`. */
   readonly line: string;
-  /** Of a mirror alone: whose it is, and how far behind, as the line has it. */
+  /** Only for a mirror: its origin and its delay, as in the line. */
   readonly mirror?: string;
-  /** How many nodes there are of each state that there is. */
+  /** The number of nodes in each state that occurs. */
   readonly counts: { readonly [S in State]?: number };
   readonly ailing: number;
   readonly sentences: readonly SentenceTold[];
@@ -115,7 +118,7 @@ export interface Head {
   readonly dark: readonly { readonly name: string; readonly text: string; readonly nodes: string }[];
 }
 
-/** What has happened, once or to several nodes within a second; `event` and its keys as `beoboard events --json` has them. */
+/** One event, of one node or of several within a second; `event` and its keys are those of `beoboard events --json`. */
 export interface EventTold {
   readonly seq: number;
   /** ISO 8601, UTC. */
@@ -152,13 +155,13 @@ export const RIVER = {
 interface RiverTold {
   readonly schema: 1;
   readonly reading: string;
-  /** The look of the newest column. */
+  /** The number of the newest column's look. */
   readonly seq: number;
   /** The time of the first column, ms since 1970 by the server's clock. */
   readonly since_ms: number;
   readonly step_ms: number;
   readonly columns: number;
-  /** From which column on how many nobody has looked at. */
+  /** The gaps: the first column and the length of each. */
   readonly gaps: readonly (readonly [first: number, count: number])[];
 }
 

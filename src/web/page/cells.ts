@@ -1,5 +1,5 @@
-// The nodes as the server tells them, a cell each, in the order of the map: groups, names, states, values. What comes out of turn is noticed
-// and never shown. Pure.
+// The nodes as sent by the server, a cell each, in the order of the map: groups, names, states, values. A frame that is
+// out of order is noticed and never shown. Pure.
 
 import { CELL, type LayoutTold, NOT_MEASURED, STATES, type State } from '../wire.js';
 import { expand } from './expansion.js';
@@ -11,33 +11,33 @@ export const stateOf = (cell: number): State => STATES[cell & STATE_BITS] ?? 'un
 export const valueIn = (cell: number): number => cell >> CELL.valueShift;
 export const isMeasured = (cell: number): boolean => valueIn(cell) !== NOT_MEASURED;
 export const isAiling = (cell: number): boolean => (cell & CELL.ailing) !== 0;
-/** What of a cell is seen as a form: its state, whether it has an ailment, whether it was measured. */
+/** The parts of a cell that are shown as a form: its state, whether it has an ailment, whether it was measured. */
 export const formOf = (cell: number): number => (cell & 15) | (isMeasured(cell) ? 0 : 16);
 
-/** How the nodes of a group are. */
+/** The state of a group's nodes. */
 export interface Tally {
   /** By the number of the state. */
   readonly states: Uint32Array;
   readonly ailing: number;
-  /** Live nodes whose value was measured, and these values together; least and most are 0 where there is none. */
+  /** Live nodes with a measured value, and the sum of these values; least and greatest are 0 if there is none. */
   readonly measured: number;
   readonly sum: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** What a frame changed: these cells; `all`: everything may be different. */
+/** What a frame changed: these cells; `all`: anything may have changed. */
 export type Changed = 'all' | Uint32Array;
 
 export class Cells {
   layout: LayoutTold = { layout: 0, count: 0, groups: [] };
   values = new Uint16Array(0);
-  /** The tick of which this is; 0: none yet. */
+  /** The number of the last tick; 0: none yet. */
   seq = 0;
   #names: string[] | undefined;
   #indices: Map<string, number> | undefined;
 
-  /** Takes a new order of nodes; what they are at comes with the next picture. */
+  /** Takes a new order of nodes; their values come with the next picture. */
   arrange(layout: LayoutTold): void {
     this.layout = layout;
     this.values = new Uint16Array(layout.count).fill((NOT_MEASURED << CELL.valueShift) | STATES.indexOf('unknown'));
@@ -46,7 +46,7 @@ export class Cells {
     this.seq = 0;
   }
 
-  /** [u32 layout][u32 seq][u16 cell]*count; 'none' where it is of another layout than the last. */
+  /** [u32 layout][u32 seq][u16 cell]*count; returns 'none' if it has another layout than the last one. */
   picture(payload: Uint8Array): Changed | 'none' {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     if (view.getUint32(0, true) !== this.layout.layout) return 'none';
@@ -56,7 +56,10 @@ export class Cells {
     return 'all';
   }
 
-  /** [u32 layout][u32 seq][u32 previous seq][u32 n][u32 index]*n [u16 cell]*n. Throws where one is missing before it: a new stream is needed. */
+  /**
+   * [u32 layout][u32 seq][u32 previous seq][u32 n][u32 index]*n [u16 cell]*n. Throws if a frame before it is missing: a
+   * new stream is needed.
+   */
   changes(payload: Uint8Array): Changed | 'none' {
     const own = payload.byteOffset % 4 === 0 ? payload : payload.slice();
     const [layout = 0, seq = 0, previous = 0, n = 0] = new Uint32Array(own.buffer, own.byteOffset, 4);
@@ -76,19 +79,19 @@ export class Cells {
   get names(): readonly string[] {
     this.#names ??= this.layout.groups.flatMap(({ nodes, count }) => {
       const names = expand(nodes) ?? [];
-      // Never another node's name on a cell.
+      // A cell must never get another node's name.
       return names.length === count ? names : Array.from({ length: count }, () => '?');
     });
     return this.#names;
   }
 
-  /** The cell of a node; undefined: there is none of that name. */
+  /** The cell of a node; undefined: there is no node of that name. */
   indexOf(name: string): number | undefined {
     this.#indices ??= new Map(this.names.map((each, index) => [each, index]));
     return this.#indices.get(name);
   }
 
-  /** How the cells from `first` on are, `count` of them. */
+  /** A summary of `count` cells from `first` on. */
   tally(first = 0, count = this.layout.count): Tally {
     const states = new Uint32Array(STATES.length);
     let [ailing, measured, sum, least, most] = [0, 0, 0, NOT_MEASURED, 0];

@@ -1,8 +1,8 @@
-// The line around some of the cells of the map: where one of them has a neighbour that is none of them, or the end of its block. Pure.
+// The outline of some cells of the map: lines where a neighbour does not belong to them, or where the block ends. Pure.
 
 import type { Block, Plan } from './geometry.js';
 
-/** Takes lines from one point to another. */
+/** Receives lines from one point to another. */
 export interface Pen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
@@ -18,7 +18,7 @@ export function contour(
   line: number,
 ): void {
   const isIn = (k: number) => k >= 0 && k < count && has[first + k] === 1;
-  // In the gap between two cells, or beside the cell: so that lines of neighbours meet.
+  // In the gap between two cells, or beside the cell, so that the lines of neighbours meet.
   const out = Math.max(gap, line) / 2;
   for (let k = 0; k < count; k++) {
     if (!isIn(k)) continue;

@@ -1,8 +1,8 @@
-// The page's own elements, made one by one: texts are texts, never markup.
+// Creates the page's elements one by one: texts are texts, never markup.
 
 type Props = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** An element with attributes (false and undefined: none; true: empty) and children. */
+/** An element with attributes (false and undefined: left out; true: empty) and children. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -37,7 +37,7 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
-/** Writes a text where it is another: an unchanged page is not laid out again. */
+/** Writes a text only if it has changed: an unchanged page needs no new layout. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -46,14 +46,14 @@ export function show(element: HTMLElement, isShown: boolean): void {
   if (element.hidden === isShown) element.hidden = !isShown;
 }
 
-/** A drawing surface of a canvas. */
+/** The drawing context of a canvas. */
 export function surface(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const context = canvas.getContext('2d');
   if (context === null) throw new Error('no canvas');
   return context;
 }
 
-/** A function that has this drawn with the next frame, once, however often it is called before. */
+/** A function that requests a drawing with the next frame, once, however often it is called before. */
 export function oncePerFrame(draw: () => void): () => void {
   let isAsked = false;
   return () => {

@@ -1,10 +1,10 @@
-// The names that a host list stands for, in the order in which it is written: login1,rack[1-2]n[01-48]. It reads what the server has folded and
-// what people type in; what is not a host list is told apart, never guessed. Pure.
+// Expands a host list in the order in which it is written: login1,rack[1-2]n[01-48]. Reads what the server has folded
+// and what users type; an invalid list is reported and never guessed. Pure.
 
-/** More names are in no list that a page has a use for. */
+/** No list that is useful on a page has more names. */
 const MOST = 1_000_000;
 
-/** The list at the commas outside of brackets; undefined where brackets do not match. */
+/** Splits the list at the commas outside of brackets; undefined if brackets do not match. */
 function parts(list: string): string[] | undefined {
   const found: string[] = [];
   let [begin, inside] = [0, false];
@@ -26,7 +26,7 @@ function parts(list: string): string[] | undefined {
   return found;
 }
 
-/** The numbers in one pair of brackets as they are written; undefined for what is none. */
+/** The numbers in one pair of brackets as they are written; undefined if they are invalid. */
 function numbers(text: string, room: number): string[] | undefined {
   const found: string[] = [];
   for (const range of text.split(',')) {
@@ -39,14 +39,14 @@ function numbers(text: string, room: number): string[] | undefined {
   return found;
 }
 
-/** The names of a host list; undefined when it is none. An empty text is a list of none. */
+/** The names of a host list; undefined if it is invalid. An empty text is an empty list. */
 export function expand(list: string): string[] | undefined {
   const text = list.trim();
   if (text === '') return [];
   const names: string[] = [];
   for (const part of parts(text) ?? ['']) {
     if (!/^[A-Za-z0-9._[\],-]+$/.test(part)) return undefined;
-    // Fixed texts at the even places, what stood in brackets at the odd ones.
+    // Fixed texts at even places, the contents of brackets at odd ones.
     const pieces = part.split(/[[\]]/);
     let made = [pieces[0] as string];
     for (let i = 1; i < pieces.length; i += 2) {
@@ -61,7 +61,7 @@ export function expand(list: string): string[] | undefined {
   return names;
 }
 
-/** The names as a host list in their order: neighbours whose last numbers follow each other are a range. */
+/** The names as a host list in their order: neighbours with consecutive last numbers become a range. */
 export function foldRuns(names: readonly string[]): string {
   const parts: string[] = [];
   let [prefix, width] = ['', 0];
@@ -88,7 +88,7 @@ export function foldRuns(names: readonly string[]): string {
   return parts.join(',');
 }
 
-/** Whether a text that somebody typed is a condition rather than a host list: only conditions compare. */
+/** Whether a typed text is a condition and not a host list: only conditions have comparisons. */
 export function isCondition(text: string): boolean {
   return /[<>=!~&|()]/.test(text);
 }

@@ -1,11 +1,12 @@
-// Numbers, ages and moments as people read them: by the browser's Intl, words in English. The clock is the server's, which the caller brings.
+// Numbers, ages and times for people: formatted by the browser's Intl, with English words. The caller passes the
+// server's clock.
 
 const LOCALE = (globalThis as { navigator?: { language?: string } }).navigator?.language ?? 'en';
 
 const digits = (most: number) => new Intl.NumberFormat(LOCALE, { maximumFractionDigits: most });
 const [WHOLE, TENTHS, HUNDREDTHS] = [digits(0), digits(1), digits(2)];
 
-/** As many digits as an eye takes in: 43, 4.3, 0.43. */
+/** Two or three figures: 43, 4.3, 0.43. */
 function short(value: number): string {
   const size = Math.abs(value);
   return (size >= 9.95 ? WHOLE : size >= 0.995 ? TENTHS : HUNDREDTHS).format(value);
@@ -18,7 +19,7 @@ export function count(value: number): string {
 
 const THOUSANDS = ['', 'k', 'M', 'G', 'T', 'P'];
 
-/** A value with its unit: `43 %`, `1.2 GB/s`, `21 °C`. Seconds are told as an age. */
+/** A value with its unit: `43 %`, `1.2 GB/s`, `21 °C`. Seconds are shown as a duration. */
 export function quantity(value: number, unit: string): string {
   if (unit === 's') return age(value * 1000);
   if (/^(B|b)/.test(unit)) {
@@ -45,7 +46,7 @@ export function age(ms: number): string {
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
 const MINUTE = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', hour12: false });
 
-/** A moment by the clock of the browser's zone: 14:03:21. `ms`: since 1970, of the server. */
+/** A time in the browser's time zone: 14:03:21. `ms`: since 1970, by the server's clock. */
 export function clock(ms: number): string {
   return CLOCK.format(ms);
 }
@@ -55,7 +56,7 @@ export function minute(ms: number): string {
   return MINUTE.format(ms);
 }
 
-/** The name of the browser's zone at that moment: CET. */
+/** The name of the browser's time zone at that moment: CET. */
 export function zone(ms: number): string {
   const part = new Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(ms);
   return part.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC';

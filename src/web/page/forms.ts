@@ -1,12 +1,12 @@
-// The forms by which states are told from each other where cells are large enough: hatching, outlines, marks. Hue says the same, so that
-// whoever sees no hues reads the forms.
+// The forms that distinguish states on cells that are large enough: hatching, outlines, marks. Colours show the same,
+// so that people who do not see colours can read the forms.
 
 import { STATES, type State } from '../wire.js';
 import { isAiling, isMeasured, stateOf } from './cells.js';
 import type { Inks } from './inks.js';
 import { css } from './palette.js';
 
-/** Lines across a small square that repeats: 0 from below left to above right, 1 the other way, 2 upright. */
+/** Lines across a small square that repeats: 0 from bottom left to top right, 1 the other way, 2 vertical. */
 function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): CanvasPattern | null {
   const size = Math.max(4, Math.round(Math.min(14, 3.4 + side / unit / 12) * unit));
   const canvas = document.createElement('canvas');
@@ -15,7 +15,7 @@ function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): Canv
   context.strokeStyle = colour;
   context.lineWidth = Math.max(1, size / 4.6);
   context.beginPath();
-  // Thrice, and beyond the edges, so that the squares join.
+  // Three lines, beyond the edges, so that the squares join.
   for (const shift of way === 2 ? [size / 2] : [-size, 0, size]) {
     if (way === 2) {
       context.moveTo(shift, -size);
@@ -29,13 +29,13 @@ function hatch(colour: string, unit: number, way: 0 | 1 | 2, side: number): Canv
   return context.createPattern(canvas, 'repeat');
 }
 
-/** Draws forms over cells that are filled already. */
+/** Draws forms over cells that are already filled. */
 export class Forms {
   readonly #inks: Inks;
   readonly #unit: number;
   readonly #hatches: ReadonlyMap<State, CanvasPattern | null>;
 
-  /** `unit`: pixels of the device in one of CSS; `side`: of a cell. */
+  /** `unit`: device pixels per CSS pixel; `side`: of a cell. */
   constructor(inks: Inks, unit: number, side: number) {
     this.#inks = inks;
     this.#unit = unit;
@@ -43,7 +43,7 @@ export class Forms {
     this.#hatches = new Map([of('silent', 0), of('uncertain', 1), of('unknown', 2)]);
   }
 
-  /** The form of a cell, in a box without the gap to the next; nothing of a live node that nothing ails. */
+  /** The form of a cell, in a box without the gap to the next one; a live node without an ailment has none. */
   draw(context: CanvasRenderingContext2D, cell: number, x: number, y: number, wide: number, side: number): void {
     const state = stateOf(cell);
     const unit = this.#unit;
@@ -89,7 +89,7 @@ export class Forms {
   }
 }
 
-/** A small picture of a cell for the legend. `fill`: of the reading, where it has one. */
+/** A small picture of a cell for the legend. `fill`: the colour of the reading, if it has one. */
 export function swatch(inks: Inks, unit: number, bits: number, fill: string): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
   const side = Math.round(14 * unit);

@@ -1,20 +1,21 @@
-// Cuts the stream of bytes into frames: [u32 length of the rest][u8 kind][payload], whatever pieces it comes in. Knows no payload.
+// Splits the stream of bytes into frames: [u32 length of the rest][u8 kind][payload], in whatever pieces it arrives.
+// Knows no payload.
 
-/** No frame is longer: a picture of a million nodes is 2 MB. */
+/** The longest frame: a picture of a million nodes is 2 MB. */
 const LONGEST = 1 << 24;
 
 export interface Frame {
   readonly kind: number;
-  /** Its own bytes: valid as long as anybody keeps them. */
+  /** A copy, which stays valid. */
   readonly payload: Uint8Array;
 }
 
 export class FrameReader {
-  /** What has come and is no whole frame yet; the first `#filled` bytes count. */
+  /** The bytes that are not yet a whole frame; the first `#filled` bytes count. */
   #rest = new Uint8Array(1 << 16);
   #filled = 0;
 
-  /** The frames that are whole with these bytes, in their order. Throws where the bytes are no frames. */
+  /** The frames that are complete with these bytes, in order. Throws if the bytes are not frames. */
   push(bytes: Uint8Array): Frame[] {
     this.#append(bytes);
     const frames: Frame[] = [];

@@ -1,66 +1,67 @@
-// Where the cells of the map lie: groups as blocks of equal height side by side in shelves, each with room for its label, cells as large as
-// fit. All lengths are whole pixels of the device, so that every cell is as large as the next. Pure.
+// The places of the map's cells: groups are blocks of equal height, side by side on shelves, each with room for its
+// label; cells are as large as possible. All lengths are whole device pixels, so that all cells have the same size.
+// Pure.
 
-/** What there is room for. */
+/** The available room. */
 export interface Room {
   readonly width: number;
-  /** Undefined: as much as it takes. */
+  /** Undefined: as much as needed. */
   readonly height: number | undefined;
   /** Bounds of the side of a cell. */
   readonly least: number;
   readonly most: number;
-  /** Height of the label over a block, and between blocks. */
+  /** The height of the label over a block, and the distance between blocks. */
   readonly label: number;
   readonly gap: number;
-  /** From this side on cells are tiles with words on them, and are as wide as there is room. */
+  /** From this side on, cells are tiles with text, and as wide as possible. */
   readonly tile: number;
 }
 
 /** A group on the map. Its cells run along its rows; the last row may be short. */
 export interface Block {
   readonly group: number;
-  /** Its first cell, and how many it has. */
+  /** Its first cell, and the number of its cells. */
   readonly first: number;
   readonly count: number;
   readonly columns: number;
   readonly rows: number;
-  /** Where its first cell lies. */
+  /** The place of its first cell. */
   readonly x: number;
   readonly y: number;
-  /** The same in the picture that has one pixel for each cell. */
+  /** The same in the picture that has one pixel per cell. */
   readonly column: number;
   readonly row: number;
 }
 
 export interface Plan {
-  /** The height of a cell, and its width: the same but for tiles. */
+  /** The height of a cell, and its width, which differs only for tiles. */
   readonly side: number;
   readonly wide: number;
   readonly blocks: readonly Block[];
-  /** By shelves, from the top: indices of blocks. */
+  /** The blocks of each shelf, from the top. */
   readonly shelves: readonly (readonly number[])[];
-  /** Of the map. */
+  /** The size of the map. */
   readonly width: number;
   readonly height: number;
-  /** Of the picture with one pixel for each cell. */
+  /** The size of the picture with one pixel per cell. */
   readonly pictureWidth: number;
   readonly pictureHeight: number;
 }
 
-/** What is laid out: groups with the indices of their cells. */
+/** The input of the layout: groups with the indices of their cells. */
 export interface Member {
   readonly group: number;
   readonly first: number;
   readonly count: number;
 }
 
-/** Heights of blocks in cells that are tried: all small ones, then every twentieth part more. */
+/** The heights of blocks, in cells, that are tried: all small ones, then in steps of a twentieth. */
 function* heights(most: number): Generator<number> {
   for (let rows = 1; rows < most; rows = Math.max(rows + 1, Math.floor(rows * 1.05))) yield rows;
   yield most;
 }
 
-/** How many shelves it takes; Infinity where a block is wider than a shelf. */
+/** How many shelves are needed; Infinity if a block is wider than a shelf. */
 function shelvesOf(members: readonly Member[], rows: number, side: number, room: Room): number {
   let [shelves, x] = [1, 0];
   for (const { count } of members) {
@@ -78,7 +79,7 @@ function shelvesOf(members: readonly Member[], rows: number, side: number, room:
 const heightOf = (shelves: number, rows: number, side: number, { label, gap }: Room) =>
   shelves * (label + rows * side) + (shelves - 1) * gap;
 
-/** The largest side at which blocks of so many rows fit; 0: none. */
+/** The largest side at which blocks with so many rows fit; 0: none. */
 function largestSide(members: readonly Member[], rows: number, room: Room): number {
   const fits = (side: number) => {
     const shelves = shelvesOf(members, rows, side, room);
@@ -93,7 +94,7 @@ function largestSide(members: readonly Member[], rows: number, room: Room): numb
   return low;
 }
 
-/** How wide the widest shelf is. */
+/** The width of the widest shelf. */
 function usedWidth(members: readonly Member[], rows: number, side: number, room: Room): number {
   let [widest, x] = [0, 0];
   for (const { count } of members) {
@@ -105,15 +106,15 @@ function usedWidth(members: readonly Member[], rows: number, side: number, room:
   return widest;
 }
 
-/** A tile is so many times as wide as it is high, at most. */
+/** The largest ratio of a tile's width to its height. */
 const WIDEST = 2.2;
 
-/** Blocks like to be half as wide again as they are high. */
+/** The preferred ratio of a block's width to its height. */
 const ASPECT = 1.5;
-/** So much smaller may cells be for blocks of a better shape. */
+/** By how much cells may be smaller for blocks of a better shape. */
 const SLACK = 0.92;
 
-/** The rows and the side that make the best of the room. */
+/** The rows and the side that use the room best. */
 function choose(members: readonly Member[], room: Room): { rows: number; side: number } {
   const largest = Math.max(1, ...members.map(({ count }) => count));
   const nodes = members.reduce((sum, { count }) => sum + count, 0);
@@ -139,12 +140,12 @@ function choose(members: readonly Member[], room: Room): { rows: number; side: n
   return chosen;
 }
 
-/** Lays groups out in the room; where it is too small for the least cell, the map is higher than the room. */
+/** Lays groups out in the room; if even the smallest cells do not fit, the map is higher than the room. */
 export function plan(members: readonly Member[], room: Room): Plan {
   const shownMembers = members.filter(({ count }) => count > 0);
   const { rows, side } = choose(shownMembers, room);
   const most = Math.max(1, Math.floor(room.width / side));
-  // What is wider than the room at this height gets more rows.
+  // A block that is too wide at this height gets more rows.
   const columnsOf = ({ count }: Member) => Math.min(most, Math.ceil(count / rows));
   const shelves: number[][] = [[]];
   const columnsIn = [0];
@@ -185,7 +186,7 @@ export function plan(members: readonly Member[], room: Room): Plan {
   return { side, wide, blocks, shelves, width, height: bottom, pictureWidth, pictureHeight };
 }
 
-/** The block of a cell: they are in the order of their cells. */
+/** The block of a cell: blocks are in the order of their cells. */
 export function blockOf({ blocks }: Plan, cell: number): Block | undefined {
   let [low, high] = [0, blocks.length - 1];
   while (low < high) {
@@ -207,7 +208,7 @@ export function cornerOf(
   return { x: x + (k % columns) * wide, y: y + Math.floor(k / columns) * side };
 }
 
-/** The cell at a place of the map; undefined where there is none. */
+/** The cell at a point of the map; undefined if there is none. */
 export function cellAt({ blocks, side, wide }: Plan, x: number, y: number): number | undefined {
   for (const block of blocks) {
     const [column, row] = [Math.floor((x - block.x) / wide), Math.floor((y - block.y) / side)];
@@ -218,7 +219,7 @@ export function cellAt({ blocks, side, wide }: Plan, x: number, y: number): numb
   return undefined;
 }
 
-/** The group whose label or cells are at a place; undefined where there is none. */
+/** The group whose label or cells are at a point; undefined if there is none. */
 export function blockAt({ blocks, side, wide }: Plan, x: number, y: number, label: number): Block | undefined {
   return blocks.find(
     block =>
@@ -231,7 +232,7 @@ export function blockAt({ blocks, side, wide }: Plan, x: number, y: number, labe
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** The cell to which an arrow leads; the same one where the map ends. */
+/** The cell that an arrow key leads to; the same cell at the edge of the map. */
 export function next(map: Plan, cell: number, direction: Direction): number {
   const block = blockOf(map, cell);
   if (block === undefined) return map.blocks[0]?.first ?? cell;
@@ -244,11 +245,11 @@ export function next(map: Plan, cell: number, direction: Direction): number {
   }
   const to = cell + (direction === 'up' ? -block.columns : block.columns);
   if (to >= block.first && to < block.first + block.count) return to;
-  // The shelf above or below: what lies nearest in it.
+  // The nearest cell on the shelf above or below.
   const at = map.shelves.findIndex(shelf => shelf.some(index => map.blocks[index] === block));
   const shelf = map.shelves[at + (direction === 'up' ? -1 : 1)];
   if (shelf === undefined) {
-    // Under a short last row stands nothing; its end is nearest.
+    // Below a short last row there is nothing; its end is nearest.
     const last = block.first + block.count - 1;
     const isShort = Math.floor((cell - block.first) / block.columns) < block.rows - 1;
     return direction === 'down' && isShort ? last : cell;

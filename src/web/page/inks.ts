@@ -1,4 +1,4 @@
-// The colours in which the page's canvases are drawn: the palette, and those of states, which the style sheet has as custom properties.
+// The colours of the page's canvases: the palette, and those of states, which are custom properties in the style sheet.
 
 import { NOT_MEASURED, STATES, type State, VALUE_MOST } from '../wire.js';
 import { fromHex, mixed, palette, type Rgb, STEPS, stepOf, type Theme, word } from './palette.js';
@@ -15,7 +15,7 @@ export interface Inks {
   readonly states: Readonly<Record<State, Rgb>>;
 }
 
-/** Reads what the style sheet says now. */
+/** Reads the current values of the style sheet. */
 export function readInks(theme: Theme): Inks {
   const style = getComputedStyle(document.documentElement);
   const ink = (name: string) => fromHex(style.getPropertyValue(`--${name}`));
@@ -32,19 +32,21 @@ export function readInks(theme: Theme): Inks {
   };
 }
 
-/** How much of its last colour a node keeps that is not heard, and one that is not among those selected. */
+/** How much of its last colour a node keeps if it is not heard, and if it is not selected. */
 const FADED = 0.68;
 const ASIDE = 0.84;
 
-/** The colour of a cell as a word, by its bits; `words[cell]` while all are shown, `aside[cell]` of those that are not selected. */
+/**
+ * The colour of a cell as a word, by its bits: `words[cell]` while all are shown, `aside[cell]` if it is not selected.
+ */
 export interface CellInks {
   readonly words: Uint32Array;
   readonly aside: Uint32Array;
 }
 
 /**
- * The colours of all cells. `isSmall`: cells have no room for hatching, and those that are not live have the plain colour of their state;
- * else they keep what was read last, faded.
+ * The colours of all cells. `isSmall`: cells have no room for hatching, and those that are not live have the plain
+ * colour of their state; otherwise they keep their last value, faded.
  */
 export function cellInks({ scale, page, unmeasured, ailing, states }: Inks, isSmall: boolean): CellInks {
   const words = new Uint32Array(1 << 16);

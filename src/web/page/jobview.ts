@@ -1,5 +1,5 @@
-// Jobs of Slurm, where the server shows them: a table of them, each of which selects its nodes, and colours by which a job or a user is seen
-// on the map as a shape. It asks every few seconds, while there is somebody who sees it.
+// Slurm's jobs, if the server shows them: a table in which each job selects its nodes, and colours that show the nodes
+// of a job or a user on the map. Asks every few seconds while the page is visible.
 
 import { byId, make, show, write } from './dom.js';
 import { expand } from './expansion.js';
@@ -8,10 +8,10 @@ import { colourOf, type Theme } from './palette.js';
 
 /** How often jobs are asked for, ms. */
 const EVERY_MS = 5000;
-/** More have no row in the table. */
+/** Jobs beyond this number have no row in the table. */
 const ROWS = 200;
 
-/** What `jobs` answers, as far as it is shown. */
+/** The answer of `jobs`, as far as it is shown. */
 export interface JobTold {
   readonly id: string | number;
   readonly state: string;
@@ -19,11 +19,11 @@ export interface JobTold {
   readonly name?: string;
   readonly nodes: string;
   readonly node_count: number;
-  /** Of the CPUs that it was given, in per cent; absent: not known. */
+  /** The busy share of its CPUs, in per cent; absent: unknown. */
   readonly efficiency?: number;
 }
 
-/** By what cells may be coloured in place of a reading. */
+/** What can colour cells in place of a reading. */
 export type Colouring = 'job' | 'user';
 
 export class JobView {
@@ -34,13 +34,13 @@ export class JobView {
   #timer: number | undefined;
   #jobs: readonly JobTold[] = [];
 
-  /** `changed`: told when jobs are others than before. */
+  /** `changed`: called when the jobs have changed. */
   constructor(select: (nodes: string) => void, changed: () => void) {
     this.#select = select;
     this.#changed = changed;
   }
 
-  /** Whether jobs are served. */
+  /** Whether the server has jobs. */
   set isServed(isServed: boolean) {
     show(this.#part, isServed);
     if (isServed && this.#timer === undefined) void this.#ask();
@@ -63,7 +63,7 @@ export class JobView {
       this.#show();
       this.#changed();
     } catch {
-      // Whoever tells that the server is away tells it for all.
+      // That the server is away is shown elsewhere.
     }
   }
 
@@ -89,7 +89,7 @@ export class JobView {
     return row;
   }
 
-  /** The colour of each cell by its job or user, as words; 0: of none. */
+  /** The colour of each cell by its job or user, as words; 0: no job. */
   colours(by: Colouring, theme: Theme, size: number, indexOf: (name: string) => number | undefined): Uint32Array {
     const words = new Uint32Array(size);
     for (const job of this.#jobs) {

@@ -1,25 +1,26 @@
-// The stream from the server: opened again and again whatever happens to it, closed while nobody looks at the page. Reads no frame's content.
+// The stream from the server: reopened whenever it ends, closed while nobody sees the page. Does not read the contents
+// of frames.
 
 import { type Frame, FrameReader } from './framereader.js';
 
-/** How long a page that nobody sees keeps its stream, ms. */
+/** How long an invisible page keeps its stream, ms. */
 const HIDDEN_MS = 5000;
-/** From one try to the next, at first and at most, ms. */
+/** The time from one attempt to the next, at first and at most, ms. */
 const TRY_LEAST_MS = 500;
 const TRY_MOST_MS = 8000;
-/** A stream on which nothing came for so long is none, ms: the server sends a pulse every tick. */
+/** A stream without data for so long counts as broken, ms: the server sends a pulse every tick. */
 export const LOST_MS = 15_000;
 
 export interface Listener {
-  /** A new stream begins: what was known by the old one is not continued. */
+  /** A new stream begins, which does not continue the old one. */
   opened(): void;
-  /** Throws where it does not fit what came before: then a new stream is opened. */
+  /** Throws if it does not fit the frames before: then a new stream is opened. */
   frame(frame: Frame): void;
-  /** All frames that came at once are told. */
+  /** All frames that arrived together were passed on. */
   settled(): void;
-  /** There is no stream; `why`: in a few words, for people. It is opened again. */
+  /** There is no stream; `why`: in a few words, for people. It will be opened again. */
   lost(why: string): void;
-  /** The server refuses what is asked for, in its words; it is not asked for again. */
+  /** The server refuses the request, with this message; it is not asked again. */
   refused(why: string): void;
 }
 
@@ -31,7 +32,10 @@ export class Live {
   #hiding: number | undefined;
   #isShown = true;
 
-  /** A browser has six connections to a server for all of its pages: who is shown has the streams of those that nobody sees. */
+  /**
+   * A browser has six connections to a server for all pages together: a visible page closes the streams of invisible
+   * ones.
+   */
   readonly #others = new BroadcastChannel('beoboard');
 
   constructor(listener: Listener) {
@@ -43,7 +47,7 @@ export class Live {
     this.#look();
   }
 
-  /** Opens the stream of another question; at once. */
+  /** Opens a stream for another request, at once. */
   ask(url: string): void {
     this.#url = url;
     this.#pause = TRY_LEAST_MS;
@@ -85,7 +89,7 @@ export class Live {
     }
   }
 
-  /** Reads one stream to its end; why it ended, undefined where another try would be of no use. */
+  /** Reads one stream to its end; returns why it ended, undefined if another attempt would be useless. */
   async #follow(signal: AbortSignal): Promise<string | undefined> {
     const quiet = new AbortController();
     let guard: number | undefined;
@@ -118,7 +122,7 @@ export class Live {
       return error instanceof TypeError ? 'the server does not answer' : String((error as Error).message);
     } finally {
       clearTimeout(guard);
-      // A stream that is left because of what came must not go on behind.
+      // A stream that is given up because of its contents must not continue in the background.
       quiet.abort();
     }
   }

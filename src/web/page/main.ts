@@ -1,5 +1,5 @@
-// The page of the wall: takes what the server tells, keeps what is shown in the URL, and hands both to the parts that draw. Judges nothing: how
-// a node is, how old, and what is odd is the server's word.
+// The page of the wall: receives the server's data, keeps the view in the URL, and passes both to the parts that draw.
+// Judges nothing: states, ages and anomalies come from the server.
 
 import { AUTO, FRAME, type Head, type Hello, type LayoutTold, numberOf, type ReadingInfo, STATES } from '../wire.js';
 import { Cells, type Changed, isAiling, isMeasured, stateOf, valueIn } from './cells.js';
@@ -20,10 +20,10 @@ import { Sheet } from './sheet.js';
 import { type Rows, TableView } from './tableview.js';
 import { parseView, streamQuery, type View, writeView, ZOOMS } from './viewstate.js';
 
-/** More rows has the river not; more nodes are not shown one by one in it. */
+/** The river has at most so many rows, and shows nodes one by one only up to this number. */
 const RIVER_GROUPS = 512;
 const RIVER_NODES = 2000;
-/** What changes by itself is spoken at most as often, ms. */
+/** Changes without user input are announced to screen readers at most this often, ms. */
 const SPOKEN_MS = 10_000;
 
 const root = document.documentElement;
@@ -40,10 +40,10 @@ const cells = new Cells();
 let river = new River(0);
 let riverRows: readonly Member[] = [];
 let riverKey = '';
-/** Nothing has changed since what is drawn. */
+/** Whether the drawing is up to date. */
 const NOTHING = new Uint32Array(0);
 let changed: Changed = NOTHING;
-/** Whether what is drawn is of the layout that came last. */
+/** Whether the drawing has the newest layout. */
 let isLaidOut = false;
 let isTableInSight = false;
 let tableAt = 0;
@@ -102,7 +102,7 @@ const live = new Live({
   },
 });
 
-// What the server tells.
+// ---- data from the server ----
 
 function takeFrame({ kind, payload }: Frame): void {
   if (kind === FRAME.hello) greet(json(payload) as Hello);
@@ -122,19 +122,19 @@ function takeFrame({ kind, payload }: Frame): void {
   } else if (kind === FRAME.changes) {
     const some = cells.changes(payload);
     if (some === 'none') return;
-    // Two ticks at once: what both have changed is drawn once.
+    // Two ticks at once: the changes of both are drawn together.
     changed = changed === NOTHING ? some : 'all';
     flowOn();
   } else if (kind === FRAME.head) {
     head = json(payload) as Head;
     tellHead(head);
   }
-  // Events are shown by what they change; the sheet and the river have the rest.
+  // Events are visible by what they change; the sheet and the river show the rest.
 }
 
 let ownRule: string | undefined;
 
-/** Groups of names with two numbers, where there were none yet when the server was asked for them. */
+/** Groups by names with two numbers, if there were none when the page was opened. */
 function groupByThemselves({ groups, count }: LayoutTold): boolean {
   if (view.by !== undefined || ownRule !== undefined || hello?.by !== null) return false;
   const names = expand(groups[0]?.nodes ?? '') ?? [];
@@ -150,7 +150,7 @@ function ask(): void {
 
 function greet(said: Hello): void {
   if (build !== undefined && build !== said.build) {
-    // A screen on a wall has nobody who would reload it.
+    // Nobody would reload a screen on a wall.
     if (view.wall) {
       location.reload();
       return;
@@ -177,7 +177,7 @@ function greet(said: Hello): void {
 const COLOURINGS: readonly Colouring[] = ['job', 'user'];
 const isColouring = (text: string | undefined): text is Colouring => COLOURINGS.some(by => by === text);
 
-/** Colours cells by their job or user, where that is asked for and served. */
+/** Colours cells by their job or user, if that is chosen and available. */
 function colourOwn(): void {
   const by = view.colour;
   const isOwn = hello?.jobs === true && isColouring(by);
@@ -189,18 +189,18 @@ function readingNow(): ReadingInfo | undefined {
   return hello?.readings.find(({ name }) => name === hello?.reading);
 }
 
-/** The server's clock at the last tick that came, ms since 1970. */
+/** The server's clock at the last tick, ms since 1970. */
 function nowOf(): number {
   if (hello === undefined) return 0;
   if (head === undefined) return hello.now_ms;
   return head.now_ms + Math.max(0, cells.seq - head.seq) * hello.interval_ms;
 }
 
-/** All frames that came at once have been taken. */
+/** All frames that arrived together have been processed. */
 function settled(): void {
   if (isLaidOut && changed.length > 0) {
     map.update(changed);
-    // Out of sight it is read all the same, by who listens to it.
+    // A screen reader reads it even if it is out of sight.
     if (isTableInSight || performance.now() - tableAt > SPOKEN_MS) {
       table.update();
       tableAt = performance.now();
@@ -214,7 +214,7 @@ function settled(): void {
   flow.update(river.newest);
 }
 
-/** Of which second a tick is in the river: each its own, however unevenly they come. */
+/** The second of a tick in the river: each tick has its own, however irregularly they arrive. */
 let anchor = { seq: 0, second: 0 };
 function secondOf(seq: number): number {
   const bySeq = anchor.second + Math.round(((seq - anchor.seq) * (hello?.interval_ms ?? 1000)) / 1000);
@@ -224,7 +224,7 @@ function secondOf(seq: number): number {
   return byClock;
 }
 
-/** Lays the tick into the river. */
+/** Adds the tick to the river. */
 function flowOn(): void {
   if (hello === undefined || head?.state === 'stalled') return;
   const second = secondOf(cells.seq);
@@ -247,7 +247,7 @@ function setLife(life: string, why?: string): void {
   show(banner, life !== 'ok');
 }
 
-/** Which links nothing is heard by, as the head has last said it: all of them for the legend, and each node's for a line about it. */
+/** The dark links in the last head: all of them for the legend, and each node's for a line about it. */
 let dark: { readonly key: string; readonly behind: Behind | undefined; readonly linkOf: ReadonlyMap<string, string> } =
   {
     key: '[]',
@@ -255,7 +255,7 @@ let dark: { readonly key: string; readonly behind: Behind | undefined; readonly 
     linkOf: new Map(),
   };
 
-/** Takes note of dark links; true: they are others than before, or have other nodes. */
+/** Stores the dark links; returns whether they, or their nodes, have changed. */
 function takeDark(links: Head['dark']): boolean {
   const key = JSON.stringify(links.map(({ name, nodes }) => [name, nodes]));
   if (key === dark.key) return false;
@@ -266,7 +266,7 @@ function takeDark(links: Head['dark']): boolean {
   return true;
 }
 
-/** Lines around the nodes that are behind a dark link, and around those that are selected. */
+/** Outlines around the nodes behind a dark link, and around selected nodes. */
 function outline(chosen: Uint32Array | undefined): void {
   const around = (cellsOf: Iterable<number>) => {
     const mask = new Uint8Array(cells.layout.count);
@@ -294,7 +294,7 @@ function tellHead(said: Head): void {
   speakNow(said.line);
 }
 
-/** Speaks what has changed by itself, now and then. */
+/** Announces changes to screen readers now and then. */
 function speakNow(line: string): void {
   const news = line.split('; ')[0] as string;
   if (news === spoken || performance.now() - spokenAt < SPOKEN_MS) return;
@@ -309,7 +309,7 @@ function tellFoot(): void {
   write(foot, `${clock(now)} ${zone(now)}${foot.dataset.newer === 'yes' ? ' · there is a newer page: reload' : ''}`);
 }
 
-// What is shown.
+// ---- the view ----
 
 /** The groups on the map. */
 function members(): Member[] {
@@ -335,7 +335,7 @@ function selection(): Uint32Array | undefined {
   return Uint32Array.from(found).sort();
 }
 
-/** Puts all in its place anew: nodes, groups, the reading or the view are others. */
+/** Lays everything out again: nodes, groups, the reading or the view have changed. */
 function arrange(): void {
   const reading = readingNow();
   if (reading === undefined || cells.layout.layout === 0) return;
@@ -372,7 +372,7 @@ function rowsOf(chosen: Uint32Array | undefined): Rows {
   return { title, kind: 'nodes', indices: Uint32Array.from({ length: count }, (_, i) => first + i) };
 }
 
-/** The rows of the river: the groups on the map, or what is selected node by node. */
+/** The rows of the river: the groups on the map, or the selected nodes. */
 function arrangeRiver(chosen: Uint32Array | undefined): void {
   const { groups } = cells.layout;
   const shown = members();
@@ -386,7 +386,7 @@ function arrangeRiver(chosen: Uint32Array | undefined): void {
       ? [{ group: -1, first: 0, count: cells.layout.count }]
       : shown.slice(0, RIVER_GROUPS);
   const names = rows.map(({ group, first }) => (byNode ? (cells.names[first] ?? '') : (groups[group]?.name ?? null)));
-  // A node is the same row wherever it stands.
+  // A node is the same row wherever it is.
   const key = `${hello?.boardId} ${hello?.reading} ${byNode} ${isCrowded} ${hello?.by} ${view.where} ${rows.length} ${names.join()}`;
   if (key === riverKey) {
     riverRows = rows;
@@ -400,14 +400,14 @@ function arrangeRiver(chosen: Uint32Array | undefined): void {
     names.map((name, i) => name ?? (rows[i]?.group === -1 ? 'all' : 'others')),
   );
   flowOn();
-  // Of what a condition leaves the server has kept nothing.
+  // The server keeps no history of the nodes that a condition leaves.
   if (byNode || view.where === undefined) void recall(names, byNode, isCrowded === true);
 }
 
-/** Names of a longer list do not fit into a question. */
+/** A longer list of names does not fit into a request. */
 const LIST_MOST = 4000;
 
-/** Asks for what the server has kept of the rows. */
+/** Asks for the server's history of the rows. */
 async function recall(names: readonly (string | null)[], byNode: boolean, isAll: boolean): Promise<void> {
   const into = river;
   const query = new URLSearchParams({ reading: hello?.reading ?? '' });
@@ -425,7 +425,7 @@ async function recall(names: readonly (string | null)[], byNode: boolean, isAll:
     into.remember(bytes, new Map(names.map((name, row) => [name, row])), secondOf(seq));
     flow.repaint();
   } catch {
-    // It flows on without what was before.
+    // The river continues without the earlier time.
   }
 }
 
@@ -438,7 +438,7 @@ function tellPages(): void {
   write(byId('tabletitle'), byId('table').querySelector('caption')?.textContent ?? 'Groups');
 }
 
-/** What of all there is is shown, and the way back to all. */
+/** Which part is shown, and the button that shows all again. */
 function tellChoice(selected?: number): void {
   const parts: string[] = [];
   if (refusal !== undefined) parts.push(refusal);
@@ -451,7 +451,7 @@ function tellChoice(selected?: number): void {
   show(byId('choice'), parts.length > 0);
 }
 
-/** A node in a line: what the cursor, or the pointer, is at. */
+/** A line about the node under the cursor or the pointer. */
 function nodeText(cell: number): string {
   const bits = cells.values[cell] as number;
   const reading = readingNow();
@@ -471,9 +471,9 @@ function tellHere(): void {
   write(byId('here'), cursor === undefined || cells.seq === 0 ? '' : nodeText(cursor));
 }
 
-// What people do.
+// ---- user input ----
 
-/** Changes the view. `isNew`: Back leads to the one before. */
+/** Changes the view. `isNew`: the Back button returns to the last one. */
 function go(change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }>, isNew = true): void {
   const before = view;
   view = { ...view, ...change };
@@ -484,7 +484,7 @@ function go(change: Partial<{ -readonly [K in keyof View]: View[K] | undefined }
 }
 
 let replacing: number | undefined;
-/** Browsers allow few changes of the URL a second, and an arrow that is held down makes many. */
+/** Browsers allow only a few changes of the URL per second, and a held arrow key makes many. */
 function replaceSoon(): void {
   clearTimeout(replacing);
   replacing = setTimeout(() => history.replaceState(history.state, '', writeView(view)), 250);
@@ -634,7 +634,7 @@ field.addEventListener('pointerdown', ({ pointerType }) => {
 field.addEventListener('click', ({ clientX, clientY }) => {
   const cell = map.cellAt(clientX, clientY);
   if (cell !== undefined) {
-    // A finger first sees what is under it, and opens it with a second tap.
+    // A first tap shows what is under the finger, a second one opens it.
     const isSecond = map.cursor === cell;
     moveTo(cell);
     if (lastPointer !== 'touch' || isSecond) openNode(cell);
@@ -673,7 +673,7 @@ function riverName(row: number): string {
   return cells.layout.groups[riverRows[row]?.group ?? -1]?.name ?? '';
 }
 
-// How it looks.
+// ---- layout of the page ----
 
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 const themeNow = (): 'dark' | 'light' => view.theme ?? (darkness.matches ? 'dark' : 'light');
@@ -692,10 +692,10 @@ function setTheme(): void {
 }
 darkness.addEventListener('change', setTheme);
 
-/** The part of a wall's height that the river has; more rows than this has room for are one. */
+/** The river's share of a wall's height; if more rows are needed, some share one. */
 const WALL_RIVER = 0.14;
 const WALL_RIVER_MOST = 0.28;
-/** Room for the map and the river: by the window alone, so that a new sentence moves no cell to another place. */
+/** The room for the map and the river depends on the window only, so that a new sentence moves no cell. */
 function measure(): void {
   map.letters = view.wall ? Math.max(12, Math.round(innerHeight / 56)) : undefined;
   map.height = view.wall ? byId('map').clientHeight : Math.round(innerHeight * (innerWidth < 600 ? 0.5 : 0.56));

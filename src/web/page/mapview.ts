@@ -1,5 +1,6 @@
-// The map on its two canvases: below the colours, one pixel for each cell in a picture off screen that is scaled; above it what is not a reading:
-// gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it is different.
+// The map on two canvases: below the colours, from an off-screen picture with one pixel per cell that is scaled; above
+// it everything else: gaps, hatching, outlines, labels, values on large tiles. Each is drawn only when something on it
+// changes.
 
 import type { ReadingInfo } from '../wire.js';
 import { NOT_MEASURED, numberOf, STATES, type State } from '../wire.js';
@@ -12,39 +13,42 @@ import { type Block, blockAt, blockOf, cellAt, cornerOf, type Member, type Plan,
 import { type CellInks, cellInks, type Inks } from './inks.js';
 import { css, type Rgb } from './palette.js';
 
-/** Sides of cells in pixels of CSS: from which on there are forms, gaps, names and values on them, and the largest. */
+/**
+ * The sides of cells, in CSS pixels, from which on there are forms, gaps, names and values on them; and the largest
+ * side.
+ */
 const FORMS_FROM = 8;
 const GAPS_FROM = 4;
 const VALUES_FROM = 40;
 const NAMES_FROM = 72;
 const SIDE_MOST = 176;
-/** Height of letters of a group's label, px, at a desk; and of more groups than these, which have no labels on a wall. */
+/** The font size of a group's label, px, at a desk; and the number of groups above which a wall has no labels. */
 const LETTERS = 12;
 const CROWD = 60;
 const CROWD_LETTERS = 10.5;
-/** Times the height of letters: the room for a label, and the width of a block that has one. */
+/** In font sizes: the room for a label, and the least width of a block with a label. */
 const LABEL_ROOM = 1.65;
 const LABELLED_FROM = 2.8;
-/** Between blocks, px: with labels; among many; without; of cells without gaps. */
+/** The distance between blocks, px: with labels; among many blocks; without labels; for cells without gaps. */
 const GAPS = { labelled: 12, crowded: 8, plain: 6, tiny: 4 } as const;
-/** A live cell of which nothing was measured. */
+/** A live cell without any measured value. */
 const NOTHING = (NOT_MEASURED << 4) | LIVE;
 /** The block of a cell that is not on the map. */
 const NOWHERE = 0xffffffff;
 const FONT = 'system-ui, sans-serif';
 
-/** Cells with a line around them: 1 for each of these. */
+/** Cells with an outline: 1 for each of these. */
 export interface Outline {
   readonly cells: Uint8Array;
   readonly ink: 'text' | 'accent';
 }
 
 export interface Elements {
-  /** What scrolls. */
+  /** The element that scrolls. */
   readonly field: HTMLElement;
-  /** What is as high as the map. */
+  /** The element with the height of the map. */
   readonly sizer: HTMLElement;
-  /** What stays in the field. */
+  /** The element that stays in the visible part. */
   readonly stage: HTMLElement;
   readonly cells: HTMLCanvasElement;
   readonly marks: HTMLCanvasElement;
@@ -58,7 +62,7 @@ export class MapView {
   readonly #picture = document.createElement('canvas');
   #image = new ImageData(1, 1);
   #words = new Uint32Array(1);
-  /** Of each cell: its place in the picture; the index of its block; its form when the marks were drawn. */
+  /** For each cell: its place in the picture; the index of its block; its form when the marks were last drawn. */
   #places = new Uint32Array(0);
   #blocks = new Uint32Array(0);
   #forms = new Uint8Array(0);
@@ -67,7 +71,7 @@ export class MapView {
   #cells: Cells | undefined;
   #members: readonly Member[] = [];
   #selected: Uint8Array | undefined;
-  /** Colours of live cells in place of a reading's; 0: none. */
+  /** Colours of live cells in place of a reading; 0: none. */
   #own: Uint32Array | undefined;
   #outlines: readonly Outline[] = [];
   #inks: Inks | undefined;
@@ -96,7 +100,7 @@ export class MapView {
     return this.#plan;
   }
 
-  /** Nodes, groups and what is shown of them; `least`: the side of a cell at least, px. */
+  /** Sets nodes, groups and the view; `least`: the smallest side of a cell, px. */
   show(cells: Cells, members: readonly Member[], reading: ReadingInfo, least: number | undefined): void {
     this.#cells = cells;
     this.#members = members;
@@ -110,20 +114,20 @@ export class MapView {
     this.#repaint();
   }
 
-  /** Those alone have their colour; undefined: all. */
+  /** Only these have their colours; undefined: all. */
   select(selected: Uint8Array | undefined): void {
     this.#selected = selected;
     this.#redrawAll();
   }
 
-  /** Colours of live cells in place of a reading's, as words, 0 for none; undefined: the reading's. */
+  /** Colours of live cells in place of a reading, as words, 0 for none; undefined: the reading's. */
   set own(own: Uint32Array | undefined) {
     if (this.#own === undefined && own === undefined) return;
     this.#own = own;
     this.#redrawAll();
   }
 
-  /** Lines around cells, those that come later above the others. */
+  /** Outlines around cells; later ones are drawn over earlier ones. */
   set outlines(outlines: readonly Outline[]) {
     if (this.#outlines.length === 0 && outlines.length === 0) return;
     this.#outlines = outlines;
@@ -131,7 +135,7 @@ export class MapView {
     this.#request();
   }
 
-  /** How high letters of labels are on a wall, px; undefined: this is a desk. */
+  /** The font size of labels on a wall, px; undefined: this is a desk. */
   set letters(letters: number | undefined) {
     if (this.#wallLetters === letters) return;
     this.#wallLetters = letters;
@@ -145,7 +149,7 @@ export class MapView {
     this.layOut();
   }
 
-  /** Puts everything in its place: the room, the nodes or the size of a pixel are others. */
+  /** Lays everything out: the room, the nodes or the pixel size have changed. */
   layOut(): void {
     const { field, sizer, stage, cells, marks } = this.#elements;
     const data = this.#cells;
@@ -219,7 +223,7 @@ export class MapView {
     this.#request();
   }
 
-  /** Takes what a tick has changed; it is drawn with the next frame of the screen. */
+  /** Takes the changes of a tick; they are drawn with the next frame of the screen. */
   update(changed: Changed): void {
     const [plan, inks, data] = [this.#plan, this.#cellInks, this.#cells];
     if (plan === undefined || inks === undefined || data === undefined) return;
@@ -284,7 +288,7 @@ export class MapView {
       this.#dirty.fill(0);
     }
     if (this.#areMarksOld) this.#drawMarks(plan, data, this.#inks);
-    // Of which tick the colours are: who compares them with the server's answers asks for that one.
+    // The tick of the colours, for tests that compare them with the server's answer for that tick.
     this.#elements.cells.dataset.seq = String(data.seq);
   }
 
@@ -292,7 +296,7 @@ export class MapView {
     return Math.round(this.#elements.field.scrollTop * this.#unit);
   }
 
-  /** The blocks of which something is to be seen. */
+  /** The visible blocks. */
   #inSight({ blocks, side }: Plan): Block[] {
     const [top, high] = [this.#top, this.#elements.cells.height];
     return blocks.filter(({ y, rows }) => y + rows * side > top && y - this.#label * this.#unit < top + high);
@@ -338,7 +342,7 @@ export class MapView {
     for (let column = 1; column <= columns; column++) context.fillRect(x + column * wide - gap, y, gap, rows * side);
     for (let row = 1; row <= rows; row++) context.fillRect(x, y + row * side - gap, columns * wide, gap);
     if (side < 24 * this.#unit) return;
-    // Round corners on what is large enough to have them.
+    // Round corners on cells that are large enough.
     const round = Math.min(side * 0.09, 8 * this.#unit);
     context.beginPath();
     for (let k = 0; k < count; k++) {
@@ -349,7 +353,7 @@ export class MapView {
     context.fill('evenodd');
   }
 
-  /** A line around some cells, on a broader one in the colour of the page, so that it is seen on any. */
+  /** An outline around some cells, on a broader line in the page's colour, so that it is visible on any colour. */
   #drawOutline(
     context: CanvasRenderingContext2D,
     plan: Plan,
@@ -362,7 +366,7 @@ export class MapView {
     // At the edge of the map there is no room beside a cell.
     const right = this.#elements.marks.width - line / 2;
     const bottom = Math.max(this.#elements.marks.height, plan.height) - line / 2;
-    // On whole pixels, or it is blurred.
+    // On whole pixels, otherwise it is blurred.
     const snap = (length: number) => (line % 2 === 0 ? Math.round(length) : Math.floor(length) + 0.5);
     const at = (x: number, y: number) =>
       [Math.min(right, Math.max(line / 2, snap(x))), Math.min(bottom, Math.max(line / 2, snap(y)))] as const;
@@ -383,7 +387,7 @@ export class MapView {
     }
   }
 
-  /** Values, and names where there is room, on tiles. */
+  /** Values, and names if there is room, on tiles. */
   #drawTiles(context: CanvasRenderingContext2D, plan: Plan, block: Block, gap: number): void {
     const [inks, reading, data] = [this.#inks as Inks, this.#reading, this.#cells as Cells];
     const unit = this.#unit;
@@ -405,12 +409,12 @@ export class MapView {
       const ink = isOnFill ? inkOn(fill) : css(inks.text);
       const write = (text: string, size: number, weight: number, up: number, colour: string) => {
         context.font = `${weight} ${size}px ${FONT}`;
-        // A number is smaller rather than cut.
+        // A number is made smaller rather than cut.
         const wanted = weight > 500 ? context.measureText(text).width / (wide - 2 * pad) : 1;
         if (wanted > 1) context.font = `${weight} ${size / wanted}px ${FONT}`;
         const fitting = fit(context, text, wide - 2 * pad);
         if (!isLive) {
-          // On hatching a text needs ground.
+          // On hatching a text needs a background.
           context.fillStyle = css(inks.page);
           const ground = context.measureText(fitting).width + pad * 0.8;
           context.beginPath();
@@ -428,13 +432,13 @@ export class MapView {
       else {
         const size = Math.min(large, small * 1.3);
         write(state, size, 650, bottom, css(inks.states[state]));
-        // What was read last, in brackets as status has it.
+        // The last known value, in brackets as in status.
         if (hasNames && value !== '–') write(`(${value})`, small, 400, bottom - size * 1.45, css(inks.muted));
       }
     }
   }
 
-  /** What is worst in a block, by its word, and how many; undefined: nothing. */
+  /** The worst state in a block, as a word, and its count; undefined: all is well. */
   #worstOf({ first, count }: Block): { word: State | 'ailing'; number: number; ink: Rgb } | undefined {
     const [data, inks] = [this.#cells as Cells, this.#inks as Inks];
     const { states, ailing } = data.tally(first, count);
@@ -449,7 +453,7 @@ export class MapView {
     return (this.#cells as Cells).layout.groups[group]?.name ?? 'others';
   }
 
-  /** The name of a group over its block, and what is not well in it. */
+  /** The name of a group over its block, and what is wrong in it. */
   #drawLabel(context: CanvasRenderingContext2D, block: Block, x: number, y: number, width: number): void {
     const inks = this.#inks as Inks;
     const unit = this.#unit;
@@ -471,11 +475,11 @@ export class MapView {
         context.fillText(text, x + after, up);
         return;
       }
-    // No room for words: a bar over the block.
+    // Without room for words: a bar over the block.
     context.fillRect(x, y - 3 * unit, width, 2 * unit);
   }
 
-  /** Where there are no labels: a frame around a block in which something is not well, and how many in it, where there is room. */
+  /** Without labels: a frame around a block with trouble, and the count if there is room. */
   #drawTag(context: CanvasRenderingContext2D, block: Block, width: number, height: number): void {
     const worst = this.#worstOf(block);
     if (worst === undefined || worst.word === 'ailing') return;
@@ -521,7 +525,7 @@ export class MapView {
     return this.#cursor;
   }
 
-  /** Puts the ring around a cell; undefined: around none. */
+  /** Puts the ring around a cell; undefined: removes it. */
   set cursor(cell: number | undefined) {
     this.#cursor = cell;
     this.#moveRing();
@@ -549,7 +553,7 @@ export class MapView {
   }
 }
 
-/** Black or white, whichever is read better on a colour. */
+/** Black or white, whichever has more contrast with a colour. */
 function inkOn(fill: Rgb): string {
   const [red, green, blue] = fill.map(part => (part / 255) ** 2.2) as unknown as Rgb;
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.22 ? '#06090c' : '#ffffff';

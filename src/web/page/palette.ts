@@ -1,8 +1,8 @@
-// The colours of a reading: an even scale, computed in OKLCH so that equal steps of the value look equal, and so that each is lighter (on a
-// dark page) or darker (on a light one) than the one before. Its hues go from violet over blue and green to lime: red, orange and pink
-// are left to states. Pure.
+// The colours of a reading: a uniform scale, computed in OKLCH so that equal steps of the value look equal, and each
+// colour is lighter (on a dark page) or darker (on a light one) than the one before. Its hues go from violet over blue
+// and green to lime: red, orange and pink are reserved for states. Pure.
 
-/** How many colours there are: values fall into as many equal parts. */
+/** The number of colours: values fall into as many equal parts. */
 export const STEPS = 256;
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -10,7 +10,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 /** One end of the scale: lightness 0..1, chroma, hue in degrees. */
 type Lch = readonly [lightness: number, chroma: number, hue: number];
 
-/** Low and high of the scale. What is high stands out from the page, what is low sinks into it. */
+/** The low and high end of the scale. High values stand out from the page, low ones recede. */
 const ENDS: Readonly<Record<Theme, readonly [low: Lch, high: Lch]>> = {
   dark: [
     [0.3, 0.1, 292],
@@ -24,7 +24,7 @@ const ENDS: Readonly<Record<Theme, readonly [low: Lch, high: Lch]>> = {
 
 export type Theme = 'dark' | 'light';
 
-/** From linear light to what a screen is told, 0..255; out of range where the colour is none that a screen has. */
+/** From linear light to a screen's values, 0..255; out of range if the screen cannot show the colour. */
 function encode(linear: number): number {
   return 255 * (linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055);
 }
@@ -42,7 +42,7 @@ function rgbOf([lightness, chroma, hue]: Lch): Rgb {
   ];
 }
 
-/** The nearest colour that a screen can show: with less chroma, at the same lightness and hue. */
+/** The nearest colour that a screen can show: with less chroma, and the same lightness and hue. */
 export function oklch([lightness, chroma, hue]: Lch): Rgb {
   for (let c = chroma; ; c -= 0.002) {
     const rgb = rgbOf([lightness, Math.max(0, c), hue]);
@@ -57,43 +57,43 @@ export function palette(theme: Theme): Rgb[] {
   return Array.from({ length: STEPS }, (_, step) => {
     const t = step / (STEPS - 1);
     const at = (i: 0 | 1 | 2) => low[i] + (high[i] - low[i]) * t;
-    // A screen has less of blue green than of either end.
+    // A screen can show less of blue green than of either end.
     return oklch([at(0), at(1) - 0.02 * Math.sin(Math.PI * t), at(2)]);
   });
 }
 
-/** Which colour a value of a cell has, 0 to VALUE_MOST. */
+/** The index of the colour for a cell's value, 0 to VALUE_MOST. */
 export function stepOf(value: number, most: number): number {
   return Math.min(STEPS - 1, Math.floor((value * STEPS) / (most + 1)));
 }
 
-/** A colour on its way to another: 0 is `from`, 1 is `to`. */
+/** A mixture of two colours: 0 is `from`, 1 is `to`. */
 export function mixed(from: Rgb, to: Rgb, part: number): Rgb {
   return [0, 1, 2].map(i =>
     Math.round((from[i] as number) + ((to[i] as number) - (from[i] as number)) * part),
   ) as unknown as Rgb;
 }
 
-/** As the bytes of an ImageData lie in a little-endian word; opaque. */
+/** In the byte order of an ImageData in a little-endian word; opaque. */
 export function word([red, green, blue]: Rgb): number {
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }
 
-/** As CSS has it. */
+/** In CSS syntax. */
 export function css([red, green, blue]: Rgb): string {
   return `rgb(${red} ${green} ${blue})`;
 }
 
-/** A colour as a style sheet writes it, `#rrggbb`; black for what is none. */
+/** Parses a colour of a style sheet, `#rrggbb`; black for anything else. */
 export function fromHex(text: string): Rgb {
   const [, red = '0', green = '0', blue = '0'] = /^\s*#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})\s*$/i.exec(text) ?? [];
   return [Number.parseInt(red, 16), Number.parseInt(green, 16), Number.parseInt(blue, 16)];
 }
 
-/** Hues that follow each other in lists are far apart on the circle. */
+/** Hues of consecutive names are far apart on the circle. */
 const GOLDEN_ANGLE = 137.508;
 
-/** The colour of a name as a word: the same on every page and every day. */
+/** The colour of a name as a word: always the same. */
 export function colourOf(name: string, theme: Theme): number {
   let hash = 2166136261;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 16777619);

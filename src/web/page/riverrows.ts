@@ -1,5 +1,5 @@
-// The river: the last 15 minutes, a column for each second, a row for each group. Of each it keeps which part is in which state, and the mean of
-// the live ones. What nobody heard is a gap. Pure.
+// The river: the last 15 minutes, a column per second, a row per group. For each it keeps the shares of the states, and
+// the mean of the live nodes. Times without a look are gaps. Pure.
 
 import { NOT_MEASURED, RIVER, type RiverOfGroups, type RiverOfNodes, STATES, VALUE_MOST } from '../wire.js';
 import type { Tally } from './cells.js';
@@ -8,26 +8,26 @@ import { type Rgb, STEPS, stepOf, word } from './palette.js';
 /** Columns: seconds. */
 export const SECONDS = RIVER.columns;
 
-/** What is told apart in a row, from below: parts of 255 of its nodes. */
+/** The parts of a row, from below: shares of its nodes in units of 1/255. */
 const PARTS = ['silent', 'uncertain', 'unknown', 'never', 'left', 'ailing'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Column {
-  /** Each a part of 1, of all nodes of the row. */
+  /** Each as a fraction of all nodes of the row. */
   readonly parts: Readonly<Record<Part, number>>;
-  /** Of the live nodes, as in a cell; undefined: none was measured. */
+  /** The mean of the live nodes, as in a cell; undefined: none was measured. */
   readonly mean: number | undefined;
 }
 
 type Filled = Pick<Tally, 'states' | 'ailing' | 'measured' | 'sum'>;
 
-/** Whether somebody listened. */
+/** Whether there was a look. */
 const EMPTY = 0;
 const FILLED = 1;
 
 export class River {
   readonly rows: number;
-  /** The number of the newest column: whole seconds since 1970; 0: there is none yet. */
+  /** The number of the newest column: whole seconds since 1970; 0: none yet. */
   newest = 0;
   readonly #filled: Uint8Array;
   readonly #parts: Uint8Array;
@@ -40,7 +40,10 @@ export class River {
     this.#means = new Uint16Array(SECONDS * rows).fill(NOT_MEASURED);
   }
 
-  /** Makes a second the newest one; those between it and the last are gaps. False: it is older than what is kept. */
+  /**
+   * Makes a second the newest one; seconds between it and the last one become gaps. Returns false if it is too old to
+   * be kept.
+   */
   advance(second: number): boolean {
     if (second <= this.newest - SECONDS) return false;
     if (second > this.newest) {
@@ -51,20 +54,20 @@ export class River {
     return true;
   }
 
-  /** Lays down how a row was in a second that is kept; `ailing` and the states count nodes of `count`. */
+  /** Stores a row for a second that is kept; `ailing` and the states are counts of `count` nodes. */
   fill(second: number, row: number, { states, ailing, measured, sum }: Filled, count: number): void {
     const column = second % SECONDS;
     this.#filled[column] = FILLED;
     const at = column * this.rows + row;
     for (const [i, part] of PARTS.entries()) {
       const number = part === 'ailing' ? ailing : (states[STATES.indexOf(part)] as number);
-      // One of thousands is seen, too.
+      // One node of thousands is visible, too.
       this.#parts[at * PARTS.length + i] = number === 0 ? 0 : Math.max(1, Math.round((255 * number) / count));
     }
     this.#means[at] = measured === 0 ? NOT_MEASURED : Math.round(sum / measured);
   }
 
-  /** Lays down what the server has kept. `rows`: by name; `newest`: the second of its last column. */
+  /** Stores the server's history. `rows`: by name; `newest`: the second of its last column. */
   remember(bytes: Uint8Array, rows: ReadonlyMap<string | null, number>, newest: number): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const length = view.getUint32(0, true);
@@ -110,7 +113,7 @@ export class River {
     }
   }
 
-  /** How a row was; undefined where nobody heard it. */
+  /** The state of a row; undefined in a gap. */
   at(second: number, row: number): Column | undefined {
     if (second > this.newest || second <= this.newest - SECONDS || this.#filled[second % SECONDS] === EMPTY)
       return undefined;
@@ -120,14 +123,16 @@ export class River {
     return { parts: Object.fromEntries(parts), mean: mean === NOT_MEASURED ? undefined : mean };
   }
 
-  /** The first second that was heard of those that are kept; undefined: none. */
+  /** The first second that is kept and not a gap; undefined: there is none. */
   since(): number | undefined {
     for (let second = Math.max(1, this.newest - SECONDS + 1); second <= this.newest; second++)
       if (this.#filled[second % SECONDS] === FILLED) return second;
     return undefined;
   }
 
-  /** The colours of a second from above to below, each row `high` pixels of which the last `gap` are left free. */
+  /**
+   * The colours of a second from top to bottom; each row is `high` pixels high, and its last `gap` pixels are empty.
+   */
   paint(second: number, into: Uint32Array, high: number, gap: number, inks: RiverInks): void {
     into.fill(0);
     if (second > this.newest || second <= this.newest - SECONDS || this.#filled[second % SECONDS] === EMPTY) return;
@@ -145,7 +150,7 @@ export class River {
       for (let i = 0; i < PARTS.length && bottom > top; i++) {
         const share = this.#parts[at * PARTS.length + i] as number;
         if (share === 0) continue;
-        // The least part that a row has room to show is one pixel; a row of two shows what is a third at least.
+        // The smallest part is one pixel; a row of two pixels shows parts of at least a third.
         const pixels =
           inner >= 4 ? Math.max(1, Math.round((share * inner) / 255)) : Math.round((share * inner) / 255 + 0.17);
         into.fill(inks.parts[i] as number, Math.max(top, bottom - pixels), bottom);

@@ -1,12 +1,12 @@
-// The river on its canvas: a picture off screen with one pixel for each second, of which a tick paints one column, scaled to the width of
-// the page, the newest at the right. Nothing is drawn while it is out of sight.
+// The river on its canvas: an off-screen picture with one pixel per second, of which each tick paints one column,
+// scaled to the width of the page with the newest at the right. Nothing is drawn while it is out of sight.
 
 import { make, oncePerFrame, set, surface, write } from './dom.js';
 import { clock, minute } from './formats.js';
 import type { Inks } from './inks.js';
 import { type River, type RiverInks, riverInks, SECONDS } from './riverrows.js';
 
-/** Heights of a row, px; rows that are lower have no gap, and no label. */
+/** Heights of a row, px; lower rows have no gap and no label. */
 const ROW_MOST = 44;
 const ROW_LEAST = 1;
 const GAPPED_FROM = 5;
@@ -32,7 +32,7 @@ export class RiverView {
   #room = 0;
   #most = ROW_MOST;
   #isInSight = false;
-  /** The columns from this second on are not in the picture yet. */
+  /** The first second whose column is not in the picture yet. */
   #from = 0;
   readonly #request = oncePerFrame(() => this.#draw());
 
@@ -45,7 +45,7 @@ export class RiverView {
     }).observe(elements.frame);
   }
 
-  /** What flows; `names`: of its rows. */
+  /** Sets the rows; `names`: of the rows. */
   show(river: River, names: readonly string[]): void {
     this.#river = river;
     this.#names = names;
@@ -57,7 +57,7 @@ export class RiverView {
     this.repaint();
   }
 
-  /** How high it may be, and a row of it at most, px. */
+  /** The greatest height of the river, and of a row, px. */
   fit(height: number, most = ROW_MOST): void {
     if (this.#room === height && this.#most === most) return;
     [this.#room, this.#most] = [height, most];
@@ -93,7 +93,7 @@ export class RiverView {
     this.repaint();
   }
 
-  /** All columns anew: history has come, or colours are others. */
+  /** All columns again: history has arrived, or colours have changed. */
   repaint(): void {
     this.#from = 0;
     this.#request();
@@ -121,7 +121,7 @@ export class RiverView {
     const context = this.#context;
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, flow.width, flow.height);
-    // The picture is a ring: the oldest column stands behind the newest.
+    // The picture is a ring: the oldest column follows the newest.
     const cut = (river.newest + 1) % SECONDS;
     const left = Math.round(((SECONDS - cut) * flow.width) / SECONDS);
     if (cut < SECONDS) context.drawImage(this.#picture, cut, 0, SECONDS - cut, flow.height, 0, 0, left, flow.height);
@@ -129,7 +129,7 @@ export class RiverView {
     this.#tell(river);
   }
 
-  /** Times below: each five minutes by the clock, and since when there is anything. */
+  /** The time axis: every five minutes, and the beginning of the data. */
   #tell(river: River): void {
     const { times } = this.#elements;
     const oldest = river.newest - SECONDS + 1;

@@ -1,18 +1,18 @@
-// What stands first: the line of status in large letters, and its sentences, each of which selects whom it is about.
+// The head of the page: the line of status in large letters, and its sentences, each of which selects its nodes.
 
 import { type Head, type SentenceTold, STATES } from '../wire.js';
 import { byId, make, show, write } from './dom.js';
 
-/** A number and the word of a state, as the line has them. */
+/** A number and the word of a state, in the form of the line. */
 const COUNTED = new RegExp(`\\d+ (?:${[...STATES, 'ailing'].join('|')})\\b`, 'g');
 
-/** The part of the line that stands in large letters, and the rest but what it says of a mirror, which stands by itself. */
+/** The part of the line in large letters, and the rest, except the text about a mirror, which has its own place. */
 export function partsOf(line: string, mirror = ''): [large: string, rest: string] {
   const [large = '', ...rest] = line.split('; ');
   return [large, rest.filter(part => part !== mirror).join('; ')];
 }
 
-/** The text with the numbers of states in their colours. */
+/** The text, with the numbers of states in their colours. */
 function coloured(text: string): (Node | string)[] {
   const pieces: (Node | string)[] = [];
   let end = 0;
@@ -34,7 +34,7 @@ export class Headline {
   #text = '';
   #told = '';
 
-  /** `select`: a host list whose nodes somebody wants to see. */
+  /** `select`: called with the host list of a sentence that the user chooses. */
   constructor(select: (nodes: string) => void) {
     this.#select = select;
   }
@@ -55,7 +55,7 @@ export class Headline {
     this.#update(sentences);
   }
 
-  /** Changes the items in place: one that has the keyboard's focus keeps it while its words change. */
+  /** Updates the items in place: one with the keyboard's focus keeps it while its text changes. */
   #update(sentences: readonly SentenceTold[]): void {
     const list = this.#sentences;
     while (list.children.length > sentences.length) list.lastElementChild?.remove();

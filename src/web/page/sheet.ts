@@ -1,16 +1,16 @@
-// A node on a sheet of its own: what `show` tells of it, section by section, and the last minutes of its readings as small curves. It stands
-// beside the map, and leaves with Escape.
+// One node on a sheet: the facts of `show`, section by section, and the last minutes of its readings as small curves.
+// It is beside the map, and closes with Escape.
 
 import type { ReadingInfo } from '../wire.js';
 import { byId, draw, make, set, write } from './dom.js';
 import { quantity } from './formats.js';
 
-/** How often the sheet is asked for anew, ms. */
+/** How often the sheet is updated, ms. */
 const EVERY_MS = 2000;
 
-/** What `nodes/NAME` answers, as far as the sheet shows it. */
+/** The answer of `nodes/NAME`, as far as the sheet shows it. */
 interface NodeTold {
-  /** State and evidence of it in one line. */
+  /** Its state and evidence in one line. */
   readonly line: string;
   /** Facts that belong together are in one list. */
   readonly sections: readonly { readonly title: string; readonly facts: readonly (readonly string[])[] }[];
@@ -22,13 +22,13 @@ interface NodeTold {
 
 const [WIDTH, HEIGHT] = [160, 36];
 
-/** Where a number lies in a reading's domain, from 0 to 1. */
+/** The place of a number in a reading's range, from 0 to 1. */
 function partOf({ low, high, scale }: Pick<ReadingInfo, 'low' | 'high' | 'scale'>, value: number): number {
   const part = scale === 'linear' ? (value - low) / (high - low) : Math.log(value / low) / Math.log(high / low);
   return Math.min(1, Math.max(0, part));
 }
 
-/** The line of a curve in the reading's fixed domain, broken where nothing was measured. */
+/** A curve in the reading's fixed range, interrupted where nothing was measured. */
 export function pathOf(
   points: readonly (number | null)[],
   reading: Pick<ReadingInfo, 'low' | 'high' | 'scale'>,
@@ -64,7 +64,7 @@ export class Sheet {
     return this.#name !== undefined;
   }
 
-  /** Opens the sheet of a node; undefined: none. */
+  /** Opens the sheet of a node; undefined: closes it. */
   open(name: string | undefined): void {
     if (name === this.#name) return;
     clearTimeout(this.#timer);
@@ -107,7 +107,7 @@ export class Sheet {
   #show({ line, sections, node, history }: NodeTold): void {
     if (this.#name !== node.name) return;
     const state = byId('sheetstate');
-    // The name stands above it.
+    // The name is above it.
     write(state, line.slice(node.name.length + 2));
     state.className = node.state;
     const { points } = history.readings;

@@ -1,4 +1,5 @@
-// The table below the map: what the map shows, in words and numbers. Groups first; of one group, or of what is selected, its nodes, 200 rows a page.
+// The table below the map: the contents of the map in words and numbers. Groups first; for one group, or for selected
+// nodes, the nodes, 200 rows a page.
 
 import { numberOf, type ReadingInfo, STATES, type State } from '../wire.js';
 import { type Cells, isAiling, isMeasured, LIVE, stateOf, type Tally, valueIn } from './cells.js';
@@ -10,18 +11,18 @@ export const PAGE = 200;
 
 export interface Rows {
   readonly title: string;
-  /** Groups by their indices, or nodes by those of their cells. */
+  /** Groups by their indices, or nodes by the indices of their cells. */
   readonly kind: 'groups' | 'nodes';
   readonly indices: ArrayLike<number>;
 }
 
-/** A line: texts of its cells, the first of which is a button, and a word for its look. */
+/** A row: the texts of its cells, the first of which is a button, and a class name. */
 interface Line {
   readonly texts: readonly string[];
   readonly look: string;
 }
 
-/** The states that have a column of their own; the others are together in one. */
+/** The states that have their own column; the others share one. */
 const OWN: readonly State[] = ['live', 'silent', 'uncertain'];
 
 export class TableView {
@@ -43,7 +44,7 @@ export class TableView {
     return Math.max(1, Math.ceil(this.#rows.indices.length / PAGE));
   }
 
-  /** The page that is shown, from 1. */
+  /** The number of the visible page, from 1. */
   get page(): number {
     return Math.min(this.#page, this.pages);
   }
@@ -72,7 +73,7 @@ export class TableView {
     );
   }
 
-  /** Writes what has changed into the rows that are shown. */
+  /** Updates the visible rows. */
   update(): void {
     const [cells, reading] = [this.#cells, this.#reading];
     if (cells === undefined || reading === undefined) return;
@@ -103,10 +104,13 @@ export class TableView {
   }
 }
 
-/** A dash says that there is none; a number, even 0, that it was measured. */
+/** A dash means that there is none; a number, even 0, that it was measured. */
 const NOTHING = '–';
 
-/** The mean of what was measured of the live nodes from `first` on, in the reading's own numbers; undefined: none was. */
+/**
+ * The mean of the measured values of live nodes from `first` on, in the reading's own numbers; undefined: none was
+ * measured.
+ */
 export function meanOf(
   cells: Cells,
   { measured, sum }: Tally,
@@ -116,7 +120,7 @@ export function meanOf(
 ): number | undefined {
   if (measured === 0) return undefined;
   if (reading.scale === 'linear') return numberOf(reading, sum / measured);
-  // Cells are even in ratios, and a mean is one of numbers.
+  // On a logarithmic scale, cells are even in ratios, but a mean is one of numbers.
   let whole = 0;
   for (let i = first; i < first + count; i++) {
     const bits = cells.values[i] as number;
@@ -155,7 +159,7 @@ function nodeLine(cells: Cells, reading: ReadingInfo, index: number): Line {
       cells.names[index] ?? '',
       state,
       isAiling(bits) ? 'yes' : '',
-      // In brackets: the last that is known.
+      // In brackets: the last known value.
       state === 'live' || value === NOTHING ? value : `(${value})`,
     ],
     look: state === 'live' ? (isAiling(bits) ? 'ailing' : '') : state,

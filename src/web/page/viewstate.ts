@@ -1,35 +1,35 @@
-// What is shown, as the URL holds it: so a view can be sent to somebody, and Back works. Pure.
+// The view, as stored in the URL, so that it can be sent to somebody and the Back button works. Pure.
 
 export interface View {
-  /** The reading that fills the cells, and the rule that groups them; undefined: the server's choice. */
+  /** The reading that colours the cells, and the grouping rule; undefined: the server's choice. */
   readonly reading?: string | undefined;
   readonly by?: string | undefined;
-  /** By what else cells are coloured: `job` or `user`. */
+  /** What else colours the cells: `job` or `user`. */
   readonly colour?: string | undefined;
-  /** A condition: nodes for which it does not hold are not shown. */
+  /** A condition: other nodes are not shown. */
   readonly where?: string | undefined;
-  /** The group that fills the map; undefined: all. */
+  /** The group that fills the map; undefined: all groups. */
   readonly group?: string | undefined;
-  /** What is selected: a host list, or the word for a state. */
+  /** The selection: a host list, or the word of a state. */
   readonly select?: string | undefined;
   readonly state?: string | undefined;
-  /** The node whose sheet is open, or which is under the cursor alone. */
+  /** The node whose sheet is open, or that only is under the cursor. */
   readonly node?: string | undefined;
   readonly at?: string | undefined;
   /** The page of the table, from 1. */
   readonly page?: number | undefined;
-  /** Least size of a cell, px; undefined: as large as fits. */
+  /** The smallest size of a cell, px; undefined: as large as fits. */
   readonly zoom?: number | undefined;
   readonly theme?: 'dark' | 'light' | undefined;
-  /** A screen on a wall: no controls. */
+  /** A screen on a wall, without controls. */
   readonly wall?: boolean | undefined;
 }
 
 const TEXTS = ['reading', 'by', 'colour', 'where', 'group', 'select', 'state', 'node', 'at'] as const;
-/** The sizes of cells that one can zoom to. */
+/** The zoom sizes of cells. */
 export const ZOOMS: readonly number[] = [8, 16, 32, 64, 128];
 
-/** The view of a query, `?reading=cpu&wall`; what is unknown or wrong in it is left out. */
+/** The view of a query, `?reading=cpu&wall`; unknown and invalid parts are left out. */
 export function parseView(search: string): View {
   const query = new URLSearchParams(search);
   const view: { -readonly [K in keyof View]: View[K] } = {};
@@ -47,7 +47,7 @@ export function parseView(search: string): View {
   return view;
 }
 
-/** The query of a view, `?` for the plain one: relative, so that the page may lie anywhere. */
+/** The query of a view, `?` for the plain one: relative, so that the page can have any path. */
 export function writeView(view: View): string {
   const query = new URLSearchParams();
   for (const key of TEXTS) if (view[key] !== undefined) query.set(key, view[key]);
@@ -58,7 +58,7 @@ export function writeView(view: View): string {
   return `?${[...(view.wall ? ['wall'] : []), ...(text === '' ? [] : [text])].join('&')}`;
 }
 
-/** The question to the server that a view has: what of it changes the stream. */
+/** The request for a view: the part of the view that determines the stream. */
 export function streamQuery({ reading, by, where }: View): string {
   const query = new URLSearchParams();
   for (const [key, text] of Object.entries({ reading, by, where })) if (text !== undefined) query.set(key, text);
