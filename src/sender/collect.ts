@@ -1,5 +1,5 @@
-// Reads the fast sets of a report from /proc and /sys, once per tick. Refuses to throw, to wait, and to guess: a set
-// that could not be read stays invalid, and the others are not touched by that.
+// Reads the fast sets of a report from /proc and /sys, once per tick. Never throws, waits or guesses: a set that could
+// not be read stays invalid, and does not affect the others.
 
 import { type Encodable, encode, type FieldsOf, getter, type SetName, TEMPERATURE_UNKNOWN } from '../layout/codec.js';
 import { bits, enums } from '../layout/layout.gen.js';
@@ -33,22 +33,25 @@ const flagsOf = getter('report', 'flags');
 
 const CONTAINER = enums.virt.indexOf('container');
 
-/** The CPUs of a list under the list itself as a name. */
+/** The CPUs of a list, identified by the list's text. */
 function parseOnline(text: string): { name: string; cpus: readonly number[] } | undefined {
   const cpus = parseCpuList(text);
   return cpus && { name: text, cpus };
 }
 
-/** /proc/stat: the times of all CPUs together, and of each. */
+/** /proc/stat: the times of all CPUs together, and of each CPU. */
 function parseTimes(text: string): { stat: Stat; cpus: Map<number, CpuTimes> | undefined } | undefined {
   const stat = parseStat(text);
   return stat && { stat, cpus: parseCpuTimes(text) };
 }
 
-/** Ticks after which is read again what changes seldom and costs much. */
+/** After so many ticks, data that rarely change and are expensive to read are read again. */
 const SELDOM = 10;
 
-/** What belongs to a list of names: read again when these change and, unless what was read `keeps`, every tenth time. */
+/**
+ * Data that depend on a list of names: read again when the list changes and, unless the result says `keeps`, every
+ * tenth time.
+ */
 class Seldom<T> {
   #names: readonly string[] = [];
   #left = 0;
@@ -60,7 +63,7 @@ class Seldom<T> {
     if (this.#left === 0 || !sameNames(things, this.#names)) {
       this.#names = things.map(({ name }) => name);
       this.#value = read(this.#names);
-      // What could not be read is not tried each second either: it may take a thousand files to find out.
+      // A failed reading is not repeated each second either: it may take a thousand files to find out.
       this.#left = this.keeps && this.#value !== undefined ? Number.POSITIVE_INFINITY : SELDOM;
     }
     this.#left--;
@@ -68,7 +71,7 @@ class Seldom<T> {
   }
 }
 
-/** What one tree of files holds: opened when first read, and forgotten with the tree. */
+/** The files of one tree: opened at the first reading, and closed with the tree. */
 class Tree {
   readonly #open: KernelFile[] = [];
   readonly stat: KernelFile;
@@ -92,7 +95,7 @@ class Tree {
   readonly topology = new Seldom<{ fields: FieldsOf<'topology'>; groups: number[][] }>(true);
   cpuinfo: Cpuinfo | undefined;
   system: FieldsOf<'system'> | undefined;
-  /** Null: looked for, and not there. */
+  /** Null: it was looked for and does not exist. */
   mhz: FieldsOf<'cpu_mhz'> | null | undefined;
 
   constructor(
@@ -127,7 +130,7 @@ class Tree {
   }
 }
 
-/** Fills the fast sets of reports, tick by tick; keeps its files open between them. */
+/** Fills the fast sets of reports, tick by tick; keeps its files open in between. */
 export class Collector {
   readonly #tell: Tell | undefined;
   readonly #world: World;
@@ -135,14 +138,14 @@ export class Collector {
   readonly #blockTold: Once;
   #roots: Roots;
   #tree: Tree;
-  /** The tick before; undefined when it could not be read, for a share is of one tick only. */
+  /** The last tick; undefined if it could not be read, because a share is for one tick only. */
   #stat: Stat | undefined;
   #cpus: Map<number, CpuTimes> | undefined;
   /** Online CPUs by group, as of this tick. */
   #groups: number[][] | undefined;
   #disks: { at: bigint; whole: Disk[] } | undefined;
 
-  /** @param tell hears in one line what cannot be read, once until it works again */
+  /** @param tell is called with one line about something that cannot be read, once until it works again */
   constructor({ proc, sys, tell, world = here }: Roots & { tell?: Tell; world?: World }) {
     this.#tell = tell;
     this.#world = world;
@@ -153,10 +156,9 @@ export class Collector {
   }
 
   /**
-   * Writes the fields of all fast sets that could be read, and their bits in `valid`, into a zeroed report.
-   *
-   * @param nowNs the report's `t_boot_ns`: shares of disks are of the time since that of the call before
-   * @param details what the slow side knows of these things
+   * Writes the fields of all fast sets that could be read, and their bits in `valid`, into a zeroed report. `nowNs`:
+   * the report's `t_boot_ns`, because shares of disks are for the time since the last call. `details`: what the slow
+   * side knows about these things.
    */
   collect(view: DataView, nowNs: bigint, details: Details = {}): void {
     let valid = validOf(view, 0);
@@ -172,13 +174,13 @@ export class Collector {
     const read = tree.stat.parse(parseTimes);
     const stat = read?.stat;
     put('stat', stat);
-    // The times of CPUs that came or went join or leave the sums, by hours.
+    // The times of CPUs that were added or removed change the sums by hours.
     const same = sameCpus(this.#cpus, read?.cpus);
     put('cpu_share', stat && this.#stat && same ? cpuShare(this.#stat, stat) : undefined);
     this.#stat = stat;
     const shares = this.#groupShares(read?.cpus);
     if (shares !== undefined) {
-      // Leaves of entries whose others belong to the set `groups`.
+      // Fields of entries whose other fields belong to the set `groups`.
       encode('report', view, 0, shares);
       valid |= 1n << BigInt(bits.valid.group_share);
     }
@@ -201,7 +203,7 @@ export class Collector {
     encode('report', view, 0, { valid, flags });
   }
 
-  /** Reads from other roots from the next tick on, and takes what it read last for the tick before of these. */
+  /** Reads from other roots from the next tick on, with the last reading as the tick before it. */
   moveTo(roots: Roots): void {
     this.#tree.close();
     this.#roots = roots;
@@ -238,7 +240,7 @@ export class Collector {
     );
   }
 
-  /** Shares of the groups since the tick before, CPU by CPU. */
+  /** Shares of the groups since the last tick, CPU by CPU. */
   #groupShares(now: Map<number, CpuTimes> | undefined): { group: GroupShare[] } | undefined {
     const before = this.#cpus;
     this.#cpus = now;

@@ -1,5 +1,5 @@
-// Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is not a regular file, what is
-// larger than 4 MiB, and to wait for anything: whatever goes wrong, the reading is absent and the next one tries again.
+// Keeps a file of /proc or /sys open and reads it again from its beginning. Refuses what is not a regular file and what
+// is larger than 4 MiB, and never waits: after any error the reading is absent, and the next one tries again.
 
 import { closeSync, constants, existsSync, fstatSync, openSync } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
@@ -7,22 +7,27 @@ import { readFile } from '../native/index.js';
 
 export type Tell = (message: string) => void;
 
-/** No kernel file that we read comes near this; what does is a mistake or a trap. */
+/** No kernel file that we read is nearly as large; a larger one is a mistake or an attack. */
 export const MOST_BYTES = 4 << 20;
-/** No file that is read seldom comes near this: a file below /sys has at most a page. */
+/** No file that is read rarely is nearly as large: a file below /sys has at most a page. */
 export const MOST_SMALL = 64 << 10;
-/** A FIFO that somebody planted must not hang us (NONBLOCK), nor a terminal become ours (NOCTTY). */
+/** A planted FIFO must not hang us (NONBLOCK), and a terminal must not become our controlling one (NOCTTY). */
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
-/** How a kernel says that it does not have a file: never made, or switched off (as pressure is by psi=0). */
+/**
+ * The errors for a file that the kernel does not have: it was never made, or is switched off (as pressure is by psi=0).
+ */
 const ABSENT = ['ENOENT', 'ENOTDIR', 'EOPNOTSUPP', 'ENOTSUP'];
 
-/** Readings for which one that need not be there, and is not, is not looked for again: it costs more than to read one. */
+/**
+ * For so many readings an optional file that is missing is not looked for again, because looking costs more than
+ * reading one.
+ */
 const ABSENT_FOR = 10;
 
-/** All reading is synchronous and its text is copied out at once, so that one buffer serves all files. */
+/** All reading is synchronous and the text is copied out at once, so one buffer serves all files. */
 let shared = Buffer.allocUnsafeSlow(64 << 10);
 
-/** Passes a complaint on once, until what it was about works again. */
+/** Passes on a complaint once, until its subject works again. */
 export class Once {
   #told = false;
 
@@ -43,7 +48,7 @@ export class KernelFile {
   readonly #once: Once;
   #fd = -1;
   #absentFor = 0;
-  /** What was parsed last, and what became of it. */
+  /** The result of the last parsing, and its text. */
   #last: { text: string; parser: (text: string) => unknown; parsed: unknown } | undefined;
 
   /**
@@ -58,7 +63,7 @@ export class KernelFile {
     this.#once = new Once(tell);
   }
 
-  /** The whole text; undefined on any error. */
+  /** The whole text; undefined after any error. */
   read(most = MOST_BYTES): string | undefined {
     const text = this.#text(most, false);
     if (text !== undefined) this.#once.works();
@@ -66,8 +71,8 @@ export class KernelFile {
   }
 
   /**
-   * What `parser` makes of the whole text, which must be the same for the same text: what did not change is not parsed
-   * again. Undefined when it cannot be read or the parser refuses it.
+   * The result of `parser` for the whole text. It must depend only on the text, because an unchanged text is not parsed
+   * again. Undefined if the file cannot be read or the parser refuses it.
    */
   parse<T>(parser: (text: string) => T | undefined, most = MOST_BYTES): Readonly<T> | undefined {
     const text = this.#text(most, false);
@@ -79,7 +84,7 @@ export class KernelFile {
     return parsed;
   }
 
-  /** At most the first `bytes` of the text, for files that go on and on; undefined on any error. */
+  /** At most the first `bytes` of the text, for very long files; undefined after any error. */
   head(bytes: number): string | undefined {
     return this.#text(bytes, true);
   }
@@ -89,7 +94,7 @@ export class KernelFile {
     try {
       closeSync(this.#fd);
     } catch {
-      // Whatever close has to say, the descriptor is gone.
+      // Whatever close returns, the descriptor is gone.
     }
     this.#fd = -1;
   }
@@ -100,14 +105,14 @@ export class KernelFile {
       return undefined;
     }
     if (this.optional && this.#fd === -1 && !existsSync(this.path)) {
-      // Not by an error: to make one of those costs more than to read a file.
+      // Not by an exception: making one costs more than reading a file.
       this.#absentFor = ABSENT_FOR - 1;
       return undefined;
     }
     try {
       if (this.#fd === -1) this.#open();
       const bytes = fill(this.#fd, most, cut);
-      // UTF-8, because names in it go into the report as the bytes that the kernel gave.
+      // UTF-8, because names in the file go into the report with the bytes that the kernel gave.
       return shared.toString('utf8', 0, bytes);
     } catch (error) {
       this.close();
@@ -124,7 +129,7 @@ export class KernelFile {
   }
 }
 
-/** Reads from offset 0 until the end, or `most` bytes, into the shared buffer, and says how many bytes it got. */
+/** Reads from offset 0 to the end, or `most` bytes, into the shared buffer; returns the number of bytes. */
 function fill(fd: number, most: number, cut: boolean): number {
   for (;;) {
     const into = most < shared.length ? shared.subarray(0, most) : shared;
@@ -136,7 +141,10 @@ function fill(fd: number, most: number, cut: boolean): number {
   }
 }
 
-/** The text, or its first `most` bytes, of a file that is read seldom, opened and closed at once; undefined on any error. */
+/**
+ * The text, or its first `most` bytes, of a file that is read rarely: it is opened and closed at once. Undefined after
+ * any error.
+ */
 export function readOnce(path: string, most?: number): string | undefined {
   const file = new KernelFile(path);
   const text = most === undefined ? file.read(MOST_SMALL) : file.head(most);

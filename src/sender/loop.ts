@@ -1,44 +1,44 @@
-// The loop that sends: a report at once, then one at each point of the grid. Goes over to another interval or another name
-// so that no receiver takes the node for silent. Refuses to collect, and to know where reports go.
+// The sending loop: a report at once, then one at each point of the grid. Changes its interval or name so that no
+// receiver takes the node for silent meanwhile. Does not collect, and does not know the destinations.
 
 import { type Identity, pack, type Source, type Tick } from './pack.js';
 import { nextTick, phase } from './schedule.js';
 import type { World } from './world.js';
 
-/** What may change while the loop runs. */
+/** Settings that may change while the loop runs. */
 export interface Course {
-  /** With the node's own interval, whatever another one holds for a time. */
+  /** With the node's own interval, even if another one is in force for a time. */
   identity: Identity;
-  /** On the wall clock instead of spread by name. */
+  /** Whether the grid is aligned to the wall clock instead of spread by name. */
   aligned: boolean;
 }
 
-/** Where a run begins; all 0 but for a run that is pretended. */
+/** The start of a run; all 0 except in a pretended run. */
 export interface Beginning {
   seq: number;
   missedTicks: number;
-  /** Of the only report. */
+  /** The values of the only report. */
   lateUs: number;
 }
 
-/** Sends a report; `done` hears how many destinations took it. */
+/** Sends a report; `done` is called with the number of destinations that took it. */
 export type Send = (report: Uint8Array, done: (count: number) => void) => void;
 
-/** Whoever has a say in the interval, or has to know of it. */
+/** Whoever can change the interval, or has to know it. */
 export interface Helm {
-  /** The interval that holds now, where the node's own is `ownMs`; asked before each report. */
+  /** The interval in force if the node's own is `ownMs`; asked before each report. */
   pace(now: Clocks, ownMs: number): number;
-  /** Reports say another interval. */
+  /** Reports say another interval now. */
   onInterval(): void;
-  /** They come at another one. */
+  /** Reports are sent at another interval now. */
   onGrid(intervalMs: number): void;
 }
 
-/** Going over from some destinations to others. */
+/** A change from some destinations to others. */
 export interface Crossing {
   /** Drops reports that are not sent yet. */
   forget(): void;
-  /** Goes over to the others. */
+  /** Switches to the others. */
   swap(): void;
 }
 
@@ -50,31 +50,34 @@ type Due = Pick<Tick, 'lateUs' | 'skipped' | 'goodbye'>;
 type Clocks = ReturnType<World['clocks']>;
 
 /**
- * Reports that say a longer interval and still come at the old one. Until one of them has arrived, receivers count in old
- * intervals, and the sender does not know their limits; of twelve, at twice the loss at which anybody would still work, one arrives.
- * Losses come in bursts, too, which are counted in seconds, however often one reports: so they are to last as well.
+ * Reports that say a longer interval and are still sent at the old one. Receivers use the old interval until one of
+ * these reports arrives, and the sender does not know their limits; of twelve reports one arrives, even at twice the
+ * loss at which anybody would still work. Losses also come in bursts that last seconds, whatever the interval is, so
+ * these reports must last for as long.
  */
 const ANNOUNCING = 12;
 const ANNOUNCING_NS = 12_000_000_000n;
 
 /**
- * The longest wait in one piece, ms. Timers stand still while the machine sleeps, and the grid does not: the clock that goes on
- * is looked at so often, so that a report that is overdue comes soon after the machine has woken, however long the interval.
+ * The longest single wait, ms. Timers stand still while the machine sleeps, but the grid does not: CLOCK_BOOTTIME is
+ * checked this often, so that an overdue report is sent soon after the machine wakes, however long the interval is.
  */
 const PIECE_MS = 1000;
 
 const DUE = { lateUs: 0, skipped: false, goodbye: false };
 const GOODBYE = { ...DUE, goodbye: true };
 
-/** Reports at once, then at the points of its grid, until it is stopped; then says goodbye. */
+/** Reports at once, then at the points of the grid until it is stopped; then says goodbye. */
 export class Loop {
   #course: Course;
-  /** What reports say: the course's, with the interval that holds or is announced. */
+  /** The contents of reports: those of the course, with the interval in force or announced. */
   #identity: Identity;
-  /** From one point of the grid to the next; shorter than what reports say while that is announced. */
+  /**
+   * The time between two points of the grid; shorter than the interval in the reports while a longer one is announced.
+   */
   #intervalNs: bigint;
   #phaseNs: bigint;
-  /** Reports that are still to come before the interval that they say holds. */
+  /** How many reports are still to be sent before the interval in them is in force. */
   #announcing = 0;
   readonly #source: Source;
   readonly #send: Send;
@@ -85,7 +88,7 @@ export class Loop {
   readonly #onceLateUs: number;
   #isStopped = false;
   #due = 0n;
-  /** The last point of the grid that has its report; undefined where the grid begins. */
+  /** The last point of the grid with a report; undefined if the grid begins. */
   #point: bigint | undefined;
   /** Points that passed while the last report was made. */
   #overran = 0;
@@ -112,14 +115,14 @@ export class Loop {
     this.#onceLateUs = lateUs;
   }
 
-  /** What reports say: the interval that holds, or that soon will. */
+  /** The interval in reports: the one in force, or the next one. */
   get intervalMs(): number {
     return this.#identity.intervalMs;
   }
 
   /**
-   * Takes another course. When the name or the cluster is another, the old one says goodbye first: that it is not heard any more
-   * is then no reason to look for a node that is broken. A report comes at once after that, and when the grid has changed.
+   * Takes another course. If the name or the cluster changes, the old one says goodbye first, so that nobody looks for
+   * a broken node. A report is sent at once after that, and after a change of the grid.
    */
   change(course: Course, roads: Crossing = STAYING): void {
     const before = this.#course;
@@ -143,7 +146,10 @@ export class Loop {
     this.#await();
   }
 
-  /** `tell` is called when the first report is out. Gives how many reports were made, and who took the goodbye. */
+  /**
+   * `tell` is called when the first report is sent. Returns how many reports were made, and how many destinations took
+   * the goodbye.
+   */
   run(stop: AbortSignal, tell: () => void): Promise<{ reports: number; goodbyes: number }> {
     const now = this.#world.clocks();
     this.#steer(now);
@@ -162,15 +168,15 @@ export class Loop {
     });
   }
 
-  /** The only report of this run; how many took it. */
+  /** The only report of this run; returns how many destinations took it. */
   once(): Promise<number> {
     const tick = { ...GOODBYE, lateUs: this.#onceLateUs };
     return new Promise(resolve => this.#report(tick, this.#world.clocks(), resolve));
   }
 
   /**
-   * Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. Gives whether the
-   * grid is another one now.
+   * Takes the interval that is to be in force now. A shorter one is in force at once; a longer one is announced first.
+   * Returns whether the grid has changed.
    */
   #steer(now: Clocks): boolean {
     const intervalMs = this.#helm.pace(now, this.#course.identity.intervalMs);
@@ -192,7 +198,7 @@ export class Loop {
     return Math.max(ANNOUNCING, Number(lasting));
   }
 
-  /** The grid becomes that of the interval that reports say; gives whether it was another. */
+  /** Makes the grid that of the interval in the reports; returns whether it has changed. */
   #goOver(): boolean {
     const intervalNs = nsOf(this.#identity.intervalMs);
     if (intervalNs === this.#intervalNs) return false;
@@ -203,7 +209,7 @@ export class Loop {
     return true;
   }
 
-  /** Goes on at the next point of the grid. */
+  /** Continues at the next point of the grid. */
   #await(): void {
     this.#due = this.#nextDue();
     const passed = this.#point === undefined ? 0 : Number((this.#due - this.#point) / this.#intervalNs);
@@ -219,12 +225,12 @@ export class Loop {
   readonly #wake = (): void => {
     const now = this.#world.clocks();
     const lateNs = now.bootNs - this.#due;
-    // A timer may fire a little early, and a long wait has pieces.
+    // A timer may fire a little early, and a long wait is split.
     if (lateNs < 0n) {
       this.#sleep();
       return;
     }
-    // Woken more than an interval late: the ticks between brought no report.
+    // Woken more than an interval late: the ticks in between had no report.
     const late = lateNs / this.#intervalNs;
     const skipped = Number(late) + this.#overran;
     this.#missed += skipped;
@@ -235,8 +241,8 @@ export class Loop {
   };
 
   /**
-   * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the
-   * other: a step of the wall clock moves the grid, and neither makes a report late nor skips one.
+   * The next point of the grid, on CLOCK_BOOTTIME. An aligned grid is on the wall clock, but the wait is on the other
+   * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one.
    */
   #nextDue(): bigint {
     const { realNs, bootNs } = this.#world.clocks();

@@ -1,4 +1,4 @@
-// The sender: one report per tick, to every master. Reads this machine and listens to nobody.
+// The sender: one report per tick to every master. Reads this machine, and listens to nobody.
 
 import { formatDuration } from '../common/durations.js';
 import { usable } from '../common/failure.js';
@@ -58,14 +58,14 @@ export const verb = defineVerb({
 
 type Options = ValuesOf<typeof verb>;
 
-/** What of the course follows from the options, and may change while the sender runs. */
+/** The part of the course that follows from the options, and may change while the sender runs. */
 function courseOf(options: Options, rest: Omit<Identity, 'name' | 'cluster' | 'intervalMs' | 'key'>): Course {
   const { name, cluster, interval, aligned, keyFile } = options;
   const key = keyFile === undefined ? undefined : usable(verb.name, () => readSigningKey(keyFile, name));
   return { identity: { ...rest, name, cluster, intervalMs: interval, key }, aligned };
 }
 
-/** The trees to read: that of the tick before first, when there are two. An option given once holds for both. */
+/** The trees to read: first that of the tick before, if there are two. An option that is given once counts for both. */
 function treesOf({ proc, sys }: Options): Roots[] {
   const count = Math.max(proc.length, sys.length, 1);
   return Array.from({ length: count }, (_, i) => ({
@@ -74,7 +74,7 @@ function treesOf({ proc, sys }: Options): Roots[] {
   }));
 }
 
-/** Reads the trees of the ticks before, if there are any; goes on with the last. */
+/** Reads the trees of the earlier ticks, if there are any, and then the last one. */
 function openCollector(options: Options, tell: (message: string) => void, pretence?: Pretence): Collector {
   const world = pretence?.world ?? here;
   const [first = { proc: '/proc', sys: '/sys' }, ...later] = treesOf(options);
@@ -87,7 +87,7 @@ function openCollector(options: Options, tell: (message: string) => void, preten
   return collector;
 }
 
-/** The slow sources of a run that never was: one round over each tree, in this process. */
+/** The slow sources of a pretended run: one round over each tree, in this process. */
 function pretendSlow(options: Options, pretence: Pretence, tell: (message: string) => void): SlowPart {
   const sources = makeSources();
   let readings: SlowReading[] = [];
@@ -102,7 +102,7 @@ function pretendSlow(options: Options, pretence: Pretence, tell: (message: strin
   };
 }
 
-/** The side that can hang, over the trees of the report. */
+/** The process that can hang, for the trees of the report. */
 function openSlow(options: Options, tell: (message: string) => void): SlowSide {
   const places = { proc: options.proc.at(-1), sys: options.sys.at(-1), scratch: options.scratch };
   return new SlowSide({
@@ -113,7 +113,7 @@ function openSlow(options: Options, tell: (message: string) => void): SlowSide {
   });
 }
 
-/** Reads the command line and the file; refuses what makes no sense together. */
+/** Reads the command line and the file; refuses options that contradict each other. */
 function readOptions(argv: string[]): Options {
   const { values: options } = parseVerb(verb, argv);
   if (options.to.length === 0)
@@ -173,7 +173,7 @@ export async function main(argv: string[]): Promise<number> {
       service.stopping();
       stop.abort();
     });
-    onStdoutGone(() => stop.abort()); // and says goodbye to the others
+    onStdoutGone(() => stop.abort()); // It says goodbye to the others.
     onHangup(log, service, describe, () => {
       const changed = readOptions(argv);
       const course = courseOf(changed, identity);
@@ -189,7 +189,7 @@ export async function main(argv: string[]): Promise<number> {
       tellParent({ reporting: outlets.names });
       log.info(`ready: ${describe()}`);
       service.ready(describe());
-      // Everything is done in the loop that this is asked in: it comes round, or it hangs.
+      // This runs in the main loop: if it is called, the loop does not hang.
       service.watch(() => true);
     });
     const to = goodbyes === outlets.count ? '' : ` to ${goodbyes} of ${outlets.count}`;

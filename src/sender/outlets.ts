@@ -1,19 +1,19 @@
-// Every destination of a report, and going over from some to others while reports are sent. Refuses to let one wait
-// for another.
+// All destinations of a report, and the change from some to others while reports are sent. No destination waits for
+// another.
 
 import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 import { Destination } from './send.js';
 
-/** Where reports go, as the options say it. */
+/** The destinations, as in the options. */
 export interface Roads {
   to: readonly (Address | '-')[];
-  /** Of multicast groups. */
+  /** For multicast groups. */
   interface: string | undefined;
   ttl: number;
 }
 
-/** Where a report goes: masters, groups, and stdout. */
+/** All destinations: masters, groups, and stdout. */
 export class Outlets {
   readonly #log: Log;
   #destinations = new Map<string, Destination>();
@@ -24,12 +24,12 @@ export class Outlets {
     this.change(roads);
   }
 
-  /** Drops reports that wait for a look-up. */
+  /** Drops reports that wait for a name look-up. */
   forget(): void {
     for (const destination of this.#destinations.values()) destination.forget();
   }
 
-  /** Goes over to other destinations between two reports: one that stays keeps its socket. */
+  /** Changes the destinations between two reports: one that stays keeps its socket. */
   change({ to, interface: name, ttl }: Roads): void {
     const before = this.#destinations;
     const next = new Map<string, Destination>();
@@ -43,7 +43,10 @@ export class Outlets {
     for (const [key, destination] of before) if (!next.has(key)) void destination.close();
   }
 
-  /** Every destination gets the same bytes, and none waits for another. `done` hears how many took them. */
+  /**
+   * Every destination gets the same bytes, and none waits for another. `done` is called with the number of those that
+   * took them.
+   */
   send(report: Uint8Array, done: (count: number) => void): void {
     let open = this.count;
     let count = 0;
@@ -55,7 +58,7 @@ export class Outlets {
     if (this.#stdout) settle(this.#print(report));
   }
 
-  /** To stdout; while nobody reads that, reports are dropped, not gathered. */
+  /** To stdout; while nobody reads it, reports are dropped and not kept. */
   #print(report: Uint8Array): boolean {
     if (process.stdout.writableNeedDrain) return false;
     process.stdout.write(report);

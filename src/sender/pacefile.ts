@@ -1,5 +1,5 @@
-// Another interval for a time, out of a file that whoever is root on the node writes. Believes no file that anybody else
-// could have written, and takes no order from the network.
+// A temporary interval from a file that root writes on the node. Trusts no file that anybody else could have written,
+// and takes no order from the network.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs';
 import { formatDuration, parseDuration } from '../common/durations.js';
@@ -11,7 +11,7 @@ export interface PaceOptions {
   paceMax: number;
 }
 
-/** Who hears what became of a file. */
+/** Who is told the result for a file. */
 interface Told {
   info(line: string): void;
   warn(line: string): void;
@@ -20,18 +20,18 @@ interface Told {
 const MOST_BYTES = 4096;
 const LEAST_FOR_MS = 1000;
 const MOST_FOR_MS = 31 * 24 * 3_600_000;
-/** Neither a link nor a FIFO that was put there meanwhile. */
+/** Refuses to follow a link, or to open a FIFO, that was put there meanwhile. */
 const MODE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 type Stat = ReturnType<typeof statOf>;
 
 const statOf = (fd: number) => fstatSync(fd, { bigint: true });
-/** What tells one state of the file from another. */
+/** What identifies a state of the file. */
 const signOf = ({ dev, ino, size, mtimeNs, ctimeNs }: Stat) => `${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 
 const MALFORMED = "does not read as 'interval TIME for TIME'";
 
-/** What the text says, in ms. Throws an InputError. */
+/** The contents of the text, in ms. Throws an InputError. */
 export function parsePace(text: string): { intervalMs: number; forMs: number } {
   const lines = text.split('\n').filter(line => !line.startsWith('#') && /[^ \t]/.test(line));
   const [, interval, time] = /^[ \t]*interval[ \t]+(\S+)[ \t]+for[ \t]+(\S+)[ \t]*$/.exec(lines[0] ?? '') ?? [];
@@ -45,11 +45,11 @@ export function parsePace(text: string): { intervalMs: number; forMs: number } {
   throw new InputError(MALFORMED);
 }
 
-/** The file as it is looked at before each report. */
+/** The file, which is checked before each report. */
 export class PaceFile {
   readonly #told: Told;
   #options: PaceOptions;
-  /** Of the file as it was when it was read last; empty: there was none. */
+  /** The state of the file when it was read last; empty: there was none. */
   #sign = '';
   #held: { intervalMs: number; untilBootNs: bigint } | undefined;
 
@@ -58,14 +58,14 @@ export class PaceFile {
     this.#told = told;
   }
 
-  /** Takes other options; a file that is judged by others than before is read again. */
+  /** Takes other options; if they change how the file is judged, it is read again. */
   change(options: PaceOptions): void {
     const { paceFile, paceMin, paceMax } = this.#options;
     if (options.paceFile !== paceFile || options.paceMin !== paceMin || options.paceMax !== paceMax) this.#sign = '?';
     this.#options = options;
   }
 
-  /** The interval that holds now, where the node's own is `ownMs`. */
+  /** The interval in force if the node's own is `ownMs`. */
   look(now: { realNs: bigint; bootNs: bigint }, ownMs: number): number {
     const before = this.#held;
     const { paceFile } = this.#options;
@@ -82,7 +82,7 @@ export class PaceFile {
     try {
       stat = lstatSync(file, { bigint: true, throwIfNoEntry: false });
     } catch {
-      // A folder on the way that we may not look into: for us there is no file.
+      // We may not look into a folder of the path: for us there is no file.
     }
     const sign = stat === undefined ? '' : signOf(stat);
     if (sign === this.#sign) return;
@@ -92,7 +92,8 @@ export class PaceFile {
     const shown = oneLine(file);
     try {
       const { intervalMs, forMs, mtimeNs } = this.#read(file, stat);
-      // From when it was written on, so that a sender that is started meanwhile goes on with it; wall clocks may be off.
+      // The time counts from when the file was written, so that a sender that is started meanwhile continues it; wall
+      // clocks may be off.
       const restMs = Math.min(forMs, Math.max(0, forMs - Number((now.realNs - mtimeNs) / 1_000_000n)));
       if (restMs === 0) return;
       this.#held = { intervalMs, untilBootNs: now.bootNs + BigInt(restMs) * 1_000_000n };
@@ -100,21 +101,21 @@ export class PaceFile {
       this.#told.info(`pace: reports every ${times[0]} for ${times[1]} (${shown})`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      // Gone since it was looked at: the next look finds that.
+      // It was removed since the check: the next check finds that.
       if (code === 'ENOENT') return;
       const why = error instanceof InputError ? message : `cannot be read: ${code ?? message}`;
       this.#told.warn(`pace: ${shown} ${why}; ignored`);
     }
   }
 
-  /** What the file says, and when it was written. Throws an InputError for one that is not trusted. */
+  /** The contents of the file, and when it was written. Throws an InputError for a file that is not trusted. */
   #read(file: string, seen: Stat): { intervalMs: number; forMs: number; mtimeNs: bigint } {
     if (seen.isSymbolicLink()) throw new InputError('is a link');
     if (!seen.isFile()) throw new InputError('is not a regular file');
     const fd = openSync(file, MODE);
     try {
       const stat = statOf(fd);
-      // Another one may have taken its place since.
+      // Another file may have replaced it since.
       this.#sign = signOf(stat);
       if (!stat.isFile()) throw new InputError('is not a regular file');
       if (stat.uid !== 0n && stat.uid !== BigInt(process.geteuid?.() ?? 0))

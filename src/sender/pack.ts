@@ -1,4 +1,5 @@
-// Makes one report: the header, the sender's own readings, and what the collector brings. Sends nothing and keeps no time.
+// Makes one report: the header, the sender's own readings, and the collector's sets. Sends nothing and does not
+// schedule.
 
 import type { Key } from '../common/keys.js';
 import { encode, REPORT_BYTES } from '../layout/codec.js';
@@ -7,7 +8,7 @@ import { bits, constants, enums } from '../layout/layout.gen.js';
 import { sign } from '../layout/tag.js';
 import type { World } from './world.js';
 
-/** What stays the same from one report of a run to the next. */
+/** What is the same in all reports of a run. */
 export interface Identity {
   name: string;
   cluster: string | undefined;
@@ -17,7 +18,7 @@ export interface Identity {
   bootId: bigint;
   /** CLOCK_BOOTTIME when this sender started, ns. */
   startBootNs: bigint;
-  /** Signs each report; undefined: they have no tag. */
+  /** Signs each report; undefined: reports are not signed. */
   key?: Key | undefined;
 }
 
@@ -28,16 +29,19 @@ export interface Tick {
   bootNs: bigint;
   /** How late the timer fired, us. */
   lateUs: number;
-  /** More than half of the time between two ticks, which is not what the report says while a longer interval is announced. */
+  /**
+   * Whether that was more than half of the time between two ticks. While a longer interval is announced, that is not
+   * the interval in the report.
+   */
   late: boolean;
   /** Ticks without a report since the sender started. */
   missed: number;
   goodbye: boolean;
-  /** At least one tick just before this one brought no report. */
+  /** Whether at least one tick just before this one had no report. */
   skipped: boolean;
 }
 
-/** What fills the sets of a report; see Collector. */
+/** Fills the sets of a report; see Collector. */
 export interface Source {
   collect(view: DataView, nowNs: bigint): void;
 }
@@ -73,12 +77,12 @@ function formOf(identity: Identity): Uint8Array {
   return form;
 }
 
-/** One report, in a buffer of its own. */
+/** One report, in its own buffer. */
 export function pack(identity: Identity, tick: Tick, source: Source, world: World): Uint8Array {
   const report = formOf(identity).slice();
   const view = new DataView(report.buffer);
   encode('report', view, 0, {
-    // The width of the wire: it counts modulo 2^32 for a sender that runs forever.
+    // The field's width: it counts modulo 2^32, because a sender can run forever.
     seq: tick.seq % 2 ** 32,
     t_real_ns: tick.realNs,
     t_boot_ns: tick.bootNs,

@@ -1,5 +1,5 @@
-// Reads a file that gives what no tree of files holds (clocks, start, number, lateness, the machine), so that a report
-// can be repeated to the byte. For tests and for comparing senders; of this machine it asks only files in given trees.
+// Reads a file with what no tree of files contains (clocks, start, number, lateness, the machine), so that a report can
+// be repeated exactly. For tests and for comparing senders; reads only files in the given trees.
 
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,12 +10,12 @@ import { archOf } from './collect/system.js';
 import type { SlowWorld } from './slow/source.js';
 import { here, type World } from './world.js';
 
-/** A run of the sender that never was. */
+/** A pretended run of the sender. */
 export interface Pretence {
   world: World;
-  /** What the slow sources see over some trees. */
+  /** What the slow sources read from some trees. */
   slowWorld(places: Pick<SlowWorld, 'proc' | 'sys' | 'scratch'>): SlowWorld;
-  /** When the last slow round was closed, CLOCK_BOOTTIME, ns. */
+  /** When the last slow round ended, CLOCK_BOOTTIME, ns. */
   slowBootNs: bigint;
   startBootNs: bigint;
   /** CLOCK_BOOTTIME of the tick before, ns. */
@@ -27,7 +27,7 @@ export interface Pretence {
   agentVersion: number;
 }
 
-// Loading these takes longer than the rest of a report, and only tests pretend.
+// Loading these takes longer than everything else in a report, and only tests need them.
 const require = createRequire(import.meta.url);
 
 function schema() {
@@ -88,7 +88,7 @@ function schema() {
   });
 }
 
-/** A folder in which there is nothing. */
+/** An empty folder. */
 const NOWHERE = '/dev/null';
 
 type Given = ReturnType<ReturnType<typeof schema>['parse']>;
@@ -123,7 +123,9 @@ function slowWorld(given: Given, folder: string, places: Pick<SlowWorld, 'proc' 
   };
 }
 
-/** What the file says; docs/pretend.md lists its keys. Throws an InputError in one line that begins with the file. */
+/**
+ * The contents of the file; docs/pretend.md lists its keys. Throws an InputError in one line that begins with the file.
+ */
 export function readPretence(file: string): Pretence {
   const { parse } = require('smol-toml') as typeof import('smol-toml');
   let table: unknown;

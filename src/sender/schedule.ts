@@ -1,9 +1,9 @@
-// When to report: points of a grid over the clock, shifted by the node's name so that a cluster's reports are spread
-// over the interval. Pure.
+// When to report: points of a grid over the clock, shifted by the node's name so that the reports of a cluster are
+// spread over the interval. Pure.
 
 import { createHash } from 'node:crypto';
 
-/** Where in the interval a node reports, ns: a hash of its name, so that it is the same after every restart. */
+/** The shift of a node within the interval, ns: a hash of its name, so that it is the same after every restart. */
 export function phase(name: string, intervalNs: bigint): bigint {
   return createHash('sha256').update(name).digest().readBigUInt64LE(0) % intervalNs;
 }

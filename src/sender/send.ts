@@ -1,5 +1,5 @@
-// Sends a report to one master, and knows whether it can be reached. Never fails and never keeps the next report
-// waiting: what cannot be sent is counted, told once, and tried again.
+// Sends a report to one master, and notices whether it can be reached. Never fails and never delays the next report:
+// what cannot be sent is counted, logged once, and tried again.
 
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -11,41 +11,43 @@ import { type Address, formatAddress } from '../common/addresses.js';
 import type { Log } from '../common/log.js';
 
 /**
- * The shortest time between two questions for the name of a master that cannot be reached, ms: a resolver that is down is not asked
- * every tick. Addresses that are known are tried again with each report.
+ * The shortest time between two look-ups of the name of a master that cannot be reached, ms, so that a broken resolver
+ * is not asked every tick. Known addresses are tried again with each report.
  */
 const RETRY_MS = 5000;
-/** How long a report waits for a look-up that another one began, ms: nothing that hangs may delay an end for long. */
+/** How long a report waits for a look-up that another one began, ms: nothing that hangs may delay the end for long. */
 const PATIENCE_MS = 1000;
-/** The most reports that wait so. */
+/** How many reports may wait so. */
 const MOST_WAITING = 10;
-/** How long the address of a name that works is used without a new look-up, ms: over UDP nobody tells that a master has moved. */
+/**
+ * For how long a working address is used without a new look-up, ms: over UDP nobody reports that a master has moved.
+ */
 const BELIEVE_MS = 60_000;
 
 /**
- * How long nobody may have refused a report before a master that did takes them again, ms: a machine tells a peer once a second at
- * most that nobody listens, and one that has many of them more seldom.
+ * For how long no report may have been refused before a master that refused one counts as reachable again, ms: a
+ * machine sends such a refusal to a peer at most once a second, and less often if it has many peers.
  */
 const REFUSAL_MS = 10_000;
 
-/** How multicasts leave this machine. */
+/** How multicast datagrams leave this machine. */
 export interface Multicast {
   /** The interface by name; undefined: the routing table decides. */
   interface: string | undefined;
-  /** Routers that they may pass, plus one. */
+  /** The multicast TTL. */
   ttl: number;
 }
 
-/** A connected socket, and where it leads. Only a connected one learns that nobody listens at the other end. */
+/** A connected socket and its destination. Only a connected socket learns that nobody listens at the other end. */
 interface Connection {
   address: string;
   socket: SocketAsPromised;
-  /** What was heard of the report before, which the kernel had taken. */
+  /** What was learnt about the last report, which the kernel had taken. */
   error?: Error | undefined;
 }
 
 export class Destination {
-  /** Reports that could not be sent or that nobody took. */
+  /** Reports that could not be sent, or that nobody received. */
   failed = 0;
   readonly label: string;
   readonly #address: Address;
@@ -53,22 +55,22 @@ export class Destination {
   readonly #multicast: Multicast;
   readonly #log: Log;
   #connection: Connection | undefined;
-  /** Where it is: as it was written, or where its name was when that was last found. */
+  /** Its address: as given, or the last result of the look-up. */
   #known: LookupAddress | undefined;
   #asking: Promise<void> | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #connecting: Promise<void> | undefined;
   #failing = false;
-  /** Whether it was told that its name cannot be looked up now. */
+  /** Whether it was logged that its name cannot be looked up now. */
   #unnamed = false;
   #failedBefore = 0;
   /** When a report was refused last; undefined: the last failure was another one. */
   #refusedAt: number | undefined;
-  /** Reports since then, of which nothing was heard. */
+  /** Reports since then that were not refused. */
   #doubtful = 0;
   #closed = false;
   #waiting = 0;
-  /** Grows when reports that wait are no longer to be sent. */
+  /** Is increased when waiting reports must not be sent any more. */
   #forgotten = 0;
 
   constructor(address: Address, multicast: Multicast, log: Log) {
@@ -81,7 +83,7 @@ export class Destination {
     this.label = formatAddress(address);
   }
 
-  /** Sends; `done` hears whether the kernel has it. */
+  /** Sends; `done` is called with whether the kernel has taken it. */
   send(report: Uint8Array, done: (sent: boolean) => void): void {
     const asking = this.#asking;
     if (this.#isDue()) this.#ask();
@@ -90,20 +92,20 @@ export class Destination {
   }
 
   /**
-   * A report that finds no address waits for the look-up that it began; so do a few that find it under way, but not for long, so
-   * that none pile up. Where there is an address, connecting to it waits for nobody.
+   * A report without an address waits for the look-up that it starts. A few further reports wait for the same one, but
+   * not for long, so that they do not pile up. With an address, connecting waits for nobody.
    */
   async #sendPatiently(report: Uint8Array, done: (sent: boolean) => void, isFirst: boolean): Promise<void> {
     const forgotten = this.#forgotten;
     if (this.#known !== undefined) await this.#connectOnce(this.#known);
     else if (this.#asking !== undefined && isFirst) await this.#asking;
-    // What fails is told of when the look-up has ended.
+    // A failure is logged when the look-up has ended.
     else if (this.#asking !== undefined && this.#waiting < MOST_WAITING) await this.#patiently(this.#asking);
     if (this.#connection === undefined || forgotten !== this.#forgotten) done(this.#fail());
     else this.#deliver(this.#connection, report, done);
   }
 
-  /** Drops reports that wait for a look-up: they would tell of what is no more. */
+  /** Drops reports that wait for a look-up, because they are outdated. */
   forget(): void {
     if (this.#known === undefined) this.#forgotten++;
   }
@@ -122,7 +124,10 @@ export class Destination {
     if (this.#connection !== undefined) await this.#disconnect(this.#connection);
   }
 
-  /** Whether to ask for the name now: for the first time, because the master does not answer, or because that was long ago. */
+  /**
+   * Whether to look up the name now: for the first time, because the master does not answer, or because the last time
+   * was long ago.
+   */
   #isDue(): boolean {
     if (!this.#isName || this.#asking !== undefined) return false;
     const since = performance.now() - this.#askedAt;
@@ -145,11 +150,11 @@ export class Destination {
       return;
     }
     this.#unnamed = false;
-    await this.#connecting; // to where it was
+    await this.#connecting; // To the last known address.
     await this.#connectOnce(this.#known);
   }
 
-  /** One attempt at a time. What is connected stays so when it can be connected to nothing better. */
+  /** One attempt at a time. A connected socket is kept if no better one can be had. */
   #connectOnce(to: LookupAddress): Promise<void> {
     this.#connecting ??= this.#connect(to)
       .catch(error => {
@@ -163,7 +168,7 @@ export class Destination {
 
   async #connect({ address, family }: LookupAddress): Promise<void> {
     if (this.#connection?.address === address) return;
-    // An ES module alone: CommonJS, as which we are bundled, loads it only so.
+    // An ES module only: this bundle is CommonJS, which can load it only in this way.
     const { DgramAsPromised } = await import('dgram-as-promised');
     const socket = DgramAsPromised.createSocket({ type: family === 6 ? 'udp6' : 'udp4' });
     try {
@@ -191,7 +196,7 @@ export class Destination {
     if (this.#closed) await socket.close().catch(() => undefined);
   }
 
-  /** The group's address, with its interface where one is named: IPv6 groups of link scope need it. */
+  /** The group's address, with its interface if one is given: IPv6 groups of link scope need it. */
   #setMulticast(socket: SocketAsPromised, group: string): string {
     const { interface: name, ttl } = this.#multicast;
     const v6 = isIP(group) === 6;
@@ -204,7 +209,7 @@ export class Destination {
   #deliver(connection: Connection, report: Uint8Array, done: (sent: boolean) => void): void {
     const fail = (error: Error) => {
       const { code = '' } = error as NodeJS.ErrnoException;
-      // ECONNREFUSED tells of the report before: this one has not left yet.
+      // ECONNREFUSED is about the last report: this one has not been sent yet.
       this.#refusedAt = code === 'ECONNREFUSED' ? performance.now() : undefined;
       this.#doubtful = 0;
       if (code === 'ECONNREFUSED') transmit(connection.socket, report, () => {});
@@ -233,19 +238,19 @@ export class Destination {
     return false;
   }
 
-  /** Tells of the first of a row of failures. */
+  /** Logs the first of consecutive failures. */
   #tell(why: string): void {
     if (!this.#failing) this.#log.warn(`${this.label} ${why}; reports to it are lost until it answers`);
     this.#failing = true;
   }
 
-  /** Tells once that its name is not found, where there is another way. */
+  /** Logs once that its name cannot be resolved, if there is another destination. */
   #tellUnnamed({ address }: { address: string }): void {
     if (!this.#unnamed) this.#log.warn(`${this.label} cannot be looked up now; keeps sending to ${address}`);
     this.#unnamed = true;
   }
 
-  /** Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+  /** Whether a report that the kernel has sent was received, as far as that can be known. */
   #success(): boolean {
     if (!this.#failing) {
       this.#failedBefore = this.failed;
@@ -264,7 +269,7 @@ export class Destination {
   }
 }
 
-/** A queue on the way is full: the socket is as good as before. */
+/** A queue on the way is full; the socket is still good. */
 const IS_FULL = new Set(['EAGAIN', 'ENOBUFS']);
 
 /** 224.0.0.0/4 and ff00::/8. */
@@ -272,19 +277,19 @@ function isMulticast(address: string): boolean {
   return isIP(address) === 6 ? /^ff/i.test(address) : (Number(address.split('.')[0]) & 0xf0) === 0xe0;
 }
 
-/** The IPv4 address by which the kernel knows an interface in this call. */
+/** The IPv4 address that identifies an interface in this system call. */
 function interfaceAddress(name: string): string {
   const address = networkInterfaces()[name]?.find(({ family }) => family === 'IPv4')?.address;
   if (address === undefined) throw new Error(`there is no interface ${name} with an IPv4 address`);
   return address;
 }
 
-/** Without a promise, which would cost as much again as the sending: this is done each second. */
+/** Without a promise, which would cost as much as the sending itself, every second. */
 function transmit({ socket }: SocketAsPromised, report: Uint8Array, done: (error: Error | null) => void): void {
   try {
     socket.send(report, 0, report.length, done);
   } catch (error) {
-    done(error as Error); // closed meanwhile
+    done(error as Error); // It was closed meanwhile.
   }
 }
 

@@ -3,7 +3,7 @@
 import { type Key, readKeys } from '../common/keys.js';
 import { InputError, oneLine } from '../common/text.js';
 
-/** The key with which a node of this name signs; throws an InputError when it is another node's. */
+/** The key with which a node of this name signs; throws an InputError if it belongs to another node. */
 export function readSigningKey(path: string, name: string): Key {
   const [key] = readKeys(path) as [Key];
   if (key.node !== undefined && key.node !== name)

@@ -1,5 +1,5 @@
-// What a report needs of the machine that no tree of files holds: clocks, what the sender itself used, the machine's
-// kind. Everything that differs between two runs on the same trees comes from here, so that a report can be repeated.
+// What a report needs from the machine and no tree of files contains: clocks, the sender's own usage, the type of the
+// machine. All differences between two runs on the same trees come from here, so that a report can be repeated.
 
 import { adjtimex, CLOCK, type ClockState, clocks } from '../native/index.js';
 import { readMachine } from './collect/system.js';
@@ -7,13 +7,13 @@ import { readMachine } from './collect/system.js';
 export interface World {
   /** CLOCK_REALTIME and CLOCK_BOOTTIME, taken together, ns. */
   clocks(): { realNs: bigint; bootNs: bigint };
-  /** Undefined where the kernel does not tell. */
+  /** Undefined if the kernel does not report it. */
   adjtimex(): ClockState | undefined;
-  /** CPU time of this process since it started, ms. */
+  /** CPU time of this process since its start, ms. */
   cpuMs(): number;
   /** How long some work takes, us. */
   time(work: () => void): number;
-  /** Does something after so many ms; gives what keeps it from being done. */
+  /** Calls a function after so many ms; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void;
   /** `arch` of the contract, and the page size in KiB. */
   machine(): { arch: number; page_kib: number | undefined };

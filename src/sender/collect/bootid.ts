@@ -1,4 +1,4 @@
-// /proc/sys/kernel/random/boot_id: what tells one boot of the node from the next. Refuses anything but a UUID.
+// /proc/sys/kernel/random/boot_id: distinguishes one boot of the node from the next. Accepts only a UUID.
 
 import { readOnce } from '../kernelfile.js';
 
@@ -8,7 +8,7 @@ export function parseBootId(text: string): bigint | undefined {
   return BigInt(`0x${text.replaceAll('-', '').slice(0, 16)}`);
 }
 
-/** The boot id of the kernel whose /proc is at `proc`; undefined when it cannot be read. */
+/** The boot id of the kernel whose /proc is at `proc`; undefined if it cannot be read. */
 export function bootId(proc: string): bigint | undefined {
   const text = readOnce(`${proc}/sys/kernel/random/boot_id`);
   return text === undefined ? undefined : parseBootId(text);

@@ -1,10 +1,12 @@
-// CPU groups: the packages of a node, each with its shares and its busiest CPU. Pure: topology and /proc/stat come from
-// the caller. Refuses to report single CPUs.
+// CPU groups: the packages of a node, each with its shares and its busiest CPU. Pure: the caller passes topology and
+// /proc/stat. Does not report single CPUs.
 
 import { MOST_GROUPS } from './cpus.js';
 import { Cursor } from './kerneltext.js';
 
-/** CPU times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts. */
+/**
+ * The times of one CPU since boot, in the kernel's ticks: all, idle and waiting, user and nice, system and interrupts.
+ */
 export interface CpuTimes {
   total: number;
   idle: number;
@@ -13,11 +15,11 @@ export interface CpuTimes {
   system: number;
 }
 
-/** The lines of single CPUs in /proc/stat, by CPU; undefined when one of them is not understood. */
+/** The lines of single CPUs in /proc/stat, by CPU; undefined if one of them is invalid. */
 export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
   const out = new Map<number, CpuTimes>();
   const line = new Cursor(text);
-  // They come first, and the line of interrupts is long.
+  // They are at the beginning, and the line of interrupts is long.
   while (text.startsWith('cpu', line.at)) {
     const end = text.indexOf('\n', line.at);
     if (end === -1) break;
@@ -32,7 +34,7 @@ export function parseCpuTimes(text: string): Map<number, CpuTimes> | undefined {
   return out.size > 0 ? out : undefined;
 }
 
-/** Numbers to the end of the line, one blank before each; there may be more than those that we know. */
+/** The numbers up to the end of the line, with one blank before each; there may be more than we know. */
 function parseTimes(line: Cursor): CpuTimes | undefined {
   const ticks: number[] = [];
   while (line.eat(' ')) {
@@ -51,7 +53,7 @@ function parseTimes(line: Cursor): CpuTimes | undefined {
   };
 }
 
-/** Whether two ticks have lines of the same CPUs; also when neither has any that are understood. */
+/** Whether two ticks have lines of the same CPUs; also if neither has any valid ones. */
 export function sameCpus(before: Map<number, CpuTimes> | undefined, now: Map<number, CpuTimes> | undefined): boolean {
   if (before === undefined || now === undefined) return before === now;
   if (before.size !== now.size) return false;
@@ -59,7 +61,7 @@ export function sameCpus(before: Map<number, CpuTimes> | undefined, now: Map<num
   return true;
 }
 
-/** Online CPUs by package, in the order of the packages; the fifth package and later are added to the fourth. */
+/** Online CPUs by package, in the order of the packages; the fifth and later packages are added to the fourth. */
 export function groupsOf(packageOf: ReadonlyMap<number, number>): number[][] {
   const packages = [...new Set(packageOf.values())].sort((a, b) => a - b);
   const place = new Map(packages.map((id, i) => [id, Math.min(i, MOST_GROUPS - 1)]));
@@ -76,7 +78,9 @@ export interface GroupShare {
   busiest_pm: number;
 }
 
-/** Growth of a CPU's times. The kernel lets idle and iowait go back a little; a negative difference is not a time. */
+/**
+ * The growth of a CPU's times. The kernel lets idle and iowait decrease a little; a negative difference counts as 0.
+ */
 function growth(before: CpuTimes, now: CpuTimes): CpuTimes & { busy: number } {
   const grown = (key: keyof CpuTimes) => Math.max(0, now[key] - before[key]);
   const [idle, iowait] = [grown('idle'), grown('iowait')];
@@ -88,8 +92,8 @@ const thousandths = (part: number, whole: number) =>
   whole > 0 ? Math.min(1000, Math.floor((part * 1000) / whole)) : 0;
 
 /**
- * Shares of each group between two ticks, in thousandths, rounded down. A CPU that came or went between them does not
- * count; undefined when no time passed for any.
+ * Shares of each group between two ticks, in thousandths, rounded down. A CPU that was added or removed in between does
+ * not count; undefined if no time passed for any CPU.
  */
 export function groupShares(
   before: ReadonlyMap<number, CpuTimes>,

@@ -1,15 +1,15 @@
-// /sys/devices/system/cpu and node: how many CPUs, how they are arranged. Refuses to walk over the CPUs each second.
+// /sys/devices/system/cpu and node: the number of CPUs and their topology. Does not visit the CPUs each second.
 
 import { readOnce } from '../kernelfile.js';
 
-/** No kernel has more CPUs; a list beyond that is garbage, and would cost time. */
+/** No kernel has more CPUs; a longer list is invalid, and would cost time. */
 const MOST_CPUS = 1 << 16;
-/** Entries of `group` in a report. */
+/** The number of entries `group` in a report. */
 export const MOST_GROUPS = 4;
 
-/** The numbers in a list like `0-3,5`, which must grow; undefined when it is empty or anything else. */
+/** The numbers in a list like `0-3,5`, which must be ascending; undefined if it is empty or invalid. */
 export function parseCpuList(text: string): number[] | undefined {
-  // Five digits and a comma each.
+  // Five digits and a comma for each.
   if (text.length > 6 * MOST_CPUS) return undefined;
   const out: number[] = [];
   let next = 0;
@@ -32,15 +32,15 @@ export function parsePackageId(text: string): number | undefined {
 
 export interface Topology {
   packages: number;
-  /** Entries of `group` in use. */
+  /** The number of used entries of `group`. */
   groups: number;
   threads_per_core: number;
   numa_nodes: number;
 }
 
 /**
- * Asks every CPU of `online` for its package and its siblings. Both are required of each; a kernel without NUMA has no
- * /sys/devices/system/node, and is one node.
+ * Reads the package and the siblings of every CPU of `online`. Each CPU must have both. A kernel without NUMA has no
+ * /sys/devices/system/node, and counts as one node.
  */
 export function readTopology(
   sys: string,

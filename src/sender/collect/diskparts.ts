@@ -1,11 +1,14 @@
-// /sys/block: which block devices are whole disks. Refuses partitions, what lies upon other disks or in memory, drives
-// whose medium can be taken out, and flash that holds firmware: these would count twice or for nothing.
+// /sys/block: which block devices are whole disks. Leaves out partitions, devices on top of other disks or in memory,
+// drives with removable media, and flash with firmware: these would count twice or for nothing.
 
 import { readdirSync } from 'node:fs';
 import { readOnce } from '../kernelfile.js';
 import { u64 } from './kerneltext.js';
 
-/** In memory, upon other disks, optical and floppy (which have a size without a medium), flash with firmware. */
+/**
+ * Devices in memory, on top of other disks, optical and floppy drives (which have a size without a medium), flash with
+ * firmware.
+ */
 const NO_DISK = /^(?:(?:loop|ram|zram|md|bcache|drbd|sr|fd|mtdblock)\d|dm-|mmcblk\d+(?:boot|rpmb))/;
 
 /** Used only when /sys/block cannot be read: the names that kernels give to whole disks. */

@@ -1,5 +1,5 @@
-// /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any
-// line that it does not understand: a sum over the rest would be wrong.
+// /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Refuses a text with
+// any invalid line: the sum of the rest would be wrong.
 
 import { add, type Count, Cursor, thousandths, times } from './kerneltext.js';
 
@@ -35,7 +35,7 @@ function parseLine(line: Cursor): Disk | undefined {
   return { name, reads, sectorsRead, writes, sectorsWritten, inflight, busyMs, weightedMs };
 }
 
-/** All block devices, partitions too. An empty text is a node without any, and no failure. */
+/** All block devices, with partitions. An empty text is a node without any, and not an error. */
 export function parseDiskstats(text: string): Disk[] | undefined {
   if (text !== '' && !text.endsWith('\n')) return undefined;
   const out: Disk[] = [];
@@ -50,7 +50,7 @@ export function parseDiskstats(text: string): Disk[] | undefined {
   return out;
 }
 
-/** The kernel counts sectors of 512 bytes, whatever those of the disk are. */
+/** The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 const SECTOR = 512;
 
 /** The fields of the set `disk` over the given disks. */
@@ -69,8 +69,8 @@ export function sumDisks(disks: readonly Disk[]) {
 }
 
 /**
- * The share of `elapsedNs` in which the busiest disk was busy, in thousandths, rounded down; undefined when no time
- * passed or no disk was there at both ticks.
+ * The share of `elapsedNs` in which the busiest disk was busy, in thousandths, rounded down; undefined if no time
+ * passed, or if no disk existed at both ticks.
  */
 export function busiestDisk(
   before: readonly Disk[],
@@ -89,7 +89,7 @@ export function busiestDisk(
 
 const NS_PER_MS = 1_000_000n;
 
-/** The kernel shows this time modulo 2^32 ms. What grew by half of that or more began anew, under an old name. */
+/** The kernel shows this time modulo 2^32 ms. If it grew by half of that or more, another disk has the old name. */
 function grown(from: number, to: number): number {
   const by = to >= from ? to - from : to - from + 2 ** 32;
   return by >= 0 && by < 2 ** 31 ? by : 0;

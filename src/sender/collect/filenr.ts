@@ -1,8 +1,8 @@
-// /proc/sys/fs/file-nr: open files of the whole node. Refuses the limit behind them.
+// /proc/sys/fs/file-nr: open files of the whole node. Ignores the limit.
 
 import { type Count, less, u64 } from './kerneltext.js';
 
-/** Allocated less unused; 0 when a race makes that negative. All three numbers are required. */
+/** Allocated minus unused; 0 if a race makes that negative. All three numbers are required. */
 export function parseFileNr(text: string): { files_open: Count } | undefined {
   const match = /^(\d{1,20})\t(\d{1,20})\t\d{1,20}\n$/.exec(text);
   const allocated = u64(match?.[1]);

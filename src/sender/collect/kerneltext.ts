@@ -1,5 +1,5 @@
-// Finds lines and numbers in the text of kernel files, in linear time. Never throws; what is no unsigned 64-bit
-// decimal number, or was cut before its end, is undefined.
+// Finds lines and numbers in the text of kernel files, in linear time. Never throws; anything that is not an unsigned
+// 64-bit decimal number, or is cut before its end, is undefined.
 
 /** A 64-bit number: a bigint only beyond 2^53, which bytes on a fast link reach within days. */
 export type Count = number | bigint;
@@ -14,44 +14,44 @@ const ZERO = 48;
 const NINE = 57;
 const BLANK = 32;
 const LINE_END = 10;
-/** With so many digits a number is exact. */
+/** A number with so many digits is exact. */
 const EXACT_DIGITS = 15;
-/** With so many it may still be a 64-bit number. */
+/** A number with so many digits may still fit into 64 bits. */
 const MOST_DIGITS = 20;
 
-/** Not so NaN, which stands behind every text. */
+/** A comparison with NaN, which follows every text, is false. */
 const isDigit = (code: number) => code >= ZERO && code <= NINE;
 
 /**
- * Goes through a text from left to right. What is not there as it should be is undefined or false, and the cursor then
- * stands anywhere: the text is refused. It works on single characters, for a report is made once a second by a program
- * that the processor has forgotten in between, and this way little has to be fetched again.
+ * Reads a text from left to right. If something unexpected follows, the result is undefined or false and the position
+ * is arbitrary: the text is refused. It works on single characters, because a report is made once a second by a program
+ * that is no longer in the processor's caches, and so little has to be loaded again.
  */
 export class Cursor {
   at = 0;
 
   constructor(readonly text: string) {}
 
-  /** Goes behind `key` on the first line that begins with it. */
+  /** Moves after `key` on the first line that begins with it. */
   line(key: string): boolean {
     const start = lineStart(this.text, key);
     this.at = start + key.length;
     return start !== -1;
   }
 
-  /** Whether the line that the cursor stands on was not cut. */
+  /** Whether the present line is complete. */
   get isWhole(): boolean {
     return this.text.indexOf('\n', this.at) !== -1;
   }
 
-  /** Past this text, which must stand here. */
+  /** Skips this text, which must follow. */
   eat(text: string): boolean {
     if (!this.text.startsWith(text, this.at)) return false;
     this.at += text.length;
     return true;
   }
 
-  /** The number that stands here, of at most so many digits. */
+  /** The next number, with at most so many digits. */
   digits(most = MOST_DIGITS): Count | undefined {
     const { text } = this;
     const from = this.at;
@@ -65,7 +65,7 @@ export class Cursor {
     return exact <= U64_MOST ? narrow(exact) : undefined;
   }
 
-  /** Past digits, whatever number they are. */
+  /** Skips digits, whatever number they are. */
   eatDigits(most = MOST_DIGITS): boolean {
     const from = this.at;
     while (isDigit(this.text.charCodeAt(this.at))) this.at++;
@@ -85,14 +85,14 @@ export class Cursor {
     while (this.text.charCodeAt(this.at) === BLANK) this.at++;
   }
 
-  /** Past blanks and a word, which must be a number. */
+  /** Skips blanks and a word, which must be a number. */
   count(): Count | undefined {
     this.blanks();
     const value = this.digits();
     return this.isBetweenWords() ? value : undefined;
   }
 
-  /** Past blanks and a word, whatever it is; empty when the line has none left. */
+  /** Skips blanks and a word; returns the word, which is empty at the end of the line. */
   word(): string {
     const { text } = this;
     this.blanks();
@@ -111,7 +111,7 @@ export class Cursor {
   }
 }
 
-/** The number that a token is, in decimal digits alone. */
+/** The number of a token, in decimal digits only. */
 export function u64(token: string | undefined): Count | undefined {
   if (token === undefined) return undefined;
   const cursor = new Cursor(token);
@@ -119,7 +119,7 @@ export function u64(token: string | undefined): Count | undefined {
   return cursor.at === token.length ? value : undefined;
 }
 
-/** The number that is all that follows `key` on the first line that begins with it. */
+/** The number after `key` on the first line that begins with it; nothing else may follow. */
 export function countAfter(text: string, key: string): Count | undefined {
   const cursor = new Cursor(text);
   if (!cursor.line(key)) return undefined;
@@ -148,15 +148,15 @@ export function over(a: Count, b: number): Count {
   return typeof a === 'number' ? Math.floor(a / b) : narrow(a / BigInt(b));
 }
 
-/** A counter that the report counts modulo 2^32. */
+/** A counter modulo 2^32, as in the report. */
 export function modulo32(value: Count): number {
   return typeof value === 'number' ? value % 2 ** 32 : Number(BigInt.asUintN(32, value));
 }
 
-/** Below this a quotient of whole numbers, of which it is the divisor, is rounded down as it should be. */
+/** Below this limit, a quotient of whole numbers is rounded down correctly. */
 const MOST_DIVISOR = 2 ** 40;
 
-/** A part of a whole in thousandths, rounded down: 1000 at most, whatever the part. */
+/** A part of a whole in thousandths, rounded down, at most 1000. */
 export function thousandths(part: Count, whole: Count): number {
   if (part >= whole) return 1000;
   if (typeof part === 'number' && typeof whole === 'number' && whole < MOST_DIVISOR)
@@ -164,14 +164,14 @@ export function thousandths(part: Count, whole: Count): number {
   return Number((BigInt(part) * 1000n) / BigInt(whole));
 }
 
-/** Where the first line that begins with `key` begins; -1 when there is none. */
+/** The beginning of the first line that begins with `key`; -1 if there is none. */
 export function lineStart(text: string, key: string): number {
   let at = text.indexOf(key);
   while (at > 0 && text.charCodeAt(at - 1) !== LINE_END) at = text.indexOf(key, at + 1);
   return at;
 }
 
-/** What follows `key` on the first line that begins with it; undefined when there is none or it was cut. */
+/** The text after `key` on the first line that begins with it; undefined if there is none or it was cut. */
 export function lineAfter(text: string, key: string): string | undefined {
   const start = lineStart(text, key);
   if (start === -1) return undefined;
@@ -179,7 +179,7 @@ export function lineAfter(text: string, key: string): string | undefined {
   return end === -1 ? undefined : text.slice(start + key.length, end);
 }
 
-/** The lines of a text; what follows the last line end is none. */
+/** The lines of a text; the part after the last line end does not count. */
 export function* lines(text: string): Generator<string> {
   for (let start = 0; ; ) {
     const end = text.indexOf('\n', start);
@@ -189,7 +189,7 @@ export function* lines(text: string): Generator<string> {
   }
 }
 
-/** Whether two lists of things name the same things in the same order. */
+/** Whether two lists have the same names in the same order. */
 export function sameNames(a: readonly { name: string }[], b: readonly string[]): boolean {
   return a.length === b.length && a.every(({ name }, i) => name === b[i]);
 }

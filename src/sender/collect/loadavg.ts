@@ -1,4 +1,4 @@
-// /proc/loadavg: the load averages, and how many threads exist. Refuses everything but the kernel's own form.
+// /proc/loadavg: the load averages, and the number of threads. Accepts only the kernel's own form.
 
 import { type Count, Cursor } from './kerneltext.js';
 
@@ -9,16 +9,16 @@ export interface Loadavg {
   threads: Count;
 }
 
-/** Loads in hundredths. Nothing is optional; the number running and the newest pid, nobody wants. */
+/** Loads in hundredths. Everything is required; the number of running threads and the newest pid are ignored. */
 export function parseLoadavg(text: string): Loadavg | undefined {
   const at = new Cursor(text);
   const load1_c = at.hundredths();
   const load5_c = at.eat(' ') ? at.hundredths() : undefined;
   const load15_c = at.eat(' ') ? at.hundredths() : undefined;
-  if (!at.eat(' ') || !at.eatDigits()) return undefined; // those that run
+  if (!at.eat(' ') || !at.eatDigits()) return undefined; // The running threads.
   const threads = at.eat('/') ? at.digits() : undefined;
   if (!at.eat(' ')) return undefined;
-  at.eat('-'); // the newest pid as another namespace sees it
+  at.eat('-'); // The newest pid, as another namespace sees it.
   if (!at.eatDigits() || !at.isAtLineEnd() || at.at + 1 !== text.length) return undefined;
   if (load1_c === undefined || load5_c === undefined || load15_c === undefined || threads === undefined)
     return undefined;

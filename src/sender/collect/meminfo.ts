@@ -1,4 +1,4 @@
-// /proc/meminfo: memory in MiB, rounded down. Refuses a text that lacks a line which every kernel since 3.14 has.
+// /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has.
 
 import { add, type Count, Cursor, lineStart, over, times } from './kerneltext.js';
 
@@ -39,9 +39,9 @@ function kib(text: string, key: string): Count | undefined {
   return number(text, key, ' kB\n');
 }
 
-/** Memory in MiB, `mem_corrupted_kib` in KiB; undefined when a required line is missing. */
+/** Memory in MiB, `mem_corrupted_kib` in KiB; undefined if a required line is missing. */
 export function parseMeminfo(text: string): Meminfo | undefined {
-  // A last line without its end was cut, and must not pass for one that this kernel does not have.
+  // A last line without its end was cut, and must not look like a line that this kernel does not have.
   if (!text.endsWith('\n')) return undefined;
   const out: Partial<Meminfo> = {};
   for (const [field, key] of REQUIRED) {

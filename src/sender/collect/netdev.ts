@@ -1,5 +1,5 @@
-// /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any line that
-// it does not understand: a sum over the rest would be wrong.
+// /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any invalid
+// line: the sum of the rest would be wrong.
 
 import { add, type Count, Cursor, modulo32 } from './kerneltext.js';
 import type { Link, Links } from './netlinks.js';
@@ -21,14 +21,14 @@ export interface NetEntry extends Interface {
   state: number;
 }
 
-/** What the kernel calls a name; a path must not be made of anything else. */
+/** A valid interface name of the kernel; no other text may become part of a path. */
 function isName(name: string): boolean {
   return /^[^\s/:]{1,15}$/.test(name) && name !== '.' && name !== '..';
 }
 
-/** The line on which the cursor stands, which ends at `end`. */
+/** The present line, which ends at `end`. */
 function parseLine(line: Cursor, end: number): Interface | undefined {
-  // No blank need follow the colon; the name cannot hold one.
+  // A blank need not follow the colon; the name cannot contain one.
   const colon = line.text.indexOf(':', line.at);
   if (colon === -1 || colon > end) return undefined;
   const name = line.text.slice(line.at, colon).trim();
@@ -56,7 +56,7 @@ function parseLine(line: Cursor, end: number): Interface | undefined {
   };
 }
 
-/** All interfaces in the kernel's order. The two lines of headings are required; interfaces there may be none. */
+/** All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
 export function parseNetdev(text: string): Interface[] | undefined {
   if (!text.endsWith('\n')) return undefined;
   const out: Interface[] = [];
@@ -73,7 +73,7 @@ export function parseNetdev(text: string): Interface[] | undefined {
   return out;
 }
 
-/** Entries of `net` in the report; what comes behind them is added into `net_rest`. */
+/** The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 const PLACES = 3;
 
 const UNKNOWN: Link = { index: Number.POSITIVE_INFINITY, physical: false, state: 0 };
@@ -92,7 +92,7 @@ export function arrange(
   const linked = interfaces.map(one => ({ one, link: links.get(one.name) ?? UNKNOWN }));
   const physical = linked.filter(({ link }) => link.physical);
   const entries = (physical.length > 0 ? physical : linked.filter(({ one }) => one.name !== 'lo'))
-    // Two unknown indices make NaN, which is to say: as the kernel had them.
+    // Two unknown indices give NaN, which keeps the kernel's order.
     .sort((a, b) => a.link.index - b.link.index || 0)
     .map(({ one, link }): NetEntry => ({ ...one, mbps: mbps.get(one.name) ?? 0, state: link.state }));
 

@@ -1,4 +1,5 @@
-// /proc/pressure/*: how long tasks waited. Refuses to report avg300; kernels without it (before 4.20, or psi=0) have no file.
+// /proc/pressure/*: how long tasks waited. Does not report avg300; kernels without PSI (before 4.20, or psi=0) have no
+// such file.
 
 import { type Count, Cursor } from './kerneltext.js';
 
@@ -22,7 +23,7 @@ function pressure(text: string, who: 'some ' | 'full '): Pressure | undefined {
   return { avg10, avg60, total };
 }
 
-/** `some` alone is required: `full` came to this file with 5.13 and means nothing there. */
+/** Only `some` is required: `full` came to this file with 5.13 and has no meaning there. */
 export function parseCpuPressure(text: string) {
   const some = pressure(text, 'some ');
   return some && { psi_cpu_some10: some.avg10, psi_cpu_some60: some.avg60, psi_cpu_some_us: some.total };
@@ -58,7 +59,7 @@ export function parseIoPressure(text: string) {
   };
 }
 
-/** This file has `full` alone. */
+/** This file has only `full`. */
 export function parseIrqPressure(text: string) {
   const full = pressure(text, 'full ');
   return full && { psi_irq_full10: full.avg10, psi_irq_full_us: full.total };

@@ -1,16 +1,16 @@
-// /proc/net/snmp: TCP segments sent again. Refuses to count columns: a kernel names them in the line above.
+// /proc/net/snmp: retransmitted TCP segments. Finds the column by its name, which the kernel writes in the line above.
 
 import { type Count, Cursor } from './kerneltext.js';
 
 const NAME = 'RetransSegs';
 
-/** Behind the next blank of this line. */
+/** Moves after the next blank of this line. */
 function toNext(at: Cursor): boolean {
   while (!at.isBetweenWords()) if (++at.at > at.text.length) return false;
   return at.eat(' ');
 }
 
-/** Required are two lines `Tcp:`, the first naming RetransSegs. */
+/** Two lines `Tcp:` are required, the first of which must name RetransSegs. */
 export function parseSnmp(text: string): { tcp_retrans: Count } | undefined {
   const at = new Cursor(text);
   if (!at.line('Tcp: ')) return undefined;

@@ -1,8 +1,8 @@
-// /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Refuses lines of single CPUs.
+// /proc/stat: CPU times of all CPUs, and the scheduler's counters. Ignores the lines of single CPUs.
 
 import { add, type Count, Cursor, countAfter, less, thousandths, times } from './kerneltext.js';
 
-/** All of it is required: every kernel since 2.6.11 has it, and a text without it was cut. */
+/** Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
 export interface Stat {
   cpu_user_ms: Count;
   cpu_nice_ms: Count;
@@ -22,7 +22,7 @@ export interface Stat {
 /** The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that Node runs on. */
 const MS_PER_TICK = 10;
 
-/** CPU times in ms; undefined when a line or number is missing. */
+/** CPU times in ms; undefined if a line or number is missing. */
 export function parseStat(text: string): Stat | undefined {
   const line = new Cursor(text);
   if (!line.line('cpu ')) return undefined;
@@ -60,7 +60,7 @@ export function parseStat(text: string): Stat | undefined {
   };
 }
 
-/** The first number of a line, of which the rest may be long. */
+/** The first number of a line whose rest may be long. */
 function firstCount(text: string, key: string): Count | undefined {
   const line = new Cursor(text);
   if (!line.line(key)) return undefined;
@@ -75,9 +75,9 @@ export interface CpuShare {
 
 const BUSY = ['cpu_user_ms', 'cpu_nice_ms', 'cpu_system_ms', 'cpu_irq_ms', 'cpu_softirq_ms', 'cpu_steal_ms'] as const;
 
-/** Shares of the time between two ticks, in thousandths, rounded down; undefined when no time passed. */
+/** Shares of the time between two ticks, in thousandths, rounded down; undefined if no time passed. */
 export function cpuShare(before: Stat, now: Stat): CpuShare | undefined {
-  // The kernel lets iowait (and with it idle) go back a little; a negative difference is not a time.
+  // The kernel lets iowait (and with it idle) decrease a little; a negative difference counts as 0.
   const passed = (key: keyof Stat) => less(now[key], before[key]);
   const busy = BUSY.reduce<Count>((sum, key) => add(sum, passed(key)), 0);
   const iowait = passed('cpu_iowait_ms');

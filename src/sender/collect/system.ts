@@ -1,5 +1,5 @@
-// What does not change while the system runs: kernel release, architecture, page size, virtualisation, highest clock
-// rate. Refuses to be read more than once: /proc/cpuinfo interrupts every CPU of the node.
+// Data that do not change while the system runs: kernel release, architecture, page size, virtualisation, highest clock
+// rate. Read only once: reading /proc/cpuinfo interrupts every CPU of the node.
 
 import { readFileSync } from 'node:fs';
 import { machine } from 'node:os';
@@ -12,14 +12,14 @@ export function parseRelease(text: string): string | undefined {
   return /^(\d[\x21-\x7e]{0,63})\n?$/.exec(text)?.[1];
 }
 
-/** The value of `arch` for what `uname -m` says; 0 for others. */
+/** The value of `arch` for the output of `uname -m`; 0 for others. */
 export function archOf(name: string): number {
   return Math.max(0, (enums.arch as readonly string[]).indexOf(name));
 }
 
-/** What the first CPU of /proc/cpuinfo says, of a text that may be cut anywhere behind it. */
+/** The first CPU's part of /proc/cpuinfo; the text may be cut anywhere after it. */
 export interface Cpuinfo {
-  /** The flag by which an x86 tells that it runs under a hypervisor. */
+  /** The flag of an x86 CPU that runs under a hypervisor. */
   hypervisor: boolean;
   mhz: number | undefined;
 }
@@ -36,7 +36,7 @@ export function parseMaxFreq(text: string): number | undefined {
   return khz === undefined || Number(khz) === 0 ? undefined : Math.floor(Number(khz) / 1000);
 }
 
-/** AT_PAGESZ of the vector of 64-bit pairs that the kernel gives to each program, in KiB. */
+/** AT_PAGESZ in the vector of 64-bit pairs that the kernel passes to each program, in KiB. */
 export function parsePageKib(auxv: Uint8Array): number | undefined {
   const words = new BigUint64Array(auxv.length >> 3);
   new Uint8Array(words.buffer).set(auxv.subarray(0, words.byteLength));
@@ -44,15 +44,18 @@ export function parsePageKib(auxv: Uint8Array): number | undefined {
   return undefined;
 }
 
-/** The first CPU's text has about 2 KiB; the file of 512 CPUs would have a million. */
+/** The first CPU's text has about 2 KiB; the whole file for 512 CPUs would have a million bytes. */
 const CPUINFO_HEAD = 16 << 10;
 
-/** What /proc/cpuinfo says of the first CPU; nothing when it cannot be read, for nothing in it is required. */
+/** What /proc/cpuinfo says about the first CPU; empty if it cannot be read, because nothing in it is required. */
 export function readCpuinfo(proc: string): Cpuinfo {
   return parseCpuinfo(readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD) ?? '');
 }
 
-/** The highest clock rate in MHz: what cpufreq allows any of the CPUs, else what the first ran at when it was asked. */
+/**
+ * The highest clock rate in MHz: the limit that cpufreq has for any CPU, otherwise the first CPU's rate at the time of
+ * reading.
+ */
 export function readCpuMhz(
   sys: string,
   cpus: readonly number[],
@@ -65,8 +68,8 @@ export function readCpuMhz(
 }
 
 /**
- * Architecture and page size in KiB of the machine that we run on, whatever the roots: no tree of files holds them.
- * The page size is undefined where the kernel does not let us see our own vector.
+ * Architecture and page size in KiB of the machine that we run on, whatever the roots are: no tree of files contains
+ * them. The page size is undefined if the kernel does not let us read our own vector.
  */
 export function readMachine(): { arch: number; page_kib: number | undefined } {
   let page: number | undefined;

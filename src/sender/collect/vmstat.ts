@@ -1,4 +1,4 @@
-// /proc/vmstat: major faults, swapping, kills because memory ran out. Refuses the other two hundred lines.
+// /proc/vmstat: major faults, swapping, out-of-memory kills. Ignores the other two hundred lines.
 
 import { type Count, countAfter, modulo32 } from './kerneltext.js';
 

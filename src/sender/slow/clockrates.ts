@@ -1,11 +1,11 @@
-// Clock rates of the CPU groups, from a few CPUs of each: on older kernels each question interrupts the CPU that it is
-// about, and a mean needs no more.
+// Clock rates of the CPU groups, from a few CPUs of each: on older kernels each reading interrupts its CPU, and a mean
+// needs no more of them.
 
 import { type Count, over } from '../collect/kerneltext.js';
 import { makePackages } from './packages.js';
 import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 
-/** CPUs that are asked of each group. */
+/** How many CPUs of each group are read. */
 const MOST_ASKED = 8;
 
 /** At most eight of the CPUs, evenly spread. */
@@ -14,7 +14,7 @@ export function spread(cpus: readonly number[]): number[] {
   return Array.from({ length: MOST_ASKED }, (_, i) => cpus[Math.floor((i * cpus.length) / MOST_ASKED)] as number);
 }
 
-/** MHz, rounded down, of some rates in kHz; 0, which is "not known", for none. */
+/** MHz, rounded down, from some rates in kHz; 0 (unknown) without any. */
 export function meanMhz(khz: readonly Count[]): number {
   if (khz.length === 0) return 0;
   const sum = khz.reduce<bigint>((sum, one) => sum + BigInt(one), 0n);

@@ -1,5 +1,5 @@
-// Whether the sender runs in a container, by what /proc tells every user. Refuses to believe files in the root such as
-// /.dockerenv: images made from containers carry them on to metal.
+// Whether the sender runs in a container, by what /proc shows to every user. Does not trust files in the root like
+// /.dockerenv: images made from containers keep them on metal.
 
 import { readlinkSync } from 'node:fs';
 import { MOST_BYTES } from '../kernelfile.js';
@@ -9,11 +9,11 @@ import { about, Reading, type SlowSource } from './source.js';
 /** The kernel's constant for the first PID namespace, PROC_PID_INIT_INO. */
 const FIRST_NAMESPACE = 'pid:[4026531836]';
 
-/** The names that runtimes give to the cgroups of containers; a service called docker is none. */
+/** The names that runtimes give to the cgroups of containers; a service called docker is not one. */
 const CGROUPS =
   /\/(?:kubepods(?:[.-]|\/|$)|lxc(?:\.payload\.|\/)|(?:docker|libpod|cri-containerd|crio|containerd)[-/][0-9a-f]{64})/m;
 
-/** Where runtimes keep the layers of which they make the root of a container. */
+/** Where runtimes keep the layers of a container's root. */
 const LAYERS = /\/(?:docker|containers|containerd|io\.containerd\.[a-z0-9.-]{1,40}|buildkit)\//;
 
 /** Whether a link like /proc/self/ns/pid names another namespace than the machine's. */
@@ -25,7 +25,7 @@ export function containerCgroup(text: string): boolean {
   return CGROUPS.test(text);
 }
 
-/** Whether the root is made of a container's layers. That a root is an overlay is not enough: diskless nodes have one. */
+/** Whether the root consists of a container's layers. A root on an overlay is not enough: diskless nodes have one. */
 export function containerRoot(text: string): boolean | undefined {
   const mounts = parseMounts(text);
   if (mounts === undefined) return undefined;

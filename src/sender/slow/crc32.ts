@@ -1,4 +1,4 @@
-// CRC-32 as zip and Ethernet have it (node:zlib has one only since 20.15 and 22.2). Protects against nobody.
+// CRC-32 as in zip and Ethernet (node:zlib has one only since 20.15 and 22.2). It does not protect against attackers.
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;

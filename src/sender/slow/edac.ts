@@ -1,4 +1,4 @@
-// /sys/devices/system/edac: errors of the memory, all controllers added together. Refuses a sum that lacks one of them.
+// /sys/devices/system/edac: memory errors, the sum over all controllers. Refuses a sum that lacks one of them.
 
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';

@@ -1,5 +1,5 @@
-// /sys/class/powercap: energy that packages and memory used, wraps unwound. Refuses a sum that lacks a zone, and zones
-// that measure something else (the platform, parts of a package, the same package by another path).
+// /sys/class/powercap: the energy that packages and memory used, corrected for wraps. Refuses a sum that lacks a zone;
+// ignores zones that measure something else (the platform, parts of a package, the same package by another path).
 
 import { add, type Count, less, over, times } from '../collect/kerneltext.js';
 import { about, names, parseCount, Reading, type SlowSource, whole } from './source.js';
@@ -8,22 +8,22 @@ import { about, names, parseCount, Reading, type SlowSource, whole } from './sou
 export interface Zone {
   name: string;
   uj: Count;
-  /** Where it begins anew. */
+  /** The value at which it wraps. */
   range: Count;
 }
 
 /**
- * Adds up what wrapping counters grew by. The first sum is what they show, so that a new process (a child that took
- * the place of one that hung, a sender started again) never begins higher than the old one would have gone on: its sum
- * goes back, of which readers make no rate, or is right.
+ * Adds up the growth of counters that wrap. The first sum is their present value, so that a new process (a child that
+ * replaced a hung one, a restarted sender) never begins above the old one: its sum decreases, for which readers make no
+ * rate, or it is right.
  */
 export class Unwinder {
   #last: ReadonlyMap<string, Count> | undefined;
   #sum: Count = 0;
 
   /**
-   * Undefined once when the sum had to begin anew, because zones came or went or a counter did not just wrap: a round
-   * that was not measured lies then between the old sum and the new, over which nobody takes a rate.
+   * Undefined once if the sum had to begin again, because zones came or went or a counter decreased without a wrap:
+   * then a round without a value lies between the old sum and the new one, and nobody makes a rate across it.
    */
   add(zones: readonly Zone[]): Count | undefined {
     const growth = this.#growth(zones);
@@ -43,7 +43,7 @@ export class Unwinder {
       const from = this.#last.get(name);
       if (from === undefined) return undefined;
       const by = uj >= from ? less(uj, from) : add(less(range, from), uj);
-      // Half of its range within a round: it was set back, and by how much it grew is not known.
+      // It grew by more than half of its range within a round: it was reset, and its growth is unknown.
       if (times(by, 2) >= range) return undefined;
       sum = add(sum, by);
     }
@@ -51,7 +51,7 @@ export class Unwinder {
   }
 }
 
-/** Whole joules, in mJ: what is finer tells an attacker what the CPU computes. */
+/** Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
 export function wholeJoules(uj: Count): Count {
   return times(over(uj, 1_000_000), 1000);
 }
@@ -59,7 +59,7 @@ export function wholeJoules(uj: Count): Count {
 const PACKAGE = /^package-\d+(?:-die-\d+)?\n$/;
 const DRAM = /^dram\n$/;
 
-/** The zones of one kind; none when there are none, undefined when one of them cannot be read. */
+/** The zones of one kind; empty if there are none, undefined if one of them cannot be read. */
 function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone[] | undefined {
   const all = whole(
     names(dir, zones).map(zone => {
@@ -72,7 +72,7 @@ function readZones(dir: string, zones: RegExp, kind: RegExp, now: Reading): Zone
   return whole(
     ours.map(name => {
       const range = now.parse(`${dir}/${name}/max_energy_range_uj`, parseCount);
-      // Root's alone since CVE-2020-8694.
+      // Only root may read it, since CVE-2020-8694.
       const uj = now.parse(`${dir}/${name}/energy_uj`, parseCount);
       return uj === undefined || range === undefined || uj > range ? undefined : { name, uj, range };
     }),

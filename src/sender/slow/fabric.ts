@@ -1,5 +1,5 @@
-// /sys/class/infiniband: traffic of all RDMA ports, added together. Refuses ports without counters (they are software
-// upon a network interface, or count elsewhere), and a sum that lacks a port.
+// /sys/class/infiniband: traffic of all RDMA ports, added up. Leaves out ports without counters (software on top of a
+// network interface, or with counters elsewhere), and refuses a sum that lacks a port.
 
 import { existsSync } from 'node:fs';
 import type { FieldsOf } from '../../layout/codec.js';
@@ -15,19 +15,19 @@ export interface Port {
   tx_packets: Count;
   errors: Count;
   drops: Count;
-  /** 0: not known. */
+  /** 0: unknown. */
   mbps: number;
   active: boolean;
 }
 
-/** What old kernels write in the place of a counter that a port does not have. */
+/** What old kernels write for a counter that a port does not have. */
 const NO_COUNTER = 'N/A (no PMA)\n';
 
-/** Each is a fault of its own; what lies within another of them (remote and overrun errors) would count twice. */
+/** Each is a separate fault; counters that are part of another one (remote and overrun errors) would count twice. */
 const ERRORS = ['symbol_error', 'link_error_recovery', 'link_downed', 'port_rcv_errors', 'local_link_integrity_errors'];
 const DROPS = ['port_xmit_discards'];
 
-/** Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 when it is not understood. */
+/** Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 if it is invalid. */
 export function parseRate(text: string | undefined): number {
   const match = /^(\d{1,6})(?:\.(\d))? Gb\/sec(?: |\n)/.exec(text ?? '');
   return match === null ? 0 : Number(match[1]) * 1000 + Number(match[2] ?? 0) * 100;
@@ -38,7 +38,7 @@ export function parseActive(text: string | undefined): boolean {
   return /^4: /.test(text ?? '');
 }
 
-/** A counter that a port may lack: it adds nothing then. What is there and is not a number is a fault. */
+/** A counter that a port may lack, which then adds nothing. An existing one that is not a number is an error. */
 export function parseOptional(text: string | undefined): Count | undefined {
   if (text === undefined || text === NO_COUNTER) return 0;
   return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
@@ -51,7 +51,7 @@ function readPort(dir: string, now: Reading): Port | undefined {
     if (counts === undefined) now.complain(`an error counter in ${dir}/counters has unexpected content`);
     return counts?.reduce<Count>(add, 0);
   };
-  // The packets hold unicasts and multicasts both. The data are counted in words of four bytes.
+  // The packet counters include unicast and multicast. Data are counted in words of four bytes.
   const rxWords = leaf('port_rcv_data');
   const txWords = leaf('port_xmit_data');
   const rx_packets = leaf('port_rcv_packets');
@@ -61,7 +61,7 @@ function readPort(dir: string, now: Reading): Port | undefined {
   if (rxWords === undefined || txWords === undefined || rx_packets === undefined) return undefined;
   if (tx_packets === undefined || errors === undefined || drops === undefined) return undefined;
   const active = parseActive(readOnce(`${dir}/state`));
-  // A port that is down tells the speed that it might have.
+  // A port that is down reports the speed that it could have.
   const mbps = active ? parseRate(readOnce(`${dir}/rate`)) : 0;
   return {
     rx_bytes: times(rxWords, 4),
@@ -75,7 +75,7 @@ function readPort(dir: string, now: Reading): Port | undefined {
   };
 }
 
-/** The ports as one entry; undefined when there are none. */
+/** The ports as one entry; undefined if there are none. */
 export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined {
   if (ports.length === 0) return undefined;
   const sum = (key: Exclude<keyof Port, 'active'>) => ports.reduce<Count>((total, port) => add(total, port[key]), 0);
@@ -96,7 +96,7 @@ export function sumPorts(ports: readonly Port[]): FieldsOf<'fabric'> | undefined
   };
 }
 
-/** Ports that count at all. */
+/** Ports with counters. */
 function countingPorts(sys: string): string[] {
   const root = `${sys}/class/infiniband`;
   return names(root, /^[^.]/)

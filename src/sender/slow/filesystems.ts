@@ -1,5 +1,5 @@
-// Space and inodes by statvfs: of the root, the scratch, and all local file systems. A source each, because each can
-// hang alone. Refuses network file systems before asking them anything, and sizes that cannot be.
+// Space and inodes by statvfs: of the root, the scratch, and all local file systems. Each is its own source, because
+// each can hang alone. Leaves out network file systems before asking them anything, and impossible sizes.
 
 import { type Count, over, thousandths } from '../collect/kerneltext.js';
 import { MOST_BYTES } from '../kernelfile.js';
@@ -9,18 +9,18 @@ import { about, type FileSystem, Reading, type SlowSource, type SlowWorld } from
 const MIB = 1 << 20;
 const mib = (bytes: bigint): Count => over(bytes, MIB);
 
-/** The file system itself, unless it says what cannot be: no size, or more free than there is. */
+/** The values of the file system, unless they are impossible: no size, or more free than there is. */
 export function sane(fs: FileSystem | undefined): FileSystem | undefined {
   if (fs === undefined || fs.totalBytes <= 0n || fs.availableBytes < 0n || fs.inodesFree < 0n) return undefined;
   return fs.availableBytes > fs.totalBytes || fs.inodesFree > fs.inodes ? undefined : fs;
 }
 
-/** Thousandths of the inodes that are left: all of them where the file system makes them as it needs them. */
+/** Thousandths of the inodes that are free: all of them if the file system makes them on demand. */
 export function inodesFree({ inodes, inodesFree }: FileSystem): number {
   return inodes === 0n ? 1000 : thousandths(inodesFree, inodes);
 }
 
-/** How full: what an ordinary user cannot have, in thousandths rounded down. */
+/** The used share: what an ordinary user cannot have, in thousandths rounded down. */
 export function fullness({ totalBytes, availableBytes }: FileSystem): number {
   return thousandths(totalBytes - availableBytes, totalBytes);
 }
@@ -29,7 +29,7 @@ function readMounts({ proc }: SlowWorld, now: Reading): Mount[] | undefined {
   return now.parse(`${proc}/self/mountinfo`, parseMounts, MOST_BYTES);
 }
 
-/** Asks one file system; complains of what it says only where it says something absurd. */
+/** Asks one file system; complains only about impossible values. */
 function ask(world: SlowWorld, path: string, now: Reading): FileSystem | undefined {
   const fs = world.statfs(path);
   const good = sane(fs);
@@ -57,7 +57,7 @@ function complainOfScratch({ scratch }: SlowWorld, now: Reading): void {
   now.complain(`the scratch ${scratch} does not exist or cannot be measured: it is left out`);
 }
 
-/** The scratch without links, when it lies on a local file system. */
+/** The scratch with links resolved, if it is on a local file system. */
 function localScratch(world: SlowWorld, now: Reading): string | undefined {
   const mounts = readMounts(world, now);
   if (mounts === undefined) return undefined;
@@ -67,7 +67,7 @@ function localScratch(world: SlowWorld, now: Reading): string | undefined {
     now.complain(`the scratch ${world.scratch} is on ${mount.type}, which may not be local: it is left out`);
     return false;
   };
-  // Before its links are followed, too: already that would ask the network.
+  // This comes before resolving links: even that could ask the network.
   if (!local(world.scratch)) return undefined;
   const path = world.resolve(world.scratch);
   if (path === undefined) complainOfScratch(world, now);
@@ -91,7 +91,7 @@ export const scratch: SlowSource = {
   },
 };
 
-/** Every device once, by the first of its mounts that answers. One that does not let us ask is left out. */
+/** Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
 function askAll(world: SlowWorld, mounts: readonly Mount[], now: Reading): FileSystem[] {
   const found = new Map<string, FileSystem>();
   for (const mount of mounts) {

@@ -1,26 +1,26 @@
-// Writes what slow sources said into a report. Refuses to ask them.
+// Writes the last values of slow sources into a report. Does not read the sources.
 
 import { encode, getter } from '../../layout/codec.js';
 import { bits } from '../../layout/layout.gen.js';
 import type { Details, SlowReading } from './source.js';
 
-/** Something that knows what the slow sources last said. */
+/** Access to the last values of the slow sources. */
 export interface SlowPart {
-  /** Takes what they said since it was looked last; what the fast sets need of it. */
+  /** Takes the values since the last call; returns what the fast sets need of them. */
   look(): Details;
-  /** Writes fields, bits and flags into a report, and when the last round was closed. */
+  /** Writes fields, bits and flags into a report, and the time when the last round ended. */
   fill(view: DataView): void;
 }
 
 const validOf = getter('report', 'valid');
 const flagsOf = getter('report', 'flags');
 
-/** All details of some sources; no two tell the same. */
+/** All details of some sources; no two have the same ones. */
 export function detailsOf(said: readonly (Details | undefined)[]): Details {
   return Object.assign({}, ...said);
 }
 
-/** What words hold is or-ed into a report that has nothing in these places; the report is aligned to 4 bytes. */
+/** The words are or-ed into a report that is zero in these places; the report is aligned to 4 bytes. */
 export function overlay(view: DataView, words: Uint32Array): void {
   const into = new Uint32Array(view.buffer, view.byteOffset, words.length);
   for (let i = 0; i < words.length; i++) {
@@ -29,7 +29,7 @@ export function overlay(view: DataView, words: Uint32Array): void {
   }
 }
 
-/** @param closedBootNs CLOCK_BOOTTIME when the last round was closed, 0 before the first */
+/** @param closedBootNs CLOCK_BOOTTIME when the last round ended, 0 before the first one */
 export function fillSlow(view: DataView, readings: Iterable<SlowReading>, closedBootNs: bigint): void {
   let valid = validOf(view, 0);
   let flags = flagsOf(view, 0);

@@ -1,11 +1,10 @@
-// The GPUs in the report: how many of them, up to eight entries, their errors. Refuses to read any of it; see gpufile
-// and gpuamd for where it comes from.
+// The GPUs in the report: their number, up to eight entries, their errors. Reads nothing; gpufile and gpuamd do.
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { bits, enums } from '../../layout/layout.gen.js';
 import { add, type Count, less, modulo32, over } from '../collect/kerneltext.js';
 
-/** A GPU as its source tells; what is not known is undefined. */
+/** A GPU as its source reports it; an unknown value is undefined. */
 export interface Gpu {
   utilPct: number | undefined;
   tempC: number | undefined;
@@ -23,11 +22,11 @@ export type Vendor = (typeof enums.gpu_vendor)[number];
 const SLOTS = 8;
 const IN_USE = 1 << bits.gpu_flags.in_use;
 
-/** Sentinels of the contract, and the most that is still a reading. */
+/** Sentinels of the contract, and the largest valid readings. */
 const UNKNOWN_BYTE = 255;
 const UNKNOWN_WATTS = 65_535;
 
-/** The sum of all; unknown as soon as one is. */
+/** The sum of all; unknown if any of them is. */
 function sum(counts: readonly (Count | undefined)[]): Count | undefined {
   return counts.reduce(
     (total, count) => (total === undefined || count === undefined ? undefined : add(total, count)),
@@ -54,7 +53,7 @@ function together(gpus: readonly Gpu[]): Gpu {
 }
 
 function slot({ utilPct, tempC, powerW, memUsedMib, memTotalMib }: Gpu) {
-  // Memory has no sentinel but a total of nothing: half of the pair would look like a reading.
+  // Memory has no sentinel except a total of 0; half of the pair would look like a reading.
   const memory = memUsedMib !== undefined && memTotalMib !== undefined;
   return {
     util_pct: utilPct ?? UNKNOWN_BYTE,
@@ -65,7 +64,7 @@ function slot({ utilPct, tempC, powerW, memUsedMib, memTotalMib }: Gpu) {
   };
 }
 
-/** The fields of the set `gpu`; the eighth entry holds the ninth and all later ones too. */
+/** The fields of the set `gpu`; the eighth entry includes the ninth and all later ones. */
 export function gpuFields(vendor: Vendor, gpus: readonly Gpu[]): FieldsOf<'gpu'> {
   const entries = gpus.length <= SLOTS ? gpus : [...gpus.slice(0, SLOTS - 1), together(gpus.slice(SLOTS - 1))];
   return {
@@ -77,14 +76,14 @@ export function gpuFields(vendor: Vendor, gpus: readonly Gpu[]): FieldsOf<'gpu'>
   };
 }
 
-/** The fields of the set `gpu_errors`; undefined when one GPU does not tell. */
+/** The fields of the set `gpu_errors`; undefined if one GPU does not report them. */
 export function errorFields(gpus: readonly Gpu[]): FieldsOf<'gpu_errors'> | undefined {
   const { errors, eccUe } = together(gpus);
   if (errors === undefined || eccUe === undefined) return undefined;
   return { gpu_errors: modulo32(errors), gpu_ecc_ue: modulo32(eccUe) };
 }
 
-/** MiB of two counts of bytes, both or none; more in use than there is, or nothing there, is not a reading. */
+/** MiB of two counts of bytes, both or neither; more used than there is, or a total of 0, is invalid. */
 export function memoryMib(used: Count | undefined, total: Count | undefined): Pick<Gpu, 'memUsedMib' | 'memTotalMib'> {
   const sane = used !== undefined && total !== undefined && total > 0 && less(used, total) === 0;
   return {

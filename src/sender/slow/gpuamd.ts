@@ -1,5 +1,5 @@
-// AMD's GPUs from /sys/class/drm, where their driver tells all that the report wants. Refuses other makers' cards, and
-// to guess a leaf: what cannot be read, or cannot be, is not known.
+// AMD's GPUs from /sys/class/drm, where their driver has all values for the report. Ignores other vendors' cards, and
+// guesses no value: one that cannot be read, or is impossible, is unknown.
 
 import { existsSync } from 'node:fs';
 import { bits } from '../../layout/layout.gen.js';
@@ -23,7 +23,7 @@ export function parseGpuTemperature(text: string): number | undefined {
   return milli === undefined || milli < 0 || milli > 150_000 ? undefined : Math.floor(milli / 1000);
 }
 
-/** What RAS counts of one block: `ue: N`, `ce: N`, and on new kernels more. */
+/** The RAS counters of one block: `ue: N`, `ce: N`, and more on new kernels. */
 export function parseRas(text: string): { ue: Count; ce: Count } | undefined {
   const match = /^ue: (\d{1,19})\nce: (\d{1,19})\n/.exec(text);
   return match === null
@@ -31,7 +31,10 @@ export function parseRas(text: string): { ue: Count; ce: Count } | undefined {
     : { ue: add(0, BigInt(match[1] as string)), ce: add(0, BigInt(match[2] as string)) };
 }
 
-/** Errors of all blocks, corrected ones too, and the uncorrected of the memory. Undefined leaves: RAS does not answer. */
+/**
+ * Errors of all blocks, including corrected ones, and the uncorrected ones of the memory. Undefined values: RAS does
+ * not answer.
+ */
 function readRas(dir: string, now: Reading): Pick<Gpu, 'errors' | 'eccUe'> {
   const unknown = { errors: undefined, eccUe: undefined };
   const blocks = whole(
@@ -58,7 +61,7 @@ function readCard(device: string, now: Reading): Gpu {
   const ras = existsSync(`${device}/ras`) ? readRas(`${device}/ras`, now) : { errors: undefined, eccUe: undefined };
   return {
     utilPct,
-    // The edge; the large ones have only the junction.
+    // The edge sensor; the large models have only the junction sensor.
     tempC: sensor('temp1_input', parseGpuTemperature) ?? sensor('temp2_input', parseGpuTemperature),
     powerW: sensor('power1_average', parsePower) ?? sensor('power1_input', parsePower),
     ...memoryMib(leaf('mem_info_vram_used', parseCount), leaf('mem_info_vram_total', parseCount)),
@@ -72,10 +75,10 @@ function readCard(device: string, now: Reading): Gpu {
   };
 }
 
-/** AMD's cards, in the order of their numbers; none when there are none. */
+/** AMD's cards, in the order of their numbers; empty if there are none. */
 export function readAmd(sys: string, now: Reading): Gpu[] {
   const root = `${sys}/class/drm`;
-  // Not connectors like card0-DP-1, nor what has no vendor: the parts of a GPU that was partitioned.
+  // Without connectors like card0-DP-1, and without entries that have no vendor: the parts of a partitioned GPU.
   return names(root, /^card\d+$/)
     .map(card => `${root}/${card}/device`)
     .filter(device => readOnce(`${device}/vendor`) === AMD)

@@ -1,5 +1,5 @@
-// The GPU file, which a helper writes for GPUs that /sys tells nothing of; see "Files of others" in proto/stat-v1.md.
-// Refuses the whole file for one wrong word: it was not written by a helper of this version.
+// The GPU file, which a helper writes for GPUs that are not in /sys; see "Files of others" in proto/stat-v1.md. One
+// invalid word makes the whole file invalid: no helper of this version wrote it.
 
 import { bits, enums } from '../../layout/layout.gen.js';
 import { type Count, lines, u64 } from '../collect/kerneltext.js';
@@ -11,7 +11,7 @@ const MOST_GPUS = 255;
 const MOST_FLAGS = 2 ** Object.keys(bits.gpu_flags).length - 1;
 const MOST_U32 = 2 ** 32 - 1;
 
-/** What one word may be; null: it breaks the format. */
+/** The possible values of one word; null: it is invalid. */
 type Word = Count | undefined | null;
 
 function word(token: string | undefined, most: number): Word {

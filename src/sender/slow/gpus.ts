@@ -1,5 +1,5 @@
-// The source of the GPU sets: the GPU file where there is one, else AMD's cards. Refuses to mix the two, and to load any
-// vendor's library: those hang.
+// The source of the GPU sets: the GPU file if it exists, otherwise AMD's cards. Never mixes the two, and loads no
+// vendor library: those hang.
 
 import { errorFields, gpuFields } from './gpu.js';
 import { readAmd } from './gpuamd.js';
@@ -13,8 +13,8 @@ export const gpus: SlowSource = {
   ...about('gpu'),
   read(world) {
     const now = new Reading();
-    // A file that is there decides alone, though it be broken or too old: a node whose helper died must not turn into
-    // one with another number of GPUs, because a processor brings a small one of its own.
+    // An existing file decides alone, even if it is invalid or too old: a node whose helper died must not seem to have
+    // another number of GPUs because its processor contains a small one.
     const file = readOthers(world, 'gpu', now, parseGpuFile, TOO_OLD_S);
     const { vendor, gpus } = file.there
       ? (file.value ?? { vendor: 'none', gpus: undefined })

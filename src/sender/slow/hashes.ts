@@ -1,5 +1,5 @@
-// Two numbers that are equal on equal nodes: one of the hardware, one of the system software. The texts are those of
-// the contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has.
+// Two numbers that are equal on equal nodes: one for the hardware, one for the system software. The texts are exactly
+// those of the contract ("Sources of the slow sets"); a text that lacks what every node has is not hashed.
 
 import { parseCpuList, readTopology } from '../collect/cpus.js';
 import { lines } from '../collect/kerneltext.js';
@@ -9,16 +9,16 @@ import { readOnce } from '../kernelfile.js';
 import { crc32 } from './crc32.js';
 import { about, names, Reading, type SlowSource, type SlowWorld } from './source.js';
 
-/** Keys of /proc/cpuinfo that tell the model, on all architectures, in the order of the text. */
+/** The keys of /proc/cpuinfo that identify the model, on all architectures, in the order of the text. */
 const MODEL = ['model name', 'cpu', 'uarch', 'CPU implementer', 'CPU variant', 'CPU part', 'CPU revision', 'microcode'];
 
 /** The first CPU's text has about 2 KiB. */
 const CPUINFO_HEAD = 16 << 10;
 
-/** Printable ASCII: what no two programs can read differently. */
+/** Printable ASCII: every program reads it in the same way. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** The lines `cpu KEY: VALUE` of the first CPU; undefined when there is none. */
+/** The lines `cpu KEY: VALUE` of the first CPU; undefined if there are none. */
 export function cpuModel(text: string): string[] | undefined {
   const found = new Map<string, string>();
   for (const line of lines(text)) {
@@ -31,13 +31,13 @@ export function cpuModel(text: string): string[] | undefined {
   return out.length === 0 || !out.every(line => PLAIN.test(line)) ? undefined : out;
 }
 
-/** Bytes of a memory block, which the kernel writes in bare hexadecimal. */
+/** The size of a memory block in bytes, which the kernel writes in hexadecimal without 0x. */
 export function parseBlockSize(text: string): bigint | undefined {
   const hex = /^([0-9a-f]{1,16})\n$/.exec(text)?.[1];
   return hex === undefined ? undefined : BigInt(`0x${hex}`);
 }
 
-/** Bytes of memory that are plugged in, or `-` where the kernel has no blocks. MemTotal differs from boot to boot. */
+/** The bytes of installed memory, or `-` if the kernel has no blocks. MemTotal differs from boot to boot. */
 function memory(sys: string, now: Reading): string | undefined {
   const dir = `${sys}/devices/system/memory`;
   const blocks = names(dir, /^memory\d+$/).length;
@@ -55,7 +55,7 @@ function nics(sys: string): string[] | undefined {
   return [...mbps].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, speed]) => `nic ${name}: ${speed}`);
 }
 
-/** PCI devices that are GPUs: display controllers (03) and accelerators (12) of those who make GPUs; `-` without PCI. */
+/** PCI devices that are GPUs: display controllers (03) and accelerators (12) of GPU vendors; `-` without PCI. */
 function gpus(sys: string): string {
   const dir = `${sys}/bus/pci/devices`;
   const devices = names(dir, /^[0-9a-f:.]{1,20}$/);
@@ -67,7 +67,7 @@ function gpus(sys: string): string {
   return devices.length === 0 ? '-' : String(ours.length);
 }
 
-/** The text whose CRC is `hw_hash`; undefined when a part of it cannot be read. */
+/** The text whose CRC is `hw_hash`; undefined if a part of it cannot be read. */
 export function hardwareText({ proc, sys }: SlowWorld, now: Reading): string | undefined {
   const head = readOnce(`${proc}/cpuinfo`, CPUINFO_HEAD);
   const model = cpuModel(head ?? '');
@@ -101,7 +101,7 @@ export const hwHash: SlowSource = {
   },
 };
 
-/** A value of os-release without its quotes; undefined for what a shell would not take, or not as plain text. */
+/** A value of os-release without its quotes; undefined if a shell would not accept it, or not as plain text. */
 function unquote(value: string): string | undefined {
   const plain = /^([A-Za-z0-9._+:,/@%~^-]*)$/.exec(value)?.[1] ?? /^'([^']*)'$/.exec(value)?.[1];
   const text = plain ?? /^"((?:[^"\\$`]|\\["\\$`])*)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
@@ -110,7 +110,7 @@ function unquote(value: string): string | undefined {
 
 const RELEASE = ['ID', 'VERSION_ID', 'IMAGE_ID'] as const;
 
-/** The three values; every system has an ID, the others are empty where there are none. The last line of a key counts. */
+/** The three values; every system has an ID, the others may be empty. The last line with a key counts. */
 export function parseOsRelease(text: string): Record<(typeof RELEASE)[number], string> | undefined {
   if (!text.endsWith('\n')) return undefined;
   const out = { ID: '', VERSION_ID: '', IMAGE_ID: '' };
@@ -124,7 +124,7 @@ export function parseOsRelease(text: string): Record<(typeof RELEASE)[number], s
   return out.ID === '' ? undefined : out;
 }
 
-/** The text whose CRC is `sw_hash`; undefined when a part of it cannot be read. */
+/** The text whose CRC is `sw_hash`; undefined if a part of it cannot be read. */
 export function softwareText({ proc, etc }: SlowWorld, now: Reading): string | undefined {
   const kernel = now.parse(`${proc}/sys/kernel/osrelease`, parseRelease);
   const os = now.parse(`${etc}/os-release`, parseOsRelease);

@@ -1,10 +1,11 @@
-// The health file and the hold file: what the node's own check or admin says of it. Refuses to judge that, or its age.
+// The health file and the hold file: what the node's own check or administrator says about it. Judges neither the
+// contents nor the age.
 
 import { enums } from '../../layout/layout.gen.js';
 import { others, readOthers } from './others.js';
 import { about, Reading, type SlowSource } from './source.js';
 
-/** One line: a word for the health, a blank, and who says it. */
+/** One line: a word for the health, a blank, and the author. */
 export function parseHealth(text: string): { health: number; health_src: number } | undefined {
   const [, health, source] = /^(ok|warning|bad) (admin|check)\n?$/.exec(text) ?? [];
   if (health === undefined || source === undefined) return undefined;
@@ -20,7 +21,7 @@ export const health: SlowSource = {
     const now = new Reading();
     const { value, ageSeconds } = readOthers(world, 'health', now, parseHealth);
     if (value !== undefined && ageSeconds !== undefined)
-      // A clock that was set back must not make it an absurd age.
+      // If the clock was set back, the age must not become impossible.
       now.put('health', { ...value, health_age_s: Math.max(0, Math.floor(ageSeconds)) });
     now.flag('held', others(world, 'hold', now));
     return now.done();

@@ -1,4 +1,4 @@
-// All slow sources of the contract. Refuses to schedule them: see the schedule of the rounds.
+// All slow sources of the contract. The rounds schedule them.
 
 import { sources as contract } from '../../layout/layout.gen.js';
 import { makeClockRates } from './clockrates.js';
@@ -38,7 +38,7 @@ const makers: Record<SourceName, () => SlowSource> = {
   clock_rates: makeClockRates,
 };
 
-/** Sources that remember nothing yet, in the order of the contract. */
+/** New sources without any state, in the order of the contract. */
 export function makeSources(): SlowSource[] {
   return (Object.keys(contract.slow) as SourceName[]).map(name => makers[name]());
 }

@@ -1,9 +1,10 @@
-// Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit.
+// Single numbers of the kernel: its taint flags, and the tasks that it found hung. Refuses numbers that do not fit into
+// their fields.
 
 import { type Count, modulo32 } from '../collect/kerneltext.js';
 import { about, parseCount, Reading, type SlowSource } from './source.js';
 
-/** Bits: a number that its field cannot hold is not a reading. */
+/** The bits of each field: a larger number is not a reading. */
 export function parseTaint(text: string): { taint: Count } | undefined {
   const taint = parseCount(text);
   return taint === undefined || taint > 0xffffffff ? undefined : { taint };

@@ -1,5 +1,5 @@
-// /sys/class/net: speeds of the interfaces that are reported. On the slow side because the answer waits for the kernel's
-// lock of all interfaces, and for drivers that ask their firmware.
+// /sys/class/net: speeds of the reported interfaces. On the slow side because the answer waits for the kernel's lock of
+// all interfaces, and for drivers that ask their firmware.
 
 import { readSpeeds } from '../collect/netlinks.js';
 import { about, names, Reading, type SlowSource } from './source.js';

@@ -1,18 +1,20 @@
-// /proc/self/mountinfo: which file systems are mounted where, and which of them are this machine's own. Refuses a text
-// with any line that it does not understand; asks no file system anything, for that is what hangs.
+// /proc/self/mountinfo: which file systems are mounted where, and which of them are local. Refuses a text with any
+// invalid line. Asks no file system anything, because that can hang.
 
 import { lines } from '../collect/kerneltext.js';
 
 export interface Mount {
-  /** `major:minor`: equal for all mounts of one file system. */
+  /** `major:minor`: equal for all mounts of the same file system. */
   device: string;
   point: string;
   type: string;
-  /** What was mounted, as whoever mounted it called it. */
+  /** The mounted device, as named in the mount command. */
   source: string;
-  /** Mounted so, remounted so by the kernel after an error, or (ext4 since Linux 6.15) treated so after one. */
+  /**
+   * Read-only: mounted so, remounted so by the kernel after an error, or (ext4 since Linux 6.15) treated so after one.
+   */
   readOnly: boolean;
-  /** Of the file system, as the kernel shows them. */
+  /** The options of the file system, as the kernel shows them. */
   options: string;
 }
 
@@ -39,7 +41,7 @@ function parseLine(line: string): Line | undefined {
   return { id, parent, device, point: plain(point), type, source: plain(source), readOnly, options };
 }
 
-/** The mounts that can be seen: of those at one point, the one that lies on top. */
+/** The visible mounts: of several at the same point, the top one. */
 export function parseMounts(text: string): Mount[] | undefined {
   if (!text.endsWith('\n')) return undefined;
   const all: Line[] = [];
@@ -48,14 +50,14 @@ export function parseMounts(text: string): Mount[] | undefined {
     if (mount === undefined) return undefined;
     all.push(mount);
   }
-  // Its order tells nothing: a root that was moved into place comes after what is mounted upon it.
+  // The order does not help: a root that was moved into place comes after the mounts on it.
   const covered = new Set(
     all.filter(({ id, parent }) => id !== parent).map(({ parent, point }) => `${parent} ${point}`),
   );
   return all.filter(({ id, point }) => !covered.has(`${id} ${point}`)).map(({ id: _, parent: __, ...mount }) => mount);
 }
 
-/** The mount that a path without links lies on. */
+/** The mount of a path without links. */
 export function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
   let found: Mount | undefined;
   for (const mount of mounts) {
@@ -65,13 +67,13 @@ export function mountOf(mounts: readonly Mount[], path: string): Mount | undefin
   return found;
 }
 
-/** On block devices that other machines write too, or in the hands of a program that may hang. */
+/** On block devices that other machines write too, or served by a program that may hang. */
 const SHARED = /^(?:fuse|gfs2$|ocfs2$|gpfs$|mmfs$|acfs$)/;
-/** Upon several block devices, so that the kernel gives them a number of its own. */
+/** On several block devices, so that the kernel gives them a number of their own. */
 const POOLED = ['btrfs', 'bcachefs'];
-/** Without a block device, and yet on this machine alone. */
+/** Without a block device, and still local. */
 const INTERNAL = ['tmpfs', 'ramfs', 'rootfs', 'overlay', 'zfs'];
-/** Full by nature, and no place where anything can run out. */
+/** Always full, and nothing can run out of space there. */
 const IMAGES = ['squashfs', 'iso9660', 'udf', 'erofs', 'cramfs', 'romfs'];
 /** In memory (1: ram), or in a file of another file system (7: loop). */
 const VIRTUAL = /^(?:1|7):/;
@@ -80,12 +82,12 @@ function onBlockDevice({ device, type }: Mount): boolean {
   return !SHARED.test(type) && (!device.startsWith('0:') || POOLED.includes(type));
 }
 
-/** Whether a file system is known to be this machine's own. One of a type never heard of may hang on a network. */
+/** Whether a file system is known to be local. One of an unknown type may hang on a network. */
 export function isLocal(mount: Mount): boolean {
   return onBlockDevice(mount) || INTERNAL.includes(mount.type);
 }
 
-/** Whether a file system counts in `fs_total_mib`: local, on a block device, with space of its own. */
+/** Whether a file system counts in `fs_total_mib`: local, on a block device, with its own space. */
 export function hasDisk(mount: Mount): boolean {
   const virtual = VIRTUAL.test(mount.device) || mount.source.startsWith('/dev/zram');
   return onBlockDevice(mount) && !virtual && !IMAGES.includes(mount.type);

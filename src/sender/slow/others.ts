@@ -1,15 +1,15 @@
-// Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular file,
-// what anybody but root or the sender's own user could have written, and what is larger than 64 KiB.
+// Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular
+// file, what anybody except root or the sender's own user could have written, and what is larger than 64 KiB.
 
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { Reading, SlowWorld } from './source.js';
 
 const MOST_BYTES = 64 << 10;
-/** A FIFO in its place must not hang us: with NONBLOCK it opens, and is then seen to be none of ours. */
+/** A FIFO in its place must not hang us: with NONBLOCK it opens, and is then refused. */
 const MODE = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const ABSENT = ['ENOENT', 'ENOTDIR'];
 
-/** Why a file is not to be trusted; undefined when it is. */
+/** Why a file is not trusted; undefined if it is. */
 function objection({ uid, mode, size }: Stats, regular: boolean): string | undefined {
   if (!regular) return 'it is not a regular file';
   if (uid !== 0 && uid !== process.geteuid?.()) return 'it belongs neither to root nor to the user of the sender';
@@ -24,7 +24,7 @@ function readAll(path: string): { text: string } | { objection: string } {
     const stats = fstatSync(fd);
     const why = objection(stats, stats.isFile());
     if (why !== undefined) return { objection: why };
-    // One byte more than may be in it: what grew meanwhile is told from what just fits.
+    // One byte more than allowed, so that a file that grew meanwhile is distinguished from one that just fits.
     const buffer = Buffer.alloc(MOST_BYTES + 1);
     let length = 0;
     for (let got = -1; got !== 0; length += got) got = readSync(fd, buffer, length, buffer.length - length, length);
@@ -48,9 +48,8 @@ function failed(path: string, now: Reading, error: unknown): { there: boolean } 
 }
 
 /**
- * What `parser` makes of a file of others. `there` says whether there is such a file at all, whatever is in it.
- *
- * @param mostSeconds how old it may be; one that is dated as far ahead is as little to be trusted
+ * The result of `parser` for a file of others. `there`: whether the file exists, whatever its contents. `mostSeconds`:
+ * its maximum age; one with a date as far in the future is not trusted either.
  */
 export function readOthers<T>(
   world: SlowWorld,
@@ -61,7 +60,7 @@ export function readOthers<T>(
 ): { there: boolean; value?: T; ageSeconds?: number } {
   const path = `${world.run}/${name}`;
   try {
-    // The age comes first: replaced between the two, a file is then taken for older than it is, never for younger.
+    // The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger.
     const ageSeconds = world.ageSeconds(path);
     const read = readAll(path);
     if ('objection' in read) {
@@ -84,7 +83,7 @@ export function readOthers<T>(
   }
 }
 
-/** Whether there is such a file, to be trusted; what is in it, and whether we may read that, is no matter. */
+/** Whether a trusted file exists; its contents, and whether we may read it, do not matter. */
 export function others(world: SlowWorld, name: string, now: Reading): boolean {
   const path = `${world.run}/${name}`;
   try {

@@ -1,18 +1,18 @@
-// The packages of the node, as the entries `group` of a report have them. Two files per CPU: read again only when CPUs
-// came or went.
+// The packages of the node, as the entries `group` of a report. Two files per CPU are read again only when CPUs are
+// added or removed.
 
 import { groupsOf } from '../collect/cpugroups.js';
 import { parseCpuList, readTopology } from '../collect/cpus.js';
 import type { Reading } from './source.js';
 
 export interface Packages {
-  /** Numbers of the packages, growing. */
+  /** The numbers of the packages, ascending. */
   ids: number[];
-  /** Online CPUs of each entry, growing. */
+  /** The online CPUs of each entry, ascending. */
   groups: number[][];
 }
 
-/** Reads the packages below one /sys, and remembers them as long as the same CPUs are online. */
+/** Reads the packages below one /sys, and keeps them as long as the same CPUs are online. */
 export function makePackages(): (sys: string, now: Reading) => Packages | undefined {
   let key = '';
   let packages: Packages | undefined;

@@ -1,5 +1,5 @@
-// The node's power: the ACPI power meter, else the file of a tool that asks the BMC. Refuses every sensor that measures
-// less than the whole node, and a guess among several.
+// The node's power: from the ACPI power meter, otherwise from the file of a tool that asks the BMC. Refuses sensors
+// that measure less than the whole node, and does not guess among several.
 
 import type { FieldsOf } from '../../layout/codec.js';
 import { enums } from '../../layout/layout.gen.js';
@@ -20,7 +20,7 @@ const field = (watts: number, source: (typeof enums.power_src)[number]): FieldsO
   power_src: enums.power_src.indexOf(source),
 });
 
-/** What the only power meter tells; where there are several, each measures a part, and none says which. */
+/** The reading of the only power meter; if there are several, each measures a part, and none says which. */
 function readMeter(sys: string, now: Reading): number | undefined {
   const [meter, ...more] = chips(sys, now).filter(({ name }) => name === 'power_meter');
   if (meter === undefined || more.length > 0) return undefined;

@@ -1,5 +1,5 @@
-// The slow side: has sources that can hang read in child processes that can be killed, and gives reports what they last
-// said. Never waits for any of them: a source that hangs loses its own readings and nobody else's.
+// The slow side: child processes, which can be killed, read sources that can hang; reports get their last values. Never
+// waits for any of them: a source that hangs loses only its own readings.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -10,45 +10,45 @@ import { type Orders, sharedMs, type Word } from './serve.js';
 import { type Busy, type ClosedRound, PAGE_WORDS, Slate } from './slate.js';
 import type { Details, SlowSource } from './source.js';
 
-/** What the rounds need to know of a source; how it is read stands in the child. */
+/** What the rounds need to know about a source; the child knows how to read it. */
 export type Asked = Pick<SlowSource, 'name' | 'periodMs' | 'mostMs' | 'rated'>;
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
-/** A round is closed once per interval, and at most once a second. */
+/** A round ends once per interval, and at most once a second. */
 const LEAST_ROUND_MS = 1000;
-/** A source that reads for longer hangs, ms. */
+/** A source that reads for longer counts as hung, ms. */
 const MOST_READING_MS = 1000;
-/** Rounds for which a child may say nothing without reading anything: a program takes its time on a busy machine. */
+/** For how many rounds a child may say nothing without reading anything: a program may be slow on a busy machine. */
 const PATIENCE = 10;
-/** How long a source is left alone in which a child has died, ms. */
+/** For how long a source is not read after a child died in it, ms. */
 const REST_MS = 10_000;
-/** How often somebody who waits looks for what hangs, ms. */
+/** How often a waiting caller checks for hung sources, ms. */
 const IMPATIENCE_MS = 100;
 
-/** Where a page has its flags, and when the last round was closed, in words. */
+/** The offsets of a page's flags, and of the time when the last round ended, in words. */
 const FLAGS = structs.report.fields.flags.offset / 4;
 const STALE = 1 << bits.flags.slow_stale;
 const SLOW_BOOT = structs.report.fields.slow_boot_ns.offset / 4;
 
-/** What a source last said. */
+/** The last values of a source. */
 interface Latest {
   page: Uint32Array;
-  /** When the round in which it was read was seen. */
+  /** When the round in which it was read was noticed. */
   atMs: number;
 }
 
-/** One child process, and what it says. */
+/** One child process and its state. */
 class Reader {
   readonly #slate: Slate;
   readonly #child: ChildProcess;
   #isOpen = true;
   busy: Busy = { source: undefined, sinceMs: 0 };
-  /** When it was last seen to read something or to have closed a round. */
+  /** When it was last seen to read something or to have ended a round. */
   lastMs = performance.now();
-  /** Of each source the round of this child in which it was read last. */
+  /** For each source this child's round in which it was read last. */
   readonly readIn: Uint32Array;
 
-  /** Throws when there is no memory for it. */
+  /** Throws if there is no memory for it. */
   constructor(
     module: string,
     sources: number,
@@ -71,12 +71,12 @@ class Reader {
     };
     this.#child.once('exit', end);
     this.#child.once('error', end);
-    // A child that hangs in the kernel may outlive us: it is not waited for.
+    // A child that hangs in the kernel may outlive us: we do not wait for it.
     this.#child.unref();
     this.#child.channel?.unref();
   }
 
-  /** Looks what it does now; gives the round that it has closed since it was looked last. */
+  /** Checks its state now; returns the round that has ended since the last check. */
   look(): ClosedRound | undefined {
     if (!this.#isOpen) return undefined;
     const { busy, closed } = this.#slate.look();
@@ -110,7 +110,7 @@ class Reader {
 
 export interface Rounds {
   sources: readonly Asked[];
-  /** For the child: where it reads. */
+  /** Passed to the child: the roots to read from. */
   world: unknown;
   intervalMs: number;
   tell?: Tell;
@@ -121,23 +121,23 @@ export interface Rounds {
 export class SlowSide implements SlowPart {
   readonly #options: Rounds;
   #roundMs: number;
-  /** What is current, by the number of its source. */
+  /** The current values, by the number of the source. */
   readonly #latest = new Map<number, Latest>();
-  /** Words of the sources' own, by their names. */
+  /** Texts of the sources, by their names. */
   readonly #details = new Map<string, Details | undefined>();
-  /** What was told: a source says the same words for the same trouble. */
+  /** What was logged: a source uses the same words for the same trouble. */
   readonly #troubles = new Set<string>();
-  /** Sources in which a child has died, and until when they are left alone. */
+  /** Sources in which a child has died, and until when they are not read. */
   readonly #resting = new Map<string, number>();
-  /** Sources that hang, each in a child of its own that waits for it, and what that was seen to do. */
+  /** Hung sources, each in its own waiting child, and the last state of that child. */
   readonly #hung = new Map<string, { reader: Reader; busy: Busy }>();
   #common: Reader | undefined;
   #openedMs = Number.NEGATIVE_INFINITY;
-  /** What reports hold: all of it as of the end of the same round, for rates are taken over the time between two ends. */
+  /** The values in reports: all from the end of the same round, because rates are for the time between two ends. */
   readonly #published = new Uint32Array(PAGE_WORDS);
   #publishedDetails: Details = {};
   #timer: NodeJS.Timeout | undefined;
-  /** Whether there is anything new among the details. */
+  /** Whether any detail is new. */
   #haveWords = false;
   #isClosed = false;
   #onClosed: (() => void)[] = [];
@@ -147,15 +147,15 @@ export class SlowSide implements SlowPart {
     this.#roundMs = Math.max(options.intervalMs, LEAST_ROUND_MS);
   }
 
-  /** Begins with a round at once, and goes on with one per interval. */
+  /** Starts with a round at once, and continues with one per interval. */
   start(): void {
     this.#common ??= this.#open();
     clearInterval(this.#timer);
-    // Reports come too seldom to notice in time what hangs.
+    // Reports are too rare to notice a hung source in time.
     if (this.#roundMs > 2 * LEAST_ROUND_MS) this.#timer = setInterval(() => this.look(), LEAST_ROUND_MS).unref();
   }
 
-  /** Goes over to rounds of another interval; what was read stays. */
+  /** Changes the interval of the rounds; the values stay. */
   change(intervalMs: number): void {
     if (intervalMs === this.#options.intervalMs) return;
     this.#options.intervalMs = intervalMs;
@@ -164,7 +164,9 @@ export class SlowSide implements SlowPart {
     this.#common?.order(this.#orders());
   }
 
-  /** Settles when the first round of the child that reads now is closed, whatever hangs meanwhile, or when none will be. */
+  /**
+   * Resolves when the first round of the present child has ended, whatever hangs meanwhile, or when there will be none.
+   */
   async closed(): Promise<void> {
     if (this.#isClosed) return;
     const timer = setInterval(() => this.look(), IMPATIENCE_MS);
@@ -181,7 +183,7 @@ export class SlowSide implements SlowPart {
     let rested = false;
     for (const [name, untilMs] of this.#resting) if (untilMs <= nowMs) rested = this.#resting.delete(name);
     if (rested) this.#common?.order(this.#orders());
-    // One that ended is followed by another, but not if that ends at once, too.
+    // A child that ended is replaced, but not if the replacement ends at once, too.
     if (this.#common === undefined && nowMs - this.#openedMs >= this.#roundMs) this.#common = this.#open();
     if (this.#common !== undefined) this.#lookAt(this.#common, nowMs);
     return this.#publishedDetails;
@@ -254,7 +256,10 @@ export class SlowSide implements SlowPart {
     this.#options.tell?.(trouble);
   }
 
-  /** A child ended by itself or by somebody: another follows, which does not read at once that of which this one may have died. */
+  /**
+   * A child has ended or was killed: another one follows, which does not immediately read the source that may have been
+   * the cause.
+   */
   #lose(reader: Reader): void {
     const { source } = reader.busy;
     const name = source === undefined ? undefined : this.#options.sources[source]?.name;
@@ -263,7 +268,9 @@ export class SlowSide implements SlowPart {
     for (const [name, waiting] of this.#hung) if (waiting.reader === reader) this.#release(name);
   }
 
-  /** What hangs keeps its child for itself, which is the first to know when it comes back; the rest goes on in a new one. */
+  /**
+   * A hung source keeps its child, which notices first when it comes back; the other sources continue in a new child.
+   */
   #setAside(reader: Reader, source: number): void {
     const name = this.#options.sources[source]?.name ?? '';
     this.#hung.set(name, { reader, busy: reader.busy });
@@ -271,7 +278,7 @@ export class SlowSide implements SlowPart {
     this.#common = this.#open();
   }
 
-  /** A hung source has answered, or its child has ended: it is read with the others again. */
+  /** A hung source has answered, or its child has ended: it is read together with the others again. */
   #release(name: string): void {
     this.#hung.get(name)?.reader.kill();
     this.#hung.delete(name);
@@ -283,7 +290,8 @@ export class SlowSide implements SlowPart {
     let other = changed;
     for (const [i, { periodMs, rated, name }] of this.#options.sources.entries()) {
       const latest = this.#latest.get(i);
-      // Others are trusted for two of their periods, but what is read in every round and hangs is gone with that round.
+      // Values are valid for two periods of their source; but those of a source that is read in every round end with
+      // the round in which it hangs.
       const isGone = (rated && readIn[i] !== round) || (periodMs === 0 && this.#hung.has(name));
       if (readIn[i] !== reader.readIn[i] && !isGone) {
         const isSame = latest !== undefined && !changed;
@@ -299,7 +307,7 @@ export class SlowSide implements SlowPart {
     this.#publish(other, closedBootNs);
   }
 
-  /** @param other whether what is current has changed since this was done last */
+  /** @param other whether the current values have changed since the last call */
   #publish(other: boolean, closedBootNs: bigint): void {
     if (other) {
       this.#published.fill(0);

@@ -1,34 +1,37 @@
-// The side that can hang: reads slow sources one after the other, round by round, and writes what they say onto a slate.
-// Before each it notes there which one it begins, so that its parent sees which one hangs.
+// The process that can hang: reads slow sources one after another, round by round, and writes their values to a slate.
+// Before each source it notes there which one it begins, so that its parent can see which one hangs.
 
 import { here } from '../world.js';
 import { fillSlow } from './fill.js';
 import { PAGE_WORDS, Slate } from './slate.js';
 import type { Details, SlowReading, SlowSource } from './source.js';
 
-/** What a parent wants read, and how often; by message again whenever that changes. */
+/** What the parent wants to be read, and how often; sent again when it changes. */
 export interface Orders {
   /** Names of sources. */
   sources: readonly string[];
-  /** One round in so many ms. */
+  /** The interval of the rounds, ms. */
   roundMs: number;
 }
 
-/** What does not go onto the slate, for it seldom changes, and is said by message when it did; and that there is a first round. */
+/**
+ * Sent as messages and not on the slate, because it rarely changes: details and texts, and that the first round has
+ * ended.
+ */
 export type Word = { source: string; details: Details | undefined; trouble: string | undefined } | 'closed';
 
-/** The descriptor under which a child finds its slate. */
+/** The descriptor of the slate in a child. */
 export const SLATE_FD = 4;
 
-/** CLOCK_MONOTONIC in ms, by which parent and child understand each other. */
+/** CLOCK_MONOTONIC in ms, which parent and child share. */
 export function sharedMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
-/** A source and what it said last. */
+/** A source and its last values. */
 class Asked {
   askedMs: number | undefined;
-  /** A reading between two rounds lost what was measured before: the next does not go on from there. */
+  /** An extra reading between two rounds lost the earlier value: the next reading must not continue from there. */
   isBroken = false;
   sets: SlowReading['sets'] = [];
   readonly #view: DataView;
@@ -45,12 +48,12 @@ class Asked {
     this.#view = new DataView(this.#page.buffer);
   }
 
-  /** Takes a reading; whether its page is another one now. */
+  /** Stores a reading; returns whether its page has changed. */
   take(reading: SlowReading): boolean {
     const { details, trouble } = reading;
     const hadNothing = this.#hasNothing;
     this.#hasNothing = isNothing(reading);
-    if (hadNothing && this.#hasNothing) return false; // most nodes lack most things
+    if (hadNothing && this.#hasNothing) return false; // Most nodes lack most of these.
     const said = JSON.stringify([details, trouble], (_, value) => (value instanceof Map ? [...value] : value));
     if (said !== this.#said) this.say({ source: this.source.name, details, trouble });
     this.#said = said;
@@ -69,7 +72,7 @@ function isNothing({ sets, flags, details, trouble }: SlowReading): boolean {
 
 const NOTHING: SlowReading = { fields: {}, sets: [] };
 
-/** Reads these sources by the parent's orders, forever. */
+/** Reads these sources as the parent orders, forever. */
 export function serve(sources: readonly SlowSource[], read: (source: SlowSource) => SlowReading, orders: Orders): void {
   const slate = new Slate(SLATE_FD, sources.length);
   const pages = new Uint32Array(sources.length * PAGE_WORDS);
@@ -87,15 +90,15 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     return read(source);
   };
   const readRound = () => {
-    // The parent is gone, perhaps before we could hear of it.
+    // The parent is gone, perhaps before we could be told.
     if (!process.connected) process.exit();
     round++;
-    // What an earlier child said of a source is not what this one says, even if that is nothing.
+    // The values of an earlier child are not ours, even if we have none.
     let changed = round === 1;
     const nowMs = performance.now();
     for (const [i, one] of asked.entries()) {
       const { name, periodMs } = one.source;
-      // Half a round early rather than half a round late.
+      // Rather half a round early than half a round late.
       const isDue = one.askedMs === undefined || nowMs - one.askedMs >= periodMs - roundMs / 2;
       if (!isDue || !wanted.has(name)) continue;
       one.askedMs = nowMs;
@@ -107,12 +110,13 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
     slate.publish({ round, closedBootNs: here.clocks().bootNs, readIn, pages, changed });
     if (round === 1) say('closed');
   };
-  /** What counts so fast that it would wrap unseen in a round as long as this. */
+  /** Counters so fast that they would wrap unnoticed in a round as long as this one. */
   const readBetween = () => {
     for (const [i, one] of asked.entries()) {
       if (one.source.mostMs === undefined || !wanted.has(one.source.name)) continue;
       const { sets } = ask(i, one);
-      // What was lost here (a counter began anew) is not measured in the next round: it would look like growth.
+      // A value that was lost here (a counter that began again) counts as not measured in the next round, too:
+      // otherwise it would look like growth.
       if (one.sets.some(set => !sets.includes(set))) one.isBroken = true;
     }
     slate.done();
@@ -142,7 +146,7 @@ export function serve(sources: readonly SlowSource[], read: (source: SlowSource)
   process.once('disconnect', () => process.exit());
 }
 
-/** What a child is started with: what its sources need to know, and the first orders. */
+/** The parameters of a child: what its sources need to know, and the first orders. */
 export function readArguments<T>(): { world: T; orders: Orders } {
   return JSON.parse(process.argv[2] ?? '{}');
 }

@@ -1,48 +1,51 @@
-// What a child that can hang has to say, and its parent reads when it makes a report: a file in memory. Neither waits
-// for the other nor wakes it, which at one report a second would cost either more than its work.
+// A file in memory by which a child that can hang passes its values to its parent, which reads it when it makes a
+// report. Neither waits for the other nor wakes it: at one report a second, that would cost more than their work.
 
 import { closeSync, readSync, writeSync } from 'node:fs';
 import { REPORT_BYTES } from '../../layout/codec.js';
 import { memoryFile } from '../../native/index.js';
 
-/** What a child is doing. */
+/** The state of a child. */
 export interface Busy {
-  /** The number of the source that it reads; undefined: none. */
+  /** The number of the source that it is reading; undefined: none. */
   source: number | undefined;
   /** CLOCK_MONOTONIC when it began to, ms modulo 2^32. */
   sinceMs: number;
 }
 
-/** A round that a child has closed; its arrays are good until the next. */
+/** A round that a child has ended; its arrays are valid until the next one. */
 export interface ClosedRound {
   /** Counts from 1. */
   round: number;
   /** CLOCK_BOOTTIME, ns. */
   closedBootNs: bigint;
-  /** Of each source the round in which it was read last; 0: never. */
+  /** For each source the round in which it was read last; 0: never. */
   readIn: Uint32Array;
-  /** Of each source what is to be or-ed into a report: `PAGE_WORDS` words. */
+  /** For each source the words that are or-ed into a report: `PAGE_WORDS` words. */
   pages: Uint32Array;
-  /** Whether the pages are others than those of the round before. */
+  /** Whether the pages differ from those of the last round. */
   changed: boolean;
 }
 
 export const PAGE_WORDS = REPORT_BYTES / 4;
 
-/** Words of the head: what is read, since when, the round, the edition of the pages, closed (64 bits), `readIn`, the round again. */
+/**
+ * The words of the head: the source being read, since when, the round, the edition of the pages, the end of the round
+ * (64 bits), `readIn`, the round again.
+ */
 const BUSY = 0;
 const SINCE = 1;
 const ROUND = 2;
 const EDITION = 3;
 const CLOSED = 4;
 const READ_IN = 6;
-/** Behind the head. */
+/** After the head. */
 const PAGES_AT = 4096;
 
 /**
- * The pages lie there twice. A child changes those that are not in force and then, by a word of the head, puts them into
- * force: what a parent reads is changed two rounds later at the earliest. A head that was read while it was written does
- * not end with the round with which it begins; a parent that stood still between head and pages finds another head.
+ * The pages exist twice. A child changes those that are not in force, and then switches by a word of the head: what a
+ * parent reads is changed two rounds later at the earliest. If a head was read while it was being written, its round
+ * numbers at beginning and end differ; a parent that stood still between head and pages finds another head.
  */
 export class Slate {
   readonly #head: Uint32Array;
@@ -61,7 +64,7 @@ export class Slate {
     this.#pages = new Uint32Array(sources * PAGE_WORDS);
   }
 
-  /** Makes one, for a parent. Throws where the kernel has no memory for it. */
+  /** Makes a slate for a parent. Throws if the kernel has no memory for it. */
   static make(sources: number): Slate {
     const slate = new Slate(memoryFile('beoboard-slow'), sources);
     writeSync(slate.fd, slate.#head, 0, slate.#head.byteLength, 0);
@@ -72,20 +75,20 @@ export class Slate {
     closeSync(this.fd);
   }
 
-  /** A child begins to read a source, at this time. */
+  /** The child begins to read a source, at this time. */
   begin(source: number, nowMs: number): void {
     this.#head[BUSY] = source + 1;
     this.#head[SINCE] = nowMs % 2 ** 32;
     writeSync(this.fd, this.#head, 0, 8, 0);
   }
 
-  /** A child has read all that it was to read. */
+  /** The child has read everything in this round. */
   done(): void {
     this.#head[BUSY] = 0;
     writeSync(this.fd, this.#head, 0, 8, 0);
   }
 
-  /** A child has closed a round. */
+  /** The child has ended a round. */
   publish({ round, closedBootNs, readIn, pages, changed }: ClosedRound): void {
     if (changed) {
       this.#edition++;
@@ -102,7 +105,7 @@ export class Slate {
     writeSync(this.fd, head, 0, head.byteLength, 0);
   }
 
-  /** What the child does now, and the last round that it closed, if that is another than at the last look. */
+  /** The state of the child, and the last round that it ended, if that is another one than at the last call. */
   look(): { busy: Busy; closed: ClosedRound | undefined } {
     const head = this.#read(this.#head);
     const { [BUSY]: reading = 0, [SINCE]: sinceMs = 0, [ROUND]: round = 0, [EDITION]: edition = 0 } = head;
@@ -111,7 +114,7 @@ export class Slate {
     const changed = edition !== this.#edition;
     if (changed) {
       readSync(this.fd, this.#pages, 0, this.#pages.byteLength, this.#pagesAt(edition));
-      // Too late: what was read may be half of another edition. The next look sees what became of it.
+      // Too late: the values may be a mixture of two editions. The next call gets consistent ones.
       if (this.#read(this.#again)[EDITION] !== edition) return { busy, closed: undefined };
     }
     this.#edition = edition;

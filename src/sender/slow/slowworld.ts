@@ -1,10 +1,10 @@
-// The slow side's view of this machine: file systems and the age of files. Refuses to throw; may hang, which is why it
-// is asked in a process of its own.
+// The slow side's access to this machine: file systems and the age of files. Never throws; may hang, which is why it
+// runs in its own process.
 
 import { realpathSync, statfsSync, statSync } from 'node:fs';
 import type { FileSystem, SlowWorld } from './source.js';
 
-/** Where things are on a machine, unless an option says otherwise. */
+/** Default paths, which options can change. */
 export const PLACES = { proc: '/proc', sys: '/sys', run: '/run/beoboard', etc: '/etc', scratch: '/tmp' };
 
 function attempt<T>(ask: () => T): T | undefined {
@@ -15,7 +15,7 @@ function attempt<T>(ask: () => T): T | undefined {
   }
 }
 
-// Node gives f_bsize and not f_frsize, in which the blocks are counted; for all local file systems these are equal.
+// Node returns f_bsize and not f_frsize, the unit of the block counts; for all local file systems these are equal.
 function statfs(path: string): FileSystem {
   const { bsize, blocks, bavail, files, ffree } = statfsSync(path, { bigint: true });
   return { totalBytes: blocks * bsize, availableBytes: bavail * bsize, inodes: files, inodesFree: ffree };

@@ -1,5 +1,5 @@
-// What a source of the slow side is, and how one reading of it is put together. Refuses to know any source, to keep
-// time, and to throw: what could not be read is left out, and the first complaint is kept for whoever logs.
+// The definition of a slow source, and how one reading of it is put together. Knows no source, does not schedule, and
+// never throws: what could not be read is left out, and the first complaint is kept for the log.
 
 import { existsSync, readdirSync } from 'node:fs';
 import type { Encodable, FieldsOf, SetName } from '../../layout/codec.js';
@@ -7,17 +7,20 @@ import { type bits, sources } from '../../layout/layout.gen.js';
 import { type Count, u64 } from '../collect/kerneltext.js';
 import { KernelFile, MOST_SMALL } from '../kernelfile.js';
 
-/** What statvfs gives. */
+/** The result of statvfs. */
 export interface FileSystem {
   totalBytes: bigint;
   /** For an ordinary user. */
   availableBytes: bigint;
-  /** 0 where the file system makes them as it needs them. */
+  /** 0 if the file system makes inodes on demand. */
   inodes: bigint;
   inodesFree: bigint;
 }
 
-/** Where the slow side looks, and what no tree of files holds. All of it answers undefined where it cannot answer. */
+/**
+ * The roots of the slow side, and access to what no tree of files contains. All functions return undefined if they have
+ * no answer.
+ */
 export interface SlowWorld {
   proc: string;
   sys: string;
@@ -28,7 +31,7 @@ export interface SlowWorld {
   /** The local scratch: /tmp. */
   scratch: string;
   statfs(path: string): FileSystem | undefined;
-  /** Since a file was written, by its time; negative when that lies ahead. */
+  /** The age of a file by its time; negative if that is in the future. */
   ageSeconds(path: string): number | undefined;
   /** A path without symbolic links. */
   resolve(path: string): string | undefined;
@@ -36,33 +39,33 @@ export interface SlowWorld {
 
 export type FlagName = keyof typeof bits.flags;
 
-/** What the slow side knows of things that fast sets tell of; what is not there is not known. */
+/** What the slow side knows for fast sets; an absent value is unknown. */
 export interface Details {
-  /** Speeds of interfaces by name, Mbit/s; 0: not known. */
+  /** Speeds of interfaces by name, Mbit/s; 0: unknown. */
   mbps?: ReadonlyMap<string, number>;
-  /** Of each CPU group, MHz; 0: not known. */
+  /** For each CPU group, MHz; 0: unknown. */
   mhz?: readonly number[];
-  /** Of each CPU group, tenths of °C; TEMPERATURE_UNKNOWN: not known. */
+  /** For each CPU group, tenths of °C; TEMPERATURE_UNKNOWN: unknown. */
   tempDc?: readonly number[];
   container?: boolean;
 }
 
-/** Plain data, for it comes from a child process. */
+/** Plain data, because it comes from a child process. */
 export interface SlowReading {
   fields: Encodable<'report'>;
-  /** Those that were really measured. */
+  /** The sets that were really measured. */
   sets: SetName[];
-  /** Those of the source's flags that are on. */
+  /** The flags of the source that are set. */
   flags?: FlagName[];
   details?: Details;
-  /** One line, always the same for the same trouble: something is there and was not understood or not to be read. */
+  /** One line, always the same for the same trouble: something exists and is invalid or unreadable. */
   trouble?: string;
 }
 
-/** Those of the contract. */
+/** The sets of the contract. */
 export type SourceName = keyof typeof sources.slow;
 
-/** What the contract says of a source. */
+/** The contract's description of a source. */
 export const about = <N extends SourceName>(name: N) => ({ name, ...sources.slow[name] });
 
 export interface SlowSource {
@@ -70,18 +73,18 @@ export interface SlowSource {
   /** How often it is read; 0: in every round. */
   periodMs: number;
   /**
-   * Also read this often where rounds are rarer: a counter that wraps must not wrap twice unseen. What was not measured
-   * in such a reading is not measured in the round that follows either.
+   * It is also read this often if rounds are rarer, because a counter must not wrap twice unnoticed. A value that was
+   * not measured in such a reading counts as not measured in the following round, too.
    */
   mostMs?: number;
-  /** Its counters have rates: what was read in another round may not stand in for a reading of this one. */
+  /** Whether its counters have rates: then a reading of another round must not replace a missing one. */
   rated?: true;
   sets: readonly SetName[];
   flags?: readonly FlagName[];
   read(world: SlowWorld): SlowReading;
 }
 
-/** One reading under way. */
+/** One reading in progress. */
 export class Reading {
   readonly #fields: Encodable<'report'> = {};
   readonly #sets: SetName[] = [];
@@ -108,12 +111,12 @@ export class Reading {
     this.#trouble ??= trouble;
   }
 
-  /** What `parser` makes of a file; undefined when it cannot be read or the parser refuses it. */
+  /** The result of `parser` for a file; undefined if it cannot be read or the parser refuses it. */
   parse<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
     return this.#parse(path, parser, false, most);
   }
 
-  /** The same of a file that need not be there: its absence is not worth a line. */
+  /** The same for an optional file: if it is missing, there is no complaint. */
   maybe<T>(path: string, parser: (text: string) => T | undefined, most = MOST_SMALL): T | undefined {
     return this.#parse(path, parser, true, most);
   }
@@ -136,16 +139,16 @@ export class Reading {
   }
 }
 
-/** The names in a folder that match, those with numbers in them in the order of these; none when it cannot be read. */
+/** The matching names in a folder, sorted by their numbers; empty if it cannot be read. */
 export function names(dir: string, pattern: RegExp): string[] {
   let all: string[];
-  if (!existsSync(dir)) return []; // an error would cost more
+  if (!existsSync(dir)) return []; // An exception would cost more.
   try {
     all = readdirSync(dir);
   } catch {
     return [];
   }
-  // By length first: card2 before card10. Locale has no say in it.
+  // By length first: card2 before card10, in any locale.
   return all.filter(name => pattern.test(name)).sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
 }
 
@@ -154,12 +157,12 @@ export function parseCount(text: string): Count | undefined {
   return text.endsWith('\n') ? u64(text.slice(0, -1)) : undefined;
 }
 
-/** The like with a sign. */
+/** The same with a sign. */
 export function parseInteger(text: string): number | undefined {
   return /^-?\d{1,15}\n$/.test(text) ? Number(text) : undefined;
 }
 
-/** All of them, or undefined when one is missing: a sum over the rest would be wrong. */
+/** All of them, or undefined if one is missing: a sum of the rest would be wrong. */
 export function whole<T>(list: readonly (T | undefined)[]): T[] | undefined {
   return list.includes(undefined) ? undefined : (list as T[]);
 }

@@ -1,5 +1,5 @@
-// Temperatures from hwmon: the processor's hottest sensor, and the air at the inlet. Refuses all others: those of drives
-// stall, and those of boards are mostly not wired to anything.
+// Temperatures from hwmon: the processor's hottest sensor, and the air at the inlet. Ignores all others: reading those
+// of drives stalls them, and those of boards are mostly not connected to anything.
 
 import { basename } from 'node:path';
 import { TEMPERATURE_UNKNOWN } from '../../layout/codec.js';
@@ -9,12 +9,12 @@ import { about, names, Reading, type SlowSource, type SlowWorld, whole } from '.
 
 const PROCESSORS = ['coretemp', 'k10temp', 'k8temp', 'zenpower', 'via_cputemp', 'cpu_thermal', 'cpu-thermal'];
 
-/** Readings after which the chips are looked for again. */
+/** After so many readings the chips are looked for again. */
 const REPLAN = 12;
 
 interface Sensor {
   path: string;
-  /** Empty when it has none. */
+  /** Empty if it has none. */
   label: string;
 }
 
@@ -27,33 +27,35 @@ interface Plan {
   left: number;
 }
 
-/** Which sensors of a processor to read: no more than it takes to know the hottest. */
+/** Which sensors of a processor to read: only those needed to find the hottest. */
 export function processorSensors(sensors: readonly Sensor[]): Sensor[] {
-  // Intel's package sensor is the highest of its cores', each of which would cost an interrupt on that core.
+  // Intel's package sensor is the maximum of its cores' sensors, each of which would cost an interrupt on its core.
   const packages = sensors.filter(({ label }) => label.startsWith('Package id '));
   if (packages.length > 0) return packages;
-  // AMD's Tctl is for the fan: on some models it lies degrees above the die.
+  // AMD's Tctl is for the fan: on some models it is degrees above the die's temperature.
   const hasDie = sensors.some(({ label }) => label === 'Tdie');
   return sensors.filter(({ label }) => !(hasDie && label === 'Tctl'));
 }
 
-/** The sensors that by their label measure the inlet's air, or else the ambient air. */
+/** The sensors that measure the inlet's air by their label, otherwise the ambient air. */
 export function inletSensors(sensors: readonly Sensor[]): Sensor[] {
   const named = (word: RegExp) => sensors.filter(({ label }) => word.test(label));
   const inlet = named(/\binlet\b/i);
   return inlet.length > 0 ? inlet : named(/\bambient\b/i);
 }
 
-/** A chip of a processor, with the sensors that count. */
+/** A chip of a processor, with its relevant sensors. */
 interface Processor {
-  /** The last part of where the chip's device is: PCI addresses and platform devices are numbered as packages are. */
+  /**
+   * The last part of its device's path: PCI addresses and platform devices are numbered in the order of the packages.
+   */
   device: string;
   sensors: Sensor[];
 }
 
 /**
- * The sensors of each package: by their labels where these name packages, else by the order of the chips where there
- * are as many as packages. None where neither tells which is whose.
+ * The sensors of each package: by labels that name packages, otherwise by the order of the chips if there are as many
+ * as packages. Empty if neither tells which sensor belongs to which package.
  */
 export function packageSensors(processors: readonly Processor[], ids: readonly number[]): Sensor[][] {
   const all = processors.flatMap(({ sensors }) => sensors);
@@ -64,7 +66,7 @@ export function packageSensors(processors: readonly Processor[], ids: readonly n
   return order.map(({ sensors }) => sensors);
 }
 
-/** The same by CPU group: the last one holds all packages that have none of their own. */
+/** The same by CPU group: the last group includes all packages without a group of their own. */
 function groupSensors(processors: readonly Processor[], packages: Packages | undefined): Sensor[][] {
   if (packages === undefined) return [];
   const groups = packages.groups.map((): Sensor[] => []);
@@ -97,14 +99,14 @@ function makePlan({ sys, resolve }: SlowWorld, packages: Packages | undefined, n
   };
 }
 
-/** The highest of the sensors; undefined when there is none, or one does not answer: it might be the highest. */
+/** The highest reading; undefined if there is no sensor, or if one does not answer, because it might be the highest. */
 function highest(paths: readonly string[], at: ReadonlyMap<string, number | undefined>): number | undefined {
   const all = whole(paths.map(path => at.get(path)));
   return all?.length ? Math.max(...all) : undefined;
 }
 
 export function makeTemperatures(): SlowSource {
-  // Hundreds of small files tell which are the sensors; they change when a driver is loaded, or a CPU switched off.
+  // Finding the sensors takes hundreds of small files; they change when a driver is loaded, or a CPU is switched off.
   let plan: Plan | undefined;
   const readPackages = makePackages();
   const readWith = ({ hottest, inlet, groups }: Plan, now: Reading) => {

@@ -1,12 +1,12 @@
-// thermal_throttle below /sys/devices/system/cpu: how often packages slowed down for their temperature. Asks one CPU of
-// each package, since all of them count the same; refuses a sum that lacks a package.
+// thermal_throttle below /sys/devices/system/cpu: how often packages slowed down because of their temperature. Reads
+// one CPU of each package, because all of them have the same count; refuses a sum that lacks a package.
 
 import { parseCpuList, parsePackageId } from '../collect/cpus.js';
 import { add, type Count, modulo32 } from '../collect/kerneltext.js';
 import { readOnce } from '../kernelfile.js';
 import { about, parseCount, Reading, type SlowSource, whole } from './source.js';
 
-/** The first CPU of each package; undefined when a CPU does not name its package. */
+/** The first CPU of each package; undefined if a CPU does not name its package. */
 export function firstOfPackages(sys: string, online: readonly number[]): number[] | undefined {
   const first = new Map<number, number>();
   for (const cpu of online) {
@@ -18,7 +18,7 @@ export function firstOfPackages(sys: string, online: readonly number[]): number[
 }
 
 export function makeThrottle(): SlowSource {
-  // Asking every CPU for its package costs a thousand files: again only when the CPUs online change.
+  // Reading the package of every CPU takes a thousand files: it is repeated only when the online CPUs change.
   let known: { key: string; cpus: number[] | undefined } | undefined;
   return {
     ...about('throttle'),
@@ -28,7 +28,7 @@ export function makeThrottle(): SlowSource {
       const count = (cpu: number) => now.maybe(`${dir}/cpu${cpu}/thermal_throttle/package_throttle_count`, parseCount);
       const list = now.parse(`${dir}/online`, text => parseCpuList(text) && text);
       const online = list === undefined ? undefined : parseCpuList(list);
-      // Only Intel's have it: where the first has not, nobody else is asked.
+      // Only Intel's CPUs have it: if the first CPU has none, the others are not read.
       if (online === undefined || count(online[0] ?? 0) === undefined) return now.done();
       const key = `${sys}\n${list}`;
       if (known?.key !== key || known.cpus === undefined) known = { key, cpus: firstOfPackages(sys, online) };
