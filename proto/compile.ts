@@ -1,24 +1,27 @@
-// Compiles contracts: reads the tables of documents, checks them, and makes a C header and TypeScript objects of them. It knows Markdown
-// tables and nothing of beoboard: what a field means stands in the documents, and what things are called in contract.ts. Pure: texts in,
-// texts out.
+// Compiles contracts: reads the tables of documents, checks them, and makes a C header and TypeScript objects from
+// them. Knows Markdown tables and nothing of beoboard: the documents define the fields, and contract.ts the names.
+// Pure: texts in, texts out.
 
 import { createHash } from 'node:crypto';
 
-/** What the documents do not say of themselves. */
+/** What the documents do not say. */
 export interface Names {
-  /** Of all that the C header defines: `bb` for `struct bb_report` and `BB_REPORT_BYTES`. */
+  /** The prefix of everything in the C header: `bb` for `struct bb_report` and `BB_REPORT_BYTES`. */
   prefix: string;
-  /** The first line of what is generated, as text. */
+  /** The first line of generated files, as text. */
   notice: string;
-  /** The struct that comes from outside: its reserved bytes and its ranges are for its validation, its fields for people. */
+  /**
+   * The struct that comes from outside: its reserved bytes and ranges are validated, and its fields are described for
+   * people.
+   */
   message: string;
-  /** The enum of the reasons for which it is refused. */
+  /** The enum of the reasons for rejecting it. */
   reasons: string;
-  /** The reason for which a value beyond its enum is. */
+  /** The reason for a value beyond its enum. */
   beyond: string;
 }
 
-/** One document: where it lies (for messages) and its text. */
+/** One document: its path (for messages) and its text. */
 export interface Source {
   path: string;
   text: string;
@@ -52,7 +55,7 @@ export interface Entry {
   value: number;
   name: string;
   meaning: string;
-  /** Of sets only: `fast` or `slow`. */
+  /** Only for sets: `fast` or `slow`. */
   speed: string;
 }
 
@@ -67,7 +70,7 @@ export interface Range {
 /** Some of the bits of a word. */
 export interface WordField {
   name: string;
-  /** The lowest of its bits, and how many they are. */
+  /** The lowest of its bits, and their number. */
   shift: number;
   bits: number;
   meaning: string;
@@ -83,35 +86,35 @@ export interface Constant {
   at: string;
 }
 
-/** One of some words that programs tell, and its number; no byte holds it. */
+/** A word that programs write, and its number; it is not stored in any byte. */
 export interface Term {
   name: string;
   value: number;
-  /** Its place where they are listed. */
+  /** Its rank in lists. */
   rank: number;
   meaning: string;
   at: string;
 }
 
-/** What is read at once, for some sets and bits of the message. */
+/** Something that is read in one go, for some sets and bits of the message. */
 export interface Origin {
   name: string;
   sets: string[];
   flags: string[];
   /** How often; 0: each time. */
   periodMs: number;
-  /** Also read this often where that is rarer; 0: not so. */
+  /** It is also read this often if that is more frequent; 0: it is not. */
   mostMs: number;
   /** Its counters have rates. */
   rated: boolean;
   at: string;
 }
 
-/** The contract: what all documents say together. */
+/** The contract: the content of all documents together. */
 export interface Contract {
   names: Names;
   structs: Map<string, Struct>;
-  /** Words of 64 bits that hold more than one number, the highest bits first. */
+  /** Words of 64 bits that hold several numbers, the highest bits first. */
   words: Map<string, WordField[]>;
   bits: Map<string, Entry[]>;
   enums: Map<string, Entry[]>;
@@ -121,11 +124,14 @@ export interface Contract {
   constants: Map<string, Constant[]>;
   terms: Map<string, Term[]>;
   sources: Map<string, Origin[]>;
-  /** Per document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set; of constants, terms and sources none, since they change no byte. */
+  /**
+   * For each document (by its file name without `.md`): the hash of offset, name, type, unit, kind and set. Constants,
+   * terms and sources are left out, because they change no byte.
+   */
   hashes: Map<string, bigint>;
 }
 
-/** What is wrong with the documents, a line each: `file:line: message`. */
+/** The mistakes in the documents, a line each: `file:line: message`. */
 export class ContractError extends Error {
   constructor(readonly problems: string[]) {
     super(problems.join('\n'));
@@ -140,7 +146,7 @@ interface Section {
   what: 'struct' | 'word' | 'bits' | 'enum' | 'sets' | 'ranges' | 'constants' | 'terms' | 'sources' | '';
   name: string;
 }
-/** What lies in no byte of the message or of a file: another of these is no other layout. */
+/** What is not in any byte of the message or of a file: changing it does not change the layout. */
 const BESIDE: ReadonlySet<string> = new Set(['constants', 'terms', 'sources']);
 
 /** Parses and checks the documents. Throws ContractError with every problem found. */
@@ -249,7 +255,8 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       if (field === undefined) return;
       struct.fields.push(field);
       group?.fields.push(field);
-      // Kind, set and its speed say what a field means on the wire: whether it is valid, and which clock is its rates' base.
+      // Kind, set and its speed determine the meaning of a field in the message: whether it is valid, and the time base
+      // of its rates.
       hashed.push(`${field.offset} ${field.name} ${row.get('type')} ${field.unit} ${field.kind} ${field.set}`);
     } else if (section.what === 'word') {
       const field = parseWordField(row, at, problems);
@@ -277,7 +284,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       const entries = table.get(section.name) ?? [];
       if (entries.some(other => other.value === entry.value || other.name === entry.name))
         problems.push(`${at}: ${entry.value} ${entry.name} stands in this table twice`);
-      // The names of an enum are an array: its values count from 0.
+      // The names of an enum are an array, so its values count from 0.
       else if (section.what === 'enum' && entry.value !== entries.length)
         problems.push(`${at}: ${entry.value} ${entry.name} stands where ${entries.length} should`);
       entries.push(entry);
@@ -286,7 +293,7 @@ function parseDocument(source: Source, contract: Contract, problems: string[]): 
       hashed.push(`${entry.value} ${entry.name} ${entry.speed}`);
     }
   });
-  // A group may hold structs that are defined further down, so its bounds are checked last.
+  // A group may contain structs that are defined further down, so its bounds are checked last.
   closeGroup();
   for (const check of groups) check();
   return hashed;
@@ -365,7 +372,7 @@ function parseEntry(row: Map<string, string>, section: Section, at: string, prob
   return { value, name, meaning: row.get('meaning') ?? row.get('read') ?? '', speed };
 }
 
-/** Puts a row to those of its table. */
+/** Adds a row to the others of its table. */
 function add<R extends { name: string; at: string }>(
   tables: Map<string, R[]>,
   table: string,
@@ -378,7 +385,7 @@ function add<R extends { name: string; at: string }>(
   tables.set(table, [...rows, row]);
 }
 
-/** A number, or in quotes the characters that are its bytes, the lowest first. */
+/** A number; or in quotes the characters that are its bytes, the lowest first. */
 function parseConstant(row: Map<string, string>, at: string, problems: string[]): Constant {
   const type = row.get('type') ?? '';
   const written = bare(row.get('value') ?? '');
@@ -427,7 +434,7 @@ function parseOrigin(row: Map<string, string>, at: string, problems: string[]): 
   };
 }
 
-/** Size of one element; 0 when its type is unknown. */
+/** The size of one element; 0 if its type is unknown. */
 function elementBytes(type: string, contract: Contract): number {
   return NUMBERS[type] ?? contract.structs.get(type)?.bytes ?? 0;
 }
@@ -436,7 +443,7 @@ function fieldBytes(field: Field, contract: Contract): number {
   return elementBytes(field.type, contract) * field.count;
 }
 
-/** What a type has to be aligned to: its size, or for a struct the strictest of its fields. */
+/** The alignment of a type: its size, or for a struct the largest alignment of its fields. */
 function alignment(type: string, contract: Contract, depth = 0): number {
   const fields = contract.structs.get(type)?.fields;
   if (fields === undefined || depth > 8) return NUMBERS[type] ?? 1;
@@ -477,7 +484,7 @@ function checkStruct(struct: Struct, contract: Contract, problems: string[]): vo
     problems.push(`${struct.at}: the size of ${struct.name} is not a multiple of ${align}`);
 }
 
-/** The fields of a word have all of its bits, the highest first, each bit once. */
+/** The fields of a word cover all its bits, the highest first, each bit once. */
 function checkWord(name: string, fields: WordField[], problems: string[]): void {
   let free = 64;
   for (const field of fields) {
@@ -502,7 +509,7 @@ function checkRanges(contract: Contract, problems: string[]): void {
   }
 }
 
-/** Their numbers are places in arrays, and so are their ranks. */
+/** Their numbers and their ranks are indices of arrays. */
 function checkTerms(terms: Term[], problems: string[]): void {
   for (const column of ['value', 'rank'] as const) {
     const sorted = [...terms].sort((a, b) => a[column] - b[column]);
@@ -514,7 +521,7 @@ function checkTerms(terms: Term[], problems: string[]): void {
   }
 }
 
-/** Every slow set has one source, and no set has two. */
+/** Every slow set has exactly one source. */
 function checkOrigins(origins: Origin[], contract: Contract, problems: string[]): void {
   const told = new Set<string>();
   for (const { sets, flags, at } of origins) {
@@ -534,7 +541,7 @@ function checkOrigins(origins: Origin[], contract: Contract, problems: string[])
 
 const messageFields = (contract: Contract) => contract.structs.get(contract.names.message)?.fields ?? [];
 
-/** Every range that a message has to keep: the table's, and for each enum field its highest value. */
+/** Every range that a message must keep: those of the table, and for each enum field its highest value. */
 function allRanges(contract: Contract): { field: Field; least: number; most: number; reason: string }[] {
   const fields = messageFields(contract);
   const stated = contract.ranges.map(range => ({
@@ -556,7 +563,7 @@ function mask(entries: Entry[]): bigint {
   return entries.reduce((all, entry) => all | (1n << BigInt(entry.value)), 0n);
 }
 
-/** The bytes of a message that belong to some sets, in as few pieces as can be. */
+/** The bytes of a message that belong to some sets, in as few pieces as possible. */
 function pieces(sets: string[], contract: Contract): { offset: number; bytes: number }[] {
   const found: { offset: number; bytes: number }[] = [];
   for (const field of messageFields(contract).filter(({ set }) => sets.includes(set))) {
@@ -570,7 +577,10 @@ function pieces(sets: string[], contract: Contract): { offset: number; bytes: nu
 
 const byNumber = (terms: Term[]) => [...terms].sort((a, b) => a.value - b.value);
 
-/** The C header: a struct per struct with an assert per field, constants, and the tables that validation walks. */
+/**
+ * The C header: for each struct a struct, with an assert for each field; constants; and the tables that validation
+ * uses.
+ */
 export function emitC(contract: Contract): string {
   const { prefix: p, notice, message, reasons } = contract.names;
   const P = constant(p);
@@ -682,7 +692,7 @@ export function emitC(contract: Contract): string {
   return out.join('\n');
 }
 
-/** As people write it: what is more than a count, in hexadecimal digits. */
+/** In the form for people: in hexadecimal digits if it is not a count. */
 function literal(value: bigint): string {
   return value > 0xffffn ? `0x${value.toString(16)}` : value.toString();
 }
@@ -691,7 +701,7 @@ function constant(name: string): string {
   return name.replaceAll('-', '_').toUpperCase();
 }
 
-/** Structs in an order in which each stands behind those that it holds. */
+/** Structs in an order in which each comes after those that it contains. */
 function inOrder(contract: Contract): Struct[] {
   const done: Struct[] = [];
   const visit = (struct: Struct) => {
@@ -706,7 +716,7 @@ function inOrder(contract: Contract): Struct[] {
   return done;
 }
 
-/** What has to be zero in a message, in pieces that a register holds. */
+/** The bytes of a message that must be zero, in pieces that fit into a register. */
 function reservedRanges(contract: Contract): [number, number][] {
   return messageFields(contract)
     .filter(field => field.kind === 'reserved')
@@ -719,7 +729,7 @@ function reservedRanges(contract: Contract): [number, number][] {
     });
 }
 
-/** The layout for programs: offsets, types, units and kinds, as one constant from which the types are inferred. */
+/** The layout for programs: offsets, types, units and kinds, as one constant from which TypeScript infers the types. */
 export function emitLayout(contract: Contract): string {
   const out = [`// ${contract.names.notice}`, ''];
   for (const [document, hash] of contract.hashes)
@@ -792,7 +802,7 @@ export function emitLayout(contract: Contract): string {
   return out.join('\n');
 }
 
-/** The words that programs tell, for those that need nothing else of the contract. */
+/** The words that programs write, for programs that need nothing else of the contract. */
 export function emitTerms(contract: Contract): string {
   const out = [
     `// ${contract.names.notice}`,
@@ -815,7 +825,7 @@ export function emitTerms(contract: Contract): string {
   return out.join('\n');
 }
 
-/** The dictionary for people: what each field of the message means, and what it does not. */
+/** The dictionary for people: the meaning of each field of the message, and what it does not mean. */
 export function emitDictionary(contract: Contract): string {
   const { notice, message } = contract.names;
   const out = [`// ${notice}`, '', 'export interface Entry {'];

@@ -1,5 +1,5 @@
-// The contract of this project: its documents, what its parts are called, and the files that are made of it. Run it after a build:
-// `node dist/proto/contract.js`.
+// The contract of this project: its documents, its names, and the files that are generated from it. Run it after a
+// build: `node dist/proto/contract.js`.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ export function readContract(root: string): Contract {
   );
 }
 
-/** What the generated files should hold: path → text. */
+/** The expected contents of the generated files: path → text. */
 export function generate(root: string): Map<string, string> {
   const contract = readContract(root);
   const header = readFileSync(join(root, 'c/beoboard.h'), 'utf8');
@@ -44,12 +44,12 @@ export function generate(root: string): Map<string, string> {
     ['c/lib/header.gen.h', emitTables(contract)],
     ['src/layout/layout.gen.ts', emitLayout(contract)],
     ['src/layout/dictionary.gen.ts', emitDictionary(contract)],
-    // Options name the states, and may know no layout.
+    // Options use the words of states, and must not import the layout.
     ['src/common/terms.gen.ts', emitTerms(contract)],
   ]);
 }
 
-/** Writes those that are not so already: what is made of the others need not be made again. */
+/** Writes only the files that differ, so that what depends on the others is not built again. */
 export function writeFiles(files: Map<string, string>): void {
   for (const [path, text] of files)
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);

@@ -1,14 +1,14 @@
-// Makes the parts of the C library that come from the contract: two sections of c/beoboard.h (states; reports, rates, names of
-// bits and values) and the tables by which c/lib takes rates. Pure: contract in, text out.
+// Makes the parts of the C library that come from the contract: two sections of c/beoboard.h (states; reports, rates,
+// names of bits and values) and the tables with which c/lib computes rates. Pure: contract in, text out.
 
 import type { Contract, Entry, Field, Struct } from './compile.js';
 
-/** What a program needs that reads reports; the rest of the contract is the library's own business. */
+/** What a program needs to read reports; the rest of the contract is internal to the library. */
 const ENUMS = ['health', 'health_src', 'arch', 'virt', 'power_src', 'gpu_vendor', 'auth_alg', 'reason', 'event_kind'];
 const BITS = ['valid', 'flags', 'net_state', 'gpu_flags'];
-/** Counters of the sender's own, which begin anew with it: rule 3 for readers in proto/stat-v1.md. */
+/** The sender's own counters, which begin again with it: rule 3 for readers in proto/stat-v1.md. */
 const OF_RUN = new Set(['agent_cpu_ms', 'missed_ticks']);
-/** Entries of `net_if` in a report that have rates under their own name. */
+/** Fields of a `net_if` that have rates under their own name. */
 const SUMS = ['net_rest', 'fabric'];
 
 /** A declaration with a comment, in a column. */
@@ -26,7 +26,7 @@ function declare(field: Field): string {
   return `    ${cType(field.type).padEnd(8)} ${field.name}${field.array ? `[${field.count}]` : ''};`;
 }
 
-/** Unit and set: without these a number is none. What it means is the manual's to say. */
+/** Unit and set: without them a number means nothing. The manual page explains the field. */
 function note({ unit, set, kind }: Field): string {
   if (kind === 'reserved') return 'zero';
   const [what, table = ''] = unit.split(' ');
@@ -69,7 +69,7 @@ function emitBits(table: string, entries: Entry[]): string[] {
     ...entries.map(({ name, value, speed, meaning }) =>
       line(
         `${`#define BEOBOARD_${upper(table)}_${upper(name)}`.padEnd(38)} (UINT64_C(1) << ${value})`,
-        // Of sets the meaning is where they are read, and paths hold the ends of comments.
+        // The meaning of sets is documented where they are read, and paths contain the end of a comment.
         speed || meaning.replaceAll('`', ''),
         58,
       ),
@@ -81,9 +81,9 @@ function emitBits(table: string, entries: Entry[]): string[] {
 interface Counter {
   field: Field;
   slow: boolean;
-  /** The bit of its set; undefined for one that is always there. */
+  /** The bit of its set; undefined for a field that always exists. */
   set: number | undefined;
-  /** Whether it is CPU time, of which there are shares, too. */
+  /** Whether it is CPU time, for which there are also shares. */
   share: boolean;
 }
 
@@ -139,7 +139,7 @@ function emitRates(contract: Contract): string[] {
   ];
 }
 
-/** The first generated section of c/beoboard.h: how a node is. */
+/** The first generated section of c/beoboard.h: the states of a node. */
 export function emitStates(contract: Contract): string {
   return [
     ...emitTerms(contract, 'node_state', 'state', ''),
@@ -148,7 +148,7 @@ export function emitStates(contract: Contract): string {
   ].join('\n');
 }
 
-/** And one more: what may ail a node. */
+/** And another one: ailments. */
 export function emitAilments(contract: Contract): string {
   return [
     ...emitTerms(contract, 'ailment', 'ailment', 'AILS_'),
@@ -173,7 +173,7 @@ function emitTerms(contract: Contract, table: string, name: string, prefix: stri
   ];
 }
 
-/** The second: reports, and what is in them. */
+/** The second: reports and their fields. */
 export function emitPublic(contract: Contract): string {
   const out = [
     '',
@@ -193,7 +193,7 @@ export function emitPublic(contract: Contract): string {
   return out.join('\n');
 }
 
-/** c/lib/header.gen.h: that the public structs are those of the contract, and the tables behind beoboard_rates(). */
+/** c/lib/header.gen.h: checks that the public structs agree with the contract, and the tables for beoboard_rates(). */
 export function emitTables(contract: Contract): string {
   const out = [
     `/* ${contract.names.notice} */`,
@@ -238,7 +238,7 @@ export function emitTables(contract: Contract): string {
 
 const SECTION = /^(\/\* >>>> generated .*\*\/\n)[\s\S]*?(^\/\* <<<< generated \*\/$)/gm;
 
-/** The header with its generated sections made anew. */
+/** The header with new generated sections. */
 export function renew(header: string, sections: string[]): string {
   let found = 0;
   const renewed = header.replace(SECTION, (_, begin, end) => `${begin}${sections[found++] ?? ''}${end}`);

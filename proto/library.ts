@@ -1,5 +1,6 @@
-// Makes what comes of the contract's files and of the verbs of the program: the manual pages, the completions of shells, and what readers in
-// other languages know a board by. And the dashboards for Grafana. Run it after a build: `node dist/proto/library.js`.
+// Makes what is derived from the contract's files and from the verbs: the manual pages, the completions of shells, the
+// constants by which readers in other languages recognise a board, and the dashboards for Grafana. Run it after a
+// build: `node dist/proto/library.js`.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +11,13 @@ import { readContract, writeFiles } from './contract.js';
 import { dashboards } from './dashboards/index.js';
 import { fromHeader, fromMarkdown, fromProgram } from './man.js';
 
-/** Readers in other languages, which go by the documents alone: what they know a board by stands in them. */
+/**
+ * Readers in other languages, written from the documents alone: they contain the constants by which they recognise a
+ * board.
+ */
 const READERS = ['examples/python/board.py', 'examples/go/board.go', 'examples/rust/board.rs'];
 
-/** What the generated files should hold: path → text. */
+/** The expected contents of the generated files: path → text. */
 export async function generateLibrary(root: string): Promise<Map<string, string>> {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
   const contract = readContract(root);

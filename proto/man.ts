@@ -5,10 +5,10 @@ import { termsOf, usageOf } from '../src/common/options/help.js';
 import type { Verb } from '../src/common/options.js';
 import { ABOUT, EXIT_CODES } from '../src/common/verbs.js';
 
-/** When what the pages say was changed last. */
+/** The date of the last change of the pages' contents. */
 const DATE = '2026-11-24';
 
-/** Text as roff has it: no character of ours is taken for a command. Code keeps its minus signs, prose its hyphens. */
+/** Text for roff, in which no character is a command. Code keeps its minus signs, prose its hyphens. */
 function roff(text: string, code = false): string {
   let out = text.replaceAll('\\', '\\e');
   if (code)
@@ -18,13 +18,13 @@ function roff(text: string, code = false): string {
       .replaceAll('`', '\\`')
       .replaceAll('^', '\\(ha')
       .replaceAll('~', '\\(ti');
-  // Beyond ASCII by number: the page is read under any locale.
+  // Characters beyond ASCII by number, so that the page works in any locale.
   return [...out]
     .map(c => (c > '~' ? `\\[u${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]` : c))
     .join('');
 }
 
-/** A line of text: one that begins with a control character is not a request. */
+/** A line of text: if it begins with a control character, that is escaped. */
 function guard(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }
@@ -138,7 +138,7 @@ function cells(line: string): string[] {
     .map(cell => cell.trim().replaceAll('\\|', '|'));
 }
 
-/** A table does not fit into a page's width: each row becomes a tagged paragraph. */
+/** A table does not fit into a page's width, so each row becomes a tagged paragraph. */
 function table(lines: string[]): string[] {
   const [head = [], , ...rows] = lines.map(cells);
   const named = new Map(head.map((name, i) => [name, i]));

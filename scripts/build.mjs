@@ -1,6 +1,6 @@
-// Builds what is missing: packages, the addon, and the JavaScript; in an installed package the addon alone. `--generate` makes the files
-// again that come from proto/.
-// Plain JavaScript without dependencies: it runs before there are any.
+// Builds what is missing: packages, the addon, and the JavaScript; in an installed package only the addon. `--generate`
+// makes the files again that come from proto/. Plain JavaScript without dependencies, because it runs before there are
+// any.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** In an installed package all but the addon is there; whoever asks for that again has one that does not fit. */
+/** In an installed package everything except the addon exists; it is built when no prebuilt one fits. */
 const installed = !existsSync(join(root, 'tsconfig.json'));
 
 function fail(message) {
@@ -59,7 +59,7 @@ function filesOf(path) {
   );
 }
 
-/** A line for each file that ends so, by which any change of it is noticed. */
+/** A line for each file with this ending; any change of a file changes its line. */
 const seen = (paths, ending) =>
   paths
     .flatMap(path => filesOf(join(root, path)))
@@ -70,7 +70,7 @@ const seen = (paths, ending) =>
     })
     .sort()
     .join('');
-/** What the JavaScript is made of, and what was made. */
+/** What the JavaScript is made of, and the result. */
 const sources = () =>
   seen(['src', 'proto', 'test', 'bench'], /\.ts$/) +
   seen(['src/web/page'], /\.(html|css|svg|json)$/) +
@@ -79,13 +79,13 @@ const made = () => seen(['dist'], /\.(js|cjs)$/) + seen(['dist/page'], /\.(html|
 
 function javascript() {
   const record = join(root, 'dist', '.built');
-  // Taken before: what changes while this runs is built by the next one.
+  // Computed before: what changes during the build is built by the next one.
   const before = sources();
   if (existsSync(record) && readFileSync(record, 'utf8') === `${before}\n${made()}`) return;
   const main = join(root, 'dist', 'src', 'main.js');
   if (!existsSync(main)) console.error('build: compiling TypeScript …');
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  // The page knows a browser and no Node.
+  // The page runs in a browser and does not know Node.
   for (const project of [root, join(root, 'src', 'web', 'page')])
     run('compiling TypeScript', process.execPath, [tsc, '-p', project]);
   run('bundling', process.execPath, [join(root, 'scripts', 'bundle.mjs')]);
@@ -102,7 +102,7 @@ if (!installed) packages();
 if (generates) {
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'contract.js')]);
-  // Manual pages and completions; these ask the built program for its help.
+  // Manual pages and completions; they need the help of the built program.
   addon();
   javascript();
   run('generating', process.execPath, [join(root, 'dist', 'proto', 'library.js')]);

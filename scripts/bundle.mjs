@@ -1,6 +1,7 @@
-// Puts what `tsc` made of src/ into few files of CommonJS, dist/bin/: beoboard.cjs, and the parts that it loads when they are wanted, one
-// for each verb and one for each set of modules that the same verbs share. Nothing else is different; packages and the addon stay where
-// they are. The page of the wall goes to dist/page/: one script, and the files beside it as they are.
+// Bundles the output of `tsc` for src/ into few CommonJS files in dist/bin/: beoboard.cjs, and the parts that it loads
+// on demand, one for each verb and one for each set of modules that the same verbs share. Nothing else changes;
+// packages and the addon stay where they are. The page of the wall goes to dist/page/: one script, and the other files
+// unchanged.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
@@ -11,7 +12,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const into = join(root, 'dist', 'bin');
 const PROGRAM = 'beoboard.cjs';
 
-/** What a module says of its own place stays true: programs, package.json, packages and the addon are found from there. */
+/** Paths relative to a module stay valid: programs, package.json, packages and the addon are found by them. */
 const places = {
   name: 'places',
   resolveImportMeta(property, { moduleId }) {
@@ -26,8 +27,9 @@ const bundle = await rollup({
   input: join(root, 'dist', 'src', 'main.js'),
   external: id => !id.startsWith('.') && !id.startsWith('/'),
   plugins: [places],
-  // Nothing is left out. Rollup 4.68 takes an argument that all calls it has found leave out for one that is never given, and does not find
-  // those of what `await import` gave: whole branches went. Modules hold little that nobody asks for.
+  // No tree shaking. Rollup 4.68 assumes that an argument which all calls it has found leave out is never given, and
+  // does not find the calls of functions from `await import`: whole branches were removed. Modules contain little
+  // unused code.
   treeshake: false,
   onwarn(warning) {
     throw new Error(warning.message);
@@ -38,14 +40,15 @@ const { output: parts } = await bundle.generate({
   generatedCode: 'es2015',
   banner: ({ isEntry }) => (isEntry ? '#!/usr/bin/env node' : ''),
   entryFileNames: PROGRAM,
-  // A verb's main by its folder. A name tells the content: a program that has been started finds the parts that belong to it.
+  // The main of a verb by its folder. A name contains a hash of the content: a program that has been started finds its
+  // own parts.
   chunkFileNames: ({ facadeModuleId, name }) =>
     `${facadeModuleId !== null && name === 'main' ? basename(dirname(facadeModuleId)) : name}-[hash].cjs`,
 });
 
 const page = await rollup({
   input: join(root, 'dist', 'src', 'web', 'page', 'main.js'),
-  treeshake: false, // as above
+  treeshake: false, // As above.
   onwarn(warning) {
     throw new Error(warning.message);
   },
@@ -54,16 +57,16 @@ const { output: pageParts } = await page.generate({ format: 'es', entryFileNames
 const source = join(root, 'src', 'web', 'page');
 const besides = readdirSync(source).filter(name => /\.(html|css|svg)$/.test(name));
 
-// A service may start from here at this very moment, and a command that has been started wants more parts: each file is replaced at
-// once, beoboard.cjs last, and what has been replaced stays for a while.
+// A service may start at this moment, and a running command may load more parts: each file is replaced atomically,
+// beoboard.cjs last, and replaced files stay for a while.
 const HOUR_MS = 3_600_000;
-/** Puts files, by name, into a folder, in their order. */
+/** Writes files, by name, into a folder, in this order. */
 function put(folder, files) {
   mkdirSync(folder, { recursive: true });
   for (const [name, code] of files) {
     const path = join(folder, name);
     if (existsSync(path) && readFileSync(path, 'utf8') === code) continue;
-    // Beside the folder: what a build that was killed leaves is not a part of the package.
+    // Beside the folder: the remains of a killed build are not part of the package.
     const made = join(dirname(folder), `${name}.${process.pid}`);
     writeFileSync(made, code, { mode: name === PROGRAM ? 0o755 : 0o644 });
     renameSync(made, path);

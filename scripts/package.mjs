@@ -1,7 +1,7 @@
-// Makes the packages of packaging/packages.mjs: deb, rpm, and npm's with prebuilt addons, in build/packages, or with `--out DIR` there. Words
-// choose formats (deb, rpm, npm), processors (amd64, arm64) and packages by name; without words all are made. The same commit gives the same
-// bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
-// Plain JavaScript without dependencies: it runs before there are any.
+// Makes the packages of packaging/packages.mjs: deb, rpm, and npm's with prebuilt addons, in build/packages, or with
+// `--out DIR` there. Words choose formats (deb, rpm, npm), processors (amd64, arm64) and packages by name; without
+// words all are made. The same commit gives the same bytes: all times are SOURCE_DATE_EPOCH, by default the commit's.
+// Plain JavaScript without dependencies, because it runs before there are any.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ const chosen = Object.fromEntries(
 const { format: formats, processor: processors, package: names } = chosen;
 const system = formats.includes('deb') || formats.includes('rpm');
 
-/** What has to be compiled: what the wanted packages take out of {built}. */
+/** What has to be compiled: what the wanted packages use from {built}. */
 const parts = new Set(
   names
     .filter(() => system)
@@ -47,7 +47,7 @@ if (formats.includes('npm') || parts.has('program')) parts.add('addon');
 // ---- what it takes ----
 
 const own = { x64: 'amd64', arm64: 'arm64' }[process.arch];
-/** Programs and files, and Debian's packages that have them. */
+/** Programs and files, and the Debian packages that contain them. */
 const needs = [['make', 'make']];
 if (formats.includes('deb')) needs.push(['dpkg-deb', 'dpkg']);
 if (formats.includes('rpm')) needs.push(['rpmbuild', 'rpm']);
@@ -80,7 +80,7 @@ const epoch =
   process.env.SOURCE_DATE_EPOCH ??
   git('log', '-1', '--format=%ct') ??
   fail('this is not a git clone; set SOURCE_DATE_EPOCH');
-// For all that runs from here on.
+// For everything that runs from here on.
 Object.assign(process.env, { SOURCE_DATE_EPOCH: epoch, TZ: 'UTC', LC_ALL: 'C.UTF-8' });
 process.umask(0o022);
 
@@ -103,12 +103,12 @@ const commit = git('rev-parse', 'HEAD') ?? null;
 const hash = data => createHash('sha256').update(data).digest('hex');
 if (formats.includes('npm')) files.push(npmPackage(processors), bill(hash(`${commit} ${epoch}`)));
 
-/** The first line of what a program says of its version. */
+/** The first line of a program's version output. */
 const told = (command, ...args) => {
   const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
   return stdout?.split('\n')[0] ?? null;
 };
-// Who wants to make the same again needs these; nobody has signed it.
+// Needed to reproduce the packages; this file is not signed.
 const record = {
   name: manifest.name,
   version,

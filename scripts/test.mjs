@@ -1,6 +1,6 @@
 // Builds and runs the tests; the last line is the true count. Arguments choose test files by a part of their name;
-// --long runs those of test/long instead, one after the other, and shows their figures.
-// Plain JavaScript without dependencies: it runs before there are any.
+// --long runs those of test/long instead, one after another, and shows their figures. Plain JavaScript without
+// dependencies, because it runs before there are any.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ function run(command, args) {
 if (run(process.execPath, [join(root, 'scripts', 'build.mjs')]) !== 0) process.exit(1);
 if (run(join(root, 'node_modules', '.bin', 'biome'), ['check', '.']) !== 0) process.exit(1);
 
-// Only what has its source: a test that was deleted may still lie in dist/.
+// Only tests with a source: a deleted test may still be in dist/.
 const sources = new Set(readdirSync(join(root, folder)).map(name => name.replace(/\.ts$/, '.js')));
 const wanted = process.argv.slice(2).filter(word => word !== '--long');
 const files = readdirSync(tests)
@@ -33,12 +33,12 @@ if (files.length === 0) {
   process.exit(2);
 }
 
-/** No test of ours takes so long; one that hangs is ended. A test can ask for less (t.setTimeout). */
+/** No test of ours takes so long; one that hangs is ended. A test can set a shorter limit (t.setTimeout). */
 const TIMEOUT_S = long ? 100_000 : 600;
 
 /**
- * Runs a file by itself, as `node FILE`, and gives what it told in TAP. Not by `tap run`: that has every process load a compiler of
- * TypeScript, those that the tests start included, and what takes 0.1 s takes 2 (Node 20, two busy cores).
+ * Runs a file by itself, as `node FILE`, and returns its TAP output. Not by `tap run`: that makes every process load a
+ * TypeScript compiler, also those that tests start, and what takes 0.1 s takes 2 (Node 20, two busy cores).
  */
 async function runTest(file) {
   const child = spawn(process.execPath, ['--enable-source-maps', file], {
@@ -54,23 +54,24 @@ async function runTest(file) {
   });
   const [code, signal] = await once(child, 'close');
   clearTimeout(hung);
-  // tap's own totals close what a file tells: # { total: 95, pass: 93, fail: 1, skip: 1 }
+  // tap's own totals at the end of the output: # { total: 95, pass: 93, fail: 1, skip: 1 }
   const totals = told.match(/^# \{ total: .*\}$/gm)?.at(-1);
   const count = what => Number(new RegExp(`${what}: (\\d+)`).exec(totals ?? '')?.[1] ?? 0);
   const [passed, failed, skipped] = [count('pass'), count('fail'), count('skip') + count('todo')];
   const broken = totals === undefined || (code !== 0 && failed === 0);
   const seconds = (performance.now() - began) / 1000;
   console.log(`${code === 0 && !broken ? 'ok' : 'FAILED'} ${file}: ${passed} passed, ${seconds.toFixed(1)} s`);
-  // What failed, with tap's diagnostics; the tests around it are indented less, and say no more than that something in them did.
+  // The failures with tap's diagnostics. The enclosing tests are indented less, and say only that something in them
+  // failed.
   for (const [block] of told.matchAll(/^ *not ok \d+ - (?!.*# time=).*\n(?: *---\n[\s\S]*?^ *\.\.\.\n)?/gm))
     console.log(block);
   if (broken) console.log(`${file} ended before its time: ${signal ?? `exit code ${code}`}\n${told.slice(-2000)}`);
   return { file, told, passed, failed: failed + (broken ? 1 : 0), skipped };
 }
 
-/** Which take longest, so that none of them is left alone at the end; by their numbers. */
+/** The slowest tests, which begin first so that none is alone at the end; by their numbers. */
 const LONGEST = '61 93 35 72 111 124 106 70 65 53 13'.split(' ');
-/** Which mostly wait, the longest first. */
+/** Tests that mostly wait, the longest first. */
 const WAITING = '90 56 77 126 52 123 76 78 98 28 119 29 15 27 86 45 104 54 94 99 125 113 112 24 39 22 122 58'.split(
   ' ',
 );
@@ -82,8 +83,8 @@ const placeIn = (numbers, file) => {
 const inOrderOf = (numbers, files) => files.toSorted((a, b) => placeIn(numbers, a) - placeIn(numbers, b));
 
 /**
- * All: two at a time, and one of those that wait beside them; at the end whatever is left. Three that compute would be too many for
- * what goes by the kernel's own times (links, carriers): those fail then.
+ * All tests: two at a time, and one of the waiting ones beside them; at the end whatever is left. With three busy
+ * tests, those that depend on the kernel's own times (links, carriers) would fail.
  */
 async function runTests() {
   const results = [];
@@ -107,7 +108,7 @@ writeFileSync(report, results.map(({ file, told }) => `# ${file}\n${told}`).join
 
 const told = results.map(result => result.told).join('');
 if (long) for (const [, figures] of told.matchAll(/^ *# (?!Subtest|No coverage|\{|time=)(.*)$/gm)) console.log(figures);
-// Again at the end, by name: of a long log often only the end is kept.
+// Again at the end, by name, because often only the end of a long log is kept.
 for (const [, name] of told.matchAll(/^ *not ok \d+ - (?!should |dist\/)(.*?)(?: # time=\S+)?$/gm))
   console.log(`failed: ${name}`);
 const sum = what => results.reduce((all, result) => all + result[what], 0);

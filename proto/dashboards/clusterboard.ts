@@ -1,4 +1,5 @@
-// The dashboard of a whole cluster at a glance. The monitor stands on top: whoever sees dead nodes sees first whether anybody listens.
+// The dashboard of a whole cluster. The monitor is at the top: whoever sees dead nodes sees first whether the receiver
+// is running.
 
 import type { Dashboard } from '@grafana/schema';
 import { bars, dashboard, lines, stat, table } from './panels.js';
@@ -21,9 +22,12 @@ import {
 
 const UNHEARD = `${every('node_state', 'state=~"uncertain|silent"')} == 1`;
 const BUSY_CPUS = `${every('node_cpu_busy_ratio')} * ${every('node_cpus_online')}`;
-/** The same over time. Matches no series with another: with 10,000 nodes that is what costs Prometheus most. */
+/**
+ * The same over time. It joins no series with another: with 10,000 nodes that is the most expensive operation in
+ * Prometheus.
+ */
 const BUSY_OVER_TIME = `sum(${rate(every('node_cpu_seconds_total', 'mode!~"idle|iowait"'))})`;
-/** Likewise: both are known of the same nodes. */
+/** Likewise: both exist for the same nodes. */
 const USED_MEMORY = `sum(${every('node_memory_total_bytes')}) - sum(${every('node_memory_available_bytes')})`;
 
 export const clusterDashboard: Dashboard = dashboard(

@@ -1,4 +1,4 @@
-// The dashboards for Grafana, as the files that are shipped.
+// The dashboards for Grafana, as shipped files.
 
 import type { Dashboard } from '@grafana/schema';
 import { clusterDashboard } from './clusterboard.js';

@@ -1,4 +1,5 @@
-// The dashboard of the monitor itself: whether the receiver hears, what it refuses and loses, by which links, and what the exporter costs.
+// The dashboard of the monitor itself: whether the receiver is running, what it rejects and loses, its links, and the
+// cost of the exporter.
 
 import type { Dashboard } from '@grafana/schema';
 import { bars, dashboard, labelValues, lines, stat, table } from './panels.js';
@@ -11,7 +12,7 @@ const JOB = labelValues(
   'label_values(beoboard_exporter_scrapes_total, job)',
   { several: true },
 );
-/** What the exporter says of itself, and Prometheus of its scrapes, may have no cluster. */
+/** The exporter's own series, and Prometheus's series about its scrapes, may have no cluster. */
 const ofJob = (series: string) => `${series}{job=~"$job"}`;
 const LOST = (seconds: string) =>
   `clamp_min(increase(${every('node_reports_missed_total')}[${seconds}]) - increase(${every('node_reports_late_total')}[${seconds}]), 0)`;

@@ -1,4 +1,4 @@
-// The dashboard of one node: how it is, since when, and what it does.
+// The dashboard of one node: its state, since when, and its readings.
 
 import type { Dashboard } from '@grafana/schema';
 import { dashboard, lines, type Query, stat, table, timeline } from './panels.js';

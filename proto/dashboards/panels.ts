@@ -1,5 +1,6 @@
-// What our dashboards for Grafana are made of: panels, rows and variables, in the form that Grafana 9 and later import. It knows Grafana and
-// Prometheus, and nothing of a cluster. Refuses nothing: what is wrong with a dashboard, TypeScript or test/96.dashboards.test.ts finds.
+// The building blocks of our dashboards: panels, rows and variables, in the format that Grafana 9 and later import.
+// Knows Grafana and Prometheus, and nothing of a cluster. Checks nothing: TypeScript and test/96.dashboards.test.ts
+// find mistakes.
 
 import {
   BarGaugeDisplayMode,
@@ -48,10 +49,10 @@ import type {
 } from '@grafana/schema/dist/esm/raw/composable/statetimeline/panelcfg/x/StateTimelinePanelCfg_types.gen';
 import type { Options as LineOptions } from '@grafana/schema/dist/esm/raw/composable/timeseries/panelcfg/x/TimeSeriesPanelCfg_types.gen';
 
-/** The colours that we use: Grafana has each by its name, one for its dark look and another for its light one. */
+/** Our colours: Grafana has a dark and a light variant of each name. */
 export type Colour = 'green' | 'yellow' | 'orange' | 'red' | 'blue' | 'purple' | 'text';
 
-/** The units that we use, by Grafana's names. */
+/** Our units, by Grafana's names. */
 export type Unit =
   | 'short'
   | 'none'
@@ -68,14 +69,14 @@ export type Unit =
   | 'celsius'
   | 'dateTimeFromNow';
 
-/** A question to Prometheus. */
+/** A Prometheus query. */
 export interface Query {
   readonly expr: string;
-  /** What its series are called: text with {{label}} in it. */
+  /** The legend of its series: a text with {{label}} in it. */
   readonly legend?: string;
 }
 
-/** What Grafana sends to Prometheus. The schema's package has no type for it. */
+/** The query as Grafana sends it to Prometheus. The schema's package has no type for it. */
 export interface Target extends DataQuery {
   datasource: DataSourceRef;
   expr: string;
@@ -85,29 +86,29 @@ export interface Target extends DataQuery {
   format: 'time_series' | 'table';
 }
 
-/** What every panel has. */
+/** What all panels have in common. */
 export interface Common {
   readonly title: string;
-  /** What the number means, and what it does not. */
+  /** The meaning of the number, and what it does not mean. */
   readonly description: string;
   readonly unit: Unit;
   readonly queries: readonly Query[];
-  /** In columns, of which a dashboard has 24. */
+  /** In columns; a dashboard has 24. */
   readonly width: number;
   readonly decimals?: number;
   readonly min?: number;
   readonly max?: number;
-  /** From the first number on the second colour, and so on; below it the first. Without: no judgement. */
+  /** From the first number on, the second colour, and so on; below it, the first. Without it there is no judgement. */
   readonly steps?: readonly [Colour, ...[from: number, colour: Colour][]];
-  /** Words in place of numbers. */
+  /** Words for numbers. */
   readonly words?: Readonly<Record<number, readonly [text: string, colour: Colour]>>;
-  /** What stands in the place of "No data". */
+  /** The text in place of "No data". */
   readonly none?: string;
-  /** Series that have always the same colour, by their names. */
+  /** Series with fixed colours, by their names. */
   readonly colours?: Readonly<Record<string, Colour>>;
 }
 
-/** A panel that has not found its place yet. */
+/** A panel without its place. */
 export interface Placed {
   readonly width: number;
   readonly panel: Panel;
@@ -118,12 +119,12 @@ export interface Row {
   /** In Grafana's steps of 30 pixels. */
   readonly height: number;
   readonly panels: readonly Placed[];
-  /** It asks for nothing until somebody opens it. */
+  /** It sends no query until somebody opens it. */
   readonly collapsed?: boolean;
 }
 
 const SOURCE: DataSourceRef = { type: 'prometheus', uid: `\${datasource}` };
-/** All of our dashboards have it, and find one another by it. */
+/** The tag of all our dashboards, by which they link to each other. */
 const TAG = 'beoboard';
 
 function targets(queries: readonly Query[], how: 'now' | 'over time' | 'table'): Target[] {
@@ -201,7 +202,7 @@ function place(
 const LAST = { values: false, calcs: ['lastNotNull'], fields: '' };
 const TOOLTIP = { mode: TooltipDisplayMode.Multi, sort: SortOrder.Descending };
 
-/** Numbers as they are now, large. */
+/** Current numbers, in large letters. */
 export function stat(common: Common, more: { background?: boolean } = {}): Placed {
   const { background = false } = more;
   const options: StatOptions = {
@@ -221,7 +222,7 @@ export function stat(common: Common, more: { background?: boolean } = {}): Place
   return place('stat', common, 'now', config, options);
 }
 
-/** Lines over time; `stacked`: bands one on the other, in the order of the queries. */
+/** Lines over time; `stacked`: bands on top of each other, in the order of the queries. */
 export function lines(common: Common, more: { stacked?: boolean; steps?: boolean } = {}): Placed {
   const { stacked = false, steps = false } = more;
   const custom: GraphFieldConfig = {
@@ -229,7 +230,7 @@ export function lines(common: Common, more: { stacked?: boolean; steps?: boolean
     fillOpacity: stacked ? 70 : 10,
     showPoints: VisibilityMode.Never,
     lineInterpolation: steps ? LineInterpolation.StepAfter : LineInterpolation.Linear,
-    // A gap is a gap: nobody knows what was then.
+    // A gap stays a gap: nobody knows the values of that time.
     spanNulls: false,
     stacking: { mode: stacked ? StackingMode.Normal : StackingMode.None, group: 'A' },
     axisSoftMin: 0,
@@ -241,7 +242,7 @@ export function lines(common: Common, more: { stacked?: boolean; steps?: boolean
   return place('timeseries', common, 'over time', fields(common, FieldColorModeId.PaletteClassic, custom), options);
 }
 
-/** The longest of a list, as bars, as they are now. */
+/** The largest values of a list, as bars, now. */
 export function bars(common: Common): Placed {
   const options: BarOptions = {
     reduceOptions: LAST,
@@ -259,7 +260,7 @@ export function bars(common: Common): Placed {
   return place('bargauge', common, 'now', fields(common, FieldColorModeId.Thresholds, {}), options);
 }
 
-/** One state after the other, as a ribbon. */
+/** States over time, as a ribbon. */
 export function timeline(common: Common): Placed {
   const custom: TimelineFieldConfig = { fillOpacity: 80, lineWidth: 0 };
   const options: TimelineOptions = {
@@ -282,16 +283,16 @@ export interface Column {
   readonly words?: Common['words'];
   readonly steps?: Common['steps'];
   readonly decimals?: number;
-  /** Where a click leads: a dashboard of ours, and what it is to be about. */
+  /** The target of a click: a dashboard of ours, and its subject. */
   readonly to?: string;
 }
 
-/** A table of what there is now; a row for each set of labels that the queries have in common, the first first by `sort`. */
+/** A table of the present values; one row for each set of labels that the queries have in common, sorted by `sort`. */
 export function table(common: Common, columns: readonly Column[], sort?: string): Placed {
   const custom: Partial<TableFieldOptions> = { align: 'auto', inspect: false };
   const config = fields(common, FieldColorModeId.Thresholds, custom);
   const one = common.queries.length === 1;
-  /** Grafana calls the values of a lone query Value, those of several Value #A and so on. */
+  /** Grafana calls the values of a single query Value, those of several Value #A and so on. */
   const given = (of: string) => (/^[A-Z]$/.test(of) ? (one ? 'Value' : `Value #${of}`) : of);
   for (const { name, unit, words, steps, decimals, to } of columns) {
     const properties = [
@@ -313,7 +314,7 @@ export function table(common: Common, columns: readonly Column[], sort?: string)
   };
   const transformations: DataTransformerConfig[] = [
     ...(one ? [] : [{ id: 'merge', options: {} }]),
-    // Only the columns that are named: Grafana 9 shows every other label, too.
+    // Only the named columns: Grafana 9 shows every other label, too.
     { id: 'filterFieldsByName', options: { include: { names: columns.map(({ of }) => given(of)) } } },
     {
       id: 'organize',
@@ -327,7 +328,7 @@ export function table(common: Common, columns: readonly Column[], sort?: string)
   return place('table', common, 'table', config, options, transformations);
 }
 
-/** A variable whose values come from Prometheus: one of them, several, or several and what stands for all of them. */
+/** A variable whose values come from Prometheus: one of them, several, or several and an entry for all. */
 export function labelValues(
   name: string,
   label: string,
@@ -356,7 +357,7 @@ export function labelValues(
   };
 }
 
-/** A variable that its reader types in. */
+/** A variable that the user types. */
 export function typed(name: string, label: string, description: string, value: string): VariableModel {
   const option = { selected: true, text: value, value };
   return {
@@ -387,8 +388,8 @@ const CHOSEN_SOURCE: VariableModel = {
 };
 
 /**
- * A whole dashboard: panels stand from left to right in their rows, and are numbered in the order in which they stand. `points`: so many
- * at most are asked for over time, where each is made of all nodes.
+ * A whole dashboard: panels are placed from left to right in their rows, and numbered in this order. `points`: the
+ * maximum number of points for queries over time in which each point is computed from all nodes.
  */
 export function dashboard(
   head: { uid: string; title: string; description: string },
@@ -420,7 +421,7 @@ export function dashboard(
       return { id: ++id, gridPos, ...panel, ...asked };
     });
     y += height;
-    // The panels of a row that is shut stand in it, those of an open one behind it.
+    // The panels of a closed row are inside it, those of an open row follow it.
     panels.push(collapsed ? { ...row, panels: inside } : row, ...(collapsed ? [] : inside));
   }
   return {

@@ -1,4 +1,4 @@
-// The dashboard of GPUs and power: what all of them do, and which nodes stand out.
+// The dashboard of GPUs and power: totals, and the nodes that stand out.
 
 import type { Dashboard } from '@grafana/schema';
 import { bars, dashboard, lines, type Query, stat, table } from './panels.js';
@@ -27,7 +27,7 @@ const spread = (series: string): Query[] => [
 
 const USED = every('node_gpu_memory_used_bytes');
 const ALL = every('node_gpu_memory_total_bytes');
-/** Of nodes with GPUs: what is measured of others says nothing here. */
+/** Only nodes with GPUs: the values of others mean nothing here. */
 const GPUS = `${every('node_gpus')} > 0`;
 const NO_GPUS = 'No data: no live node has GPUs that tell it.';
 

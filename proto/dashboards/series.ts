@@ -1,40 +1,46 @@
-// The series of `beoboard prometheus` as our dashboards ask for them: of the clusters that were chosen, of one node, of racks; and the
-// variables, words and colours that several dashboards share. Names of series stand in docs/prometheus.md, and only those: a test asks.
+// The series of `beoboard prometheus` in our dashboards' queries: of the chosen clusters, of one node, of racks; and
+// the variables, words and colours that several dashboards share. All names of series are in docs/prometheus.md; a test
+// checks that.
 
 import type { VariableModel } from '@grafana/schema';
 import { type Colour, type Common, labelValues, type Query, typed } from './panels.js';
 
-/** Points of a line that is made of all nodes: with 10,000 of them each point takes Prometheus some milliseconds. */
+/**
+ * The number of points for a line that is computed from all nodes: with 10,000 nodes each point takes Prometheus some
+ * milliseconds.
+ */
 export const POINTS = 200;
 
 const CHOSEN = 'cluster=~"$cluster"';
 
-/** A series of the clusters that were chosen; `more`: further matchers. */
+/** A series of the chosen clusters; `more`: further matchers. */
 export function every(name: string, more = ''): string {
   return `beoboard_${name}{${CHOSEN}${more && `,${more}`}}`;
 }
 
-/** A series of the node that was chosen. */
+/** A series of the chosen node. */
 export function its(name: string, more = ''): string {
   return every(`node_${name}`, `node="$node"${more && `,${more}`}`);
 }
 
-/** A series of something that the chosen node has several of: `gpu_…`, `interface_…`. */
+/** A series of things that the chosen node has several of: `gpu_…`, `interface_…`. */
 export function itsOwn(name: string): string {
   return every(name, 'node="$node"');
 }
 
-/** What a counter grows by in a second. Grafana sets the time so that four scrapes lie in it. */
+/** The growth of a counter per second. Grafana sets the time range so that it contains four scrapes. */
 export function rate(series: string): string {
   return `rate(${series}[$__rate_interval])`;
 }
 
-/** The same of a counter that says in `devices` of how many things it is: another number is another series. */
+/**
+ * The same for a counter whose label `devices` is the number of things in the sum: another number is another series.
+ */
 export function rateOfDevices(series: string): string {
   return `sum without (devices) (${rate(series)})`;
 }
 
-/** Nodes gathered in racks, by what the variable takes from their names. */
+/** Nodes grouped by rack: by the part of their names that the variable selects. */
 export function byRack(how: 'sum' | 'avg' | 'max' | 'count', series: string): string {
   return `${how} by (cluster, rack) (label_replace(${series}, "rack", "$1", "node", "\${rack:raw}"))`;
 }
@@ -44,7 +50,7 @@ export const CLUSTER: VariableModel = labelValues(
   'Cluster',
   'Names of boards. All is also those that have none.',
   'label_values(beoboard_board_up, cluster)',
-  // Fits series without the label, too: a board without a name.
+  // Also matches series without the label: those of a board without a name.
   { several: true, all: '.*' },
 );
 
@@ -60,11 +66,12 @@ export const RACK: VariableModel = typed(
   'rack',
   'Rack, by node name',
   'A regular expression (RE2) that fits a whole node name; what is in its parentheses is the rack. No backslashes: write [.] and [0-9].',
-  // The name without the last number, the letters before that, and what parts them: rack17-node03 and rack17node03 are of rack17.
+  // The name without the last number, the letters before it, and the separator: the rack of rack17-node03 and
+  // rack17node03 is rack17.
   '(.*?)[-_.]?[a-z]*[0-9]+',
 );
 
-/** The states of a node, from the best to the worst as bands lie one on the other, and their colours. */
+/** The states of a node, from the best to the worst in the order of the bands, and their colours. */
 export const STATES: readonly [state: string, colour: Colour][] = [
   ['live', 'green'],
   ['uncertain', 'yellow'],
@@ -75,12 +82,12 @@ export const STATES: readonly [state: string, colour: Colour][] = [
 ];
 export const STATE_COLOURS: Readonly<Record<string, Colour>> = Object.fromEntries(STATES);
 
-/** The number of a state where only numbers can be shown, and its word. */
+/** The number of a state for panels that can only show numbers, and its word. */
 export const STATE_WORDS: NonNullable<Common['words']> = Object.fromEntries(
   STATES.map(([state, colour], i) => [i + 1, [state, colour] as const]),
 );
 
-/** The number of the state that the chosen node is in. */
+/** The number of the chosen node's state. */
 export const STATE_NUMBER = `sum without (state) (${STATES.map(
   ([state], i) => `${i + 1} * ${its('state', `state="${state}"`)}`,
 ).join(' or ')})`;
@@ -90,7 +97,7 @@ export const nodesByState: readonly Query[] = STATES.map(([state]) => ({
   legend: state,
 }));
 
-/** What becomes of the receiver, as a number: of a board that cannot be read nothing else is there. */
+/** The state of the receiver as a number: for a board that cannot be read there are no other series. */
 export const RECEIVER = `(${every('board_up')} == 0) or (2 - ${every('board_stalled')})`;
 export const RECEIVER_WORDS: NonNullable<Common['words']> = {
   0: ['no board', 'red'],
@@ -101,10 +108,10 @@ export const RECEIVER_WORDS: NonNullable<Common['words']> = {
 export const YES_NO: NonNullable<Common['words']> = { 0: ['no', 'green'], 1: ['yes', 'red'] };
 export const UP_DOWN: NonNullable<Common['words']> = { 0: ['down', 'red'], 1: ['up', 'green'] };
 
-/** Where a click on a node leads. */
+/** The target of a click on a node. */
 export const TO_NODE = `/d/beoboard-node?\${datasource:queryparam}&\${cluster:queryparam}&var-node=\${__data.fields.node}&\${__url_time_range}`;
 
-/** Judgements of a share, a temperature and an age, from which number on. */
+/** Thresholds for a share, a temperature and an age. */
 export const FULL: NonNullable<Common['steps']> = ['green', [0.9, 'yellow'], [0.97, 'red']];
 export const CPU_HEAT: NonNullable<Common['steps']> = ['green', [85, 'yellow'], [95, 'red']];
 export const GPU_HEAT: NonNullable<Common['steps']> = ['green', [80, 'yellow'], [90, 'red']];

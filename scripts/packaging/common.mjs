@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-/** What was asked for: formats, processors and packages, and where they come to. */
+/** The request: formats, processors and packages, and the output folder. */
 export const { words, out } = (() => {
   try {
     const { values, positionals } = parseArgs({ options: { out: { type: 'string' } }, allowPositionals: true });
@@ -20,7 +20,7 @@ export const { words, out } = (() => {
     return fail(error.message);
   }
 })();
-/** What is made on the way, beside that: a folder for each processor, and one for each format. */
+/** The intermediate files, beside the output: a folder for each processor, and one for each format. */
 export const work = (...names) => join(`${out}.work`, ...names);
 export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 export const { version } = manifest;
@@ -31,7 +31,7 @@ export function fail(message) {
   process.exit(1);
 }
 
-/** Runs a command and gives its output; when it fails, that is shown. */
+/** Runs a command and returns its output; if it fails, that is shown. */
 export function run(command, args, options = {}) {
   const { status, error, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
@@ -43,7 +43,7 @@ export function run(command, args, options = {}) {
   return stdout;
 }
 
-/** Every file and link below a folder, relative to it, in an order that is always the same. */
+/** Every file and link below a folder, relative to it, in a fixed order. */
 export const below = folder =>
   readdirSync(folder, { withFileTypes: true })
     .flatMap(entry =>
@@ -72,9 +72,9 @@ export function put(from, to) {
   else copyFileSync(from, to);
 }
 
-/** As `gzip -9n` makes it, on every machine. */
+/** The same result as `gzip -9n`, on every machine. */
 export function gzip(content) {
   const packed = gzipSync(content, { level: 9 });
-  packed[9] = 3; // written on Unix
+  packed[9] = 3; // Written on Unix.
   return packed;
 }

@@ -1,5 +1,5 @@
-// Compiles what is packaged, for one processor or another. Without debugging information, and so without the names of folders; what is
-// shared asks for no newer symbols than its floor.
+// Compiles the packaged programs for one processor. Without debugging information, and so without the names of folders;
+// shared objects need no newer symbols than their limit.
 
 import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -10,14 +10,14 @@ const LINK = '-s -Wl,-z,relro,-z,now';
 const HARD = '-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong';
 const FLOORED = `${HARD} -include ${join(root, 'packaging', 'floor.h')}`;
 
-/** Whether a version of symbols is later than another: 2.34 than 2.4. */
+/** Whether a symbol version is later than another: 2.34 than 2.4. */
 function isLater(a, b) {
   const [x, y] = [a, b].map(text => text.split('.').map(Number));
   const at = x.findIndex((part, i) => part !== (y[i] ?? 0));
   return at >= 0 && x[at] > (y[at] ?? 0);
 }
 
-/** Refuses a file that asks for newer symbols than its floor has. */
+/** Refuses a file that needs newer symbols than its limit. */
 function holdFloor(file, floor, triplet) {
   const symbols = run(`${triplet}-objdump`, ['-T', file]);
   for (const [, library, wanted, symbol] of symbols.matchAll(/ \(?(GLIBC|GLIBCXX|CXXABI)_([\d.]+)\)? +(\S+)$/gm))
@@ -49,7 +49,7 @@ export function compile(processor, parts) {
   ]) {
     if (!parts.has(name)) continue;
     const file = join(on, folder, 'stripped', name);
-    // Static, by musl: it looks up names on every system, which a static glibc does not.
+    // Static, with musl: it resolves names on every system, which a static glibc cannot.
     make(
       `c/${folder}`,
       file,

@@ -1,4 +1,4 @@
-// A package for dpkg: control file, maintainer scripts, what Debian wants beside the files, and dpkg-deb.
+// A package for dpkg: control file, maintainer scripts, Debian's other files, and dpkg-deb.
 
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, readFileSync } from 'node:fs';
@@ -12,10 +12,10 @@ import { settle, stage } from './stage.mjs';
 const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|^\/DEBIAN\/(post|pre)/;
 const date = () => new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000);
 
-/** Text of a file in the form of Debian's control files, behind a field. */
+/** The continuation lines of a field in Debian's control files. */
 const folded = text => text.trimEnd().replace(/^/gm, ' ').replace(/^ $/gm, ' .');
 
-/** Whose it is, and on which terms: ours, musl's where it is linked in, and each package's that lies beside the program. */
+/** Copyright and licences: ours, musl's if it is linked in, and those of the packages beside the program. */
 function copyright(name) {
   const licence = readFileSync(join(root, 'LICENSE'), 'utf8');
   const [, holder] = /^Copyright \(c\) (.*)$/m.exec(licence);
@@ -32,7 +32,7 @@ function copyright(name) {
       );
   return `${paragraphs.join('\n\n')}\n`;
 }
-/** Licences that every Debian has, and that a package of Debian's names in place of their text, by their names of SPDX. */
+/** Licences that every Debian system contains, and that a package refers to, by their SPDX names. */
 const COMMON = {
   'Apache-2.0':
     'The Apache License, version 2.0, whose text is in /usr/share/common-licenses/Apache-2.0 on Debian systems.',
@@ -50,7 +50,7 @@ const changelog = () =>
     ` -- ${PROJECT.maintainer}  ${date().toUTCString().replace('GMT', '+0000')}\n`,
   ].join('\n');
 
-/** Overrides for lintian: those of the one list of them that are about this package or all, each behind its reason. */
+/** Overrides for lintian: from the one list those for this package or for all, each after its reason. */
 function overrides(name) {
   const [, ...paragraphs] = readFileSync(join(root, 'packaging', 'lintian-overrides'), 'utf8')
     .trimEnd()
@@ -63,7 +63,7 @@ function overrides(name) {
     .join('\n');
 }
 
-/** Makes the deb of a package for a processor, where packages come to. */
+/** Makes the deb of a package for a processor, in the output folder. */
 export function deb(name, processor) {
   const pack = PACKAGES[name];
   const into = stage(name, 'deb', processor);
@@ -121,7 +121,7 @@ export function deb(name, processor) {
   for (const [file, text] of Object.entries(control)) if (text !== '') write(join(into, 'DEBIAN', file), text);
   settle(into, EXECUTABLE);
   chmodSync(work('deb', processor), 0o755);
-  // One thread: with more, xz cuts into blocks by how many there are.
+  // One thread: with more, xz makes blocks by their number.
   const file = join(out, `${name}_${version}_${fields.Architecture}.deb`);
   run('dpkg-deb', ['--root-owner-group', '-Zxz', '--threads-max=1', '--build', into, file]);
   return file;

@@ -1,4 +1,4 @@
-// The package for npm, with an addon for each processor: nothing has to be compiled where one of them fits.
+// The package for npm, with an addon for each processor, so that nothing has to be compiled if one of them fits.
 
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { below, manifest, out, put, root, run, version, work } from './common.mj
 import { programFiles } from './program.mjs';
 import { settle } from './stage.mjs';
 
-/** It asks nobody whether there is a newer npm, and says what goes wrong. */
+/** Without a check for a newer npm; errors are shown. */
 const QUIETLY = ['--no-update-notifier', '--loglevel', 'error'];
 
 /** Makes it, with the addons of these processors. */
@@ -15,7 +15,7 @@ export function npmPackage(processors) {
   const into = work('npm');
   rmSync(into, { recursive: true, force: true });
   const names = readdirSync(root);
-  // What package.json names, but of dist/ what belongs to this build.
+  // What package.json lists, but from dist/ only what belongs to this build.
   for (const wanted of ['package.json', ...manifest.files]) {
     if (wanted.startsWith('dist/') || wanted === 'prebuilds') continue;
     const [folder, pattern] = wanted.split('/*');
@@ -36,14 +36,17 @@ export function npmPackage(processors) {
   return join(out, `beoboard-${version}.tgz`);
 }
 
-/** What npm says that is in it (CycloneDX). Its number and time, which are others each time, are those of the commit. */
+/**
+ * npm's list of the contents (CycloneDX). Its serial number and time, which differ each time, are replaced by those of
+ * the commit.
+ */
 export function bill(id) {
   const found = JSON.parse(
     run('npm', ['sbom', ...QUIETLY, '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only']),
   );
   found.serialNumber = `urn:uuid:${id.slice(0, 8)}-${id.slice(8, 12)}-5${id.slice(13, 16)}-a${id.slice(17, 20)}-${id.slice(20, 32)}`;
   found.metadata.timestamp = new Date(Number(process.env.SOURCE_DATE_EPOCH) * 1000).toISOString();
-  // npm takes the folder's name.
+  // npm uses the folder's name.
   found.metadata.component.name = manifest.name;
   const file = join(out, `beoboard-${version}.cdx.json`);
   writeFileSync(file, `${JSON.stringify(found, null, 2)}\n`);

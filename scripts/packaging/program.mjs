@@ -1,4 +1,4 @@
-// The JavaScript of the program, for /usr/lib/beoboard and for npm: what belongs to this build and no other.
+// The JavaScript of the program, for /usr/lib/beoboard and for npm: exactly what belongs to this build.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -16,7 +16,7 @@ export function programFiles() {
   const modules = below(join(root, 'dist', 'src')).filter(
     path => path.endsWith('.js') && existsSync(join(root, 'src', path.replace(/\.js$/, '.ts'))),
   );
-  // What the wall's server gives to browsers.
+  // The files that the wall's server sends to browsers.
   const page = below(join(root, 'dist', 'page')).map(name => join('dist', 'page', name));
   return [
     ...[...bin].map(name => join('dist', 'bin', name)),
@@ -25,7 +25,7 @@ export function programFiles() {
   ].sort();
 }
 
-/** Packages that the program needs when it runs: their folders, names and licences. */
+/** Packages that the program needs at run time: their folders, names and licences. */
 export function modules() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
@@ -33,12 +33,12 @@ export function modules() {
     .map(([path, { license, version }]) => ({ path, license, version, name: path.replace(/^node_modules\//, '') }));
 }
 
-/** Of a package what can be run, and its licence. */
+/** The files of a package that are needed at run time, and its licence. */
 const RUNS = /(\.[cm]?js|(^|\/)package\.json|(^|\/)LICEN[CS]E[^/]*)$/;
 const NEVER_RUNS =
   /^bin\.js$|(^|\/)(tests?|benchmarks?|docs|examples?|node_modules|\.[^/]+)\/|\.(test|bench|config)\.[cm]?js$/;
 
-/** Puts all that lies in /usr/lib/beoboard together. */
+/** Collects everything for /usr/lib/beoboard. */
 export function assemble(processor) {
   const into = work(processor, 'program');
   for (const path of ['package.json', ...programFiles()]) put(join(root, path), join(into, path));

@@ -1,4 +1,4 @@
-// The packages for rpm of one processor: a spec out of the table, and rpmbuild, which does no more than put together what lies there.
+// The rpm packages for one processor: a spec from the table, and rpmbuild, which only packs the prepared files.
 
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -7,10 +7,10 @@ import { rpmScripts } from '../../packaging/scriptlets.mjs';
 import { below, out, root, run, version, work, write } from './common.mjs';
 import { settle, stage } from './stage.mjs';
 
-// Shared objects, too: only in what can be run does rpm look for the libraries that it needs.
+// Shared objects, too: rpm looks for needed libraries only in executable files.
 const EXECUTABLE = /^\/usr\/s?bin\/|\/beoboard\.cjs$|\.so(\.[\d.]+)?$|\.node$/;
 
-/** What rpmbuild would otherwise do to the files, or take from this machine. */
+/** What rpmbuild would otherwise change in the files, or take from this machine. */
 const SETTINGS = {
   debug_package: '%{nil}',
   __os_install_post: '%{nil}',
@@ -50,7 +50,7 @@ function section(name, files) {
     .join('\n');
 }
 
-/** Makes the rpms of these packages for a processor. What is for all processors comes with the first of them. */
+/** Makes the rpms of these packages for a processor. Packages for all processors are made with the first one. */
 export function rpms(names, processor, isFirst) {
   const wanted = names.filter(name => isFirst || PACKAGES[name].each);
   if (wanted.length === 0) return [];
@@ -65,7 +65,7 @@ export function rpms(names, processor, isFirst) {
     const folders = PACKAGES[name].files
       .filter(([from]) => from === null)
       .map(([, to]) => `%dir /${to.replace(/\/$/, '')}`);
-    // Folders of its own, which go with it.
+    // Its own folders, which are removed with it.
     const own = readdirSync(into, { recursive: true })
       .filter(path => lstatSync(join(into, path)).isDirectory())
       .filter(path => /^usr\/(lib\/beoboard|share\/beoboard|share\/(doc|licenses)\/[^/]+)(\/|$)/.test(path))

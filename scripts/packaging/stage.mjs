@@ -1,11 +1,11 @@
-// Lays out the files of a package as they will lie in the system, in the places that Debian or rpm have for them.
+// Lays out the files of a package as they will be installed, in the paths of Debian or rpm.
 
 import { chmodSync, lstatSync, lutimesSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { PACKAGES, PLACES, PROCESSORS } from '../../packaging/packages.mjs';
 import { below, gzip, put, root, work, write } from './common.mjs';
 
-/** A path, or those that fit one with a * in its last part. */
+/** A path, or all paths that match one with a * in its last part. */
 function expand(path) {
   if (!path.includes('*')) return [path];
   const [before, behind] = basename(path).split('*');
@@ -20,7 +20,7 @@ function lay(file, to) {
   else put(file, to);
 }
 
-/** The files of a package below a folder, which is given back. */
+/** The files of a package in a folder, which is returned. */
 export function stage(name, format, processor) {
   const { triplet } = PROCESSORS[processor];
   const into = work(format, processor, name);
@@ -39,7 +39,10 @@ export function stage(name, format, processor) {
   return into;
 }
 
-/** Gives all below a folder its mode, and times that are no later than SOURCE_DATE_EPOCH says. What `executable` fits can be run. */
+/**
+ * Sets the modes below a folder, and times no later than SOURCE_DATE_EPOCH. What matches `executable` gets the execute
+ * bit.
+ */
 export function settle(folder, executable) {
   const time = Number(process.env.SOURCE_DATE_EPOCH);
   for (const name of ['.', ...readdirSync(folder, { recursive: true })]) {
