@@ -1,4 +1,5 @@
-/* What ails a node, by its newest report and the one before it. Pure. The table with its limits is in proto/board-v2.md. */
+/* The ailments of a node, from its newest report and the one before it. Pure. The table with its limits is in
+ * proto/board-v2.md. */
 #ifndef BB_AILMENTS_H
 #define BB_AILMENTS_H
 #include <stdbool.h>
@@ -7,7 +8,7 @@
 #include "beoboard.h"
 #include "layout.gen.h"
 
-/* Shares of a file system of which less is nearly nothing: in a hundred, and in a thousand. */
+/* The shares of free space below which a file system counts as nearly full: in a hundred, and in a thousand. */
 #define BB_FULL_SPACE_PERCENT 5
 #define BB_FULL_INODES_PM 20
 
@@ -15,10 +16,10 @@ static inline bool bb_is_full(uint32_t total_mib, uint32_t avail_mib, uint16_t i
   return total_mib > 0 && ((uint64_t)avail_mib * 100 < (uint64_t)total_mib * BB_FULL_SPACE_PERCENT || inodes_free_pm < BB_FULL_INODES_PM);
 }
 
-/* Modulo 2^32, as such counters are; one that went back has been set to zero. */
+/* Modulo 2^32, like these counters; one that decreased has been reset. */
 static inline bool bb_rose(uint32_t before, uint32_t after) { return after != before && after - before < UINT32_C(1) << 31; }
 
-/* All that is asked of a report stands in these parts of what holds one from `report` on: a fifth of it. */
+/* The parts of a struct with a report at `report` that ailments need: a fifth of it. */
 #define BB_AILMENT_PARTS(report) {{(report), 160}, {(report) + 568, 8}, {(report) + 1016, 64}}
 #define BB_AILMENT_PART_COUNT 3
 #define WITHIN(field) \
@@ -32,7 +33,7 @@ BB_STATIC_ASSERT(WITHIN(scratch_avail_mib) && WITHIN(scratch_total_mib) && WITHI
 BB_STATIC_ASSERT(WITHIN(gpu_count) && WITHIN(gpu_errors) && WITHIN(gpu_ecc_ue) && WITHIN(gpu_flags), "BB_AILMENT_PARTS");
 #undef WITHIN
 
-/* Bits by enum beoboard_ailment. `before`: NULL when there is none. */
+/* Bits by enum beoboard_ailment. `before`: NULL if there is none. */
 static inline uint32_t bb_ailments(const struct bb_report *r, const struct bb_report *before) {
   uint32_t ails = 0;
 #define AILS(WHAT, holds) ails |= (uint32_t)((holds) != 0) << BEOBOARD_AILS_##WHAT

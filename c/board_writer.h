@@ -1,5 +1,6 @@
-/* Writes a board: makes it or takes it over, lays reports on it, retires it. One writer per board, held by a lock beside it.
- * Knows nothing of sockets and has no clock of its own but for the header. Not thread-safe: one thread owns a writer. */
+/* Writes a board: makes it or takes it over, stores reports, retires it. One writer per board, ensured by a lock
+ * beside it. Knows nothing of sockets and has no clock of its own except for the header. Not thread-safe: one thread
+ * owns a writer. */
 #ifndef BB_BOARD_WRITER_H
 #define BB_BOARD_WRITER_H
 #include <stdbool.h>
@@ -21,11 +22,11 @@ struct bb_writer_options {
   uint32_t capacity;
   int64_t uncertain_after_ns, silent_after_ns;
   uint64_t clock_window_ns; /* BB_CLOCK_WINDOW_OFF: any wall clock; matters with keys only */
-  /* Cluster keys, with different ids, or none with count 0: then a tag is as good as none. */
+  /* Cluster keys with different ids, or none with count 0: then signatures are not verified. */
   const struct bb_key *keys;
   size_t key_count;
-  enum bb_auth_alg required; /* what a report must at least have proved, with keys */
-  /* The node list, or NULL with count 0: first come, first served. Names must be valid. */
+  enum bb_auth_alg required; /* the least proof that a report needs, with keys */
+  /* The node list, or NULL with count 0: any node gets a place until the board is full. Names must be valid. */
   const char *const *nodes;
   size_t node_count;
 };
@@ -36,67 +37,69 @@ struct bb_arrival {
   int64_t stamp_real_ns; /* CLOCK_REALTIME */
   uint8_t address[16];   /* IPv6, or ::ffff:a.b.c.d */
   uint16_t port;
-  uint64_t expected;     /* what bb_writer_expect() has told of the datagram; 0: it was not asked */
-  uint32_t link;         /* the number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network */
-  const char *interface; /* then: of the master's interface, which takes a number if the report is accepted; NULL: none */
+  uint64_t expected;     /* The result of bb_writer_expect() for the datagram; 0: it was not called. */
+  uint32_t link;         /* The number of the link by which it came; BB_LINK_UNKNOWN: it has none yet, or it did not come from a network. */
+  const char *interface; /* In that case: the master's interface, which gets a number if the report is accepted; NULL: none. */
   uint32_t interface_index;
 };
 
-/* What became of a datagram: a bb_reason, or one of these. */
+/* The fate of a datagram: a bb_reason, or one of these. */
 enum { BB_OUTCOME_ACCEPTED = BB_REASON_NONE, BB_OUTCOME_DUPLICATE = -1 };
 
 struct bb_writer;
 
-/* Makes or takes over the board. NULL, and one line in `why`, when it cannot be had. */
+/* Makes the board or takes it over. NULL, and one line in `why`, if that fails. */
 struct bb_writer *bb_writer_open(const struct bb_writer_options *options, char *why, size_t why_size);
 
-/* Takes the board that lies at the path, as it is, for `bb_writer_forget` and nothing else: for when no receiver runs. NULL, and one
- * line in `why`, when there is none or a receiver has it. */
+/* Opens the board at the path, as it is, only for `bb_writer_forget`, while no receiver runs. NULL, and one line in
+ * `why`, if there is none or a receiver has it. */
 struct bb_writer *bb_writer_edit(const char *path, char *why, size_t why_size);
 
-/* Goes over to another node list, capacity, keys and other limits (path and cluster stay). Where nodes go or the capacity is another, a
- * new board takes the old one's place, which is retired: readers follow by themselves. False, and one line in `why`, when that
- * cannot be; then nothing has changed. */
+/* Switches to another node list, capacity, keys and other limits (path and cluster stay). If nodes move or the
+ * capacity changes, a new board replaces the old one, which is retired: readers follow by themselves. False, and one
+ * line in `why`, if that fails; then nothing has changed. */
 bool bb_writer_change(struct bb_writer *writer, const struct bb_writer_options *options, char *why, size_t why_size);
 
-/* Forgets nodes: in a new board, as above. `found` says of each name whether it had a record. A node of the node list stays as one that
- * never reported. */
+/* Removes nodes, by a new board as above. `found` says for each name whether it had a record. A node of the node
+ * list stays as one that never reported. */
 bool bb_writer_forget(struct bb_writer *writer, const char *const *names, size_t count, bool *found, char *why,
                       size_t why_size);
 
-/* Shuts down cleanly: the board stays readable, flagged closed (but one that was only edited: that stays as it was). */
+/* Shuts down cleanly: the board stays readable, marked as closed (a board that was only edited stays as it was). */
 void bb_writer_close(struct bb_writer *writer);
 
-/* Steps ahead of the delivery of several datagrams, each to be done for some of them before the next: what a delivery will need of the
- * board comes from memory meanwhile. None changes anything, and none is needed. The first reads the name in a datagram, whatever its
- * length: there must be room for a report. The last two fetch the record, then the slot that will be written. */
+/* Prefetches for the delivery of several datagrams; each step is done for some datagrams before the next step, so
+ * that the needed parts of the board are loaded from memory meanwhile. They change nothing and are optional. The
+ * first one reads the name in a datagram, whatever its length: there must be room for a report. The last two fetch
+ * the record, and then the slot that will be written. */
 uint64_t bb_writer_expect(const struct bb_writer *writer, const uint8_t *datagram);
 void bb_writer_fetch(const struct bb_writer *writer, uint64_t expected);
 void bb_writer_fetch_slot(const struct bb_writer *writer, uint64_t expected);
 
-/* Validates a datagram and lays it on the board, or counts why not. `datagram` is aligned as a report is, to 8. `arrival->link` is then the
- * number that its interface has, if it was accepted. */
+/* Validates a datagram and stores it on the board, or counts the rejection. `datagram` is aligned like a report, to
+ * 8. If it was accepted, `arrival->link` is then the number of its interface. */
 int bb_writer_deliver(struct bb_writer *writer, const uint8_t *datagram, size_t length, struct bb_arrival *arrival);
 
-/* ---- Links: see "Links" in proto/board-v2.md. A number that has no entry is passed over. ---- */
+/* ---- Links: see "Links" in proto/board-v2.md. Numbers without an entry are ignored. ---- */
 
-/* The number of the link of that interface; BB_LINK_UNKNOWN: it has none. */
+/* The number of that interface's link; BB_LINK_UNKNOWN: it has none. */
 uint32_t bb_writer_find_link(const struct bb_writer *writer, const char *name);
 
-/* The same; one that has none gets one. It listens since its first report arrived, or since BB_LINK_OTHERS does if that is later: it was one of
- * them. BB_LINK_OTHERS when there is no number left. */
+/* The same; an interface without a number gets one. The link listens since its first report arrived, or since
+ * BB_LINK_OTHERS does if that is later, because it was one of those. BB_LINK_OTHERS if there is no number left. */
 uint32_t bb_writer_take_link(struct bb_writer *writer, const char *name, uint32_t index, int64_t arrived_ns);
 
-/* What a link is by now: `index` of its interface (0: gone), bits of link_state. A link that is not up has no heartbeat. A change, and a down that
- * is over (`was_down`), begin its listening anew at `now_ns`, which is later than whatever happened. */
+/* Sets the state of a link: `index` of its interface (0: gone), bits of link_state. A link that is not up has no
+ * heartbeat. A change, and a down that is over (`was_down`), restart its listening at `now_ns`, which is later than
+ * whatever happened. */
 void bb_writer_link_state(struct bb_writer *writer, uint32_t link, uint32_t index, uint64_t state, bool was_down, int64_t now_ns);
 
-/* A link listens since then. Stored before any heartbeat that follows. */
+/* Sets the time since which a link listens. Stored before any heartbeat that follows. */
 void bb_writer_link_since(struct bb_writer *writer, uint32_t link, int64_t since_ns);
 
-/* To where a link's reports are sent. */
+/* The destination of a link's reports. */
 struct bb_destination {
-  uint8_t address[16]; /* zero: that is not known */
+  uint8_t address[16]; /* zero: unknown */
   uint16_t port;       /* 0: any */
   uint8_t source[4];   /* IPv4 address of a node that sends there; zero: of none */
 };
@@ -105,51 +108,53 @@ void bb_writer_link_destination(struct bb_writer *writer, uint32_t link, const s
 /* Packets that its interface dropped since the last call. */
 void bb_writer_link_missed(struct bb_writer *writer, uint32_t link, uint64_t packets);
 
-/* The entry of a link, of which the writer alone changes anything; NULL: it has none. */
+/* The entry of a link, which only the writer changes; NULL: it has none. */
 const struct bb_link *bb_writer_link(const struct bb_writer *writer, uint32_t link);
 
-/* Counts the nodes of each link, and finds out which links are dark. Once a second. */
+/* Counts the nodes of each link, and determines which links are dark. Once a second. */
 void bb_writer_survey(struct bb_writer *writer);
 
-/* ---- The receiver's own words ---- */
+/* ---- The receiver's own state ---- */
 
-/* The receiver has heard everything since `since_ns`, by every link. Stored before any heartbeat that follows. */
+/* The receiver has had no gap since `since_ns`, on every link. Stored before any heartbeat that follows. */
 void bb_writer_listening_since(struct bb_writer *writer, int64_t since_ns);
 
-/* Until this moment the receiver was stopped or paused: gaps that reach back before it count as unheard. */
+/* The receiver was stopped or paused until this moment: gaps that began before it count as unheard. */
 void bb_writer_resumed(struct bb_writer *writer, int64_t resumed_ns);
 
-/* Whatever arrived before `heard_ns` has been delivered, or counted as dropped: of every link that is up. Later than the last time. */
+/* Everything that arrived before `heard_ns` has been delivered or counted as dropped, for every link that is up.
+ * Later than the last time. */
 void bb_writer_heartbeat(struct bb_writer *writer, int64_t heard_ns);
 
-/* Datagrams that the kernel dropped since the last call: because a socket buffer was full; because their checksum was wrong, or they were
- * filtered; and packets of any kind that the machine dropped before it looked at them. */
+/* Datagrams that the kernel dropped since the last call: because a socket buffer was full; because their checksum
+ * was wrong, or by our filter; and packets of any kind that the machine dropped before it processed them. */
 void bb_writer_overflowed(struct bb_writer *writer, uint64_t drops);
 void bb_writer_unfit(struct bb_writer *writer, uint64_t drops);
 void bb_writer_softnet(struct bb_writer *writer, uint64_t drops);
 
-/* A flood of junk is being dropped by the kernel. */
+/* Whether a flood of junk is being dropped by the kernel. */
 void bb_writer_filtering(struct bb_writer *writer, bool on);
 
-/* The smallest socket buffer. */
+/* The size of the smallest socket buffer. */
 void bb_writer_receive_buffer(struct bb_writer *writer, uint64_t bytes);
 
-/* What bb_writer_check_path() gives when another process holds the lock of the path: the board is that one's, and what we write nobody
- * reads. The writer must be closed then. */
+/* The result of bb_writer_check_path() if another process holds the lock of the path: the board is that process's,
+ * and nobody reads what we write. The writer must be closed then. */
 #define BB_PATH_TAKEN (-2)
 
-/* If the path no longer names our board, or that was cut or has another mode or owner than it was made with, publishes it again; takes a lock
- * that is gone. 0: it is there; 1: published; -1: cannot, or BB_PATH_TAKEN; see `why`. What lay behind a cut is gone: SIGBUS. */
+/* If the path no longer leads to our board, or the file was cut or has another mode or owner than it was made with,
+ * publishes it again; takes the lock again if it is gone. 0: it is there; 1: published; -1: failed, or
+ * BB_PATH_TAKEN; see `why`. The part behind a cut is lost: SIGBUS. */
 int bb_writer_check_path(struct bb_writer *writer, char *why, size_t why_size);
 
-/* What is known of the receiver before us, until the first heartbeat of ours: its last heartbeat, and by how much CLOCK_REALTIME was
- * ahead of CLOCK_MONOTONIC when the newest report came. False when there was none, or no report. */
+/* What is known about the last receiver, until our first heartbeat: its last heartbeat, and by how much
+ * CLOCK_REALTIME was ahead of CLOCK_MONOTONIC when the newest report came. False if there was none, or no report. */
 bool bb_writer_past(const struct bb_writer *writer, int64_t *heartbeat_ns, int64_t *distance_ns);
 
 /* Copies the table of rejected senders: BB_SENDERS entries. */
 void bb_writer_senders(const struct bb_writer *writer, struct bb_sender *out);
 
-/* The header, for looking at from any thread with relaxed loads. */
+/* The header, which any thread may read with relaxed loads. */
 const struct bb_board_header *bb_writer_header(const struct bb_writer *writer);
 
 #ifdef __cplusplus

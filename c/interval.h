@@ -1,4 +1,4 @@
-/* How a limit counts for nodes that report seldom. Pure. */
+/* How limits apply to nodes that report rarely. Pure. */
 #ifndef BB_INTERVAL_H
 #define BB_INTERVAL_H
 #include <stdint.h>

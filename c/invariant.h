@@ -1,5 +1,5 @@
-/* What a bug of ours alone can break. It is looked at in builds of tests and fuzzers (-DBB_INVARIANTS), where it ends the process; what
- * comes from outside is never asserted on. */
+/* Checks that only a bug of ours can violate. They are enabled in builds for tests and fuzzers (-DBB_INVARIANTS),
+ * where a violation ends the process; input from outside is never asserted on. */
 #ifndef BB_INVARIANT_H
 #define BB_INVARIANT_H
 
@@ -14,7 +14,7 @@
     }                                                                                      \
   } while (0)
 #else
-/* Compiled, so that it stays right, and never done. */
+/* Compiled, so that it stays correct, and never executed. */
 #define BB_INVARIANT(holds) ((void)sizeof(holds))
 #endif
 

@@ -36,9 +36,10 @@ bool bb_kernel_drops_buffers(struct bb_kernel_drops *drops, uint64_t *sum, uint6
  * before, that is a new beginning. */
 bool bb_kernel_drops_softnet(struct bb_kernel_drops *drops, uint64_t *dropped, uint64_t *processed);
 
-/* What an interface dropped for want of room in its own queue, rx_missed_errors + rx_fifo_errors, and what it took, rx_packets. False
- * when there is none of this name here, or when it has another index: then `sys` shows another namespace than ours. (The index of lo is
- * 1 in every namespace, so of lo one cannot tell.) A driver that asks its device makes this as slow as the device. */
+/* The packets that an interface dropped because its own queue was full, rx_missed_errors + rx_fifo_errors, and the
+ * packets that it received, rx_packets. False if there is none of this name, or if it has another index: then `sys`
+ * shows another namespace than ours. (The index of lo is 1 in every namespace, so this cannot be checked for lo.) If
+ * the driver asks its device, this is as slow as the device. */
 bool bb_kernel_drops_interface(struct bb_kernel_drops *drops, const char *name, unsigned index, uint64_t *dropped, uint64_t *packets);
 
 #ifdef __cplusplus

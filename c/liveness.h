@@ -1,6 +1,6 @@
-/* The rule of liveness: how a node is, from what the receiver says of itself and of the node's link, and from the node's last report.
- * Pure: no clock, no memory of others; the caller brings both. The words stand in proto/board-v2.md. There is no second copy of this
- * rule: libbeoboard, the addon and the receiver go by it. */
+/* The rule of liveness: the state of a node, from the receiver's evidence for itself and for the node's link, and
+ * from the node's last report. Pure: no clock, no state; the caller passes both. The definition is in
+ * proto/board-v2.md. There is only this implementation: libbeoboard, the addon and the receiver use it. */
 #ifndef BB_LIVENESS_H
 #define BB_LIVENESS_H
 #include <stdbool.h>
@@ -12,14 +12,15 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* What the receiver says of itself, and when we looked. Of a link its own heartbeat and listening-since are asked for beside it. */
+/* The receiver's evidence, and the time of our look. For a link, its own heartbeat and listening-since are passed as
+ * well. */
 struct evidence {
   uint64_t now, heartbeat;
   uint64_t uncertain_after, silent_after;
   uint64_t flags;
 };
 
-/* From one time to a later one, negative when it is an earlier; unsigned, since a spoiled board may hold any number. */
+/* From one time to a later one, negative if it is earlier; unsigned, because a corrupt board may hold any number. */
 static inline int64_t from_to(uint64_t from, uint64_t to) { return (int64_t)(to - from); }
 
 static inline bool is_stalled(const struct evidence *e) {
@@ -34,11 +35,11 @@ static inline int64_t age_of(const struct evidence *e, uint64_t stamp) {
   return age > 0 ? age : 0;
 }
 
-/* What is known of no link: of number 0, and of one without an entry. Nobody is silent by it. */
+/* No evidence: for link 0, and for a link without an entry. No node is silent by it. */
 static const struct bb_link_evidence no_evidence = {0, 0};
 
-/* The rows of the contract's table from `left` on, of a node that has reported by a link of which `by` is known. `is_ahead` is set, and
- * nothing else changed, when the stamp is of another clock, or the look has to be repeated. */
+/* The rows of the contract's table from `left` on, for a node that has reported by a link with the evidence `by`. If
+ * the stamp is of another clock, or the look must be repeated, only `is_ahead` is set. */
 static inline int judge(const struct evidence *e, const struct bb_link_evidence *by, uint64_t stamp, uint32_t interval_ms, bool goodbye,
                         bool *is_ahead) {
   if (goodbye) return BEOBOARD_LEFT;
@@ -47,7 +48,8 @@ static inline int judge(const struct evidence *e, const struct bb_link_evidence 
     return BEOBOARD_UNCERTAIN;
   }
   if (age_of(e, stamp) <= bb_limit_for(e->uncertain_after, interval_ms)) return BEOBOARD_LIVE;
-  /* Never measured to now: silence is evidence only up to the heartbeat of the link, and only while somebody listened there. */
+  /* Never measured up to now: silence is proved only up to the link's heartbeat, and only while somebody listened
+   * there. */
   const int64_t patience = bb_limit_for(e->silent_after, interval_ms);
   const bool unheard = from_to(stamp, by->heartbeat_ns) > patience;
   const bool listened = from_to(by->listening_since_ns, by->heartbeat_ns) > patience;
@@ -59,13 +61,13 @@ static inline uint64_t stamp_of(uint64_t word) { return BB_COLUMN_STAMP(word) * 
 static inline uint32_t interval_of(uint64_t word) { return (uint32_t)BB_COLUMN_INTERVAL(word); }
 static inline unsigned link_of(uint64_t word) { return (unsigned)BB_COLUMN_LINK(word); }
 
-/* Judges by a word of the column, by the same rows, and knows `never`, too. `by`: what is known of its link. */
+/* Judges by a word of the column with the same rows, and also knows `never`. `by`: the evidence for its link. */
 static inline int judge_word(const struct evidence *e, const struct bb_link_evidence *by, uint64_t word, bool *is_ahead) {
   if (word == 0) return BEOBOARD_NEVER;
   return judge(e, by, stamp_of(word), interval_of(word), BB_COLUMN_GOODBYE(word) != 0, is_ahead);
 }
 
-/* Of all links what is known of the one of that number, which a slot of a spoiled board may give as any. */
+/* The evidence for the link of that number; in a slot of a corrupt board the number may be anything. */
 static inline const struct bb_link_evidence *evidence_by(const struct bb_link_evidence *all, uint64_t link) {
   return link == 0 || link >= BB_LINKS ? &no_evidence : &all[link];
 }

@@ -33,15 +33,15 @@ static inline uint64_t bb_newest_of(const struct bb_board *b, uint64_t index, vo
   return sequence;
 }
 
-/* The parts of the other slot, after those of the newest were copied as that one's sequence says. How many slots hold a report; `*is_newer`: by now it is
- * the other that is the newest. */
+/* Copies the parts of the other slot, after those of the newest were copied with that slot's sequence. Returns how
+ * many slots hold a report; `*is_newer`: the other slot is the newest by now. */
 static inline int bb_other_parts(const struct bb_board *b, uint64_t index, void *to, const struct bb_part *parts, size_t count, int which, uint64_t sequence,
                                  bool *is_newer) {
   const uint8_t *const slot = b->map + b->header.records_offset + index * b->header.record_stride + b->header.slots_offset +
                               (size_t)(1 - which) * b->header.slot_stride;
   bool is_empty;
   const uint64_t other = bb_read_parts(to, slot, parts, count, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
-  *is_newer = other > sequence; /* a report may have come meanwhile */
+  *is_newer = other > sequence; /* A report may have arrived meanwhile. */
   return other == 0 ? 1 : 2;
 }
 

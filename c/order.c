@@ -24,7 +24,7 @@ void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id,
   known[0] = (struct bb_known_boot){boot_id, t_boot_ns};
 }
 
-/* What is judged, and by what. */
+/* A judgement: the report, and everything that it is judged by. */
 struct judged {
   const struct bb_report *report;
   enum bb_auth_alg proved;
@@ -45,7 +45,7 @@ static void remember(struct bb_order *o, const struct judged *j) {
   o->goodbye = (r->flags & BB_FLAGS_GOODBYE) != 0;
 }
 
-/* Begins a run: what came before it is neither lost nor late. `highest_boot_ns` is what will bind its boot. */
+/* Begins a run: whatever came before it is neither lost nor late. `highest_boot_ns` is the bound for its boot. */
 static struct bb_judgement begin(struct bb_order *o, const struct judged *j, enum bb_verdict verdict, uint64_t highest_boot_ns) {
   bb_order_know(o->known, j->report->boot_id, highest_boot_ns);
   o->start_boot_ns = j->report->start_boot_ns;
@@ -60,12 +60,12 @@ static struct bb_judgement refuse(enum bb_reason reason) {
   return (struct bb_judgement){.verdict = BB_REFUSED, .reason = reason};
 }
 
-/* The next report of the run: counts what is missing between the last one and this. */
+/* The next report of the run: counts the reports missing between the last one and this one. */
 static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   struct bb_judgement judgement = {.verdict = BB_NEXT};
   const uint32_t ahead = r->seq - (uint32_t)o->history_seq;
-  if (ahead == 0 || ahead >= UINT32_C(1) << 31) { /* a later time with no later number: count afresh */
+  if (ahead == 0 || ahead >= UINT32_C(1) << 31) { /* A later time without a later number: counting starts afresh. */
     o->history = 1;
     o->history_lost = 0;
   } else {
@@ -86,7 +86,7 @@ static struct bb_judgement next(struct bb_order *o, const struct judged *j) {
   return judgement;
 }
 
-/* A report of the current run that is not beyond the newest: seen before, or overtaken on its way. */
+/* A report of the current run that is not beyond the newest: either a duplicate, or overtaken on its way. */
 static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r) {
   const uint32_t back = (uint32_t)o->history_seq - r->seq;
   if (back >= HISTORY) return refuse(BB_REASON_REPLAY);
@@ -99,24 +99,24 @@ static struct bb_judgement earlier(struct bb_order *o, const struct bb_report *r
   return judgement;
 }
 
-/* Of both intervals the shorter decides how long the one report keeps out the other: a stray report with an interval of ten minutes
- * must not keep the node's own sender out for an hour. */
+/* The shorter of both intervals decides for how long one report keeps the other out: a stray report with an interval
+ * of ten minutes must not keep the node's own sender out for an hour. */
 static bool is_older(const struct bb_order *o, const struct judged *j, int64_t limit_ns) {
   const uint32_t shorter = j->report->interval_ms < o->interval_ms ? j->report->interval_ms : o->interval_ms;
   return (int64_t)((uint64_t)j->stamp.ns - (uint64_t)o->stamp_ns) > bb_limit_for((uint64_t)limit_ns, shorter);
 }
 
-/* Whether the current run still has its place: another has to wait. */
+/* Whether the current run still holds its place, so that another one has to wait. */
 static bool keeps_place(const struct bb_order *o, const struct judged *j) {
   return !o->goodbye && !is_older(o, j, j->limits->uncertain_after_ns);
 }
 
-/* A report of the current boot that is beyond all before it. */
+/* A report of the current boot that is beyond all earlier ones. */
 static struct bb_judgement beyond(struct bb_order *o, const struct judged *j) {
   const uint64_t start = j->report->start_boot_ns, t = j->report->t_boot_ns;
   if (start == o->start_boot_ns) return next(o, j);
   if (start < o->start_boot_ns && keeps_place(o, j)) return refuse(BB_REASON_RIVAL);
-  /* Not below what is known: a restored machine counts as beyond what it reported since. */
+  /* Not below what is known: for a restored machine, the reports since count as well. */
   return begin(o, j, BB_RESTART, t > o->known[0].highest_boot_ns ? t : o->known[0].highest_boot_ns);
 }
 
@@ -125,20 +125,20 @@ static struct bb_judgement beyond(struct bb_order *o, const struct judged *j) {
 static struct bb_judgement judge_unproved(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!o->heard) return begin(o, j, BB_NEXT, r->t_boot_ns);
-  /* Nothing earlier of a boot binds a run that is accepted without proof: a higher t_boot_ns of a run that is over would refuse the
-   * reports of the one that has its place. */
+  /* An earlier report of a boot does not bind a run that is accepted without proof: a higher t_boot_ns of a run that
+   * has ended would make the reports of the present run be rejected. */
   if (r->boot_id != o->known[0].boot_id)
     return keeps_place(o, j) ? refuse(BB_REASON_RIVAL) : begin(o, j, BB_REBOOT, r->t_boot_ns);
   if (r->start_boot_ns > o->start_boot_ns) return begin(o, j, BB_RESTART, r->t_boot_ns);
   if (r->t_boot_ns > o->known[0].highest_boot_ns) return beyond(o, j);
   const bool same_run = r->start_boot_ns == o->start_boot_ns;
-  /* The very report that we hold is never news, however late its copy. */
+  /* A copy of the report that we hold is never new, however late it is. */
   const bool held = same_run && r->seq == o->seq && r->t_boot_ns == o->t_boot_ns;
   if (!held && is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, r->t_boot_ns);
   return same_run ? earlier(o, r) : refuse(BB_REASON_LATE);
 }
 
-/* ---- with one ---- */
+/* ---- with a proof ---- */
 
 static uint64_t distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
@@ -146,22 +146,23 @@ static bool in_window(uint64_t t_real_ns, int64_t stamp_real_ns, const struct bb
   return distance(t_real_ns, (uint64_t)stamp_real_ns) <= limits->clock_window_ns;
 }
 
-/* Whether a report was made after the last accepted one, by the node's wall clock. Less the clock's offset as the last report showed it, its
- * time is later than the last stamp; which is to say, later than the time in the last report. A last report from outside of the
- * window (a clock once in 2099) is not a measure: then later than anything that was made before it inside of the window. */
+/* Whether a report was made after the last accepted one, by the node's wall clock. Corrected by the clock's offset
+ * in the last report, its time must be later than the last stamp; in other words, later than the time in the last
+ * report. If the last report was outside of the window (a clock that was once in 2099), its time is no measure: then
+ * a report inside of the window counts as later than anything made before it. */
 static bool is_fresh(const struct bb_order *o, const struct judged *j) {
   if (!in_window(j->report->t_real_ns, j->stamp.real_ns, j->limits)) return false;
   if (in_window(o->t_real_ns, o->stamp_real_ns, j->limits)) return j->report->t_real_ns > o->t_real_ns;
   return j->report->t_real_ns > (uint64_t)o->stamp_real_ns + j->limits->clock_window_ns;
 }
 
-/* Another boot than the last accepted report's. */
+/* Another boot than that of the last accepted report. */
 static struct bb_judgement judge_boot(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
-  /* 0 names no boot, and is not remembered as one: this may have been heard before any other boot was. */
+  /* 0 means an unknown boot, which is not remembered: this report may have come before any other boot. */
   if (r->boot_id == 0) return is_fresh(o, j) ? begin(o, j, BB_REBOOT, r->t_boot_ns) : refuse(BB_REASON_REPLAY);
-  /* One that is remembered: a clone ran for a while in its place, say. */
+  /* A remembered boot: for example, a clone ran for a while in the node's place. */
   for (int i = 1; i < BB_KNOWN_BOOTS; i++) {
     if (o->known[i].boot_id != r->boot_id) continue;
     if (r->t_boot_ns <= o->known[i].highest_boot_ns) return refuse(BB_REASON_REPLAY);
@@ -170,7 +171,8 @@ static struct bb_judgement judge_boot(struct bb_order *o, const struct judged *j
   return begin(o, j, BB_REBOOT, r->t_boot_ns);
 }
 
-/* The first report that proves so much. What was accepted on less binds nobody: who has no key could keep out who has one. */
+/* The first report with so strong a proof. Reports that were accepted with a weaker one bind nobody: otherwise a
+ * sender without the key could keep out the one that has it. */
 static struct bb_judgement judge_first(struct bb_order *o, const struct judged *j) {
   const struct bb_report *r = j->report;
   if (!in_window(r->t_real_ns, j->stamp.real_ns, j->limits)) return refuse(BB_REASON_CLOCK);
@@ -187,17 +189,18 @@ static struct bb_judgement judge_proved(struct bb_order *o, const struct judged 
   if (r->boot_id != o->known[0].boot_id) return judge_boot(o, j);
   const uint64_t highest = o->known[0].highest_boot_ns;
   if (r->t_boot_ns > highest) return beyond(o, j);
-  /* Back: the machine was restored, or somebody sends again what he once heard. Until a restored machine has passed what it had
-   * reached before, it has to be fresh with every report; then it is heard again though its numbers have come before. */
+  /* Back in time: the machine was restored, or somebody replays what was once sent. Until a restored machine has
+   * passed what it had reached before, each of its reports has to be fresh; then it is accepted although its numbers
+   * have occurred before. */
   if (is_fresh(o, j)) {
-    if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* restored some time ago: it goes on */
+    if (r->t_boot_ns > o->t_boot_ns) return beyond(o, j); /* It was restored some time ago, and continues. */
     if (is_older(o, j, reset_after(j->limits))) return begin(o, j, BB_RESET, highest);
   }
   if (r->start_boot_ns == o->start_boot_ns && (uint32_t)o->history_seq - r->seq < HISTORY) return earlier(o, r);
   return refuse(r->start_boot_ns < o->start_boot_ns ? BB_REASON_LATE : BB_REASON_REPLAY);
 }
 
-/* What holds after every judgement. */
+/* What must hold after every judgement. */
 static void check(const struct bb_order *before, const struct bb_order *o, const struct judged *j, const struct bb_judgement *judgement) {
   const enum bb_verdict verdict = judgement->verdict;
   const bool accepted = verdict != BB_DUPLICATE && verdict != BB_REFUSED;
@@ -205,16 +208,16 @@ static void check(const struct bb_order *before, const struct bb_order *o, const
   BB_INVARIANT((verdict == BB_REFUSED) == (judgement->reason != BB_REASON_NONE));
   BB_INVARIANT(judgement->lost == 0 || judgement->unheard == 0);
   BB_INVARIANT(judgement->found == 0 || judgement->reason == BB_REASON_LATE);
-  /* What came is not among what was lost. */
+  /* A report that arrived is not among the lost ones. */
   BB_INVARIANT((o->history & o->history_lost) == 0);
   if (accepted) {
     BB_INVARIANT(o->heard && o->stamp_ns == j->stamp.ns && o->seq == j->report->seq);
     BB_INVARIANT(o->known[0].boot_id == j->report->boot_id && o->start_boot_ns == j->report->start_boot_ns);
-    /* No later report of the same time is beyond this one. */
+    /* A later report must have a later time than this one. */
     BB_INVARIANT(o->known[0].highest_boot_ns >= j->report->t_boot_ns);
     BB_INVARIANT((o->history & 1) != 0 && o->history_seq == j->report->seq);
   } else {
-    /* What is refused moves nothing by which the next report is judged but the history. */
+    /* A rejected report changes only the history; nothing else that the next report is judged by. */
     BB_INVARIANT(o->heard == before->heard && o->stamp_ns == before->stamp_ns && o->start_boot_ns == before->start_boot_ns);
     BB_INVARIANT(memcmp(o->known, before->known, sizeof o->known) == 0 && o->proved == before->proved);
   }

@@ -1,9 +1,11 @@
 /* The rules of order: is this report the next one, a restart, another boot, or one that must not be trusted now?
- * Pure: state in, verdict and new state out. No clock: a report's own stamp is the time at which it is judged.
+ * Pure: takes a state, returns a verdict and a new state. No clock: a report's own stamp is the time at which it is
+ * judged.
  *
- * Without keys the rules are order, not security: nobody is locked out for longer than the mean of uncertain_after and silent_after, so
- * that whoever can send can also deceive. A proved report was made by the node; all that can be wrong with it is that it was made
- * earlier. So it has to be beyond what was accepted, or, where nothing is known to hold it against, be fresh by the wall clock. */
+ * Without keys the rules are about order, not security: nobody is locked out for longer than the mean of
+ * uncertain_after and silent_after, so whoever can send can also deceive. A proved report was made by the node; the
+ * only thing that can be wrong with it is its age. So it must be beyond what was accepted or, if there is nothing to
+ * compare it with, fresh by the wall clock. */
 #ifndef BB_ORDER_H
 #define BB_ORDER_H
 #include <stdbool.h>
@@ -13,7 +15,7 @@
 
 #define BB_KNOWN_BOOTS 5
 
-/* What the rules remember of a node, and of its last accepted report. */
+/* What the rules keep about a node and its last accepted report. */
 struct bb_order {
   bool heard; /* a report was accepted */
   uint64_t start_boot_ns;
@@ -27,14 +29,15 @@ struct bb_order {
   bool goodbye;
 };
 
-/* A wall clock that may say anything. */
+/* The value for a wall clock that may have any time. */
 #define BB_CLOCK_WINDOW_OFF UINT64_MAX
 
 struct bb_limits {
   int64_t uncertain_after_ns, silent_after_ns;
   /* How far the wall clock of a proved report may be from ours where it decides. */
   uint64_t clock_window_ns;
-  /* Until when the receiver was stopped or paused: a gap that reaches back before it was not heard, not lost. */
+  /* The end of the last stop or pause of the receiver: a gap that began earlier was not heard, and does not count as
+   * lost. */
   int64_t resumed_ns;
 };
 
@@ -42,8 +45,8 @@ enum bb_verdict {
   BB_NEXT,      /* accepted: the next report of the run, or the first of the node */
   BB_RESTART,   /* accepted: another run of the sender, same boot */
   BB_REBOOT,    /* accepted: another boot */
-  BB_RESET,     /* accepted only because nothing was for the mean of uncertain_after and silent_after */
-  BB_DUPLICATE, /* not accepted, but no refusal: it came before by another road */
+  BB_RESET,     /* accepted only because no report had been for the mean of uncertain_after and silent_after */
+  BB_DUPLICATE, /* not accepted, but not rejected either: the same report came before by another path */
   BB_REFUSED,
 };
 
@@ -54,7 +57,7 @@ struct bb_judgement {
   uint32_t found;         /* 1: a late report that had been counted as lost */
 };
 
-/* Puts a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest falls out. */
+/* Adds a boot in front of the known ones, with the highest `t_boot_ns` that binds it; the oldest one is dropped. */
 void bb_order_know(struct bb_known_boot known[BB_KNOWN_BOOTS], uint64_t boot_id, uint64_t t_boot_ns);
 
 /* When a report came, by the clocks of the master. */
@@ -63,8 +66,8 @@ struct bb_stamp {
   int64_t real_ns; /* CLOCK_REALTIME */
 };
 
-/* Judges a valid report, of which `proved` is known, and moves `order` on: all of it when the report is accepted, else only its
- * history. */
+/* Judges a valid report with this proof (`proved`), and changes `order`: completely if the report is accepted,
+ * otherwise only its history. */
 struct bb_judgement bb_order_judge(struct bb_order *order, const struct bb_report *report, enum bb_auth_alg proved,
                                    struct bb_stamp stamp, const struct bb_limits *limits);
 

@@ -8,14 +8,14 @@
 
 #include "layout.gen.h"
 
-/* Interfaces that have an entry of their own in a report. */
+/* Interfaces that have their own entry in a report. */
 #define BB_NET_ENTRIES ((int)(sizeof(((struct bb_report *)0)->net) / sizeof(struct bb_net_if)))
 
-/* Two reports of one boot, and their common ground. */
+/* Two reports of the same boot, and what they have in common. */
 struct bb_span {
   const struct bb_report *before, *after;
   uint64_t valid;       /* measured in both */
-  double seconds, slow; /* between the two ticks, and the two slow rounds; NaN: no time has passed */
+  double seconds, slow; /* the time between the two ticks, and between the two slow rounds; NaN: no time has passed */
 };
 
 static inline double bb_seconds(uint64_t before, uint64_t after) { return after > before ? (double)(after - before) / 1e9 : NAN; }
@@ -31,7 +31,7 @@ static inline bool bb_span_of(const struct bb_report *before, const struct bb_re
   return true;
 }
 
-/* How far a counter moved; NaN where that is no evidence. */
+/* How far a counter moved; NaN if that proves nothing. */
 static inline double bb_moved_64(uint64_t from, uint64_t to) { return to < from ? NAN : (double)(to - from); }
 
 static inline double bb_moved_32(uint32_t from, uint32_t to) {
@@ -41,8 +41,8 @@ static inline double bb_moved_32(uint32_t from, uint32_t to) {
 
 static inline bool bb_has_net(const struct bb_span *s) { return (s->valid & BB_VALID_NET) != 0 && !isnan(s->seconds); }
 
-/* The same interface in a report: by name, never by place; of two that are called the same the last counts, as in src/shm/rates.ts.
- * NULL: it is not there, or this is no entry. */
+/* The same interface in a report: by name, never by place; of two with the same name the last one counts, as in
+ * src/shm/rates.ts. NULL: it does not exist, or this is not a used entry. */
 static inline const struct bb_net_if *bb_partner(const struct bb_report *report, const struct bb_net_if *entry) {
   if (entry->name[0] == 0) return NULL;
   for (int i = BB_NET_ENTRIES - 1; i >= 0; i--)
@@ -50,7 +50,7 @@ static inline const struct bb_net_if *bb_partner(const struct bb_report *report,
   return NULL;
 }
 
-/* Whether sums have rates: they are there in both, and as many interfaces were added into them. */
+/* Whether sums have rates: both reports have them, with the same number of interfaces. */
 static inline bool bb_is_same_sum(const struct bb_net_if *before, const struct bb_net_if *after) {
   return before->name[0] != 0 && after->name[0] != 0 && before->state >> 16 == after->state >> 16;
 }

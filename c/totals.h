@@ -1,4 +1,4 @@
-/* What the nodes of a copy of the board have, use and move together. Pure. */
+/* What the nodes in a copy of the board have, use and move together. Pure. */
 #ifndef BB_TOTALS_H
 #define BB_TOTALS_H
 #include "board.h"
@@ -7,8 +7,8 @@
 extern "C" {
 #endif
 
-/* Sums, and of how many nodes: of what is in use and of all that there is; of what comes and what goes in a second; of watts. A node of
- * which one of two numbers is not known is in neither. */
+/* Sums, and the number of their nodes: of what is used and what there is; of incoming and outgoing traffic per
+ * second; of watts. A node of which one of two numbers is unknown counts in neither. */
 struct bb_part { uint64_t nodes; double used, total; };
 struct bb_flow { uint64_t nodes; double in, out; };
 struct bb_power { uint64_t nodes; double watts; };
@@ -21,8 +21,9 @@ struct bb_totals {
   struct bb_power power;
 };
 
-/* Of the nodes that are live by `states`, which has an enum beoboard_state of each, by a copy of so many that bb_board_snapshot() made. Who
- * asks about some alone says of the others that they have never reported. False, and nothing is written, when `bytes` cannot hold so many nodes, or the copy is none. */
+/* For the nodes that are live according to `states`, which has an enum beoboard_state for each, from a copy that
+ * bb_board_snapshot() made of so many nodes. To restrict the sums to some nodes, set the others to never. False, and
+ * nothing is written, if `bytes` is too small for so many nodes, or if it is not a copy of a board. */
 bool bb_totals(const uint8_t *copy, size_t bytes, uint64_t nodes, const uint8_t *states, struct bb_totals *out);
 
 #ifdef __cplusplus
