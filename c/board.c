@@ -35,7 +35,7 @@ static bool within(uint64_t offset, uint64_t count, uint64_t stride, uint64_t fi
 /* A part of the file: entries of one size. */
 struct part {
   uint64_t offset, count, stride;
-  const char *fault; /* what to say when it leads out of the file */
+  const char *fault; /* the message if it leads out of the file */
 };
 
 /* Whether two parts, each within the file, have no byte in common. */
@@ -43,7 +43,8 @@ static bool apart(const struct part *a, const struct part *b) {
   return a->offset + a->count * a->stride <= b->offset || b->offset + b->count * b->stride <= a->offset;
 }
 
-/* No part of a record or entry is larger: a board that is trusted costs its reader no more memory than its nodes are worth. */
+/* No part of a record or entry is larger, so that a trusted board costs its reader no more memory than its nodes
+ * need. */
 #define MOST_STRIDE (1u << 20)
 
 static bool is_stride(uint32_t stride, uint32_t least) { return stride >= least && stride % 8 == 0 && stride <= MOST_STRIDE; }
@@ -109,7 +110,7 @@ uint64_t bb_boot_id(void) {
   return id;
 }
 
-/* /dev/shm is writable for everybody, so a board is trusted by its owner only. */
+/* /dev/shm is writable for everybody, so only the owner decides whether a board is trusted. */
 static bool is_trusted(uid_t uid, uid_t owner) {
   if (uid == 0 || uid == geteuid() || (owner != (uid_t)-1 && uid == owner)) return true;
   struct passwd entry, *user = NULL;
@@ -150,7 +151,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   if (!is_trusted(st.st_uid, owner))
     return refuse(b, BB_FOREIGN, why, size, "belongs to user %u, who is not trusted; if it is right, name it with --owner %u",
                   uid, uid);
-  /* Whoever may write it may say anything in its owner's name. */
+  /* Whoever can write the file can put anything into it in its owner's name. */
   if (mode & 022)
     return refuse(b, BB_FOREIGN, why, size, "can be written by others than its owner (mode %03o), who are not trusted; chmod 644 it",
                   mode);
@@ -164,7 +165,7 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
   b->device = st.st_dev;
   b->inode = st.st_ino;
   const struct bb_board_header *shared = (const struct bb_board_header *)map;
-  /* The version is stored last (release) when a board is made: whoever sees it sees the header. */
+  /* The version is stored last (release) when a board is made: whoever sees it sees the whole header. */
   uint32_t version = bb_load32_acquire(&shared->version);
   bb_copy_out(&b->header, shared, sizeof b->header);
   if (version == 0) return refuse(b, BB_STARTING, why, size, "is not finished; if that lasts, start beoboard receive");
@@ -175,10 +176,11 @@ enum bb_state bb_board_open(struct bb_board *b, const char *path, uid_t owner, c
     return refuse(b, BB_FOREIGN, why, size, "holds reports of another layout; use the programs of one version");
   const char *fault = bb_geometry_fault(&b->header, b->bytes);
   if (fault != NULL) return refuse(b, BB_TRUNCATED, why, size, "%s; restart beoboard receive: it makes another", fault);
-  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
+  /* Acquire: it was marked after its successor was at the path, where the caller looks next. */
   if (bb_load_acquire(&shared->state) & BB_BOARD_STATE_RETIRED)
     return refuse(b, BB_RETIRED, why, size, "is retired, and nothing has taken its place; start beoboard receive");
-  /* Its times are of a clock that is gone: sooner or later ours passes the same numbers, and all would look alive. */
+  /* Its times are of a clock that no longer exists: sooner or later ours passes the same numbers, and all nodes
+   * would look alive. */
   const uint64_t boot = bb_boot_id();
   if (boot != 0 && b->header.master_boot_id != boot)
     return refuse(b, BB_FOREIGN, why, size, "is of another boot or machine, so that its times mean nothing; start beoboard receive");
@@ -207,15 +209,15 @@ uint64_t bb_board_count(const struct bb_board *b) {
   return count < b->header.capacity ? count : b->header.capacity;
 }
 
-/* Only the owner can cut a mapped board short; a look at its size before touching it spares us his SIGBUS. By lseek, which
- * takes half as long as fstat: that was a third of what copying one record takes. Nothing reads at this offset. */
+/* Only the owner can cut a mapped board short; checking its size before an access avoids SIGBUS. By lseek, which
+ * takes half as long as fstat: that was a third of the time for copying one record. Nothing reads at this offset. */
 bool bb_board_is_cut(const struct bb_board *b) {
   const off_t bytes = lseek(b->fd, 0, SEEK_END);
   return bytes < 0 || (uint64_t)bytes < b->header.file_bytes;
 }
 
 size_t bb_board_snapshot_bytes(const struct bb_board *b) {
-  if (bb_board_is_cut(b)) return b->header.header_bytes; /* enough to be told so */
+  if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
   return b->header.header_bytes + bb_board_count(b) * ((size_t)b->header.column_stride + b->header.record_stride);
 }
 
@@ -251,24 +253,25 @@ static void copy_record(const struct bb_board *b, uint8_t *out, const uint8_t *i
 
 void bb_board_said(const struct bb_board *b, struct bb_said *said) {
   const struct bb_board_header *shared = shared_header(b);
-  /* Acquire: what was stored before that heartbeat is seen by all loads below. */
+  /* Acquire: what was stored before that heartbeat is visible to all loads below. */
   said->heartbeat = bb_load_acquire(&shared->heartbeat_ns);
   said->since = bb_load(&shared->listening_since_ns);
-  /* Acquire: an entry was written before it was counted. A number without one has no evidence, whatever stands there. */
+  /* Acquire: an entry was written before it was counted. A number without an entry has no evidence, whatever is
+   * stored there. */
   const uint64_t entries = bb_load_acquire(&shared->links_used);
   memset(said->links, 0, sizeof said->links);
   for (uint32_t i = 1; i < BB_LINKS; i++) {
     if (i > entries && i != BB_LINK_OTHERS) continue;
-    /* Acquire: of each link the listening-since that was stored before its heartbeat, and every word that was. */
+    /* Acquire: for each link, the listening-since that was stored before its heartbeat, and every earlier word. */
     said->links[i].heartbeat_ns = bb_load_acquire(&shared->evidence[i].heartbeat_ns);
     said->links[i].listening_since_ns = bb_load(&shared->evidence[i].listening_since_ns);
   }
-  /* Acquire: marked after its successor stood at the path, where the caller looks next. */
+  /* Acquire: it was marked after its successor was at the path, where the caller looks next. */
   said->state = bb_load_acquire(&shared->state);
 }
 
-/* Takes the time, then copies header and column words of as many nodes as fit with `node_bytes` for each. Whether something is far
- * ahead of that time. */
+/* Takes the time, then copies the header and the column words of as many nodes as fit with `node_bytes` for each.
+ * Returns whether something is far ahead of that time. */
 static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64_t first, size_t node_bytes, struct bb_look *look) {
   look->now_ns = bb_clock_ns(CLOCK_MONOTONIC);
   look->real_ns = bb_clock_ns(CLOCK_REALTIME);
@@ -281,7 +284,7 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
 
   bb_copy_out(to, b->map, b->header.header_bytes);
   struct bb_board_header *header = (struct bb_board_header *)to;
-  /* The geometry by which we copied, not what the file may say by now. */
+  /* The geometry with which we copied, and not what the file says by now. */
   header->header_bytes = b->header.header_bytes;
   header->column_stride = b->header.column_stride;
   header->record_stride = b->header.record_stride;
@@ -295,12 +298,12 @@ static bool look_once(const struct bb_board *b, uint8_t *to, size_t size, uint64
   memcpy(header->evidence, said.links, sizeof header->evidence);
   to += b->header.header_bytes;
 
-  /* Unsigned: a spoiled file may hold any number, and the difference of two may not overflow. */
+  /* Unsigned: a corrupt file may hold any number, and the difference of two must not overflow. */
   bool ahead = (int64_t)(said.heartbeat - (uint64_t)look->now_ns) > BB_AHEAD_NS;
   const uint8_t *column = b->map + b->header.column_offset + first * b->header.column_stride;
   for (uint64_t i = 0; i < nodes; i++, to += b->header.column_stride) {
     memset(to, 0, b->header.column_stride);
-    /* Acquire: the report was written before the word that tells of it. */
+    /* Acquire: the report was written before its word. */
     const uint64_t word = bb_load_acquire((const uint64_t *)(column + i * b->header.column_stride));
     memcpy(to, &word, sizeof word);
     if ((int64_t)BB_COLUMN_STAMP(word) - look->now_ns / 1000000 > BB_AHEAD_NS / 1000000) ahead = true;
@@ -327,7 +330,7 @@ int bb_board_snapshot(const struct bb_board *b, void *out, size_t size, uint64_t
 }
 
 size_t bb_board_roll_bytes(const struct bb_board *b) {
-  if (bb_board_is_cut(b)) return b->header.header_bytes; /* enough to be told so */
+  if (bb_board_is_cut(b)) return b->header.header_bytes; /* Large enough to detect that. */
   return b->header.header_bytes + bb_board_count(b) * (size_t)b->header.column_stride;
 }
 
@@ -379,7 +382,8 @@ int bb_board_senders(const struct bb_board *b, struct bb_sender *senders) {
   return 0;
 }
 
-/* No receiver counts so far, and from there on numbers and sequences would overflow: only a spoiled board says it. */
+/* No receiver can count that far, and beyond it numbers and sequences would overflow: only a corrupt board has such
+ * a number. */
 #define MOST_EVENTS (UINT64_C(1) << 61)
 
 int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *events, int most) {
@@ -389,14 +393,14 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
   if (last >= MOST_EVENTS) last = 0;
   const uint64_t size = b->header.events;
   uint64_t n = *next > 0 ? *next : 1;
-  /* A cursor from another board, beyond what this one has: from its beginning. */
+  /* A cursor from another board, beyond the end of this one: read from the beginning. */
   if (n > last + 1) n = 1;
   if (last >= size && n <= last - size) n = last - size + 1;
   int given = 0;
   for (; n <= last && given < most; n++) {
     bool empty;
     const uint8_t *in = b->map + b->header.events_offset + n % size * b->header.events_stride;
-    /* Another sequence: it was overwritten by now, or was of the board before this. */
+    /* Another sequence: it has been overwritten, or belongs to the last board. */
     if (bb_read_block(&events[given], in, sizeof events[given], offsetof(struct bb_event, tail), BB_TRIES, &empty) == 2 * n) given++;
   }
   *next = n;
@@ -406,7 +410,7 @@ int bb_board_events(const struct bb_board *b, uint64_t *next, struct bb_event *e
 static int64_t find(const struct bb_board *b, const char *name) {
   const uint64_t hash = bb_name_hash(name, b->header.index_seed);
   const uint64_t mask = b->header.index_slots - 1;
-  /* Bounded: a spoiled index may have no end. */
+  /* Bounded: a corrupt index may have no end. */
   for (uint64_t i = 0; i <= mask; i++) {
     /* Acquire: the name was written before its entry. */
     const uint64_t entry =
@@ -417,7 +421,7 @@ static int64_t find(const struct bb_board *b, const char *name) {
     uint64_t there[sizeof(((struct bb_record *)0)->name) / 8];
     bb_copy_out(there, b->map + b->header.records_offset + record * b->header.record_stride, sizeof there);
     if (strncmp((const char *)there, name, sizeof there) != 0) continue;
-    /* The count is stored after the entry: not yet seen, the record is not there yet either. */
+    /* The count is stored after the entry: if it is not visible yet, the record does not exist yet either. */
     return record < bb_board_count(b) ? (int64_t)record : -1;
   }
   return -1;

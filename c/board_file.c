@@ -1,9 +1,10 @@
-/* Where a board lies: its directory, the writer's lock beside it, and the file itself. Finds out what lies at the path, makes what takes its
- * place, and publishes that under its name. Writes no report, and repairs nothing.
+/* The place of a board: its directory, the writer's lock beside it, and the file itself. Determines what is at the
+ * path, makes its replacement, and publishes that under its name. Writes no report, and repairs nothing.
  *
- * Two writers of one file would tear it. What excludes them is the lock, and a lock can be removed: whoever then makes another holds that,
- * and the first one his. So the board says by its inode under which lock it is written (`lock_inode`), and whoever holds another one
- * never writes in it: he copies it into a new file. The first writer goes on in a file that no path leads to, until he looks. */
+ * Two writers of one file would corrupt it. The lock excludes them, but a lock file can be removed: then another writer can make
+ * and hold a new one while the first holds the old one. So the board contains the inode of the lock under which it
+ * is written (`lock_inode`), and a writer with another lock never writes into it: it copies the board into a new
+ * file. The first writer continues in a file that no path leads to, until it notices. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,7 +20,7 @@
 #include "board_internal.h"
 #include "seqlock.h"
 
-/* Everybody may read it, and its owner alone write. */
+/* Everybody may read it, and only its owner may write it. */
 #define BOARD_MODE 0644
 
 bool bb_fail(char *why, size_t size, const char *format, ...) {
@@ -62,8 +63,8 @@ void bb_file_plan(struct bb_board_header *h, uint32_t capacity) {
   h->file_bytes = h->records_offset + (uint64_t)capacity * h->record_stride;
 }
 
-/* Layouts whose boards a receiver takes over as they are: what has been named in them since is nothing that a receiver writes, and was zero. The
- * hash stays as it was found: so a receiver of that time takes such a board back, too. */
+/* Layouts whose boards a receiver takes over as they are: fields that were defined since are not written by
+ * receivers, and were zero. The hash stays unchanged, so that an old receiver can take such a board back, too. */
 static const uint64_t TAKEN_AS_THEY_ARE[] = {
   BB_HASH_BOARD_V2,
   UINT64_C(0x41b546ae8c5eb7d1), /* of 0.1.0, without mirrors */
@@ -75,13 +76,13 @@ static bool is_known_layout(uint64_t hash) {
   return false;
 }
 
-/* Whether a header says what we would: this layout, or one that is the same to a receiver, and this boot. */
+/* Whether a header is what we would write: this layout, or one that is the same for a receiver, and this boot. */
 static bool is_ours(const struct bb_board_header *h) {
   return h->magic == BB_BOARD_MAGIC && h->version == BB_VERSION && h->stat_hash == BB_HASH_STAT_V1 && is_known_layout(h->board_hash) &&
          h->master_boot_id == bb_boot_id();
 }
 
-/* Whether it is laid out just as we would, and still in use. */
+/* Whether it has exactly our layout and is still in use. */
 static bool can_be_taken_over(const struct bb_board_header *h, uint64_t file_bytes) {
   if (!is_ours(h) || (h->state & BB_BOARD_STATE_RETIRED) != 0 || bb_geometry_fault(h, file_bytes) != NULL) return false;
   struct bb_board_header planned = *h;
@@ -91,15 +92,15 @@ static bool can_be_taken_over(const struct bb_board_header *h, uint64_t file_byt
 
 /* ---- the directory ---- */
 
-/* Opens the directory of the board, which must be one in which nobody else can put things into our way. One that was open stays so until
- * there is another. */
+/* Opens the directory of the board, in which nobody else may be able to create or rename files. An open one stays
+ * open until there is another. */
 static bool open_directory(struct bb_place *p, char *why, size_t size) {
   const char *slash = strrchr(p->path, '/');
   char *directory = slash == NULL ? strdup(".") : slash == p->path ? strdup("/") : strndup(p->path, (size_t)(slash - p->path));
   if (directory == NULL) return bb_fail(why, size, "out of memory");
   bool ok = true;
   struct stat st;
-  if (mkdir(directory, 0755) == 0) chmod(directory, 0755); /* whatever the umask: readers must get in */
+  if (mkdir(directory, 0755) == 0) chmod(directory, 0755); /* Whatever the umask is: readers must have access. */
   const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0)
     ok = bb_fail(why, size, "cannot use the directory %s: %s; choose another --board", directory,
@@ -122,13 +123,15 @@ static bool open_directory(struct bb_place *p, char *why, size_t size) {
 
 /* ---- the lock ---- */
 
-/* The name of the lock file within the directory, in `out`. It lies beside the board, because any reader could lock the board itself. */
+/* The name of the lock file within the directory, in `out`. It is beside the board, because any reader could lock
+ * the board itself. */
 static const char *lock_name(const struct bb_place *p, char out[NAME_MAX + 1]) {
   snprintf(out, NAME_MAX + 1, "%s.lock", p->name);
   return out;
 }
 
-/* How often a held lock is tried again, 20 ms apart: whoever edits a board or is just ending has it for a moment. */
+/* How often a held lock is tried again, at intervals of 20 ms: a program that edits a board, or is just ending,
+ * holds it for a moment. */
 #define LOCK_TRIES 50
 #define PAUSE_NS 20000000
 
@@ -142,7 +145,7 @@ static bool lock_file(int fd, int tries) {
   return true;
 }
 
-/* The inode of the lock that the path leads to; 0: there is none. */
+/* The inode of the lock at the path; 0: there is none. */
 static uint64_t lock_inode_at(const struct bb_place *p) {
   char name[NAME_MAX + 1];
   struct stat st;
@@ -158,10 +161,10 @@ static bool read_header(const struct bb_place *p, struct bb_board_header *h) {
   return whole;
 }
 
-/* How often a lock is taken anew that was removed between being opened and being held. */
+/* How often a lock is taken again that was removed between opening and locking. */
 #define MOST_REMOVED 100
 
-/* Takes the lock; one that is held already is given up for it. BB_NOT_KEPT: it cannot be had. */
+/* Takes the lock; one that we hold already is released for it. BB_NOT_KEPT: it cannot be had. */
 static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_t size) {
   char name[NAME_MAX + 1], pid[24] = {0};
   struct stat st;
@@ -183,7 +186,7 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
       bb_fail(why, size, "%s (pid %s) writes %s; stop it or choose another --board", is_mirror ? "a mirror" : "another receiver",
               got > 0 ? pid : "unknown", p->path);
       result = BB_TAKEN;
-    } else if (lock_inode_at(p) != (uint64_t)st.st_ino) { /* ours leads nowhere by now */
+    } else if (lock_inode_at(p) != (uint64_t)st.st_ino) { /* Our lock file has been removed by now. */
       close(fd);
       continue;
     } else {
@@ -206,10 +209,11 @@ static enum bb_keeping take_lock(struct bb_place *p, int tries, char *why, size_
   return BB_NOT_KEPT;
 }
 
-/* For how long a board is watched whose writer may live: three of his heartbeats, and a little. */
+/* For how long a board whose writer may be running is watched: three of its heartbeats, and a little more. */
 #define WATCH_NS 300000000
 
-/* Whether somebody writes the board at the path though he has not the lock that is there, if there is one. `pid`: who says so. */
+/* Whether somebody writes the board at the path without the lock that is there, if there is one. `pid`: the process
+ * in the header. */
 static bool has_living_writer(const struct bb_place *p, uint64_t lock_inode, uint64_t *pid) {
   struct bb_board_header h;
   if (!read_header(p, &h) || !is_ours(&h) || h.lock_inode == lock_inode) return false;
@@ -223,15 +227,15 @@ static bool has_living_writer(const struct bb_place *p, uint64_t lock_inode, uin
   return false;
 }
 
-/* Why what lies at the path cannot be a board of ours; NULL: it may be one. */
+/* Why the file at the path cannot be a board of ours; NULL: it may be one. */
 static const char *strange(const struct stat *st) {
   if (!S_ISREG(st->st_mode)) return "is not a board; choose another --board";
   if (st->st_nlink != 1) return "has other names, too (hard links); remove them or choose another --board";
   return NULL;
 }
 
-/* Removes what is left over from somebody who was killed while he made a board: it is empty, or begins as a board or with zeros. Anything
- * else of that name is not ours. */
+/* Removes the remains of a writer that was killed while it made a board: an empty file, or one that begins like a
+ * board or with zeros. Any other file of that name is not ours. */
 static void remove_leftover(const struct bb_place *p) {
   const int fd = openat(p->directory, p->next_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0) return;
@@ -253,8 +257,9 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
   sprintf(p->next_name, "%s.new", p->name);
   if (p->name[0] == 0) return bb_fail(why, size, "%s: is a directory; name a file in it", path);
   if (!open_directory(p, why, size)) return false;
-  /* The writer of a board whose lock was removed makes it anew within a second. Until then he shows by his heartbeat, and that is looked at
-   * before there is a lock of ours, by which he would learn that he has lost the board. */
+  /* The writer of a board whose lock was removed makes it anew within a second. Until then its heartbeat shows that
+   * it is running; this is checked before there is a lock of ours, from which it would conclude that it has lost the
+   * board. */
   uint64_t watched, pid;
   do {
     if (p->lock >= 0) close(p->lock);
@@ -264,7 +269,7 @@ bool bb_place_hold(struct bb_place *p, const char *path, char *why, size_t size)
       return bb_fail(why, size, "another receiver (pid %llu) writes %s, though its lock was removed; stop it or choose another --board",
                      (unsigned long long)pid, path);
     if (take_lock(p, LOCK_TRIES, why, size) != BB_KEPT) return false;
-    /* Where there was none the board was watched, whatever we hold now. */
+    /* If there was no lock the board was watched, whatever we hold now. */
   } while (watched != 0 && watched != p->lock_inode);
   remove_leftover(p);
   return true;
@@ -275,7 +280,8 @@ enum bb_keeping bb_place_keep(struct bb_place *p, char *why, size_t size) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s.lock", p->path);
   if (lstat(path, &there) == 0 && fstat(p->lock, &ours) == 0 && there.st_dev == ours.st_dev && there.st_ino == ours.st_ino) return BB_KEPT;
-  /* The directory may have been moved or removed, or the lock. The path is what readers go by, so it is opened, or made, and locked anew. */
+  /* The directory or the lock may have been moved or removed. Readers use the path, so it is opened, or made, and
+   * locked again. */
   return open_directory(p, why, size) ? take_lock(p, 1, why, size) : BB_NOT_KEPT;
 }
 
@@ -302,7 +308,7 @@ void bb_file_unmap(struct bb_mapped *b) {
 }
 
 void bb_file_retire(struct bb_mapped *b) {
-  /* Release: who finds it retired finds its successor at the path. */
+  /* Release: whoever finds it retired finds its successor at the path. */
   bb_store_release(&b->header->state, bb_load(&b->header->state) | BB_BOARD_STATE_RETIRED);
 }
 
@@ -312,7 +318,7 @@ bool bb_file_create(const struct bb_place *p, struct bb_mapped *b, const struct 
   if (fd < 0)
     return bb_fail(why, size, "cannot make %s.new: %s; %schoose another --board", p->path, strerror(errno),
                    errno == EEXIST ? "remove it or " : "");
-  /* Reserved now: a full /dev/shm is one clear line here, not a SIGBUS at the first report of the last node. */
+  /* Allocated now: a full /dev/shm is one clear line here, and not a SIGBUS at the first report of the last node. */
   int error = posix_fallocate(fd, 0, (off_t)like->file_bytes);
   struct stat st;
   if (error == 0 && (fchmod(fd, BOARD_MODE) != 0 || fstat(fd, &st) != 0 || !map_board(b, fd, &st))) error = errno;
@@ -339,7 +345,7 @@ bool bb_file_publish(const struct bb_place *p, struct bb_mapped *b, char *why, s
   return bb_fail(why, size, "cannot put the board at %s: %s; remove what is there", p->path, strerror(error));
 }
 
-/* Says whose board that is, where it is of the other side. False: it is not. */
+/* Reports whose board that is, if it belongs to the other kind of writer. False: it does not. */
 static bool is_the_others(const struct bb_place *p, enum bb_side side, const struct bb_board_header *h, char *why, size_t size) {
   const bool is_mirror = h->mirror_masters != 0;
   if (!is_ours(h) || (h->state & BB_BOARD_STATE_RETIRED) != 0 || is_mirror == (side == BB_SIDE_MIRROR)) return false;
@@ -378,14 +384,14 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
     bb_fail(why, size, "%s: is not a board; choose another --board", p->path);
   else if ((uint64_t)st.st_size < sizeof h) found = BB_FOUND_NOTHING;
   else if (is_the_others(p, side, &h, why, size)) found = BB_FOUND_FAULT;
-  /* Unfinished, of a layout that we do not know, or written by who knows whom. */
+  /* Unfinished, of an unknown layout, or of an unknown writer. */
   else if (h.version >> 16 != BB_VERSION >> 16 || (st.st_mode & 022) != 0) found = BB_FOUND_NOTHING;
   else if (!map_board(old, fd, &st)) bb_fail(why, size, "cannot map %s: %s", p->path, strerror(errno));
   else if (!can_be_taken_over(&h, (uint64_t)st.st_size)) found = BB_FOUND_NOTHING;
   else if (o != NULL && strncmp(h.cluster_name, o->cluster_name, sizeof h.cluster_name) != 0)
     bb_fail(why, size, "%s: is the board of cluster \"%.63s\"; give --cluster \"%.63s\" or another --board", p->path,
             h.cluster_name, h.cluster_name);
-  /* The number without the name: all reports would be refused. */
+  /* The id without the name: all reports would be rejected. */
   else if (o != NULL && h.cluster_id != o->cluster_id) found = BB_FOUND_NOTHING;
   else found = BB_FOUND_BOARD;
   close(fd);
@@ -393,8 +399,9 @@ enum bb_found bb_file_examine(const struct bb_place *p, enum bb_side side, const
   return found;
 }
 
-/* A board that others could have written must not be trusted any more, of one that is another's we cannot say who writes it, and one that
- * nobody may read or that was cut is of no use: whatever was done to it, another file takes its place. */
+/* A board that others could have written cannot be trusted any more; of one that belongs to somebody else we do not
+ * know the writer; and one that nobody may read, or that was cut, is useless. In all these cases another file
+ * replaces it. */
 bool bb_file_is_published(const struct bb_place *p, const struct bb_mapped *b) {
   struct stat st;
   return lstat(p->path, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode && (st.st_mode & 07777) == BOARD_MODE &&

@@ -1,5 +1,5 @@
-/* The links of a board: which interface has which number, whether it is up, since when it is listened to, and whether it is dark. What orders
- * these words for readers is said where they are stored. */
+/* The links of a board: the number of each interface, whether it is up, since when it is listened to, and whether it
+ * is dark. The memory order for readers is explained at each store. */
 #include <stdio.h>
 
 #include "board.h"
@@ -28,14 +28,14 @@ uint32_t bb_writer_take_link(struct bb_writer *w, const char *name, uint32_t ind
   snprintf(l->name, sizeof l->name, "%s", name);
   l->index = index;
   l->state = BB_LINK_STATE_UP;
-  /* Until now it was one of the others: what they have missed since that report came, it may have missed, too. */
+  /* Until now it was one of the others: it may have missed what they have missed since that report came. */
   const uint64_t arrived = (uint64_t)arrived_ns, others = b->header->evidence[BB_LINK_OTHERS].listening_since_ns;
   const uint64_t since_ns = arrived > others ? arrived : others;
   l->changed_ns = since_ns;
-  /* No heartbeat yet: whoever judges by this link before the next one calls nobody silent. */
+  /* No heartbeat yet: a reader that judges by this link before the next one calls nobody silent. */
   bb_store(&b->header->evidence[link].listening_since_ns, since_ns);
   w->up |= UINT32_C(1) << link;
-  /* Release: who sees the number finds the entry. */
+  /* Release: whoever sees the number finds the entry. */
   bb_store_release(&b->header->links_used, link);
   return link;
 }
@@ -82,8 +82,9 @@ void bb_writer_link_missed(struct bb_writer *w, uint32_t link, uint64_t packets)
 
 const struct bb_link *bb_writer_link(const struct bb_writer *w, uint32_t link) { return is_entry(w, link) ? link_at(&w->board, link) : NULL; }
 
-/* What the column tells of a link: its nodes that did not leave; when any was last heard, those that left included; when the last of them
- * passed, or will pass, its first limit; and when it did so for whoever has listened by the link alone. */
+/* The summary of a link from the column: its nodes except those that left; when any node was last heard, including
+ * those that left; when the last of them passed or will pass its first limit; and the same time for a reader who
+ * listened to this link only. */
 struct roster {
   uint64_t nodes, heard_ns, dark_ns, listened_ns, fallen;
 };
@@ -106,11 +107,11 @@ static void count_nodes(const struct bb_mapped *b, struct roster rosters[BB_LINK
   }
 }
 
-/* A dark link stays dark until a node of it is heard, though the receiver may begin anew meanwhile, and some of its nodes be forgotten, or
- * be heard by another link. */
+/* A dark link stays dark until one of its nodes is heard, even if the receiver restarts meanwhile, or some of its
+ * nodes are removed or are heard by another link. */
 static bool stays_dark(const struct bb_link *l, const struct roster *r) { return l->dark_since_ns != 0 && r->heard_ns < l->dark_since_ns; }
 
-/* How many nodes of each link had been heard within their second limit when it went dark, or would now. */
+/* How many nodes of each link had been heard within their second limit when it went dark, or would have been now. */
 static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LINKS]) {
   const struct bb_board_header *h = b->header;
   for (uint32_t i = 0; i < h->count; i++) {
@@ -123,7 +124,8 @@ static void count_fallen(const struct bb_mapped *b, struct roster rosters[BB_LIN
   }
 }
 
-/* Whether every node of a link of two or more is past its first limit, and the receiver has listened by it for as long, until after that. */
+/* Whether every node of a link with two or more nodes is past its first limit, and the receiver has listened there
+ * for long enough. */
 static bool has_fallen(const struct bb_link_evidence *e, const struct roster *r) {
   return r->nodes >= 2 && e->heartbeat_ns > r->dark_ns && e->heartbeat_ns > r->listened_ns;
 }

@@ -9,67 +9,67 @@
 #include "seqlock.h"
 #include "validate.h"
 
-/* The most by which the rates of two clocks differ: one in so many. */
+/* The largest difference between the rates of two clocks: one part in so many. */
 #define RATE 1000
-/* A report that is laid when it is older than this is doubtful, unless the master says silent. */
+/* A report that is older than this when it is stored is doubtful, unless the master says silent. */
 #define FRESH_NS (30 * SECOND)
-/* So far ahead of this machine's clock nothing lies by rounding and slewing alone. */
+/* Rounding and slewing alone put nothing so far ahead of this machine's clock. */
 #define AHEAD_NS INT64_C(10000000)
-/* A claim of another master counts until its next index but one should be there. */
+/* A claim of another master is valid until its next index but one is due. */
 #define CLAIM_NS (11 * SECOND)
 /* For so long a new board waits for the indexes of the other masters that are heard. */
 #define WAIT_NS (2 * SECOND)
-/* A heartbeat that is older than this, by its own master's clock, claims nothing. */
+/* A heartbeat that is older than this, by its own master's clock, supports no claim. */
 #define HEARD_NS (3 * SECOND)
 
-/* What is known of a record of the master, by its number there. */
+/* What is known about a record of the master, by its number there. */
 struct mirrored {
-  uint32_t record; /* the number of ours; NONE: none yet */
-  uint32_t name;   /* as the index has it */
-  uint64_t head;   /* of the newest report that was laid; 0: none */
-  uint64_t stamp_ns; /* and its stamp, by the master's clock */
-  int64_t placed_ns; /* and by ours */
-  uint64_t kept_head; /* a report that was laid before a clock stood still; 0: none */
-  int64_t kept_ns;    /* and its stamp then */
-  uint64_t skipped;  /* reports that were never seen here */
-  uint8_t link;      /* by which it came */
-  int64_t early_ns;  /* its report is from before this machine was booted, and is laid from then on; 0: it is not */
+  uint32_t record; /* the number of our record; NONE: none yet */
+  uint32_t name;   /* as in the index */
+  uint64_t head;   /* of the newest stored report; 0: none */
+  uint64_t stamp_ns; /* its stamp by the master's clock */
+  int64_t placed_ns; /* its stamp by ours */
+  uint64_t kept_head; /* a report that was stored before a clock stood still; 0: none */
+  int64_t kept_ns;    /* its stamp at that time */
+  uint64_t skipped;  /* reports that never arrived here */
+  uint8_t link;      /* the link by which it came */
+  int64_t early_ns;  /* its report is from before this machine's boot, and is stored from this time on; 0: it is not */
   bool doubtful, vetoed, missing;
 };
 
-/* Whom other masters call live, by the hash of the name: also nodes that this board does not have yet. */
+/* Nodes that other masters call live, by the hash of the name: also nodes that this board does not have yet. */
 struct claimed {
   uint32_t name;
   bool used;
-  int64_t ns[BB_MASTERS]; /* when; 0: never, or not any more */
+  int64_t ns[BB_MASTERS]; /* when; 0: never, or no longer */
 };
 
-/* An index of another master, as it comes. */
+/* An index of another master, while it arrives. */
 struct claiming {
   uint32_t number, next_part;
-  bool taken; /* one has come whole since the board was begun */
+  bool taken; /* a whole one has arrived since the board was begun */
 };
 
-/* What is known of a link. */
+/* What is known about a link. */
 struct listened {
-  uint64_t since;   /* as the master says it */
-  int64_t since_ns; /* and by this machine's clock: the smallest upper bound of it */
-  int64_t floor_ns; /* nothing before this counts, until an index heals it; 0: it is healed */
-  int64_t worst_ns; /* the largest bound by which a stamp of it was laid */
+  uint64_t since;   /* by the master's clock */
+  int64_t since_ns; /* by this machine's clock: the smallest upper bound */
+  int64_t floor_ns; /* nothing before this counts until an index repairs it; 0: it is repaired */
+  int64_t worst_ns; /* the largest bound by which a stamp of it was stored */
 };
 
 struct bb_mirror {
-  struct bb_mapped board;  /* the one on which is laid */
-  struct bb_mapped before; /* the one at the path, as long as the other is not whole; unmapped: that is at the path itself */
+  struct bb_mapped board;  /* the board being written */
+  struct bb_mapped before; /* the board at the path while the other one is not whole; unmapped: the other one is at the path */
   struct bb_place place;
   int64_t uncertain_after_ns, silent_after_ns;
   uint32_t capacity, followed;
   struct bb_keyring *keys; /* NULL: the relay is trusted */
   enum bb_auth_alg required;
-  struct bb_limits limits; /* by which proved reports are judged, by the master's stamps */
-  struct bb_order *orders; /* with keys: of each record of ours */
+  struct bb_limits limits; /* for judging proved reports, by the master's stamps */
+  struct bb_order *orders; /* with keys: for each of our records */
   struct mirrored *records;
-  struct claimed *claims; /* half of it is empty at least */
+  struct claimed *claims; /* at least half of it is empty */
   uint32_t names;         /* its size, a power of two */
   uint32_t names_used;
   struct claiming claiming[BB_MASTERS];
@@ -80,32 +80,33 @@ struct bb_mirror {
   struct {
     uint32_t number, next_part, records, missing;
     bool under_way;
-    /* All of it has come, and something of it was missing: it heals when that is there, unless there was a gap meanwhile. */
+    /* It has arrived completely, but something is missing from it: it repairs the board when that has arrived,
+     * unless there was a gap meanwhile. */
     bool waits;
     struct bb_link_evidence said[BB_LINKS];
   } index;
   uint32_t next_missing;
-  bool gone; /* nothing may be laid until another board is begun */
+  bool gone; /* nothing may be stored until another board is begun */
 };
 
 /* ---- time ---- */
 
 static int64_t drift(int64_t span_ns) { return (span_ns < 0 ? -span_ns : span_ns) / RATE + 1; }
 
-/* Of a time further away than this nothing can be said, and nothing overflows. */
+/* Times further away than this are unknown, so that nothing overflows. */
 #define FARTHEST_NS (INT64_C(1) << 61)
 
 static bool is_near(const struct bb_mirror_clock *c, uint64_t time_ns) {
   return time_ns < (uint64_t)FARTHEST_NS && c->relay_ns >= 0 && c->relay_ns < FARTHEST_NS;
 }
 
-/* Not before: see proto/relay-v1.md, Time. */
+/* The lower bound: see proto/relay-v1.md, Time. */
 static int64_t lower(const struct bb_mirror_clock *c, uint64_t time_ns) {
   const int64_t span = c->relay_ns - (int64_t)time_ns;
   return c->asked_ns - span - drift(span);
 }
 
-/* Not after. */
+/* The upper bound. */
 static int64_t upper(const struct bb_mirror_clock *c, uint64_t time_ns) {
   const int64_t span = c->relay_ns - (int64_t)time_ns;
   return c->answered_ns - span + drift(span);
@@ -115,7 +116,7 @@ static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t error_of(const struct bb_mirror_clock *c) { return c->answered_ns - c->asked_ns; }
 
-/* For display: of what was before this machine was booted, its boot. */
+/* For display: a time before this machine's boot is shown as its boot. */
 static uint64_t shown(const struct bb_mirror_clock *c, uint64_t time_ns) {
   if (time_ns == 0 || !is_near(c, time_ns)) return 0;
   const int64_t at = lower(c, time_ns);
@@ -144,7 +145,7 @@ static bool make_board(struct bb_mirror *m, const struct bb_mirror_options *o, s
 
 /* ---- claims ---- */
 
-/* The place of a name: where it stands, or an empty one. */
+/* The place of a name: its entry, or an empty one. */
 static struct claimed *claims_of(struct claimed *claims, uint32_t size, uint32_t name) {
   uint32_t i = name & (size - 1);
   while (claims[i].used && claims[i].name != name) i = (i + 1) & (size - 1);
@@ -157,7 +158,7 @@ static bool is_recent(const struct claimed *c, int64_t now_ns) {
   return false;
 }
 
-/* Another table of claims, with those that count still. False: no memory; the one before stands. */
+/* Another table of claims, with those that are still valid. False: no memory; the old one stays. */
 static bool renew_claims(struct bb_mirror *m, uint32_t size, int64_t now_ns) {
   struct claimed *claims = (struct claimed *)calloc(size, sizeof *claims);
   if (claims == NULL) return false;
@@ -178,7 +179,8 @@ static void note_claim(struct bb_mirror *m, uint32_t master, uint32_t name, bool
   struct claimed *c = claims_of(m->claims, m->names, name);
   if (!c->used) {
     if (!claims) return;
-    /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by nobody here. */
+    /* Names that came and went: a master has no more nodes at a time than there is room for, or they are claimed by
+     * nobody here. */
     if (m->names_used >= m->names / 2 && (!renew_claims(m, m->names, now_ns) || m->names_used >= m->names / 2)) return;
     c = claims_of(m->claims, m->names, name);
     c->used = true;
@@ -188,7 +190,7 @@ static void note_claim(struct bb_mirror *m, uint32_t master, uint32_t name, bool
   c->ns[master] = claims ? now_ns : 0;
 }
 
-/* Another master that is heard has not yet said whom it calls live. Before it has, nobody may be called silent. */
+/* Another master that is heard has not said yet which nodes it calls live. Until then nobody may be called silent. */
 static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
   if (now_ns - m->began_ns > WAIT_NS) return false;
   for (uint32_t k = 0; k < BB_MASTERS; k++)
@@ -196,7 +198,7 @@ static bool waits_for_claims(const struct bb_mirror *m, int64_t now_ns) {
   return false;
 }
 
-/* What is known of the master begins anew with the board. False: no memory. */
+/* Forgets what is known about the master, with a new board. False: no memory. */
 static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   uint32_t names = 2;
   while (names < 2 * o->capacity) names *= 2;
@@ -210,7 +212,7 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
     return false;
   }
   for (uint32_t i = 0; i < o->capacity; i++) records[i].record = NONE;
-  /* Whichever clock stood still: the earlier of both places is no younger than the report is. */
+  /* Whichever clock stood still: the earlier of both places is never too young. */
   for (uint32_t i = 0; o->keep_ages && i < m->capacity && i < o->capacity; i++) {
     const struct mirrored *r = &m->records[i];
     records[i].kept_head = r->head != 0 ? r->head : r->kept_head;
@@ -236,13 +238,13 @@ static bool begin(struct bb_mirror *m, const struct bb_mirror_options *o) {
   memset(&m->counts, 0, sizeof m->counts);
   memset(&m->index, 0, sizeof m->index);
   m->next_missing = 0;
-  /* Nothing is on it yet. */
+  /* Nothing has been stored on it yet. */
   for (uint32_t i = 0; i < BB_LINKS; i++) m->links[i].floor_ns = o->now_ns;
   m->header.floor_ns = o->now_ns;
   return true;
 }
 
-/* Drops the board on which is laid, if it is not at the path yet. */
+/* Drops the board being written, if it is not at the path yet. */
 static void drop_draft(struct bb_mirror *m) {
   if (m->before.map == NULL) return;
   bb_file_discard(&m->place, &m->board);
@@ -277,7 +279,7 @@ struct bb_mirror *bb_mirror_open(const struct bb_mirror_options *o, char *why, s
   struct bb_mapped old = {0}, made = {0};
   bool ok = bb_file_examine(&m->place, BB_SIDE_MIRROR, NULL, &old, why, size) != BB_FOUND_FAULT;
   if (ok && !begin(m, o)) ok = bb_fail(why, size, "out of memory");
-  /* Never in place: what another run of us laid was laid by another clock's pings. */
+  /* Never in place: the stamps of another run of this program came from pings of another clock. */
   ok = ok && make_board(m, o, &made, why, size) && bb_file_publish(&m->place, &made, why, size);
   if (ok) m->board = made;
   if (ok && old.map != NULL) bb_file_retire(&old);
@@ -292,7 +294,7 @@ bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, cha
   if (!check(o, why, size)) return false;
   if (bb_place_keep(&m->place, why, size) != BB_KEPT) return false;
   drop_draft(m);
-  m->gone = true; /* what was known of records is of another board, whatever follows */
+  m->gone = true; /* what was known about records belongs to another board, whatever follows */
   if (!make_board(m, o, &made, why, size)) return false;
   if (!begin(m, o)) {
     bb_file_discard(&m->place, &made);
@@ -304,7 +306,7 @@ bool bb_mirror_renew(struct bb_mirror *m, const struct bb_mirror_options *o, cha
   return true;
 }
 
-/* Puts a board that has become whole into its place. False: it is gone. */
+/* Publishes a board that has become whole. False: it is gone. */
 static bool place(struct bb_mirror *m) {
   char why[256];
   if (m->before.map == NULL || m->board.header->heartbeat_ns == 0) return true;
@@ -321,7 +323,7 @@ static bool place(struct bb_mirror *m) {
 void bb_mirror_distrust(struct bb_mirror *m) {
   struct bb_mapped *there = m->before.map != NULL ? &m->before : &m->board;
   bb_store_release(&there->header->heartbeat_ns, 0);
-  /* What is laid on it until another is begun is no better. */
+  /* What is stored until another board is begun is no better. */
   m->gone = true;
 }
 
@@ -346,7 +348,8 @@ void bb_mirror_close(struct bb_mirror *m) {
 
 static uint32_t hash_of(const char *name) { return (uint32_t)(bb_name_hash(name, 0) >> 32); }
 
-/* Gives the master's record of that number one of ours. False: there is no room, or another number has that name. */
+/* Assigns one of our records to the master's record of that number. False: there is no room, or another number has
+ * that name. */
 static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
   struct bb_mapped *b = &m->board;
   struct mirrored *r = &m->records[number];
@@ -370,21 +373,21 @@ static bool adopt(struct bb_mirror *m, uint32_t number, const char name[64]) {
 
 /* ---- reports ---- */
 
-/* Whether the master calls it silent, by the evidence that it gives. */
+/* Whether the master calls it silent, by its own evidence. */
 static bool is_silent_there(const struct bb_mirror *m, const struct bb_link_evidence *said, const struct mirrored *r, uint32_t interval_ms) {
   const struct bb_link_evidence *by = evidence_by(said, r->link);
   const int64_t limit = bb_limit_for((uint64_t)m->silent_after_ns, interval_ms);
   return from_to(r->stamp_ns, by->heartbeat_ns) > limit && from_to(by->listening_since_ns, by->heartbeat_ns) > limit;
 }
 
-/* Stores the word of a record. Release: who sees it sees the slot that was written before. */
+/* Stores the word of a record. Release: whoever sees it sees the slot that was written before. */
 static void store_word(struct bb_mapped *b, uint32_t record, const struct bb_arrival *a, const struct bb_report *report) {
   bb_store_release(column_word(b, record),
                    BB_COLUMN((uint64_t)a->stamp_ns / NS_PER_MS, a->link, report->interval_ms, (report->flags & BB_FLAGS_GOODBYE) != 0));
 }
 
-/* Lays the report that a record has once more, by another link: the state by the word and by the slot are one. It goes into the older slot, as
- * every report does: at no moment is there none. */
+/* Stores the present report of a record again with another link, because the word and the slot must agree. It goes
+ * into the older slot, like every report, so that there is one at every moment. */
 static void lay_again(struct bb_mirror *m, struct mirrored *r) {
   struct bb_mapped *b = &m->board;
   const int newest = newest_slot(b, r->record);
@@ -419,7 +422,7 @@ static uint64_t since_of(const struct listened *l) {
   return since > 0 ? (uint64_t)since : 0;
 }
 
-/* All of an index is on the board: what the master has heard since then, this board has, too. */
+/* Everything in an index is on the board: what the master has heard since then, this board has, too. */
 static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
   struct bb_board_header *h = m->board.header;
   bool all = true;
@@ -440,7 +443,7 @@ static void heal(struct bb_mirror *m, const struct bb_link_evidence *said) {
   m->counts.whole = true;
 }
 
-/* What was missing of a record has come; perhaps it was the last of all. */
+/* The missing part of a record has arrived; perhaps it was the last one missing. */
 static void take_missing(struct bb_mirror *m, struct mirrored *r) {
   if (!r->missing) return;
   r->missing = false;
@@ -456,7 +459,7 @@ static enum bb_event_kind news_of(const struct bb_report *before, const struct b
 }
 
 
-/* A batch as it was checked. */
+/* A batch that was checked. */
 struct batch {
   struct bb_relay_head head;
   struct bb_relay_board board;
@@ -466,17 +469,17 @@ struct batch {
   int64_t now_ns;
 };
 
-/* What no receiver lays: a stamp from far ahead of the master's own clock is among it. */
+/* It contains something that no receiver writes: a stamp from far ahead of the master's own clock. */
 static bool is_unfit(const struct bb_mirror *m, const struct batch *batch, const struct bb_relay_report *e) {
   return (e->head & 1) != 0 || e->head == 0 || e->head >= MOST_SEQUENCE || !is_near(batch->clock, e->stamp_ns) ||
          from_to(batch->head.taken_ns, e->stamp_ns) > SECOND ||
          bb_validate((const uint8_t *)&e->report, sizeof e->report, m->board.header->cluster_id) != BB_REASON_NONE;
 }
 
-/* Whether the node itself made that report, after the one that was laid before it. */
+/* Whether the node itself made that report, after the last stored one. */
 static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_relay_report *e) {
   struct bb_order *order = &m->orders[record];
-  /* A name that has proved a key is not trusted with a weaker one. */
+  /* A name that has proved a key is not trusted with a weaker proof. */
   const enum bb_auth_alg least = order->proved > m->required ? order->proved : m->required;
   enum bb_auth_alg proved;
   if (bb_keyring_prove(m->keys, (const uint8_t *)&e->report, record, least, &proved) != BB_REASON_NONE) return false;
@@ -485,8 +488,8 @@ static bool is_proved(struct bb_mirror *m, uint32_t record, const struct bb_rela
   return verdict != BB_DUPLICATE && verdict != BB_REFUSED;
 }
 
-/* The relay says that there is a newer report, and cannot prove it: the one that is held stands, and nobody is silent for want of another until
- * the relay itself says that none came. */
+/* The relay says that there is a newer report, and cannot prove it: the stored one stays, and its age makes nobody
+ * silent until the relay itself says that none came. */
 static void pass_over(struct bb_mirror *m, struct mirrored *r, const struct bb_relay_report *e) {
   r->head = e->head;
   r->stamp_ns = e->stamp_ns;
@@ -519,7 +522,8 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
   if (stamp_ns > batch->now_ns) stamp_ns = batch->now_ns;
   if (before != NULL && stamp_ns < (int64_t)before->stamp_ns) stamp_ns = (int64_t)before->stamp_ns;
   if (stamp_ns < (int64_t)NS_PER_MS) {
-    /* From before this machine was booted, which no word can say. As of its boot it would be too young, until that is long ago. */
+    /* From before this machine's boot, which no word can express. With the time of the boot it would be too young,
+     * until that is long ago. */
     r->early_ns = limit;
     take_missing(m, r);
     if (batch->now_ns <= limit) return;
@@ -529,10 +533,10 @@ static void lay_report(struct bb_mirror *m, const struct batch *batch, const str
     pass_over(m, r, e);
     return;
   }
-  /* See proto/relay-v1.md, Time: of what is doubtful no silence is told. */
+  /* See proto/relay-v1.md, Time: a doubtful node is not called silent. */
   const bool is_old = (int64_t)(batch->head.taken_ns - e->stamp_ns) > FRESH_NS;
   bool doubtful = is_old && !is_silent_there(m, batch->board.evidence, &now, e->report.interval_ms);
-  /* And none of who was heard before a clock stood still, until the master says it. */
+  /* And neither is a node that was heard before a clock stood still, until the master calls it silent. */
   if (e->head == r->kept_head && r->kept_ns < stamp_ns) {
     stamp_ns = r->kept_ns;
     doubtful = true;
@@ -622,7 +626,7 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
   }
   const bool is_new = !has_entry(m, number);
   struct bb_link *to = link_at(b, number);
-  /* Entries come in the order of their numbers; one that was taken meanwhile comes with the next thorough sweep. */
+  /* Entries come in the order of their numbers; one that was added meanwhile comes with the next thorough sweep. */
   if (is_new && number != b->header->links_used + 1) return;
   if (!is_new && number != BB_LINK_OTHERS && memcmp(to->name, link.name, sizeof link.name) != 0) {
     m->counts.unfit++;
@@ -633,9 +637,9 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
   const bool was_up = (to->state & BB_LINK_STATE_UP) != 0, is_up = (link.state & BB_LINK_STATE_UP) != 0;
   const bool was_dark = to->dark_since_ns != 0, is_dark = link.dark_since_ns != 0;
   bb_copy_in(to, &link, sizeof link);
-  /* Release: who sees the number finds the entry. */
+  /* Release: whoever sees the number finds the entry. */
   if (is_new) {
-    /* No evidence until the next heartbeat: it listens since this one's gap, or since the master says. */
+    /* No evidence until the next heartbeat: it listens since our last gap, or since the time that the master says. */
     m->links[number].floor_ns = m->header.floor_ns;
     bb_store_release(&b->header->links_used, number);
     return;
@@ -646,7 +650,7 @@ static void lay_link(struct bb_mirror *m, const struct batch *batch, const struc
 
 /* ---- evidence ---- */
 
-/* Since when it listens, by what the master says now. */
+/* Since when it listens, as the master says now. */
 static void hear_since(struct listened *l, uint64_t since, const struct bb_mirror_clock *clock) {
   const int64_t at = upper(clock, since);
   if (since != l->since) l->since_ns = at;
@@ -654,8 +658,9 @@ static void hear_since(struct listened *l, uint64_t since, const struct bb_mirro
   l->since = since;
 }
 
-/* The heartbeats of a complete sweep: all that arrived before them has been laid. Each listening-since before its heartbeat, and that with release:
- * who sees it sees every word that was stored before, and the listening-since that belongs to it. */
+/* The heartbeats of a complete sweep: everything that arrived before them has been stored. Each listening-since is
+ * stored before its heartbeat, and the heartbeat with release: whoever sees it sees every earlier word, and the
+ * listening-since that belongs to it. */
 static void hear(struct bb_mirror *m, const struct batch *batch) {
   struct bb_board_header *h = m->board.header;
   const struct bb_mirror_clock *c = batch->clock;
@@ -666,7 +671,7 @@ static void hear(struct bb_mirror *m, const struct batch *batch) {
     if (!has_entry(m, i) || said->heartbeat_ns == 0 || !is_near(c, said->heartbeat_ns) || !is_near(c, said->listening_since_ns)) continue;
     hear_since(l, said->listening_since_ns, c);
     bb_store(&h->evidence[i].listening_since_ns, since_of(l));
-    /* An earlier one is true, too; one that is ahead of us no clock of a master's has said. */
+    /* An earlier one is true, too; no master's clock has said one that is ahead of us. */
     const int64_t at = earlier(lower(c, said->heartbeat_ns) - l->worst_ns - steady_ns, batch->now_ns);
     if (at > (int64_t)h->evidence[i].heartbeat_ns) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)at);
   }
@@ -706,7 +711,7 @@ static const size_t entry_bytes[BB_RELAY_ENTRY_COUNT] = {[BB_RELAY_ENTRY_REPORT]
                                                          [BB_RELAY_ENTRY_RECORD] = sizeof(struct bb_relay_record),
                                                          [BB_RELAY_ENTRY_LINK] = sizeof(struct bb_relay_link)};
 
-/* Kind and size of the entry at that place; false: it leads out of the message, or is too small for what it says to be. */
+/* Kind and size of the entry at that place; false: it leads out of the message, or is too small for its contents. */
 static bool read_entry(const uint8_t *at, size_t left, uint16_t *kind, uint16_t *bytes) {
   if (left < 8) return false;
   memcpy(kind, at, sizeof *kind);
@@ -745,7 +750,8 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
     if (kind == BB_RELAY_ENTRY_NONE || kind >= BB_RELAY_ENTRY_COUNT) continue;
     memcpy(&e, batch.entries + at, entry_bytes[kind]);
     if (kind == BB_RELAY_ENTRY_REPORT) {
-      /* It was here before this was looked at: ahead is none but by a clock that stood still, or a stamp that no receiver lays. */
+      /* It was here before this was checked: only a clock that stood still, or a stamp that no receiver writes, can
+       * be ahead. */
       if (!is_unfit(m, &batch, &e.report) && lower(clock, e.report.stamp_ns) > now_ns + AHEAD_NS) return BB_MIRROR_AHEAD;
       lay_report(m, &batch, &e.report);
     } else if (kind == BB_RELAY_ENTRY_RECORD) lay_record(m, &batch, &e.record);
@@ -755,7 +761,7 @@ enum bb_mirror_outcome bb_mirror_batch(struct bb_mirror *m, const uint8_t *messa
   return place(m) ? BB_MIRROR_TAKEN : BB_MIRROR_UNPLACED;
 }
 
-/* An index as it was checked. */
+/* An index that was checked. */
 struct index {
   struct bb_relay_head head;
   struct bb_relay_index index;
@@ -777,7 +783,7 @@ static struct bb_relay_indexed indexed(const struct index *i, uint32_t n) {
   return e;
 }
 
-/* Whether the board holds what the index says of a record. */
+/* Whether the board holds what the index says about a record. */
 static bool is_held(const struct mirrored *r, const struct bb_relay_indexed *e, int64_t now_ns) {
   if (r->record == NONE || r->name != e->name) return false;
   if (r->early_ns != 0) return now_ns <= r->early_ns;
@@ -809,7 +815,7 @@ enum bb_mirror_outcome bb_mirror_index(struct bb_mirror *m, const uint8_t *messa
     if (is_missing != r->missing) m->counts.missing += is_missing ? 1 : UINT64_MAX;
     r->missing = is_missing;
     m->index.missing += is_missing;
-    /* As old as it is, the master itself says silent by now. */
+    /* At that age, the master itself calls it silent by now. */
     if (r->doubtful && !is_missing && is_silent_there(m, i.index.evidence, r, interval_at(m, r))) {
       set_doubtful(m, r, false);
       lay_again(m, r);
@@ -857,7 +863,7 @@ void bb_mirror_review(struct bb_mirror *m, uint64_t heard, int64_t now_ns) {
     if (r->record == NONE) continue;
     const uint64_t word = *column_word(b, r->record);
     if (word == 0) continue;
-    /* Before it could be silent: a veto that comes too late would let it be, for a while. */
+    /* Before it can become silent: a veto that comes too late would leave it silent for a while. */
     const bool unheard = now_ns - (int64_t)stamp_of(word) > bb_limit_for((uint64_t)m->uncertain_after_ns, interval_of(word));
     const bool veto = unheard && BB_COLUMN_GOODBYE(word) == 0 && is_claimed(m, r, heard, now_ns);
     if (veto == r->vetoed) continue;
@@ -880,7 +886,7 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
                         from_to(stamp_of(e.word), i.head.taken_ns) <= bb_limit_for((uint64_t)m->uncertain_after_ns, interval_ms) &&
                         from_to(by->heartbeat_ns, i.head.taken_ns) <= HEARD_NS &&
                         from_to(by->listening_since_ns, by->heartbeat_ns) > bb_limit_for((uint64_t)m->silent_after_ns, interval_ms);
-    /* Two names of one hash are both claimed: uncertain at worst. */
+    /* Two names with the same hash are both claimed: uncertain at worst. */
     note_claim(m, master, e.name, claims, now_ns);
   }
   struct claiming *c = &m->claiming[master];
@@ -892,7 +898,7 @@ enum bb_mirror_outcome bb_mirror_claims(struct bb_mirror *m, uint32_t master, co
   c->next_part++;
   if (c->next_part != i.index.parts || c->taken) return BB_MIRROR_TAKEN;
   c->taken = true;
-  /* The board may have waited for that alone. */
+  /* The board may have waited only for that. */
   bb_mirror_review(m, m->heard, now_ns);
   return BB_MIRROR_TAKEN;
 }

@@ -1,4 +1,4 @@
-/* Refusals: counts them, keeps who was refused, and tells of what is new. */
+/* Rejections: counts them, keeps their senders, and writes events for new ones. */
 #include "board.h"
 #include "board_internal.h"
 #include "keyring.h"
@@ -6,18 +6,18 @@
 #include "seqlock.h"
 #include "validate.h"
 
-/* How long an entry of the table of rejected senders is kept: one that came once, one that came again. */
+/* For how long an entry of the table of rejected senders is kept: after a single rejection, and after repeated ones. */
 #define KEPT_ONCE_NS (10 * SECOND)
 #define KEPT_AGAIN_NS (60 * SECOND)
-/* After so long a refusal of a kind that was told of is news again. */
+/* After so long, a rejection of a kind that has had an event gets another one. */
 #define NEWS_NS (60 * SECOND)
-/* Events in a second that name no record: whoever can send could fill the ring with them. */
+/* How many events per second may have no record: otherwise anybody who can send could fill the ring with them. */
 #define MOST_TOLD 10
 
-/* A datagram that was refused. */
+/* A rejected datagram. */
 struct refused {
   enum bb_reason reason;
-  char name[64]; /* as it claims; empty: it is none */
+  char name[64]; /* the claimed name; empty: none */
   const struct bb_arrival *arrival;
 };
 
@@ -25,14 +25,14 @@ static bool is_of(const struct bb_sender *s, const struct refused *r) {
   return s->head != 0 && memcmp(s->address, r->arrival->address, sizeof s->address) == 0 && memcmp(s->name, r->name, sizeof s->name) == 0;
 }
 
-/* Whether an entry is kept; one that is empty or was left half-written is not, nor one that has a time to come, as a spoiled file may have. */
+/* Whether an entry is kept. Not if it is empty, half-written, or has a time in the future, as in a corrupt file. */
 static bool is_kept(const struct bb_sender *s, int64_t now_ns) {
   if (s->head == 0 || (s->head & 1) != 0) return false;
   const int64_t age = from_to(s->last_ns, (uint64_t)now_ns);
   return age > -SECOND && age < (s->count > 1 ? KEPT_AGAIN_NS : KEPT_ONCE_NS);
 }
 
-/* The entry in which this refusal belongs: its sender's, or that which may be taken and was longest unheard; NULL when none may. */
+/* The entry for this rejection: its sender's, or the free one that is oldest; NULL if none is free. */
 static struct bb_sender *entry_for(const struct bb_mapped *b, const struct refused *r) {
   struct bb_sender *stalest = NULL;
   for (uint32_t i = 0; i < BB_SENDERS_EACH; i++) {
@@ -44,7 +44,8 @@ static struct bb_sender *entry_for(const struct bb_mapped *b, const struct refus
   return stalest;
 }
 
-/* Notes who was refused. Whether he is new there. The time of it does not grow with what came before. */
+/* Stores the sender of a rejection. Returns whether it is new there. The time that this takes does not depend on
+ * earlier rejections. */
 static bool note_sender(const struct bb_mapped *b, const struct refused *r) {
   struct bb_sender *s = entry_for(b, r);
   if (s == NULL) return false;
@@ -66,9 +67,9 @@ static bool note_sender(const struct bb_mapped *b, const struct refused *r) {
   return is_new;
 }
 
-/* Whether one more event may name no record in this second. */
+/* Whether this second may have one more event without a record. */
 static bool may_tell(struct bb_writer *w, int64_t now_ns) {
-  /* A stamp that is a little older is of another socket, and of the same second. */
+  /* A stamp that is a little older comes from another socket, and belongs to the same second. */
   if (now_ns - w->told.since_ns >= SECOND || w->told.since_ns - now_ns >= SECOND) {
     w->told.since_ns = now_ns;
     w->told.count = 0;
@@ -90,8 +91,9 @@ int bb_count_refusal(struct bb_writer *w, enum bb_reason reason, const uint8_t *
   return (int)reason;
 }
 
-/* Whether the node itself made what was refused, as far as can be known: without keys a name is trusted, with keys a tag is. Of a
- * report that was refused before its tag was looked at, or for that, nobody knows; it must not hide what the node's own are refused for. */
+/* Whether the node itself made what was rejected, as far as can be known: without keys a name is trusted, with keys
+ * a signature is. If a report was rejected before its signature was checked, or because of it, nobody knows; it must
+ * not hide the reason for rejecting the node's own reports. */
 static bool is_own(const struct bb_writer *w, enum bb_reason reason) {
   return reason > BB_REASON_TAG || (w->keys == NULL && reason < BB_REASON_AUTH_MISSING);
 }
@@ -116,6 +118,6 @@ int bb_refuse(struct bb_writer *w, uint32_t record, const struct bb_order *order
 void bb_writer_senders(const struct bb_writer *w, struct bb_sender *out) {
   for (uint32_t i = 0; i < BB_SENDERS; i++) {
     out[i] = *sender_at(&w->board, i);
-    if ((out[i].head & 1) != 0) out[i].head = 0; /* left half-written by a receiver that was killed */
+    if ((out[i].head & 1) != 0) out[i].head = 0; /* Left half-written by a receiver that was killed. */
   }
 }

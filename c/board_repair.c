@@ -1,19 +1,21 @@
-/* Sets a board right that a killed writer left at any point of his work, or copies it where he may still be alive. */
+/* Repairs a board that a writer has left at any point because it was killed, or copies a board whose writer may
+ * still be running. */
 #include "board.h"
 #include "board_internal.h"
 #include "liveness.h"
 #include "seqlock.h"
 #include "validate.h"
 
-/* Order state and column are made to agree with the newest whole report. A slot that was left half-written stays so until its next report comes: readers take the other one, and
- * count on it that no slot ever goes back, be it to 0. */
+/* Makes order state and column agree with the newest whole report. A half-written slot stays half-written until its
+ * next report comes: readers take the other slot, and rely on it that no slot ever goes back, not even to 0. */
 void bb_repair(struct bb_mapped *b, uint32_t record) {
   struct bb_record *r = record_at(b, record);
   const int newest = newest_slot(b, record);
   for (uint32_t i = 0; i < 2; i++) {
     struct bb_slot *slot = slot_at(b, record, i);
     if ((slot->head & 1) != 0 || slot->head <= (newest < 0 ? 0 : slot_at(b, record, (uint32_t)newest)->head)) continue;
-    /* Neither whole nor being written, and yet readers would prefer it: no kill leaves that, somebody spoiled the file. */
+    /* Neither whole nor being written, and still readers would prefer it: no kill leaves that, so the file is
+     * corrupt. */
     bb_write_begin(&slot->head, &slot->tail, (slot->head | 1) + 1);
     for (uint64_t *word = &slot->stamp_ns; word < &slot->tail; word++) bb_store(word, 0);
     bb_store(&slot->tail, 0);
@@ -43,13 +45,13 @@ void bb_repair(struct bb_mapped *b, uint32_t record) {
     bb_copy_in(r->known, known, sizeof known);
     bb_store(&r->start_boot_ns, report->start_boot_ns);
     bb_store(&r->history_seq, report->seq);
-    bb_store(&r->history, ~UINT64_C(0)); /* what came is not known: rather a duplicate too many than a loss taken back */
+    bb_store(&r->history, ~UINT64_C(0)); /* The history of arrivals is unknown: better to count a duplicate too many than to undo a loss. */
     bb_store(&r->history_lost, 0);
-    bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* nor what was proved: the first proof decides anew */
+    bb_store(&r->order_proved, BB_AUTH_ALG_NONE); /* The proof is unknown as well: the first proof decides anew. */
     bb_write_end(&r->order_head, sequence);
   }
   const uint64_t goodbye = (report->flags & BB_FLAGS_GOODBYE) != 0;
-  /* Release: who sees the word sees the report, which the writer before us may have laid. */
+  /* Release: whoever sees the word sees the report, which the last writer may have stored. */
   bb_store_release(column_word(b, record), BB_COLUMN(slot->stamp_ns / NS_PER_MS, slot->link, report->interval_ms, goodbye));
 }
 
@@ -82,7 +84,7 @@ bool bb_repair_index(struct bb_mapped *b) {
   return true;
 }
 
-/* Tries of a copy of one block beside a writer that may live: he writes one in a tenth of a microsecond. */
+/* How often to try to copy a block whose writer may be running: it writes one in a tenth of a microsecond. */
 #define TRIES 100
 
 /* Copies a block that begins with its head and has its tail at `tail_offset`, whole or not at all. */
@@ -104,7 +106,7 @@ void bb_copy_record(struct bb_mapped *to, uint32_t new, const struct bb_mapped *
 
 void bb_copy_board(struct bb_mapped *to, const struct bb_mapped *from) {
   const struct bb_board_header *h = to->header;
-  /* One more than are counted: its insertion may be under way. */
+  /* One more than are counted: its insertion may be in progress. */
   const uint32_t records = h->count < h->capacity ? (uint32_t)h->count + 1 : h->capacity;
   const size_t end = h->records_offset + (size_t)records * h->record_stride;
   bb_copy_out(to->map + sizeof *h, from->map + sizeof *h, end - sizeof *h);

@@ -26,7 +26,7 @@ void bb_add_event(struct bb_mapped *b, enum bb_event_kind kind, uint64_t subject
   bb_store(&e->subject, subject);
   bb_store(&e->detail, detail);
   bb_write_end(&e->head, 2 * number);
-  /* Release: who sees the number finds the event. */
+  /* Release: whoever sees the number finds the event. */
   bb_store_release(&b->header->event_last, number);
 }
 
@@ -48,7 +48,7 @@ uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
   const uint32_t record = (uint32_t)b->header->count;
   if (record >= b->header->capacity) return NONE;
   struct bb_record *r = record_at(b, record);
-  /* All of it: on a board that was spoiled and taken over, something may stand where no record is. */
+  /* All of it: on a corrupt board that was taken over, unused records may contain something. */
   memset(r, 0, b->header->record_stride);
   bb_store(column_word(b, record), 0);
   memcpy(r->name, name, strlen(name));
@@ -57,7 +57,7 @@ uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
   BB_INVARIANT(bb_record_of(b, name, hash) == NONE);
   uint64_t i = hash & mask;
   while (*index_entry(b, i) != 0) i = (i + 1) & mask;
-  /* Release: who finds the entry finds the name, and who sees the count finds the record. */
+  /* Release: whoever finds the entry finds the name, and whoever sees the count finds the record. */
   bb_store_release(index_entry(b, i), (hash >> 32) << 32 | (record + 1));
   bb_store_release(&b->header->count, record + 1);
   return record;
@@ -65,7 +65,7 @@ uint32_t bb_new_record(struct bb_mapped *b, const char *name) {
 
 /* ---- another board in its place ---- */
 
-/* Sees to it that these names have a record. There must be room for all. */
+/* Makes sure that these names have a record. There must be room for all. */
 static void insert_listed(struct bb_mapped *b, const char *const *names, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const uint32_t found = bb_record_of(b, names[i], bb_hash_of(b, names[i]));
@@ -73,9 +73,10 @@ static void insert_listed(struct bb_mapped *b, const char *const *names, size_t 
   }
 }
 
-/* Builds a board of this capacity out of an old one, with the records that `keep` says (all when it is NULL) and those that are
- * listed, puts it into the old one's place and retires that, unless that place is another writer's by now. Readers that have the old one
- * mapped follow by themselves. A kill at any point leaves one of the two boards whole at the path. */
+/* Builds a board of this capacity from an old one, with the records that `keep` selects (all if it is NULL) and
+ * those that are listed, puts it in the old one's place and retires that, unless another writer owns that place by
+ * now. Readers that have mapped the old one follow by themselves. A kill at any point leaves one of the two boards
+ * whole at the path. */
 static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, const char *const *listed, size_t listed_count,
                     char *why, size_t size) {
   if (bb_place_keep(&w->place, why, size) == BB_TAKEN) {
@@ -88,8 +89,8 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
   header.count = 0;
   header.created_real_ns = (uint64_t)bb_clock_ns(CLOCK_REALTIME);
   if (!bb_file_create(&w->place, &new, &header, why, size)) return false;
-  /* Links keep their numbers, which the copied slots and words tell, and the refused keep their time. Events do not: their records have
-   * other numbers now. */
+  /* Links keep their numbers, which are in the copied slots and words, and rejections keep their times. Events are
+   * not kept: their records have other numbers now. */
   memcpy(link_at(&new, 0), link_at(&w->board, 0), (size_t)header.links * header.links_stride);
   memcpy(sender_at(&new, 0), sender_at(&w->board, 0), (size_t)header.senders * header.senders_stride);
   uint64_t forgotten = 0;
@@ -108,7 +109,7 @@ static bool rebuild(struct bb_writer *w, uint32_t capacity, const bool *keep, co
 
 static int compare_names(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* Which records stay with this node list, and how many are missing from the board. */
+/* Which records stay with this node list, and how many are missing on the board. */
 static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o, uint32_t *kept, uint32_t *missing) {
   const uint32_t count = (uint32_t)w->board.header->count;
   bool *keep = (bool *)calloc(count > 0 ? count : 1, sizeof *keep);
@@ -124,7 +125,7 @@ static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o
       const char *name = record_at(&w->board, i)->name;
       const bool listed =
           o->node_count > 0 && bsearch(&name, sorted, o->node_count, sizeof *sorted, compare_names) != NULL;
-      /* Without a list, names that only an earlier list brought go. */
+      /* Without a list, names that only an earlier list brought are removed. */
       keep[i] = o->node_count > 0 ? listed : newest_slot(&w->board, i) >= 0;
       *kept += keep[i];
       *missing -= listed;
@@ -137,7 +138,7 @@ static bool *choose(const struct bb_writer *w, const struct bb_writer_options *o
   return keep;
 }
 
-/* Makes the board hold the nodes that the options say. */
+/* Makes the board contain the nodes of the options. */
 static bool select_nodes(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   const uint32_t count = (uint32_t)w->board.header->count;
   uint32_t kept = 0, missing = 0;
@@ -165,7 +166,7 @@ static bool make_keys(const struct bb_writer_options *o, struct bb_keyring **key
   return o->key_count == 0 || *keys != NULL || bb_fail(why, size, "out of memory");
 }
 
-/* Takes these keys in place of those before. */
+/* Takes these keys in place of the old ones. */
 static void take_keys(struct bb_writer *w, const struct bb_writer_options *o, struct bb_keyring *keys) {
   bb_keyring_free(w->keys);
   w->keys = keys;
@@ -188,7 +189,7 @@ void bb_begin_instance(struct bb_mapped *b, uint64_t instance) {
   bb_store(&h->started_ns, (uint64_t)bb_clock_ns(CLOCK_MONOTONIC));
   bb_store(&h->started_real_ns, (uint64_t)bb_clock_ns(CLOCK_REALTIME));
   bb_store(&h->state, 0);
-  /* Of what has no interface of its own, none can go down. */
+  /* The link for reports without a known interface cannot go down. */
   bb_store(&link_at(b, BB_LINK_OTHERS)->state, BB_LINK_STATE_UP);
 }
 
@@ -203,7 +204,7 @@ void bb_fresh_header(struct bb_board_header *h, const struct bb_writer_options *
   h->cluster_id = o->cluster_id;
   memcpy(h->cluster_name, o->cluster_name, strnlen(o->cluster_name, sizeof h->cluster_name - 1));
   if (getrandom(&h->index_seed, sizeof h->index_seed, 0) != (ssize_t)sizeof h->index_seed)
-    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* a kernel without entropy yet: weaker, but no reason to stay down */
+    h->index_seed = (uint64_t)bb_clock_ns(CLOCK_REALTIME); /* The kernel has no entropy yet: weaker, but no reason not to start. */
 }
 
 /* Makes a fresh board. */
@@ -218,9 +219,9 @@ static bool make_fresh(struct bb_writer *w, const struct bb_writer_options *o, c
   return bb_file_publish(&w->place, &w->board, why, size);
 }
 
-/* Takes the board that was found at the path and puts right what its last writer left undone. In place only if it was written under the
- * lock that we hold, for then its writer has gone; else in a copy, since he may live. `whole` says whether it was a board that can
- * be put right; one that is none is retired by whoever puts another in its place. */
+/* Takes the board that was found at the path and repairs it. In place only if it was written under the lock that we
+ * hold, because then its writer is gone; otherwise in a copy, because the writer may be running. `whole` says
+ * whether the board could be repaired; if not, it is retired when another one replaces it. */
 static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char *why, size_t size) {
   const bool in_place = found->header->lock_inode == w->place.lock_inode;
   if (in_place) w->board = *found;
@@ -244,7 +245,7 @@ static bool take(struct bb_writer *w, struct bb_mapped *found, bool *whole, char
   return true;
 }
 
-/* Goes on with a board that was taken, with everything on it. */
+/* Continues a board that was taken over, with everything on it. */
 static bool take_over(struct bb_writer *w, const struct bb_writer_options *o, char *why, size_t size) {
   if (!select_nodes(w, o, why, size)) return false;
   write_limits(w, o);
@@ -260,7 +261,7 @@ static void dispose(struct bb_writer *w) {
   free(w);
 }
 
-/* Names from outside must be names before anything is done with them. */
+/* Names from outside must be valid before anything is done with them. */
 static bool check_names(const char *const *names, size_t count, char *why, size_t size) {
   for (size_t i = 0; i < count; i++) {
     char name[64] = {0};
@@ -276,7 +277,7 @@ static bool check_options(const struct bb_writer_options *o, char *why, size_t s
          bb_fail(why, size, "%zu nodes do not fit; give --capacity %zu", o->node_count, o->node_count);
 }
 
-/* A writer that holds the lock of this path, and no board yet. */
+/* A writer that holds the lock of this path, and has no board yet. */
 static struct bb_writer *hold(const char *path, char *why, size_t size) {
   struct bb_writer *w = (struct bb_writer *)calloc(1, sizeof *w);
   if (w == NULL) return NULL;
@@ -366,7 +367,7 @@ void bb_writer_close(struct bb_writer *w) {
 
 /* ---- reports ---- */
 
-/* What the record knows of its node's runs; `newest`: its newest slot. */
+/* What the record knows about its node's runs; `newest`: its newest slot. */
 static void load_order(struct bb_order *o, const struct bb_mapped *b, uint32_t record, int newest) {
   memset(o, 0, sizeof *o);
   if (newest < 0) return;
@@ -388,8 +389,8 @@ static void load_order(struct bb_order *o, const struct bb_mapped *b, uint32_t r
   o->goodbye = (slot->report.flags & BB_FLAGS_GOODBYE) != 0;
 }
 
-/* Keeps from where the reports came until now, where this one comes from elsewhere: of two machines with one name both are told, also when
- * one has taken the other's place. */
+/* Keeps the address from which reports came until now, if this one comes from another: of two machines with one name
+ * both are shown, also if one has taken the other's place. */
 static void keep_address(struct bb_record *r, const uint64_t address[2], int64_t stamp_ns) {
   uint64_t before[2];
   memcpy(before, r->address, sizeof before);
@@ -445,7 +446,8 @@ uint64_t bb_writer_expect(const struct bb_writer *w, const uint8_t *datagram) {
   return hash;
 }
 
-/* The record that a name most probably has: NONE for strangers, and for names that have no place in the index but another's. */
+/* The record that a name most probably has: NONE for unlisted nodes, and for names whose place in the index is
+ * another name's. */
 static uint32_t guess(const struct bb_mapped *b, uint64_t hash) {
   const uint64_t entry = *index_entry(b, hash & (b->header->index_slots - 1));
   return entry >> 32 == hash >> 32 ? (uint32_t)entry - 1 : NONE;
@@ -474,18 +476,18 @@ void bb_writer_fetch_slot(const struct bb_writer *w, uint64_t expected) {
   for (size_t at = 64; at < sizeof(struct bb_slot); at += 64) __builtin_prefetch(slot + at, 1);
 }
 
-/* Whether a report of this name has to be refused for its tag. */
+/* Whether a report of this name must be rejected because of its signature. */
 static enum bb_reason prove(struct bb_writer *w, uint32_t record, const uint8_t *datagram, enum bb_auth_alg *proved) {
   *proved = BB_AUTH_ALG_NONE;
   if (w->keys == NULL) return BB_REASON_NONE;
   enum bb_auth_alg least = w->required;
-  /* A name that has proved a key is not trusted with a weaker one. */
+  /* A name that has proved a key is not trusted with a weaker proof. */
   if (record != NONE && record_at(&w->board, record)->auth_proved > least)
     least = (enum bb_auth_alg)record_at(&w->board, record)->auth_proved;
   return bb_keyring_prove(w->keys, datagram, record, least, proved);
 }
 
-/* What an accepted report tells beside being one; NONE: nothing. */
+/* The event of an accepted report; NONE: none. */
 static enum bb_event_kind news_of(enum bb_verdict verdict, bool goodbye) {
   if (verdict == BB_RESTART) return BB_EVENT_KIND_RESTART;
   if (verdict == BB_REBOOT) return BB_EVENT_KIND_REBOOT;
@@ -497,7 +499,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   struct bb_mapped *b = &w->board;
   bb_add(&b->header->received, 1);
   enum bb_reason invalid = bb_validate(datagram, length, b->header->cluster_id);
-  /* Up to here nothing tells which node it is from. */
+  /* Before this point the node of the datagram is unknown. */
   if (invalid != BB_REASON_NONE && invalid != BB_REASON_INTERVAL && invalid != BB_REASON_RANGE)
     return bb_count_refusal(w, invalid, datagram, length, arrival);
   const struct bb_report *report = (const struct bb_report *)datagram;
@@ -530,14 +532,14 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
     bb_add(&b->header->duplicate, 1);
     return BB_OUTCOME_DUPLICATE;
   }
-  /* Only what is accepted takes a link: a stray datagram or a message of the kernel's costs no entry. */
+  /* Only an accepted report takes a link, so that a stray datagram or a message of the kernel costs no entry. */
   if (arrival->link == BB_LINK_UNKNOWN && arrival->interface != NULL)
     arrival->link = bb_writer_take_link(w, arrival->interface, arrival->interface_index, arrival->stamp_ns);
-  /* This order survives a kill between any two steps: the report first, then what can be rebuilt from it, and last the
-   * word by which readers learn of it (release: who sees the word sees the report). */
+  /* This order survives a kill between any two steps: first the report, then what can be rebuilt from it, and last
+   * the word that announces it to readers (release: whoever sees the word sees the report). */
   bb_store_report(b, record, newest, report, arrival);
   bb_store_order(b, record, &order, NULL, arrival);
-  /* By what is accepted alone: what is refused may have been recorded long ago, when its name had another key. */
+  /* Only from accepted reports: a rejected one may have been recorded long ago, when its name had another key. */
   if (proved > r->auth_proved) bb_store(&r->auth_proved, proved);
   bb_add(&r->accepted, 1);
   bb_add(&r->lost, judgement.lost);
@@ -558,7 +560,7 @@ int bb_writer_deliver(struct bb_writer *w, const uint8_t *datagram, size_t lengt
   return BB_OUTCOME_ACCEPTED;
 }
 
-/* ---- the receiver's own words ---- */
+/* ---- the receiver's own state ---- */
 
 void bb_writer_listening_since(struct bb_writer *w, int64_t since_ns) {
   struct bb_board_header *h = w->board.header;
@@ -573,8 +575,8 @@ void bb_writer_heartbeat(struct bb_writer *w, int64_t heard_ns) {
   struct bb_board_header *h = w->board.header;
   BB_INVARIANT(h->lock_inode == w->place.lock_inode);
   bb_add(&h->drains, 1);
-  /* Release, of each: who sees this heartbeat sees every word of the drain, and the listening-since stored before it. A link that is
-   * down has none: what is sent to it is not heard. */
+  /* Release, for each: whoever sees this heartbeat sees every word of the drain, and the listening-since stored
+   * before it. A link that is down has no heartbeat: what is sent to it is not heard. */
   for (uint32_t i = 1; i <= h->links_used; i++)
     if ((w->up >> i & 1) != 0) bb_store_release(&h->evidence[i].heartbeat_ns, (uint64_t)heard_ns);
   bb_store_release(&h->evidence[BB_LINK_OTHERS].heartbeat_ns, (uint64_t)heard_ns);
@@ -586,7 +588,7 @@ void bb_writer_overflowed(struct bb_writer *w, uint64_t drops) {
   bb_add(&w->board.header->overflows, 1);
   w->overflow.untold += drops;
   const int64_t now_ns = bb_clock_ns(CLOCK_MONOTONIC);
-  /* One event a second, whatever is dropped: a flood overflows two hundred times in one. */
+  /* One event per second, whatever is dropped: in a flood there are two hundred overflows in one. */
   if (now_ns - w->overflow.told_ns < SECOND) return;
   bb_add_event(&w->board, BB_EVENT_KIND_OVERFLOW, BB_NO_SUBJECT, w->overflow.untold, NULL);
   w->overflow.told_ns = now_ns;
@@ -609,7 +611,7 @@ int bb_writer_check_path(struct bb_writer *w, char *why, size_t size) {
   w->displaced = w->displaced || keeping == BB_TAKEN;
   if (w->displaced) return BB_PATH_TAKEN;
   if (keeping != BB_KEPT) return -1;
-  /* A lock that was made anew: until this is on the board, whoever takes the board over copies it. */
+  /* A lock that was made anew: until its inode is on the board, whoever takes the board over copies it. */
   bb_store(&w->board.header->lock_inode, w->place.lock_inode);
   if (bb_file_is_published(&w->place, &w->board)) return 0;
   return rebuild(w, w->board.header->capacity, NULL, NULL, 0, why, size) ? 1 : -1;

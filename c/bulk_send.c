@@ -12,7 +12,7 @@
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
 #endif
-#define MOST_BYTES 65507 /* of one UDP datagram before it is cut */
+#define MOST_BYTES 65507 /* of one UDP datagram before it is split */
 #define MOST_SEGMENTS 64
 
 int bb_bulk_open(const char *host, uint16_t port) {
@@ -32,7 +32,7 @@ int bb_bulk_open(const char *host, uint16_t port) {
   return fd;
 }
 
-/* One system call: `segments` datagrams, cut out of one buffer by the kernel. */
+/* One system call: `segments` datagrams, which the kernel splits from one buffer. */
 static ssize_t send_segments(int fd, const uint8_t *data, size_t bytes, size_t segments) {
   union {
     struct cmsghdr header;
@@ -64,14 +64,15 @@ long bb_bulk_send(int fd, const void *datagrams, size_t bytes, size_t count) {
       sent += segments;
       refusals = 0;
     } else if (errno == ECONNREFUSED) {
-      /* Told of an earlier datagram; this one has not left yet. Once more, then it is as lost as on a wire. */
+      /* The error of an earlier datagram; this one has not been sent yet. One more try, then it counts as lost as on
+       * a wire. */
       if (++refusals > 1) {
         sent += segments;
         refusals = 0;
       }
     } else if (errno != EINTR) {
       if (segments == 1) return sent > 0 ? (long)sent : -errno;
-      most = 1; /* a kernel or an interface that cannot cut: one by one */
+      most = 1; /* a kernel or an interface without segmentation: one by one */
     }
   }
   return (long)sent;

@@ -9,8 +9,8 @@
 struct taken {
   uint64_t word;
   uint64_t head;     /* 0: no report */
-  uint64_t counters; /* a hash of what a relay_record tells but `accepted` */
-  uint32_t name;     /* as the index has it; 0: not looked at yet */
+  uint64_t counters; /* a hash of a relay_record except `accepted` */
+  uint32_t name;     /* as in the index; 0: not looked at yet */
   bool asked;
 };
 
@@ -19,11 +19,11 @@ struct bb_harvest {
   struct taken *records;
   struct bb_link links[BB_LINKS];
   uint64_t well;
-  /* The sweep under way. */
+  /* The present sweep. */
   uint32_t count, links_used, next_link, next, next_asked;
   bool thorough, partial, priming;
   size_t asked_bytes;
-  /* Records that are asked for, and the first of them at the least. */
+  /* Records that are asked for; no one is before the first. */
   uint32_t asked, first_asked;
 };
 
@@ -48,7 +48,7 @@ bool bb_harvest_begin(struct bb_harvest *h, bool thorough, size_t asked_bytes, s
   if (bb_board_is_cut(b)) return false;
   const struct bb_board_header *shared = (const struct bb_board_header *)(const void *)b->map;
   struct bb_said said;
-  /* Heartbeats first, each with acquire: what arrived before them stands in the words that are loaded below. */
+  /* Heartbeats first, each with acquire: what arrived before them is in the words that are loaded below. */
   bb_board_said(b, &said);
   const uint64_t used = bb_load_acquire(&shared->links_used);
   h->links_used = used < BB_LINK_OTHERS ? (uint32_t)used : 0;
@@ -75,7 +75,7 @@ bool bb_harvest_begin(struct bb_harvest *h, bool thorough, size_t asked_bytes, s
   return true;
 }
 
-/* A part of the records or links that are written behind one another. */
+/* A range of consecutive records or links. */
 struct room {
   uint8_t *at;
   size_t left;
@@ -98,7 +98,7 @@ static void *add(struct room *room, size_t bytes, uint16_t kind, uint32_t number
 
 static bool has_entry(const struct bb_harvest *h, uint32_t link) { return link == BB_LINK_OTHERS || (link > 0 && link <= h->links_used); }
 
-/* What is told at once when it changes. Counters and the address to which reports are sent are not. */
+/* What is sent at once when it changes. Counters, and the address to which reports are sent, are not. */
 static bool is_news(const struct bb_link *a, const struct bb_link *b) {
   return memcmp(a->name, b->name, sizeof a->name) != 0 || a->index != b->index || a->state != b->state || a->downs != b->downs ||
          a->changed_ns != b->changed_ns || a->dark_since_ns != b->dark_since_ns || a->dark_nodes != b->dark_nodes;
@@ -129,7 +129,7 @@ static uint64_t hash_words(uint64_t hash, const void *words, size_t bytes) {
   return hash;
 }
 
-/* Copies what is told of a record besides its reports. False: it could not be had whole. */
+/* Copies what is sent of a record besides its reports. False: no whole copy could be made. */
 static bool copy_counters(const struct bb_harvest *h, uint32_t number, struct bb_relay_record *out) {
   const uint8_t *const in = h->board->map + h->board->header.records_offset + (uint64_t)number * h->board->header.record_stride;
   const size_t order = offsetof(struct bb_record, order_head);
@@ -169,7 +169,7 @@ static bool copy_counters(const struct bb_harvest *h, uint32_t number, struct bb
 static bool take_counters(struct bb_harvest *h, uint32_t number, bool always, struct room *room) {
   struct taken *const t = &h->records[number];
   struct bb_relay_record now = {0};
-  if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep has it */
+  if (!copy_counters(h, number, &now)) return true; /* the next thorough sweep includes it */
   const uint64_t accepted = now.accepted;
   now.accepted = 0;
   const uint64_t counters = hash_words(UINT64_C(0xcbf29ce484222325), now.name, sizeof now - offsetof(struct bb_relay_record, name)) | 1;
@@ -188,7 +188,7 @@ static bool take_counters(struct bb_harvest *h, uint32_t number, bool always, st
 
 enum had { HAD, NO_ROOM, TORN, BACKWARD };
 
-/* Takes the newest report of a record, if it has one that was not taken, or `always`. */
+/* Takes the newest report of a record, if it was not taken yet, or if `always`. */
 static enum had take_report(struct bb_harvest *h, uint32_t number, bool always, struct room *room) {
   struct taken *const t = &h->records[number];
   if (!h->priming && room->left < sizeof(struct bb_relay_report)) return NO_ROOM;
@@ -210,10 +210,10 @@ static enum had take_report(struct bb_harvest *h, uint32_t number, bool always, 
   return HAD;
 }
 
-/* What has changed of a record. */
+/* The changes of a record. */
 static enum had take_record(struct bb_harvest *h, uint32_t number, struct room *room) {
   struct taken *const t = &h->records[number];
-  /* Acquire: who sees the word sees the report that it tells of. */
+  /* Acquire: whoever sees the word sees its report. */
   const uint64_t word =
       bb_load_acquire((const uint64_t *)(const void *)(h->board->map + h->board->header.column_offset + (uint64_t)number * h->board->header.column_stride));
   if (word != t->word) {
@@ -221,7 +221,7 @@ static enum had take_record(struct bb_harvest *h, uint32_t number, struct room *
     if (had != HAD) return had;
     t->word = word;
   }
-  /* A record that is new is told even if it has no report. */
+  /* A new record is sent even without a report. */
   if ((h->thorough || t->name == 0) && !take_counters(h, number, false, room)) return NO_ROOM;
   return HAD;
 }
@@ -258,13 +258,14 @@ enum bb_harvest_state bb_harvest_take(struct bb_harvest *h, uint8_t *to, size_t 
   if (h->next_asked < h->first_asked) h->next_asked = h->first_asked;
   for (; had == HAD && h->asked > 0 && h->asked_bytes > 0 && h->next_asked < h->count; h->next_asked += had == HAD) {
     if (h->records[h->next_asked].asked) had = take_asked(h, h->next_asked, &room);
-    if (had == TORN) had = HAD; /* it stays asked for */
+    if (had == TORN) had = HAD; /* it remains requested */
   }
   *bytes = bytes_of_room - room.left;
   *entries = room.entries;
   if (had == BACKWARD) return BB_HARVEST_BACKWARD;
   if (had == NO_ROOM) return BB_HARVEST_MORE;
-  /* Those before it have been answered; at the end of the board it begins anew, for those that could not be copied. */
+  /* The ones before it have been answered; at the end of the board it begins again, for those that could not be
+   * copied. */
   h->first_asked = h->asked > 0 && h->next_asked < h->count ? h->next_asked : 0;
   return h->partial ? BB_HARVEST_PARTIAL : BB_HARVEST_COMPLETE;
 }
@@ -293,7 +294,7 @@ uint32_t bb_harvest_index(const struct bb_harvest *h, uint32_t first, uint32_t c
   uint32_t n = 0;
   for (; n < count && first + n < h->count; n++) {
     const struct taken *t = &h->records[first + n];
-    /* A word without a report that was taken tells of none that a mirror could have. */
+    /* A word whose report was not taken is not a report that a mirror could have. */
     out[n] = (struct bb_relay_indexed){t->name, (uint32_t)(t->head / 2), t->head == 0 ? 0 : t->word};
   }
   return n;

@@ -9,30 +9,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Holds what some hundred changes tell, until the next drain. */
+/* Room for some hundred changes until the next drain. */
 #define WANTED_BUFFER (1 << 20)
-/* The kernel writes its dumps in pieces of at most 32 KiB, unless one interface alone has more to tell. */
+/* The kernel writes its dumps in pieces of at most 32 KiB, unless one interface alone needs more. */
 #define FIRST_ROOM ((size_t)1 << 16)
 #define MOST_ROOM ((size_t)1 << 22)
-/* Datagrams that one drain takes. The socket holds far fewer: a drain ends, however fast the kernel tells. */
+/* How many datagrams one drain takes. The socket holds far fewer: a drain ends, however fast the kernel sends. */
 #define MOST_TAKEN (1 << 16)
-/* How often a dump is made again because interfaces came or went meanwhile. */
+/* How often a dump is repeated because interfaces came or went meanwhile. */
 #define MOST_DUMPS 8
-/* Datagrams that a dump or an answer may take. */
+/* How many datagrams a dump or an answer may have. */
 #define MOST_PIECES (1 << 20)
 #define MOST_ANSWERS 16
 
 struct entry {
   struct bb_interface is;
-  uint32_t downs; /* how often it has lost its carrier; 0 where the kernel does not say (before Linux 4.16) */
-  uint32_t dump;  /* the last one in which it was seen, or that came before it */
-  bool gone;      /* not in the last dump: not to be found any more */
-  bool was_down;  /* found since messages were lost, and not yet told */
+  uint32_t downs; /* how often it has lost its carrier; 0 if the kernel does not report it (before Linux 4.16) */
+  uint32_t dump;  /* the last dump in which it was seen, or before which it came */
+  bool gone;      /* not in the last dump: it cannot be found any more */
+  bool was_down;  /* found since messages were lost, and not reported yet */
 };
 
 struct bb_interfaces {
-  int changes;   /* the socket to which the kernel tells what changes */
-  int questions; /* the one on which routes are asked for */
+  int changes;   /* the socket for the kernel's notifications */
+  int questions; /* the socket for questions about routes */
   uint32_t sequence, dump;
   bool lost;
   struct entry *entries; /* by index */
@@ -41,12 +41,12 @@ struct bb_interfaces {
   size_t buffer_size;
 };
 
-/* Whom to tell. */
+/* The caller's functions. */
 struct listening {
   bb_interfaces_tell *tell; /* NULL: nobody */
   bb_interfaces_tell_address *tell_address;
   void *context;
-  bool only_gone; /* of what has gone, alone: what else is found is told later */
+  bool only_gone; /* Only for interfaces that are gone: others are reported later. */
 };
 
 static void tell_of(const struct listening *to, const struct bb_interface *is, bool gone, bool was_down) {
@@ -56,7 +56,7 @@ static void tell_of(const struct listening *to, const struct bb_interface *is, b
 
 /* ---- what is known ---- */
 
-/* Where the interface of this index is, or would be. */
+/* The place of the interface with this index, or where it would be. */
 static size_t place_of(const struct bb_interfaces *s, unsigned index) {
   size_t low = 0, high = s->count;
   while (low < high) {
@@ -98,7 +98,7 @@ static int insert(struct bb_interfaces *s, const struct entry *new) {
   return 0;
 }
 
-/* Lays down what was seen of an interface, and tells what is new in it. */
+/* Stores what was seen of an interface, and reports its changes. */
 static int lay_down(struct bb_interfaces *s, const struct entry *seen, const struct listening *to) {
   struct entry *e = find(s, seen->is.index);
   if (e == NULL) {
@@ -109,8 +109,8 @@ static int lay_down(struct bb_interfaces *s, const struct entry *seen, const str
     return result;
   }
   const struct bb_interface before = e->is;
-  /* Events of its carrier come at most once a second, and what is over by then shows only here. A message from before the last dump
-   * counts less than is known, and that is no news. */
+  /* Carrier events come at most once a second, and what is over by then is visible only in this counter. A message
+   * from before the last dump has a lower count than is known, which is not a change. */
   const bool flapped = (int32_t)(seen->downs - e->downs) > 0;
   const bool renamed = strcmp(before.name, seen->is.name) != 0;
   e->is = seen->is;
@@ -135,14 +135,15 @@ static void take_away(struct bb_interfaces *s, unsigned index, const struct list
 
 /* ---- messages ---- */
 
-/* Whether a whole message is there in what is left of a datagram, which may be less than nothing. */
+/* Whether a whole message is in the rest of a datagram, whose length may be negative. */
 static bool is_message(const struct nlmsghdr *message, int left) { return left > 0 && NLMSG_OK(message, (unsigned)left); }
 
-/* Whether the message is about an interface itself; then `seen` is what it says. */
+/* Whether the message is about an interface itself; then `seen` is its contents. */
 static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
   if (message->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifinfomsg))) return false;
   const struct ifinfomsg *info = (const struct ifinfomsg *)NLMSG_DATA(message);
-  /* A bridge tells of its ports by messages of a family of their own: an RTM_DELLINK of that family says that one has left it. */
+  /* A bridge reports its ports by messages of their own family: an RTM_DELLINK of that family says that a port has
+   * left it. */
   if (info->ifi_family != AF_UNSPEC || info->ifi_index <= 0) return false;
   memset(seen, 0, sizeof *seen);
   seen->is.index = (unsigned)info->ifi_index;
@@ -156,14 +157,14 @@ static bool read_link(const struct nlmsghdr *message, struct entry *seen) {
   return true;
 }
 
-/* The error that a message says: 0 for none, else -errno. */
+/* The error in a message: 0 for none, else -errno. */
 static int error_in(const struct nlmsghdr *message) {
   int error = 0;
   if (message->nlmsg_len >= NLMSG_LENGTH(sizeof error)) memcpy(&error, NLMSG_DATA(message), sizeof error);
   return error < 0 ? error : 0;
 }
 
-/* Tells of an address that came or went. Of one with a peer, IFA_ADDRESS is the peer's and IFA_LOCAL ours. */
+/* Reports an address that came or went. For a point-to-point address, IFA_ADDRESS is the peer's and IFA_LOCAL ours. */
 static void tell_of_address(const struct nlmsghdr *message, const struct listening *to) {
   if (to->tell_address == NULL || message->nlmsg_len < NLMSG_LENGTH(sizeof(struct ifaddrmsg))) return;
   const struct ifaddrmsg *info = (const struct ifaddrmsg *)NLMSG_DATA(message);
@@ -202,8 +203,8 @@ static int take_message(struct bb_interfaces *s, const struct nlmsghdr *message,
   }
 }
 
-/* Takes a datagram into the buffer, without waiting. Its bytes, 0 for one that is not from the kernel, or -errno; -EMSGSIZE: it was cut
- * short. */
+/* Receives a datagram into the buffer, without waiting. Returns its bytes, 0 if it is not from the kernel, or
+ * -errno; -EMSGSIZE: it was cut short. */
 static int take(struct bb_interfaces *s, int fd) {
   struct sockaddr_nl from = {0};
   struct iovec into = {s->buffer, s->buffer_size};
@@ -219,7 +220,7 @@ static int open_socket(uint32_t groups) {
   if (fd < 0) return -errno;
   const int wanted = WANTED_BUFFER;
   setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted);
-  setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
+  setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted); /* beyond rmem_max, if CAP_NET_ADMIN allows it */
   const struct sockaddr_nl self = {.nl_family = AF_NETLINK, .nl_groups = groups};
   if (bind(fd, (const struct sockaddr *)&self, sizeof self) == 0) return fd;
   const int error = errno;
@@ -239,7 +240,7 @@ static int ask(int fd, const void *request, size_t bytes) {
 
 enum { DUMP_GOES_ON, DUMP_DONE };
 
-/* One datagram of a dump. Where the kernel says that interfaces came or went meanwhile, `torn` is set. */
+/* One datagram of a dump. If the kernel says that interfaces came or went meanwhile, `torn` is set. */
 static int take_piece(struct bb_interfaces *s, int bytes, const struct listening *to, bool *torn) {
   int left = bytes;
   for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
@@ -256,7 +257,7 @@ static int take_piece(struct bb_interfaces *s, int bytes, const struct listening
   return DUMP_GOES_ON;
 }
 
-/* Reads a dump to its end, which needs no waiting: the kernel writes the next piece while one is taken. */
+/* Reads a dump to its end. This never waits: the kernel writes the next piece while one is read. */
 static int take_dump(struct bb_interfaces *s, int fd, const struct listening *to, bool *torn) {
   bool cut = false;
   for (int i = 0; i < MOST_PIECES; i++) {
@@ -271,7 +272,7 @@ static int take_dump(struct bb_interfaces *s, int fd, const struct listening *to
   return -EIO;
 }
 
-/* On a socket of its own: what is told meanwhile waits on the other, and a dump that failed leaves nothing behind. */
+/* On its own socket: notifications wait on the other one meanwhile, and a failed dump leaves nothing behind. */
 static int dump_once(struct bb_interfaces *s, const struct listening *to, bool *torn) {
   struct {
     struct nlmsghdr head;
@@ -301,8 +302,8 @@ static int grow(struct bb_interfaces *s) {
   return 0;
 }
 
-/* Lays down all there is. While interfaces come and go a dump may leave one out that was there all the time, so it is made again, and
- * counts together with those before. What has gone since it was seen, the kernel tells on the other socket. */
+/* Stores all interfaces. While interfaces come and go a dump may leave out one that was there all the time, so it is
+ * repeated, and the dumps count together. The kernel's notifications report what has gone since it was seen. */
 static int dump(struct bb_interfaces *s, const struct listening *to) {
   s->dump++;
   for (int i = 0; i < MOST_DUMPS;) {
@@ -316,10 +317,10 @@ static int dump(struct bb_interfaces *s, const struct listening *to) {
   return 0;
 }
 
-/* After a message was lost: dumps, and tells of every interface that there was or is. */
+/* After a message was lost: dumps, and reports every interface that existed before or exists now. */
 static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
   struct listening names = *to;
-  names.only_gone = true; /* an old name is told as the dump finds a new one; all else below, once the whole is known */
+  names.only_gone = true; /* a renamed interface is reported when the dump finds its new name; all others below, when the dump is complete */
   const int result = dump(s, &names);
   if (result < 0) return result;
   for (size_t i = 0; i < s->count; i++) s->entries[i].gone = s->entries[i].dump != s->dump;
@@ -335,7 +336,7 @@ static int begin_anew(struct bb_interfaces *s, const struct listening *to) {
 
 /* ---- changes ---- */
 
-/* Takes all that the kernel has told. 1: the socket was left empty, 0: it was not, -errno. */
+/* Reads all notifications. 1: the socket was left empty, 0: it was not, -errno. */
 static int take_changes(struct bb_interfaces *s, const struct listening *to) {
   for (int i = 0; i < MOST_TAKEN; i++) {
     int left = take(s, s->changes);
@@ -358,8 +359,9 @@ int bb_interfaces_drain(struct bb_interfaces *s, bb_interfaces_tell *tell, bb_in
   const int emptied = take_changes(s, &to);
   if (emptied < 0) return emptied;
   if (!s->lost) return 0;
-  /* Only now: from an overflow on the kernel drops all messages, without a further word, until the socket has been left empty. What
-   * was told before the dump and is taken after it puts back what is known for a moment, and what was told last puts it right. */
+  /* Only now: after an overflow the kernel drops all messages, without further notice, until the socket has been
+   * left empty. A notification from before the dump that is read after it restores an old state for a moment, until
+   * a later one corrects it. */
   const int result = begin_anew(s, &to);
   if (result == 1 && emptied == 1) s->lost = false;
   return result;
@@ -371,7 +373,7 @@ struct bb_interfaces *bb_interfaces_open(void) {
   const struct listening nobody = {0};
   s->buffer = (uint8_t *)malloc(FIRST_ROOM);
   s->buffer_size = FIRST_ROOM;
-  /* Subscribed before the dump, so that nothing falls between the two. */
+  /* Subscribed before the dump, so that nothing is missed between the two. */
   s->changes = s->buffer == NULL ? -ENOMEM : open_socket(RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR);
   s->questions = s->changes < 0 ? s->changes : open_socket(0);
   const int result = s->questions < 0 ? s->questions : dump(s, &nobody);
@@ -406,18 +408,18 @@ static void add_attribute(struct route_request *request, unsigned short type, co
   request->head.nlmsg_len = NLMSG_ALIGN(request->head.nlmsg_len) + RTA_SPACE((uint32_t)size);
 }
 
-/* Whether that route leads to this machine itself: of one by which something would come in, broadcasts and groups do, too. */
+/* Whether that route leads to this machine itself; for incoming datagrams also as a broadcast or to a group. */
 static bool is_to_us(const struct rtmsg *route, bool coming) {
   return coming ? (route->rtm_flags & RTCF_LOCAL) != 0 : route->rtm_type == RTN_LOCAL;
 }
 
-/* 1, 0, or -errno, by the kernel's answer in the buffer; 2: it is none to this question. */
+/* 1, 0, or -errno, by the kernel's answer in the buffer; 2: it does not answer this question. */
 static int read_answer(struct bb_interfaces *s, int bytes, bool coming) {
   int left = bytes;
   for (const struct nlmsghdr *m = (const struct nlmsghdr *)s->buffer; is_message(m, left); m = NLMSG_NEXT(m, left)) {
     if (m->nlmsg_seq != s->sequence) continue;
     if (m->nlmsg_type == NLMSG_ERROR) {
-      /* Each kind of route that leads nowhere has an error of its own, and they are answers. */
+      /* Each kind of route that leads nowhere has its own error, and these are valid answers. */
       const int error = error_in(m);
       return error == -ENOMEM || error == -ENOBUFS ? error : 0;
     }
@@ -427,7 +429,8 @@ static int read_answer(struct bb_interfaces *s, int bytes, bool coming) {
   return 2;
 }
 
-/* What the kernel answers; the answer is there as soon as the question was sent, perhaps behind one to a question that failed. */
+/* The kernel's answer; it is there as soon as the question was sent, perhaps after the answer to a question that
+ * failed. */
 static int ask_route(struct bb_interfaces *s, const struct route_request *request, bool coming) {
   const int asked = ask(s->questions, request, request->head.nlmsg_len);
   if (asked < 0) return asked;
@@ -446,7 +449,7 @@ int bb_interfaces_has_address(struct bb_interfaces *s, const uint8_t address[16]
   memcpy(&a, address, sizeof a);
   const bool v4 = IN6_IS_ADDR_V4MAPPED(&a);
   static const uint8_t unspecified[16];
-  /* The kernel takes a way to the unspecified address for one to itself. */
+  /* The kernel takes a route to the unspecified address for one to itself. */
   if (memcmp(address + (v4 ? 12 : 0), unspecified, v4 ? 4 : 16) == 0) return 0;
   struct route_request request = {
     .head = {.nlmsg_len = NLMSG_LENGTH(sizeof request.route), .nlmsg_type = RTM_GETROUTE, .nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++s->sequence},

@@ -77,7 +77,7 @@ static struct bb_mac *derive(const struct cluster_key *key, const char *name) {
   return mac;
 }
 
-/* The key with which the node of this name signs, derived when it is asked for the first time. NULL: no memory. */
+/* The key with which the node of this name signs, derived on first use. NULL: no memory. */
 static struct bb_mac *node_key(struct bb_keyring *ring, size_t k, uint32_t record, const char *name) {
   struct cluster_key *key = &ring->keys[k];
   if (record < ring->capacity) {
@@ -98,7 +98,7 @@ void bb_keyring_adopt(struct bb_keyring *ring, uint32_t record) {
   ring->stray = NULL;
 }
 
-/* Takes as long wherever they differ. */
+/* In constant time, wherever they differ. */
 static bool equal(const uint8_t *a, const uint8_t *b, size_t length) {
   volatile uint8_t differ = 0;
   for (size_t i = 0; i < length; i++) differ |= a[i] ^ b[i];
@@ -111,7 +111,7 @@ enum bb_reason bb_keyring_prove(struct bb_keyring *ring, const uint8_t *datagram
   uint16_t id;
   memcpy(&id, datagram + offsetof(struct bb_report, key_id), sizeof id);
   *proved = BB_AUTH_ALG_NONE;
-  /* Whatever an earlier name had derived is not this one's. */
+  /* A key that was derived for an earlier name is not this one's. */
   bb_mac_free(ring->stray);
   ring->stray = NULL;
   if (alg < least) return BB_REASON_AUTH_MISSING;

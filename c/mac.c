@@ -35,14 +35,14 @@ WEAK int EVP_MAC_final(EVP_MAC_CTX *context, unsigned char *out, size_t *length,
 
 struct bb_mac {
   EVP_MAC_CTX *context; /* NULL: `own` computes */
-  struct bb_hmac own[]; /* none beside a context */
+  struct bb_hmac own[]; /* no separate object besides a context */
 };
 
 #define KNOWN_MAJOR 3
 
-static EVP_MAC *hmac; /* kept for as long as the process lives; NULL: there is none that may be used */
+static EVP_MAC *hmac; /* kept as long as the process lives; NULL: there is none that may be used */
 
-/* A context of OpenSSL's with this key. NULL: it will not (a policy of the machine, no memory). */
+/* An OpenSSL context with this key. NULL: it refuses (a policy of the machine, no memory). */
 static EVP_MAC_CTX *make_context(const uint8_t secret[BB_SECRET_BYTES]) {
   EVP_MAC_CTX *context = hmac == NULL ? NULL : EVP_MAC_CTX_new(hmac);
   if (context == NULL) return NULL;
@@ -58,7 +58,7 @@ static EVP_MAC_CTX *make_context(const uint8_t secret[BB_SECRET_BYTES]) {
 
 static bool make_tag(EVP_MAC_CTX *context, const void *data, size_t length, uint8_t out[BB_MAC_BYTES]) {
   size_t made = 0;
-  /* Without a key: begins again with the one that it has. */
+  /* Without a key: starts again with the one that it has. */
   return EVP_MAC_init(context, NULL, 0, NULL) == 1 && EVP_MAC_update(context, (const unsigned char *)data, length) == 1 &&
          EVP_MAC_final(context, out, &made, BB_MAC_BYTES) == 1 && made == BB_MAC_BYTES;
 }
@@ -83,7 +83,7 @@ static void fetch(void) {
   if (hmac != NULL && !agrees()) hmac = NULL;
 }
 
-/* OpenSSL's, with this key. NULL: there is none that may be used, or it will not. */
+/* OpenSSL's, with this key. NULL: there is none that may be used, or it refuses. */
 static EVP_MAC_CTX *new_context(const uint8_t secret[BB_SECRET_BYTES]) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, fetch);

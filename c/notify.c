@@ -13,7 +13,7 @@ int bb_notify(const char *path, const char *message) {
   if ((path[0] != '/' && path[0] != '@') || length < 2 || length > sizeof address.sun_path) return -EINVAL;
   memcpy(address.sun_path, path, length);
   if (path[0] == '@') address.sun_path[0] = 0;
-  /* Opened for each message: these are seldom, and a manager that starts anew may listen at another socket. */
+  /* Opened for each message: messages are rare, and a restarted manager may listen at another socket. */
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -errno;
   const socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);

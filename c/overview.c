@@ -5,7 +5,7 @@
 #include "ailments.h"
 #include "liveness.h"
 
-/* Header and column words, and what each node has behind these. */
+/* Header and column words, and the results for each node after them. */
 static bool holds(const struct bb_board_header *h, size_t bytes, uint64_t nodes, uint64_t record_stride) {
   if (h->header_bytes < BB_BOARD_HEADER_BYTES || h->header_bytes > bytes || h->header_bytes % 8 != 0) return false;
   if (h->column_stride < sizeof(uint64_t) || h->column_stride % 8 != 0) return false;
@@ -40,7 +40,7 @@ bool bb_overview_states(const uint8_t *copy, size_t bytes, struct bb_look *look,
   for (uint64_t i = 0; i < look->nodes; i++, column += h->column_stride) {
     uint64_t word;
     memcpy(&word, column, sizeof word);
-    bool is_ahead = false; /* looked at twice already, by who made the copy */
+    bool is_ahead = false; /* The code that made the copy has already looked twice. */
     states[i] = (uint8_t)(unknown ? BEOBOARD_UNKNOWN : judge_word(&e, evidence_by(h->evidence, link_of(word)), word, &is_ahead));
   }
   return true;
@@ -73,8 +73,8 @@ static uint32_t kernel_of(const struct bb_report *r) {
   return hash != 0 ? hash : 1;
 }
 
-/* The wall clock of the node of a record less the master's, s. A report says when it was begun and is stamped when it comes: what it
- * says of the time between, that of collecting, is none of its clock's. */
+/* The wall clock of a record's node minus the master's, s. A report contains the time when it was begun and is
+ * stamped when it arrives; the time that collecting took, which is in the report, is subtracted. */
 static double skew_of(const struct bb_record *record, const struct bb_report *r) {
   const double collected_us = (r->valid & BB_VALID_SENDER) != 0 ? (double)r->collect_us : 0;
   return ((double)record->offset_us + collected_us) / 1e6;

@@ -25,22 +25,22 @@
 #include "seqlock.h"
 
 #define BATCH 64
-/* Slots are fetched so many datagrams ahead: each has 1,280 bytes, and the nearest cache is small. */
+/* Slots are prefetched so many datagrams ahead: each has 1,280 bytes, and the first-level cache is small. */
 #define AHEAD 3
-/* Larger than a report, so that one that is too long shows; the kernel cuts the rest. */
+/* Larger than a report, so that a datagram that is too long is noticed; the kernel cuts the rest. */
 #define ROOM (BB_REPORT_BYTES + 64)
 #define SECOND INT64_C(1000000000)
 #define HEARTBEAT_NS (SECOND / 10)
-/* Reports in one drain from which on the next tick is waited for without waiting for a report first. */
+/* From so many reports in one drain on, the next tick comes without waiting for a report first. */
 #define BUSY 4
-/* Where fewer reports come than one in so long, each is taken when it comes, and does not wait for the tick: 400 a second. As many as AT_ONCE may
- * come closer to each other. */
+/* If fewer reports come than one in so long, each is taken on arrival and does not wait for the tick: 400 a second.
+ * Up to AT_ONCE reports may be closer to each other. */
 #define SELDOM_NS (SECOND / 400)
 #define AT_ONCE 8
 #define PAUSE_NS SECOND
 #define CLOCK_STEP_NS (SECOND / 100)
 #define WANTED_BUFFER (64 << 20)
-/* For how long a drain takes what comes. More is left to the next: a flood must not keep us from saying that we live. */
+/* For how long a drain receives. The rest is left to the next drain: a flood must not delay our heartbeat. */
 #define MOST_DRAIN_NS (SECOND / 20)
 
 /* A socket. The kernel stamps what comes by the wall clock, and the board wants the monotonic one: so of each socket it is known up to when
@@ -61,33 +61,34 @@
 struct listener {
   int fd;
   struct sockaddr_storage address; /* as bound */
-  uint32_t drops;         /* as the kernel last told */
-  int64_t heard_ns;       /* what arrived before has been taken, or was dropped */
-  int64_t heard_offset;   /* CLOCK_REALTIME less CLOCK_MONOTONIC, from no later than then */
-  int64_t sampled_ns, sampled_offset; /* a later one, and when it was taken */
-  int64_t latest_ns;      /* stamp of what was last taken */
-  bool empty;             /* in the drain under way */
-  bool inherited;         /* what waits in it came while another receiver drained it, or none */
-  bool foreign;           /* of a namespace that is not ours, or nobody can tell: of its interfaces nothing is known */
+  uint32_t drops;         /* as the kernel last reported it */
+  int64_t heard_ns;       /* what arrived before has been received, or was dropped */
+  int64_t heard_offset;   /* CLOCK_REALTIME minus CLOCK_MONOTONIC, from no later than then */
+  int64_t sampled_ns, sampled_offset; /* a later one, and when it was sampled */
+  int64_t latest_ns;      /* the stamp of the last datagram */
+  bool empty;             /* in the present drain */
+  bool inherited;         /* what waits in it came while another receiver drained it, or none did */
+  bool foreign;           /* of another namespace, or unknown: nothing is known about its interfaces */
   unsigned bound;         /* the interface that it is bound to, 0: none */
   char interface[IF_NAMESIZE]; /* its name */
 };
 
-/* Groups on interfaces that were named; the kernel allows a socket twenty. */
+/* How many groups on named interfaces; the kernel allows a socket twenty. */
 #define MOST_MEMBERSHIPS 64
 
-/* A group that was joined, on an interface of a name or on the one that the routing table chose. With a named the interface the membership goes, and none comes back with another
- * interface of that name (a driver that is loaded again, a bond that is made anew), nor with the same one when it was in another
- * namespace meanwhile; though the socket's own list of groups stays as it is. */
+/* A group that was joined, on a named interface or on the one that the routing table chose. When a named interface
+ * disappears, so does the membership, and it does not come back with another interface of that name (a driver that
+ * is loaded again, a bond that is made again), nor with the same one after it was in another namespace; but the
+ * socket's own list of groups stays as it is. */
 struct membership {
   int fd;
   struct sockaddr_storage group; /* with the port */
-  char interface[IF_NAMESIZE]; /* empty: none was named, and nobody looks after it */
-  unsigned index; /* of the interface on which we are a member; 0: of none */
-  bool lost;      /* that interface went; there may be one of its number again */
+  char interface[IF_NAMESIZE]; /* empty: none was named, and the membership is not watched */
+  unsigned index; /* the interface on which we are a member; 0: none */
+  bool lost;      /* that interface disappeared; another one may have its number now */
 };
 
-/* What the kernel tells about a datagram: two lines of a cache. */
+/* What the kernel reports about a datagram: two cache lines. */
 struct about {
   _Alignas(64) uint8_t control[CMSG_SPACE(sizeof(struct timespec)) + CMSG_SPACE(sizeof(struct in6_pktinfo))];
   union {
@@ -97,69 +98,69 @@ struct about {
   } from;
 };
 
-/* What is known of a link beside what the board's table tells; all of it is of the interface that has its name now. */
+/* What is known about a link besides the board's table; all of it is about the interface that has its name now. */
 struct road {
   unsigned index;       /* 0: there is none */
-  struct bb_destination to; /* to where its reports were last sent */
-  bool own;             /* that is an address of ours: no broadcast, and no group */
+  struct bb_destination to; /* the last destination of its reports */
+  bool own;             /* that is an address of ours: not a broadcast or a group */
   bool lacks;           /* what is sent there does not reach us now */
-  bool stirred, went;   /* in the drain under way something happened to it; it went, though it may be back */
-  int64_t learned_ns;   /* when a report was last looked at for that */
-  int64_t lacked_ns;    /* when it was last found to lack it */
-  uint64_t accepted, missed, packets; /* counted until the second under way */
+  bool stirred, went;   /* in the present drain something happened to it; it went down, even if it is up again */
+  int64_t learned_ns;   /* when a report was last checked for that */
+  int64_t lacked_ns;    /* when it was last found to lack the address */
+  uint64_t accepted, missed, packets; /* counted until the present second */
 };
 
-/* What the kernel counts of all UDP sockets of the namespace; `known`: it does. */
+/* The kernel's counters for all UDP sockets of the namespace; `known`: it has them. */
 struct counted {
   bool known;
-  uint64_t buffers; /* datagrams for which there was no room */
-  uint64_t errors;  /* datagrams that were dropped for that, a wrong checksum or a filter */
+  uint64_t buffers; /* datagrams that found a full buffer */
+  uint64_t errors;  /* datagrams dropped for that reason, a wrong checksum or a filter */
 };
 
 /* Socket drops that no full buffer explains yet. */
 struct unexplained {
   uint64_t drops;
-  int64_t seen_ns; /* a time before they were looked at */
+  int64_t seen_ns; /* a time before they were read */
 };
 
 struct bb_receiver {
   struct bb_writer *writer;
-  struct bb_interfaces *interfaces; /* NULL: nothing is to be learned of any, because of `unwatched` */
-  int unwatched;                    /* errno of why they cannot be watched now; 0: they are */
+  struct bb_interfaces *interfaces; /* NULL: nothing can be learned about any, because of `unwatched` */
+  int unwatched;                    /* errno of why they cannot be watched now; 0: they are watched */
   struct bb_kernel_drops *kernel_drops;
   struct road roads[BB_LINKS]; /* by the number of the link */
-  uint32_t road_count;         /* the highest number that is in use */
-  struct counted counted;      /* what of it has explained drops, or had none to explain */
-  int64_t counted_ns;          /* when that was last brought up to now */
+  uint32_t road_count;         /* the highest used number */
+  struct counted counted;      /* the part that has explained drops, or had none to explain */
+  int64_t counted_ns;          /* when that was last updated */
   struct unexplained unexplained;
-  uint64_t softnet_dropped, softnet_processed, accepted; /* until the second under way */
+  uint64_t softnet_dropped, softnet_processed, accepted; /* until the present second */
   int64_t drain_ns;
   struct listener listeners[BB_MOST_SOCKETS];
   int count;
   struct membership memberships[MOST_MEMBERSHIPS];
   int membership_count;
   uint64_t buffer;
-  uint64_t asked; /* for: to stop, or for a job */
-  int wake;       /* eventfd, which tells a thread that waits for reports */
+  uint64_t asked; /* the request: to stop, or to run a job */
+  int wake;       /* eventfd, which wakes a thread that waits for reports */
   bool started;
   pthread_t thread;
   void (*displaced)(void *);
   void *displaced_context;
   int64_t last_began_ns, last_end_boot_ns, last_heartbeat_boot_ns;
   uint64_t stood_still_ns;
-  uint64_t heartbeat_ns; /* the last one, for whoever watches the thread */
-  bool again; /* the last drain wants another at once */
-  bool busy;  /* it brought so much that there will be something at the next tick, too */
-  int64_t spare_ns; /* SELDOM_NS for each report that may be taken before its tick; below 0: as many came too soon */
-  uint64_t flood, junk; /* in a second: when to filter; since `junk_since_ns`: what came */
+  uint64_t heartbeat_ns; /* the last one, for code that watches the thread */
+  bool again; /* the last drain wants another one at once */
+  bool busy;  /* it received so much that there will be something at the next tick, too */
+  int64_t spare_ns; /* SELDOM_NS for each report that may be taken before its tick; below 0: too many came */
+  uint64_t flood, junk; /* the junk per second above which to filter; what came since `junk_since_ns` */
   int64_t junk_since_ns;
   bool filtering;
   int64_t housekept_ns;
-  pthread_mutex_t mutex; /* of what follows, up to the messages */
+  pthread_mutex_t mutex; /* protects the following, up to the messages */
   pthread_cond_t done;
   struct bb_receiver_status status;
   bool stop;
-  bool ended; /* the thread is done with the writer, by itself */
+  bool ended; /* the thread has ended its use of the writer, by itself */
   void (*job)(struct bb_writer *, void *);
   void *job_context;
   struct mmsghdr messages[BATCH];
@@ -188,7 +189,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   r->interfaces = bb_interfaces_open();
   r->unwatched = r->interfaces == NULL ? errno : 0;
   r->kernel_drops = bb_kernel_drops_open("/proc/thread-self", "/sys");
-  /* Before there is a socket: whatever one of ours drops is explained by what is counted from now on. */
+  /* Before there is a socket: every drop of one of ours is explained by what is counted from now on. */
   r->counted = read_counted(r);
   r->drain_ns = drain_ns;
   r->flood = flood;
@@ -201,7 +202,7 @@ struct bb_receiver *bb_receiver_new(int64_t drain_ns, uint64_t flood) {
   return r;
 }
 
-/* CLOCK_REALTIME less CLOCK_MONOTONIC, sampled so close together that no preemption lies between. */
+/* CLOCK_REALTIME minus CLOCK_MONOTONIC, sampled so close together that no preemption is in between. */
 static int64_t clock_distance(void) {
   int64_t best = 0, narrowest = INT64_MAX;
   for (int i = 0; i < 3 && narrowest > 20000; i++) {
@@ -224,7 +225,7 @@ static void map_v4(uint8_t address[16], const struct in_addr *v4) {
   memcpy(address + sizeof v4_prefix, v4, 4);
 }
 
-/* That of a socket's address, of either family. */
+/* The address in a socket address, of either family. */
 static void map_address(uint8_t address[16], const void *socket_address) {
   const struct sockaddr *a = (const struct sockaddr *)socket_address;
   if (a->sa_family == AF_INET6) memcpy(address, &((const struct sockaddr_in6 *)socket_address)->sin6_addr, 16);
@@ -235,7 +236,7 @@ static bool is_v4(const uint8_t address[16]) { return memcmp(address, v4_prefix,
 
 /* ---- sockets ---- */
 
-/* All that arrived before `ns` has been taken; `distance`: of the clocks, then or before. */
+/* Everything that arrived before `ns` has been received; `distance`: of the clocks, then or before. */
 static void set_heard(struct listener *l, int64_t ns, int64_t distance) {
   l->heard_ns = l->sampled_ns = ns;
   l->heard_offset = l->sampled_offset = distance;
@@ -243,20 +244,20 @@ static void set_heard(struct listener *l, int64_t ns, int64_t distance) {
 
 static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
 
-/* 0 where the kernel does not tell. */
+/* 0 if the kernel does not report it. */
 static int get(int fd, int option) {
   int value = 0;
   socklen_t length = sizeof value;
   return getsockopt(fd, SOL_SOCKET, option, &value, &length) == 0 ? value : 0;
 }
 
-/* What every socket of ours is set to. */
+/* The options of all our sockets. */
 static void set_up(int fd, int family, uint64_t *buffer) {
   set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
   set(fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP, family == AF_INET6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1);
   if (family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0);
   else set(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0);
-  set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, for whom CAP_NET_ADMIN allows it */
+  set(fd, SOL_SOCKET, SO_RCVBUFFORCE, WANTED_BUFFER); /* beyond rmem_max, if CAP_NET_ADMIN allows it */
   const uint64_t granted = (uint64_t)get(fd, SO_RCVBUF);
   if (granted < *buffer) *buffer = granted;
 }
@@ -264,7 +265,7 @@ static void set_up(int fd, int family, uint64_t *buffer) {
 static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
   const int fd = socket(address->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
-  /* No SO_REUSEADDR: with it any local user could bind beside us and take the reports. */
+  /* No SO_REUSEADDR: with it any local user could bind the same port and take the reports. */
   if (address->ai_family == AF_INET6) set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   set(fd, SOL_SOCKET, SO_RCVBUF, WANTED_BUFFER);
   set_up(fd, address->ai_family, buffer);
@@ -279,7 +280,8 @@ static int open_socket(const struct addrinfo *address, uint64_t *buffer) {
 #define SO_BINDTOIFINDEX 62 /* Linux 5.1 */
 #endif
 
-/* A socket is bound to an interface by that one's number: when it has an address of link scope, or because who passed it wanted so. */
+/* A socket is bound to an interface by its number: if it has an address of link scope, or because whoever passed it
+ * wanted so. */
 static void note_bound(struct listener *l) {
   const unsigned index = (unsigned)get(l->fd, SO_BINDTOIFINDEX);
   if (index != 0 && !l->foreign && if_indextoname(index, l->interface) != NULL) l->bound = index;
@@ -308,7 +310,7 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
     snprintf(why, size, "cannot listen on %s: %s", host, gai_strerror(error));
     return -1;
   }
-  /* Taken before the socket is bound: nothing that it will hold is older. */
+  /* Sampled before the socket is bound: nothing in it can be older. */
   const int64_t bound_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t distance = clock_distance();
   const int fd = open_socket(address, &r->buffer);
@@ -331,7 +333,8 @@ int bb_receiver_listen(struct bb_receiver *r, const char *host, uint16_t port, c
   return port_of(&bound);
 }
 
-/* Drops of this socket since we last asked. Asked for at each drain, since SO_RXQ_OVFL comes only with the next datagram. */
+/* Drops of this socket since the last call. Read at each drain, because SO_RXQ_OVFL comes only with the next
+ * datagram. */
 static uint32_t new_drops(struct listener *l) {
   uint32_t info[SK_MEMINFO_VARS] = {0};
   socklen_t length = sizeof info;
@@ -341,10 +344,10 @@ static uint32_t new_drops(struct listener *l) {
   return drops;
 }
 
-/* More than the largest buffer holds, so that what came before is gone, however much comes meanwhile. */
+/* More than the largest buffer holds, so that everything earlier is gone, however much comes meanwhile. */
 #define MOST_DISCARDED (1 << 20)
 
-/* Takes what waits in a socket, and lays it down nowhere: when it came is not known. */
+/* Receives what waits in a socket, and discards it: the time of its arrival is unknown. */
 static void discard(int fd) {
   uint8_t byte;
   for (int i = 0; i < MOST_DISCARDED && recv(fd, &byte, 1, MSG_DONTWAIT) >= 0; i++) {
@@ -361,14 +364,14 @@ static void begin_empty(struct listener *l) {
 #define SO_NETNS_COOKIE 71 /* Linux 5.14 */
 #endif
 
-/* The network namespace of a socket; 0: the kernel does not tell. */
+/* The network namespace of a socket; 0: the kernel does not report it. */
 static uint64_t namespace_of(int fd) {
   uint64_t cookie = 0;
   socklen_t length = sizeof cookie;
   return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) == 0 ? cookie : 0;
 }
 
-/* Whether a socket that we were passed is known to be of our own namespace, whose interfaces we watch. */
+/* Whether a socket that was passed to us is known to be in our own namespace, whose interfaces we watch. */
 static bool is_at_home(int fd) {
   const int fresh = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const uint64_t ours = fresh < 0 ? 0 : namespace_of(fresh);
@@ -389,9 +392,9 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
     return -1;
   }
   fcntl(fd, F_SETFD, FD_CLOEXEC);
-  /* systemd binds with SO_REUSEADDR, and we take that away below, when the socket has been emptied once. So one that is without it
-   * has been ours before, and has kernel stamps for all that it holds: of what came before these were asked for, the kernel would
-   * tell the time at which it is taken. */
+  /* systemd binds with SO_REUSEADDR, and we take that away below, when the socket has been emptied once. So a socket
+   * without it has been ours before, and has kernel stamps for everything in it: for what came before these were
+   * enabled, the kernel would return the time of reading. */
   const bool inherited = get(fd, SO_REUSEADDR) == 0 && get(fd, SO_TIMESTAMPNS) != 0;
   set_up(fd, address.ss_family, &r->buffer);
   set(fd, SOL_SOCKET, SO_DETACH_FILTER, 0); /* of a receiver that was killed in a flood */
@@ -400,14 +403,15 @@ int bb_receiver_adopt(struct bb_receiver *r, int fd, char host[INET6_ADDRSTRLEN]
   note_bound(l);
   if (!inherited) begin_empty(l);
   set(fd, SOL_SOCKET, SO_REUSEADDR, 0);
-  new_drops(l); /* what was dropped before was others' to count */
+  new_drops(l); /* earlier drops were counted by others */
   if (address.ss_family == AF_INET6) inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&address)->sin6_addr, host, INET6_ADDRSTRLEN);
   else inet_ntop(AF_INET, &((struct sockaddr_in *)&address)->sin_addr, host, INET6_ADDRSTRLEN);
   return port_of(&address);
 }
 
-/* What waits in a socket that was drained before us came after that receiver's last heartbeat, and its kernel stamps can be trusted
- * if the clocks are as far apart as they were then. Without a board that says so nothing is known of it. */
+/* What waits in a socket that was drained before us came after that receiver's last heartbeat, and its kernel stamps
+ * can be trusted if the distance of the clocks is the same as then. Without a board that has these, nothing is
+ * known. */
 static void look_back(struct bb_receiver *r) {
   int64_t heard_ns, distance;
   const bool known = bb_writer_past(r->writer, &heard_ns, &distance);
@@ -419,14 +423,14 @@ static void look_back(struct bb_receiver *r) {
   }
 }
 
-/* Whether a socket takes what is sent to any address, at this port. */
+/* Whether a socket receives what is sent to any address, at this port. */
 static bool takes_all(const struct sockaddr_storage *a, int family, uint16_t port) {
   if (a->ss_family != family || port_of(a) != port) return false;
   if (family == AF_INET) return ((const struct sockaddr_in *)a)->sin_addr.s_addr == htonl(INADDR_ANY);
   return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
-/* Joins a group on an interface, or leaves it: what setsockopt() gives. */
+/* Joins a group on an interface, or leaves it; returns the result of setsockopt(). */
 static int set_membership(int fd, const struct sockaddr_storage *group, unsigned interface, bool member) {
   if (group->ss_family == AF_INET6) {
     struct ipv6_mreq request = {.ipv6mr_multiaddr = ((const struct sockaddr_in6 *)group)->sin6_addr, .ipv6mr_interface = interface};
@@ -436,27 +440,27 @@ static int set_membership(int fd, const struct sockaddr_storage *group, unsigned
   return setsockopt(fd, IPPROTO_IP, member ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request, sizeof request);
 }
 
-/* The link of that interface begins anew, or if it has no number all that have none. */
+/* The link of that interface listens anew; if it has no number, all interfaces without one do. */
 static void begin_link(struct bb_receiver *r, const char *interface) {
   const uint32_t link = bb_writer_find_link(r->writer, interface);
   bb_writer_link_since(r->writer, link == BB_LINK_UNKNOWN ? BB_LINK_OTHERS : link, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* What was sent to that interface since it was last looked at was not heard, as if we had stood still. */
+/* What was sent to that interface since it was last checked was not heard, as if we had been stopped. */
 static void have_missed(struct bb_receiver *r, const char *interface) {
   begin_link(r, interface);
   bb_writer_resumed(r->writer, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* The number that the interface of that name has now, 0: there is none. False where that cannot be told: whoever asks the kernel needs a
- * descriptor for it, and one who has none must not take that for an interface that is gone. */
+/* The present number of the interface of that name, 0: there is none. False if that is unknown: asking the kernel
+ * needs a descriptor, and a lack of descriptors must not look like an interface that is gone. */
 static bool find_interface(const struct bb_receiver *r, const char *name, unsigned *index) {
   const struct bb_interface *is = r->interfaces == NULL ? NULL : bb_interfaces_by_name(r->interfaces, name);
   if (is != NULL) {
     *index = is->index;
     return true;
   }
-  *index = if_nametoindex(name); /* which knows other names that it has, too */
+  *index = if_nametoindex(name); /* It knows its alternative names, too. */
   return *index != 0 || errno == ENODEV;
 }
 
@@ -467,8 +471,8 @@ static bool is_gone(const struct bb_receiver *r, unsigned index) {
   return if_indextoname(index, name) == NULL && errno == ENXIO;
 }
 
-/* Binds sockets again whose interface is another by now: they would hear nothing any more, though it has their address. Nobody but the
- * privileged may do that; then it stays so, and one line in `why`. */
+/* Binds sockets again whose interface has been replaced: they would hear nothing any more, although the new one has
+ * their address. This needs privileges; without them they stay so, and `why` gets one line. */
 static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->count; i++) {
     struct listener *l = &r->listeners[i];
@@ -484,8 +488,9 @@ static void keep_bindings(struct bb_receiver *r, char *why, size_t size) {
   }
 }
 
-/* Joins the groups again whose interface is another by now, or went meanwhile: what was sent then was not heard by that link. If we still
- * cannot be a member, one line in `why`. Looks at what is known alone, for joining takes the kernel's lock of all interfaces. */
+/* Joins groups again whose interface has been replaced, or disappeared meanwhile: what was sent then was not heard
+ * by that link. If we still cannot join, `why` gets one line. Uses only what is known, because joining takes the
+ * kernel's lock of all interfaces. */
 static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
@@ -496,8 +501,9 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
       snprintf(why, size, "hears no group on %s: there is no such interface now", m->interface);
       m->lost = m->lost || (m->index != 0 && is_gone(r, m->index));
     }
-    /* An interface that has only got another name is still heard. Else the group is left before it is joined: it still counts among those
-     * that a socket may have, and where the number is the same it would not be joined a second time. */
+    /* An interface that only has another name is still heard. Otherwise the group is left before it is joined: it
+     * still counts among those that a socket may have, and with the same number it would not be joined a second
+     * time. */
     if (m->index != 0 && (index != 0 || m->lost)) {
       set_membership(m->fd, &m->group, m->index, false);
       m->index = 0;
@@ -513,7 +519,7 @@ static void keep_memberships(struct bb_receiver *r, char *why, size_t size) {
   }
 }
 
-/* The interface of that number has gone, and with it our memberships there. 0: any may have gone. */
+/* The interface of that number has disappeared, and our memberships on it. 0: any may have disappeared. */
 static void lose_memberships(struct bb_receiver *r, unsigned index) {
   for (int i = 0; i < r->membership_count; i++) {
     struct membership *m = &r->memberships[i];
@@ -539,7 +545,7 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
     snprintf(why, size, "%s is not an address", group);
     return -1;
   }
-  /* One socket for both where there is one for all addresses: a second could not be bound beside it. */
+  /* One socket for both if there is one for all addresses: a second one could not be bound to the same port. */
   int i = 0;
   while (i < r->count && !takes_all(&r->listeners[i].address, address.ss_family, port)) i++;
   /* A group of link scope can be bound on its interface only. */
@@ -549,7 +555,7 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   const int bound = i < r->count ? (int)port : bb_receiver_listen(r, host, port, why, size);
   if (bound < 0) return bound;
   const int fd = r->listeners[i].fd;
-  /* EADDRINUSE: joined already, twice or by a receiver that had the socket before us. */
+  /* EADDRINUSE: joined already, twice or by an earlier receiver that had the socket. */
   if (set_membership(fd, &address, index, true) == 0 || errno == EADDRINUSE) {
     struct membership *m = &r->memberships[r->membership_count++];
     *m = (struct membership){.fd = fd, .group = address, .index = index};
@@ -562,7 +568,7 @@ int bb_receiver_join(struct bb_receiver *r, const char *group, uint16_t port, co
   return -1;
 }
 
-/* ---- what the kernel dropped ---- */
+/* ---- the kernel's drops ---- */
 
 /* Counts what the kernel has dropped, and finds out why. A socket counts as a drop whatever it did not take: for want of room, but also for
  * a wrong checksum, which any host can send, and for our filter. Only want of room means that we have not heard a report.
@@ -589,7 +595,7 @@ static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
   r->unexplained = (struct unexplained){0};
   r->counted_ns = now_ns;
   r->counted = counted;
-  if (all == 0) return INT64_MAX; /* whatever was counted was of others' sockets */
+  if (all == 0) return INT64_MAX; /* everything counted so far was about others' sockets */
   const bool no_room = foreign || !before.known || !counted.known || counted.buffers != before.buffers;
   if (no_room || counted.errors - before.errors < first.drops) {
     bb_writer_overflowed(r->writer, all);
@@ -599,17 +605,17 @@ static int64_t count_drops(struct bb_receiver *r, int64_t now_ns) {
   }
   if (first.drops > 0) bb_writer_unfit(r->writer, first.drops);
   if (drops == 0) return INT64_MAX;
-  /* Of the errors those that have explained the first are used up. */
+  /* The errors that explain the first look's drops are used up. */
   r->counted.errors = before.errors + first.drops;
   r->unexplained = (struct unexplained){drops, now_ns};
   return first.drops > 0 ? first.seen_ns : (int64_t)r->heartbeat_ns;
 }
 
-/* Whether so much was dropped before any socket saw it that reports were among it, most probably: more than were accepted, and more than
- * a hundredth of all that came. */
+/* Whether so much was dropped before any socket that it very probably contained reports: more than were accepted,
+ * and more than a hundredth of everything that came. */
 static bool is_lossy(uint64_t dropped, uint64_t accepted, uint64_t packets) { return dropped > accepted && dropped > packets / 100; }
 
-/* How far a counter of the kernel's has come since the last time; nothing where it went back. */
+/* How far a counter of the kernel moved since the last time; 0 if it decreased. */
 static uint64_t advance(uint64_t *last, uint64_t now) {
   const uint64_t more = now > *last ? now - *last : 0;
   *last = now;
@@ -643,19 +649,19 @@ static void count_missed(struct bb_receiver *r) {
 
 /* ---- links ---- */
 
-/* What is received in a namespace of which we know nothing is of one link. No interface has a name with a space. */
+/* Everything received in an unknown namespace has one link. No interface name contains a space. */
 static const char elsewhere[] = "other namespace";
 
 static bool is_elsewhere(const struct bb_link *entry) { return strcmp(entry->name, elsewhere) == 0; }
 
-/* Whether anybody listens there: a receiver before us may have. */
+/* Whether anybody listens there: an earlier receiver may have. */
 static bool hears_elsewhere(const struct bb_receiver *r) {
   bool hears = r->interfaces == NULL;
   for (int i = 0; i < r->count; i++) hears = hears || r->listeners[i].foreign;
   return hears;
 }
 
-/* Of a link whose interface or address may have changed: what it is by now. */
+/* Updates a link whose interface or address may have changed. */
 static void renew_link(struct bb_receiver *r, uint32_t link, bool was_down) {
   struct road *road = &r->roads[link];
   const struct bb_link *entry = bb_writer_link(r->writer, link);
@@ -697,7 +703,8 @@ static bool is_member(const struct bb_receiver *r, const struct bb_destination *
   return false;
 }
 
-/* Whether a socket of ours takes what is sent there: it may have been another receiver's, with other sockets. */
+/* Whether a socket of ours receives what is sent there: reports may have come to another receiver with other
+ * sockets. */
 static bool listens_at(const struct bb_receiver *r, const struct bb_destination *to) {
   for (int i = 0; i < r->count; i++) {
     const struct sockaddr_storage *a = &r->listeners[i].address;
@@ -721,35 +728,36 @@ static bool has_source(const struct bb_destination *to) {
   return memcmp(to->source, none, sizeof none) != 0;
 }
 
-/* Whether the kernel would take what comes from its source; likewise an answer of the kernel's. */
+/* Whether the kernel would accept what comes from its source; the kernel answers that. */
 static int takes_from_source(struct bb_receiver *r, const struct bb_destination *to, unsigned index) {
   uint8_t from[16];
   map_v4(from, (const struct in_addr *)(const void *)to->source);
   return bb_interfaces_takes(r->interfaces, from, to->address, index);
 }
 
-/* Whether what is sent to where a link's reports are sent cannot reach us; as was known before, where the kernel cannot be asked. */
+/* Whether what is sent to the destination of a link's reports cannot reach us; the last answer if the kernel cannot
+ * be asked. */
 static bool lacks_destination(struct bb_receiver *r, const struct road *road, const char *interface) {
   const struct bb_destination *to = &road->to;
   if (!knows_destination(to)) return false;
   if (is_multicast(to->address) ? !is_member(r, to, interface) : !listens_at(r, to)) return true;
   const struct bb_interface *is = bb_interfaces_by_index(r->interfaces, road->index);
-  /* By one that is down nothing is taken, and that is told as such. */
+  /* On a link that is down nothing is accepted, and that is reported as down. */
   int reaches = 1;
   if (has_source(to) && is != NULL && is->up) reaches = takes_from_source(r, to, road->index);
   else if (road->own) reaches = bb_interfaces_has_address(r->interfaces, to->address, road->index);
   return reaches < 0 ? road->lacks : reaches == 0;
 }
 
-/* What rtnetlink tells in one drain. */
+/* The changes that rtnetlink reports in one drain. */
 struct hearing {
   struct bb_receiver *receiver;
-  bool others; /* something happened to an interface that has no number */
+  bool others; /* something happened to an interface without a number */
 };
 
 static void hear_interface(const struct bb_interface_news *news, void *context) {
   struct hearing *h = (struct hearing *)context;
-  /* One that has another name now is still known by its number. */
+  /* An interface that has another name now is still found by its number. */
   if (news->gone && bb_interfaces_by_index(h->receiver->interfaces, news->is.index) == NULL)
     lose_memberships(h->receiver, news->is.index);
   const uint32_t link = bb_writer_find_link(h->receiver->writer, news->is.name);
@@ -763,8 +771,9 @@ static void hear_interface(const struct bb_interface_news *news, void *context) 
 
 static bool is_link_local(const uint8_t address[16]) { return address[0] == 0xfe && (address[1] & 0xc0) == 0x80; }
 
-/* Noted here, and looked at when all has been heard. One that no link of a number is known by may be of the others. Several interfaces
- * may have the same address of link scope, each its own; any other counts for all, by whichever its reports come. */
+/* Noted here, and checked when all changes have been read. An interface whose number belongs to no link may be one
+ * of the others. Several interfaces may have the same address of link scope, each its own; any other address counts
+ * for all, by whichever interface its reports come. */
 static void hear_address(const uint8_t address[16], unsigned index, bool gone, void *context) {
   struct hearing *h = (struct hearing *)context;
   struct bb_receiver *r = h->receiver;
@@ -779,13 +788,14 @@ static void hear_address(const uint8_t address[16], unsigned index, bool gone, v
   if (gone && !known) h->others = true;
 }
 
-/* Takes what has happened to interfaces and addresses. After the drain's time was taken, and before a heartbeat is stored: what went down
- * before that time is known now, and what went down after it was heard until then. */
+/* Processes the changes of interfaces and addresses: after the time of the drain was sampled, and before a heartbeat
+ * is stored. What went down before that time is known now, and what went down after it was heard until then. */
 static void hear_interfaces(struct bb_receiver *r) {
   if (r->interfaces == NULL) return;
   struct hearing h = {.receiver = r};
-  /* Messages were lost, or none can be had: anything may have happened, to addresses too. Of what was lost every interface has been told
-   * of by now; while none can be had, each link begins anew in each drain, and no more is made of that. */
+  /* Messages were lost, or cannot be read: anything may have happened, to addresses too. Every interface has been
+   * reported since messages were lost; while none can be read, each link listens anew in each drain, and nothing
+   * else is concluded. */
   const int result = bb_interfaces_drain(r->interfaces, hear_interface, hear_address, &h);
   const bool lost = result != 0;
   if (result > 0) lose_memberships(r, 0);
@@ -804,13 +814,13 @@ static void hear_interfaces(struct bb_receiver *r) {
   if (h.others || lost) bb_writer_link_since(r->writer, BB_LINK_OTHERS, bb_clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Once a second all addresses are to be looked at. The kernel tells that one came or went before its routes say so, and of a route that
- * changes without an address (a VRF takes the interface, an admin the route) it tells us nothing. */
+/* Once a second all addresses are checked. The kernel reports an address before its routes change, and it does not
+ * report a route that changes without an address (a VRF takes the interface, an admin removes the route). */
 static void doubt_addresses(struct bb_receiver *r) {
   for (uint32_t i = 1; i <= r->road_count; i++) r->roads[i].stirred = r->roads[i].stirred || knows_destination(&r->roads[i].to);
 }
 
-/* Links that the board knew before us: how they are now. */
+/* Links that the board already had: their present state. */
 static void find_links(struct bb_receiver *r) {
   for (uint32_t i = 1; bb_writer_link(r->writer, i) != NULL && i < BB_LINK_OTHERS; i++) {
     const struct bb_link *entry = bb_writer_link(r->writer, i);
@@ -821,7 +831,8 @@ static void find_links(struct bb_receiver *r) {
     road->to.port = (uint16_t)entry->port;
     memcpy(road->to.address, entry->address, sizeof road->to.address);
     memcpy(road->to.source, entry->source, sizeof road->to.source);
-    /* A broadcast is known by its source alone, and an address that we have not got now may have been one. */
+    /* A broadcast address is recognised only by its source, and an address that we do not have now may have been
+     * one. */
     road->own = !is_multicast(entry->address) &&
                 (!has_source(&road->to) || (r->interfaces != NULL && bb_interfaces_has_address(r->interfaces, entry->address, road->index) == 1));
     road->lacks = r->interfaces != NULL && lacks_destination(r, road, entry->name);
@@ -829,7 +840,8 @@ static void find_links(struct bb_receiver *r) {
   }
 }
 
-/* Sets by which link a datagram came. One whose interface has no number tells it, and gets one if the datagram is accepted. */
+/* Sets the link of a datagram. If its interface has no number it is passed on, and gets one if the datagram is
+ * accepted. */
 static void set_link(const struct bb_receiver *r, const struct listener *l, unsigned index, struct bb_arrival *arrival) {
   arrival->link = BB_LINK_UNKNOWN;
   arrival->interface_index = index;
@@ -845,8 +857,9 @@ static void set_link(const struct bb_receiver *r, const struct listener *l, unsi
   else arrival->link = BB_LINK_OTHERS;
 }
 
-/* Notes what an accepted report tells of its link: that it has a number now, and to where it was sent. That is looked at once a second at
- * most: nodes may send to two addresses in turn. Of several an address of ours counts before a group or a broadcast. */
+/* Notes what an accepted report shows about its link: that it has a number now, and the destination. The destination
+ * is checked at most once a second, because nodes may send to two addresses in turn. Of several, our own address
+ * takes precedence over a group or a broadcast. */
 static void note_link(struct bb_receiver *r, const struct listener *l, const struct bb_arrival *arrival, const uint8_t to[16]) {
   const uint32_t link = arrival->link;
   struct road *road = &r->roads[link];
@@ -863,11 +876,12 @@ static void note_link(struct bb_receiver *r, const struct listener *l, const str
   memcpy(next.address, to, sizeof next.address);
   if (is_v4(to) && is_v4(arrival->address)) memcpy(next.source, arrival->address + 12, sizeof next.source);
   const bool group = is_multicast(to), own = !group && bb_interfaces_has_address(r->interfaces, to, road->index) == 1;
-  /* It came, whatever the kernel says: then the kernel cannot be asked by this node. */
+  /* It arrived, whatever the kernel says: so the kernel cannot be asked about this node. */
   if (has_source(&next) && takes_from_source(r, &next, road->index) != 1) memset(next.source, 0, sizeof next.source);
   const bool member = group && is_member(r, &next, bb_writer_link(r->writer, link)->name);
   const bool known = own || ((member || !group) && has_source(&next)) || (member && !is_v4(to));
-  /* A report has come though we lack the destination that we know of, and its own is none that we can ask about: then of none. */
+  /* A report has arrived although we lack the known destination, and its own destination is one that we cannot ask
+   * about: then the link has none. */
   if (!road->lacks && (!known || (road->own && !own))) return;
   if (!known) next = (struct bb_destination){0};
   road->to = next;
@@ -880,9 +894,9 @@ static void note_link(struct bb_receiver *r, const struct listener *l, const str
 
 /* ---- floods ---- */
 
-/* Lets the kernel drop what has not the size and the magic of a report, or no longer. */
+/* Makes the kernel drop everything without the size and the magic of a report, or stop doing so. */
 static void set_filter(struct bb_receiver *r, bool on) {
-  /* A filter of a UDP socket sees the datagram with its header of 8 bytes, and loads words in network order. */
+  /* A filter of a UDP socket sees the datagram with its header of 8 bytes, and loads words in network byte order. */
   static struct sock_filter code[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 8 + BB_REPORT_BYTES, 0, 3),
@@ -902,7 +916,7 @@ static void set_filter(struct bb_receiver *r, bool on) {
   bb_writer_filtering(r->writer, is_on);
 }
 
-/* Filters from the moment at which more junk has come than may come in a second, until a whole second has brought less. */
+/* Filters from the moment when more junk has come than the limit per second, until a whole second has brought less. */
 static void mind_flood(struct bb_receiver *r, int64_t now_ns) {
   const int64_t elapsed_ns = now_ns - r->junk_since_ns;
   const uint64_t seconds = elapsed_ns < SECOND ? 1 : (uint64_t)(elapsed_ns / SECOND);
@@ -916,11 +930,11 @@ static void mind_flood(struct bb_receiver *r, int64_t now_ns) {
 
 /* ---- stamps ---- */
 
-/* What the kernel tells of a datagram's arrival. */
+/* What the kernel reports about a datagram's arrival. */
 struct told {
   int64_t ns;        /* its receive time; 0: none */
-  unsigned index;    /* of the interface; 0: it came before that was asked for */
-  uint8_t to[16];    /* where it was sent to: an IPv6 address, IPv4 as ::ffff:a.b.c.d */
+  unsigned index;    /* the interface; 0: it came before that was enabled */
+  uint8_t to[16];    /* its destination: an IPv6 address, IPv4 as ::ffff:a.b.c.d */
 };
 
 static struct told read_control(struct msghdr *message) {
@@ -945,13 +959,12 @@ static struct told read_control(struct msghdr *message) {
   return told;
 }
 
-/* The kernel's time carried over to the monotonic clock. What we take now arrived after all that was heard before, so it is no
- * older than that; and where the wall clock stepped meanwhile, that bound is all we know: rather old than young. The two
- * distances of the clocks were sampled before what was heard then and after this was taken, so that its arrival lies
- * between them, however long we were kept from going on.
- *
- * On a socket that we have not drained before, the bound was set by another receiver, perhaps for another socket. It proves nothing
- * here, so a datagram that needs the bound gets no stamp: 0. */
+/* The kernel's time converted to the monotonic clock. What we read now arrived after everything that was heard
+ * before, so it is no older than that. If the wall clock stepped meanwhile, that bound is all we know: better too
+ * old than too young. The two distances of the clocks were sampled before that bound and after this datagram was
+ * read, so its arrival lies between them, however long we were preempted. On a socket that we have not drained
+ * before, the bound was set by another receiver, perhaps for another socket. It proves nothing here, so a datagram
+ * that needs the bound gets no stamp: 0. */
 static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distance, int64_t taken_ns) {
   const int64_t moved = distance - l->heard_offset;
   const int64_t bound_ns = l->inherited ? 0 : l->heard_ns;
@@ -961,9 +974,10 @@ static int64_t stamp(const struct listener *l, int64_t kernel_ns, int64_t distan
   return ns > taken_ns ? taken_ns : ns;
 }
 
-/* Notes up to when a socket has been heard, at the end of a drain that began then: one that was left empty, until the drain began.
- * Another until what was last taken arrived, since a socket is a queue: under a flood that never lets it be empty we are late by what
- * waits in its buffer, and not deaf. Never later than the drain began, for what was dropped since has not been counted. */
+/* Notes until when a socket has been heard, at the end of a drain: if it was left empty, until the drain began;
+ * otherwise until the last datagram that was read arrived, because a socket is a queue. In a flood that never lets
+ * it be empty, we are late by what waits in its buffer, but not deaf. Never later than the beginning of the drain,
+ * because later drops have not been counted. */
 static void note_heard(struct listener *l, int64_t began_ns, int64_t distance) {
   if (l->empty) {
     set_heard(l, began_ns, distance);
@@ -986,7 +1000,7 @@ static void set_address(struct bb_arrival *arrival, const struct about *about) {
 
 /* ---- the drain ---- */
 
-/* Takes one batch from a socket: how many datagrams came. */
+/* Receives one batch from a socket; returns the number of datagrams. */
 static int take_batch(struct bb_receiver *r, struct listener *l) {
   for (int i = 0; i < BATCH; i++) {
     struct msghdr *m = &r->messages[i].msg_hdr;
@@ -1003,7 +1017,8 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
   }
   const int64_t taken_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t distance = clock_distance();
-  /* A board is larger than a cache. What the nodes of a batch need of it is asked for first, and waited for together. */
+  /* A board is larger than a cache. The memory for the nodes of a batch is requested first, so that its latencies
+   * overlap. */
   uint64_t expected[BATCH];
   for (int i = 0; i < got; i++) expected[i] = bb_writer_expect(r->writer, r->data[i]);
   for (int i = 0; i < got; i++) bb_writer_fetch(r->writer, expected[i]);
@@ -1026,8 +1041,8 @@ static int take_batch(struct bb_receiver *r, struct listener *l) {
   return got;
 }
 
-/* A bucket that leaks: time fills it, and each report takes a part of it out, whether it was waited for or not; so does a drain for nothing, lest a
- * socket that only fails is asked without pause. */
+/* A leaky bucket: time fills it, and each report takes some out, whether it was waited for or not; so does a drain
+ * without a report, because a socket that only fails must not be read without pause. */
 static void spend(struct bb_receiver *r, int64_t now_ns, uint64_t reports) {
   const int64_t most_ns = AT_ONCE * SELDOM_NS, had_ns = r->spare_ns + (now_ns - r->last_began_ns);
   const int64_t spent_ns = reports > 2 * AT_ONCE ? 2 * most_ns : (reports > 0 ? (int64_t)reports : 1) * SELDOM_NS;
@@ -1038,8 +1053,8 @@ static void spend(struct bb_receiver *r, int64_t now_ns, uint64_t reports) {
 static void drain(struct bb_receiver *r) {
   const int64_t began_ns = bb_clock_ns(CLOCK_MONOTONIC);
   const int64_t began_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
-  /* CLOCK_BOOTTIME, which goes on while the machine is suspended. Stored before anything else: a reader that sees a new
-   * heartbeat must see that the stretch before it was not listened to. */
+  /* CLOCK_BOOTTIME, which continues while the machine is suspended. Stored before anything else: a reader that sees
+   * a new heartbeat must see that the time before it was not listened to. */
   if (began_boot_ns - r->last_end_boot_ns > PAUSE_NS) {
     bb_writer_resumed(r->writer, began_ns);
     r->stood_still_ns += (uint64_t)(began_boot_ns - r->last_end_boot_ns);
@@ -1051,7 +1066,7 @@ static void drain(struct bb_receiver *r) {
   uint64_t total = 0;
   for (int i = 0; i < r->count; i++) r->listeners[i].empty = false;
   bool more;
-  /* In turn, a batch each, so that a flood on one socket does not starve another. */
+  /* One batch each in turn, so that a flood on one socket does not starve another. */
   do {
     more = false;
     for (int i = 0; i < r->count; i++) {
@@ -1078,15 +1093,15 @@ static void drain(struct bb_receiver *r) {
     r->last_heartbeat_boot_ns = began_boot_ns - (began_ns - heard_ns);
   }
   mind_flood(r, began_ns);
-  /* `more`: its time was over. A socket that only fails is not asked without pause. */
+  /* `more`: its time was over. A socket that only fails must not be read without pause. */
   r->again = more || total * BB_STAT_BUFFER_BYTES > r->buffer / 4;
   r->busy = total >= BUSY;
 }
 
 /* ---- the thread ---- */
 
-/* Looks whether our board is still at its path; what bb_writer_check_path() gives. If it is another receiver's by now, that is told, and the
- * thread is to end. */
+/* Checks whether our board is still at its path; returns the result of bb_writer_check_path(). If the path is
+ * another receiver's by now, that is reported, and the thread has to end. */
 static int keep_path(struct bb_receiver *r, char *why, size_t size) {
   const int result = bb_writer_check_path(r->writer, why, size);
   if (result != BB_PATH_TAKEN) return result;
@@ -1097,16 +1112,17 @@ static int keep_path(struct bb_receiver *r, char *why, size_t size) {
   return result;
 }
 
-/* Whether we have stood still for so long that another receiver may have taken the board, and one has. Looked at before anything is written. */
+/* Whether we have stood still for so long that another receiver may have taken the board, and one has. Checked
+ * before anything is written. */
 static bool was_displaced(struct bb_receiver *r) {
   char why[sizeof r->status.trouble];
   return bb_clock_ns(CLOCK_BOOTTIME) - r->last_end_boot_ns > PAUSE_NS && keep_path(r, why, sizeof why) == BB_PATH_TAKEN;
 }
 
-/* Once a second: is our board still at its path, and do we hear our groups? And what JavaScript may ask for. */
+/* Once a second: is our board still at its path, and are we still in our groups? And what JavaScript may ask for. */
 static void keep_house(struct bb_receiver *r) {
   char trouble[sizeof r->status.trouble] = "";
-  /* The least of what there may be to say comes first, since the last is told. */
+  /* The least important message comes first, because the last one is shown. */
   if (r->unwatched != 0)
     snprintf(trouble, sizeof trouble, "cannot watch the interfaces (rtnetlink): %s; nodes may be called silent for one that is down",
              strerror(r->unwatched));
@@ -1146,10 +1162,10 @@ static void wake(struct bb_receiver *r) {
   }
 }
 
-/* Does what was asked for from outside; whether that is to stop. */
+/* Does what was requested from outside; returns whether that is to stop. */
 static bool obey(struct bb_receiver *r) {
   if (bb_load(&r->asked) == 0) return false;
-  /* Before we look: what is asked for from now on is asked for anew. What was, the mutex shows us. */
+  /* Before we look: later requests set it again, and the mutex shows us earlier ones. */
   bb_store(&r->asked, 0);
   uint64_t times;
   while (read(r->wake, &times, sizeof times) < 0 && errno == EINTR) {
@@ -1165,7 +1181,7 @@ static bool obey(struct bb_receiver *r) {
   return stop;
 }
 
-/* The thread ends by itself: what was asked for is done here, and from now on by whoever asks. */
+/* The thread ends by itself: pending requests are done here, and later ones by whoever makes them. */
 static void leave(struct bb_receiver *r) {
   pthread_mutex_lock(&r->mutex);
   r->ended = true;
@@ -1188,15 +1204,17 @@ static void *run(void *argument) {
   for (int i = 0; i < r->count; i++) fds[1 + i] = (struct pollfd){.fd = r->listeners[i].fd, .events = POLLIN};
   const struct timespec heartbeat = {HEARTBEAT_NS / SECOND, HEARTBEAT_NS % SECOND};
   bool stop = false;
-  while (!stop && !r->status.displaced) { /* which this thread alone sets */
+  while (!stop && !r->status.displaced) { /* only this thread sets it */
     if (!r->again) {
-      /* Blocks for the first report, and then until the tick unless they are few; while they keep coming, until the tick at once. Wake-ups
-       * are what costs, not copies; a sleep costs less than a wait for what is asked of us, which has time until the tick. */
+      /* Blocks for the first report, and then until the tick unless reports are few; while they keep coming, until
+       * the tick at once. Wake-ups are expensive, not copies; a sleep costs less than waiting for requests, which
+       * have time until the tick. */
       if (!r->busy) ppoll(fds, 1 + (nfds_t)r->count, &heartbeat, NULL);
       if (r->busy || r->spare_ns < SELDOM_NS) wait_for_tick(r);
     }
     if (was_displaced(r)) break;
-    /* Only what was asked before a drain is done after it: what came before the question is on the board that it is about. */
+    /* Only requests from before a drain are done after it: what came before the request is on the board that it
+     * concerns. */
     const bool is_asked = bb_load(&r->asked) != 0;
     drain(r);
     stop = is_asked && obey(r);
@@ -1217,17 +1235,18 @@ int bb_receiver_start(struct bb_receiver *r, struct bb_writer *writer, void (*di
   look_back(r);
   bb_writer_receive_buffer(r->writer, r->buffer);
   r->last_began_ns = now_ns - r->drain_ns;
-  /* The stretch begins now, and so it is stored before the first heartbeat. */
+  /* Listening begins now, so this is stored before the first heartbeat. */
   bb_writer_listening_since(r->writer, now_ns);
   bb_writer_resumed(r->writer, now_ns);
   r->last_end_boot_ns = r->last_heartbeat_boot_ns = bb_clock_ns(CLOCK_BOOTTIME);
   find_links(r);
-  /* The first drain here, before there is a thread: whoever is told that we are ready finds a board that is not stalled. */
+  /* The first drain is here, before there is a thread: whoever is told that we are ready finds a board that is not
+   * stalled. */
   drain(r);
   if (r->heartbeat_ns == 0) drain(r); /* it found drops that nothing explains yet */
   keep_house(r);
   sigset_t all, before;
-  sigfillset(&all); /* signals are JavaScript's */
+  sigfillset(&all); /* JavaScript handles signals */
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const int error = pthread_create(&r->thread, NULL, run, r);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -1267,7 +1286,8 @@ void bb_receiver_stop(struct bb_receiver *r) {
     pthread_mutex_unlock(&r->mutex);
     wake(r);
     pthread_join(r->thread, NULL);
-    /* What the last drain found dropped and could not explain yet is counted, too; what is found only now, by the second look. */
+    /* Drops of the last drain that were not explained yet are counted, too; they are known only now, by the second
+     * look. */
     for (int i = 0; i < 2; i++) count_drops(r, bb_clock_ns(CLOCK_MONOTONIC));
   }
   for (int i = 0; i < r->count; i++) close(r->listeners[i].fd);

@@ -26,7 +26,7 @@ static void put_big_endian(uint8_t *at, uint32_t word) {
   for (unsigned i = 0; i < 4; i++) at[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
-/* FIPS 180-4, 6.2.2. The schedule is kept as a ring of 16 words: a word is only made of those that came up to 16 before. */
+/* FIPS 180-4, 6.2.2. The schedule is kept as a ring of 16 words, because a word depends only on the 16 before it. */
 static void take_block(uint32_t state[8], const uint8_t *block) {
   uint32_t schedule[16];
   uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -85,7 +85,7 @@ void bb_sha256_end(struct bb_sha256 *sha, uint8_t digest[BB_SHA256_BYTES]) {
   const uint64_t bits = sha->length * 8;
   size_t used = sha->length % BLOCK;
   sha->block[used++] = 0x80;
-  if (used > BLOCK - 8) { /* no room for the length: it goes into a block of its own */
+  if (used > BLOCK - 8) { /* no room for the length: it gets its own block */
     memset(sha->block + used, 0, BLOCK - used);
     take_block(sha->state, sha->block);
     used = 0;

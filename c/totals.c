@@ -20,7 +20,7 @@ static void add_flow(struct bb_flow *flow, double in, double out) {
   flow->out += out;
 }
 
-/* What one report tells. */
+/* The values of one report. */
 static void add_levels(struct bb_totals *t, const struct bb_report *r) {
   if (HAS(r, CPUS) && HAS(r, CPU_SHARE)) add_part(&t->cpus, r->cpu_busy_pm * (double)r->cpus_online / 1000, r->cpus_online);
   if (HAS(r, MEMORY) && r->mem_total_mib > 0 && r->mem_avail_mib <= r->mem_total_mib)
@@ -36,8 +36,9 @@ static void add_entry(double *in, double *out, const struct bb_net_if *before, c
   *out += bb_moved_64(before->tx_bytes, after->tx_bytes);
 }
 
-/* All network entries of a node together, by the rule of the columns IN/s and OUT/s of status (src/readings/cursor.ts): while one of them
- * has no rate, the node is not in the sum, for what is left would pass for all of its traffic. */
+/* All network entries of a node together, by the rule of the columns IN/s and OUT/s of status
+ * (src/readings/cursor.ts): while one of them has no rate, the node is not in the sum, because the rest would look
+ * like all of its traffic. */
 static void add_network(struct bb_flow *flow, const struct bb_span *s) {
   double in = 0, out = 0;
   int entries = 0;
@@ -57,7 +58,7 @@ static void add_network(struct bb_flow *flow, const struct bb_span *s) {
   if (entries > 0) add_flow(flow, in / s->seconds, out / s->seconds);
 }
 
-/* What two reports tell. Division by NaN, where no time has passed, is NaN. */
+/* The values of two reports. Division by NaN, if no time has passed, is NaN. */
 static void add_rates(struct bb_totals *t, const struct bb_span *s) {
   const struct bb_report *const before = s->before, *const after = s->after;
   if (bb_has_net(s)) add_network(&t->network, s);

@@ -13,8 +13,8 @@ int bb_is_name(const char name[64]) {
   return length != 0 && length != 64 && memcmp(name + length, zeros, 64 - length) == 0;
 }
 
-/* So many bytes, 1 to 8, as a number: little-endian, as the host is; the build refuses any other. Eight are read where there are eight:
- * one load costs less than a loop over what is seldom more than four. */
+/* So many bytes, 1 to 8, as a number: little-endian, like the host; the build refuses any other. Eight are read if
+ * there are eight: one load costs less than a loop over bytes that are rarely more than four. */
 static uint64_t bytes_at(const uint8_t *datagram, size_t offset, size_t bytes) {
   const size_t most = BB_REPORT_BYTES - sizeof(uint64_t);
   const size_t from = offset < most ? offset : most;
@@ -23,9 +23,10 @@ static uint64_t bytes_at(const uint8_t *datagram, size_t offset, size_t bytes) {
   return word >> 8 * (offset - from) & UINT64_MAX >> 8 * (sizeof word - bytes);
 }
 
-/* The loops over the contract's tables are unrolled: then the tables are constants of the code, and most of the work is the compiler's. */
+/* The loops over the contract's tables are unrolled: then the tables are constants of the code, and the compiler
+ * does most of the work. */
 
-/* Of the ranges that are broken, the reason that comes first. */
+/* Among the violated ranges, the reason that comes first. */
 static enum bb_reason broken_range(const uint8_t *datagram) {
   enum bb_reason reason = BB_REASON_NONE;
 #pragma GCC unroll 32
