@@ -7,10 +7,10 @@
 #include "../sender/text.h"
 #include "hostlist.h"
 
-#define MOST_DIGITS 15   /* more than can be counted out */
-#define MOST_RANGE 16384 /* pdsh takes no more in one range; Slurm takes four times as many */
+#define MOST_DIGITS 15   /* more than can be compared exactly */
+#define MOST_RANGE 16384 /* pdsh takes at most so many in one range; Slurm takes four times as many */
 
-/* ---- The order of people ---- */
+/* ---- Natural order ---- */
 
 static size_t digits_at(const char *text) {
   size_t count = 0;
@@ -18,7 +18,7 @@ static size_t digits_at(const char *text) {
   return count;
 }
 
-/* A number of more digits than can be counted out: as near as a double comes to it. */
+/* A number with more digits than can be compared exactly: the nearest double. */
 static double large_number(const char *digits, size_t count) {
   char text[NAME_LENGTH + 1];
   if (count >= sizeof text) count = sizeof text - 1; /* no name of a node has so many */
@@ -41,7 +41,7 @@ static int compare_numbers(const char *a, size_t a_digits, const char *b, size_t
 }
 
 int compare_names(const char *a, const char *b) {
-  /* Siblings have much in common: up to where they differ, and back to where that number begins. */
+  /* Siblings have much in common: go to where they differ, and back to where that number begins. */
   size_t same = 0;
   while (a[same] != 0 && a[same] == b[same]) same++;
   while (same > 0 && is_digit(a[same - 1])) same--;
@@ -63,9 +63,9 @@ int compare_names(const char *a, const char *b) {
   return *a == *b ? 0 : *a == 0 ? -1 : 1;
 }
 
-/* Merges two sorted halves that lie one behind the other. */
+/* Merges two adjacent sorted halves. */
 static void merge(const char **names, size_t half, size_t count, const char **room) {
-  if (compare_names(names[half - 1], names[half]) <= 0) return; /* mostly: a board that was made of a list is in order */
+  if (compare_names(names[half - 1], names[half]) <= 0) return; /* usually: a board that was made from a list is in order */
   memcpy(room, names, half * sizeof *names);
   size_t i = 0, k = half, to = 0;
   while (i < half && k < count) names[to++] = compare_names(room[i], names[k]) <= 0 ? room[i++] : names[k++];
@@ -82,9 +82,9 @@ bool sort_names(const char **names, size_t count) {
   return true;
 }
 
-/* ---- Numbers behind one beginning ---- */
+/* ---- Numbers after one prefix ---- */
 
-/* A number as one word, by which they are ordered: that it is padded or not, by how many digits, and the number. */
+/* A number as one word for sorting: padded or not, the number of digits, and the number. */
 #define NUMBER_BITS 50 /* 15 digits */
 #define NUMBER(key) ((key) & ((UINT64_C(1) << NUMBER_BITS) - 1))
 #define WIDTH(key) ((unsigned)((key) >> NUMBER_BITS))
@@ -104,7 +104,7 @@ static void sort_keys(uint64_t *keys, size_t count, uint64_t *room) {
       merge_keys(keys + at, width, count - at < 2 * width ? count - at : 2 * width, room);
 }
 
-/* Numbers that follow each other, written by that width; 0: without zeros before them. */
+/* Consecutive numbers, written with that width; 0: without leading zeros. */
 struct span_of_numbers {
   uint64_t first, last;
   unsigned width;
@@ -116,7 +116,7 @@ static int by_first(const void *a, const void *b) {
   return left->width < right->width ? -1 : left->width > right->width;
 }
 
-/* A name as it is folded. */
+/* A name during folding. */
 struct piece {
   uint64_t number;
   uint32_t group;
@@ -124,25 +124,25 @@ struct piece {
   bool is_padded;
 };
 
-/* What a group of names has in common. Of one that stands alone that is all of it. */
+/* What a group of names has in common. For a single name, that is all of it. */
 struct group {
   const char *beginning;
   size_t length, members;
-  size_t at; /* of its first number among all */
-  uint32_t padded; /* bit n: there are numbers of n digits with zeros before them */
+  size_t at; /* the index of its first number among all */
+  uint32_t padded; /* bit n: there are numbers of n digits with leading zeros */
   bool is_alone;
 };
 
 struct folding {
   struct piece *pieces;
   struct group *groups;
-  uint32_t *slots; /* the table by which a group is found: its number and one; 0: free */
+  uint32_t *slots; /* the hash table of groups: the group's number plus one; 0: free */
   size_t group_count, mask;
   uint64_t *keys, *room;
   struct span_of_numbers *ranges;
 };
 
-/* Where the number at the end of a name begins: its length where there is none. */
+/* The position of the number at the end of a name; without a number the name's length. */
 static size_t last_digits(const char *name, size_t length) {
   size_t at = length;
   while (at > 0 && length - at < MOST_DIGITS && is_digit(name[at - 1])) at--;
@@ -163,7 +163,7 @@ static uint32_t group_of(struct folding *f, const char *beginning, size_t length
   }
 }
 
-/* Finds the group of each name, and what of it is no beginning. */
+/* Finds the group of each name, and its number after the prefix. */
 static void take_apart(struct folding *f, const char *const *names, size_t count) {
   const char *last = "";
   size_t last_at = 0;
@@ -171,7 +171,7 @@ static void take_apart(struct folding *f, const char *const *names, size_t count
   for (size_t i = 0; i < count; i++) {
     const size_t length = strlen(names[i]), at = last_digits(names[i], length);
     const bool is_alone = at == 0 || at == length;
-    /* Neighbours have the same beginning, nearly always: it is looked up once. */
+    /* Neighbours nearly always have the same prefix, so it is looked up once. */
     const bool is_same = !is_alone && last_at == at && memcmp(last, names[i], at) == 0;
     const uint32_t group = is_same ? last_group : group_of(f, names[i], is_alone ? length : at, is_alone);
     struct piece *p = &f->pieces[i];
@@ -188,7 +188,7 @@ static void take_apart(struct folding *f, const char *const *names, size_t count
   }
 }
 
-/* Lays the numbers of each group beside each other. */
+/* Puts the numbers of each group next to each other. */
 static void gather(struct folding *f, size_t count) {
   size_t at = 0;
   for (size_t i = 0; i < f->group_count; i++) {
@@ -199,7 +199,7 @@ static void gather(struct folding *f, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const struct piece *p = &f->pieces[i];
     struct group *g = &f->groups[p->group];
-    /* 09 makes 10 a number of two digits that belongs to it; without such a number 9 and 10 go together. */
+    /* After 09, 10 belongs to the numbers of two digits; without such a number, 9 and 10 are in one range. */
     const bool has_width = (g->padded >> p->digits & 1) != 0;
     f->keys[g->at + g->members++] = (uint64_t)(has_width ? p->digits : 0) << NUMBER_BITS | p->number;
   }
@@ -220,7 +220,7 @@ static size_t find_ranges(struct folding *f, const struct group *g) {
   return found;
 }
 
-/* Writes a group; where it ends. */
+/* Writes a group; returns its end. */
 static char *write_group(struct folding *f, const struct group *g, char *to) {
   memcpy(to, g->beginning, g->length);
   to += g->length;
@@ -239,8 +239,8 @@ static char *write_group(struct folding *f, const struct group *g, char *to) {
   return to;
 }
 
-/* The order of the groups: those that stand alone first where people see no difference. By the names that they begin with, each of which is
- * written once for that. */
+/* The order of the groups: single names first if they compare equal. By the first name of each, which is written
+ * once for that. */
 static bool order_groups(const struct folding *f, uint32_t *order) {
   size_t bytes = 0, n = 0;
   for (size_t i = 0; i < f->group_count; i++) bytes += f->groups[i].length + 1 + sizeof(uint32_t);
@@ -250,7 +250,7 @@ static bool order_groups(const struct folding *f, uint32_t *order) {
     for (uint32_t i = 0; i < f->group_count; i++) {
       const struct group *g = &f->groups[i];
       if (g->is_alone != (alone == 1)) continue;
-      memcpy(to, &i, sizeof i); /* before the name, which leads back to it */
+      memcpy(to, &i, sizeof i); /* stored before the name, and leads back to the group */
       names[n++] = to += sizeof i;
       memcpy(to, g->beginning, g->length);
       to += g->length;
@@ -263,7 +263,7 @@ static bool order_groups(const struct folding *f, uint32_t *order) {
   return done;
 }
 
-/* Two numbers of 15 digits, and what stands around them. */
+/* Two numbers of 15 digits, and the characters around them. */
 #define MOST_WRITTEN (2 * MOST_DIGITS + 3)
 
 static bool write_all(struct folding *f, struct folded *out, size_t count) {

@@ -1,11 +1,12 @@
-/* Folds names into host lists as src/common/hostlists.ts does, to the byte: brackets on the last digits of a name alone, and nothing behind
- * them, since Slurm takes nothing else. And the order of people, in which names are listed. Pure; allocates what it gives. */
+/* Folds names into host lists with exactly the same result as src/common/hostlists.ts: brackets on the last digits
+ * of a name only, with nothing after them, because Slurm accepts nothing else. And the natural order in which names
+ * are listed. Pure; allocates its results. */
 #ifndef BB_COMMON_HOSTFOLD_H
 #define BB_COMMON_HOSTFOLD_H
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Host lists that are one when commas join them. All zero: none. */
+/* Host lists that form one list when joined by commas. All zero: none. */
 struct folded {
   char *texts;  /* the parts, each with its NUL */
   char **parts; /* one for each beginning of names, in the order of people: login1, node[001-128] */

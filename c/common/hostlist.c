@@ -128,7 +128,7 @@ static size_t piece_length(const struct reading *r, size_t at, size_t end) {
   return comma == NULL ? end - at : (size_t)(comma - (r->list + at));
 }
 
-/* What one name of the list, or one bracket of it, comes to; counts that are too large for anything stay there. */
+/* The expansion of one name of the list, or of one bracket; counts that are too large saturate. */
 struct extent {
   uint64_t names;
   size_t longest;
@@ -157,7 +157,7 @@ static bool measure_bracket(struct reading *r, size_t at, size_t end, struct ext
   }
 }
 
-/* Where the bracket ends that begins here; none where another begins before. */
+/* The end of the bracket that begins here; none if another bracket begins first. */
 static size_t bracket_end(const struct reading *r, size_t at) {
   for (size_t i = at + 1; i < r->length; i++) {
     if (r->list[i] == ']') return i;
@@ -166,7 +166,7 @@ static size_t bracket_end(const struct reading *r, size_t at) {
   return 0;
 }
 
-/* One name of the list, with its brackets; `at` goes on to the comma behind it, or to the end. */
+/* One name of the list, with its brackets; `at` moves to the comma after it, or to the end. */
 static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
   const size_t start = *at;
   *out = (struct extent){1, 0};
@@ -195,7 +195,7 @@ static bool measure_name(struct reading *r, size_t *at, struct extent *out) {
   return true;
 }
 
-/* Reads all of it; adds how many names it makes, and how many bytes they take at most. */
+/* Parses all of it; adds the number of names, and the largest number of bytes that they need. */
 static bool measure(struct reading *r, size_t most, size_t *names, size_t *bytes) {
   if (r->length == 0) return refuse(r, 0, "it is empty; write names, as in node[1-3],login1");
   for (size_t at = 0;; at++) {
@@ -209,9 +209,9 @@ static bool measure(struct reading *r, size_t most, size_t *names, size_t *bytes
   }
 }
 
-/* A text of a name, or a bracket at the number that its turn has come to. */
+/* A text of a name, or a bracket at its present number. */
 struct part {
-  size_t at, end;  /* the text; or what stands between the brackets */
+  size_t at, end;  /* the text; or the content of the brackets */
   size_t next;     /* the piece after this one; beyond `end`: there is none */
   uint64_t number;
   struct range range; /* width and last */
@@ -225,7 +225,7 @@ static void take_piece(struct reading *r, struct part *part, size_t at) {
   part->next = at + length + 1;
 }
 
-/* The next number of the last bracket that has one; those behind it begin anew. Whether there is one. */
+/* Advances the last bracket that has a next number; those after it start again. Returns whether there is one. */
 static bool turn(struct reading *r, struct part *parts, size_t count) {
   for (size_t i = count; i-- > 0;) {
     struct part *part = &parts[i];
@@ -252,9 +252,9 @@ size_t write_number(char *to, uint64_t number, unsigned width) {
   return sizeof digits - at;
 }
 
-/* Makes the names of one name of the list, the last bracket fastest; the list has been measured. */
+/* Expands one name of the list, the last bracket fastest; the list has been measured. */
 static void make_names(struct reading *r, size_t *at, struct hostlist *out, size_t *used) {
-  struct part parts[NAME_LENGTH]; /* each is a character at least */
+  struct part parts[NAME_LENGTH]; /* each has at least one character */
   size_t count = 0;
   while (*at < r->length && r->list[*at] != ',') {
     struct part *part = &parts[count++];
@@ -286,11 +286,12 @@ static void make_names(struct reading *r, size_t *at, struct hostlist *out, size
   } while (turn(r, parts, count));
 }
 
-/* Takes out what has come before. By a table of which half stays free: sorting takes longer than all else here. */
+/* Removes duplicates. With a hash table that is at least half empty, because sorting would take longer than
+ * everything else here. */
 static bool drop_doubles(struct hostlist *list) {
   size_t rising = 1, slots = 4;
   while (rising < list->count && strcmp(list->names[rising - 1], list->names[rising]) < 0) rising++;
-  if (rising >= list->count) return true; /* mostly: nothing is there twice */
+  if (rising >= list->count) return true; /* usually: nothing occurs twice */
   while (slots < 2 * list->count) slots *= 2;
   char **seen = (char **)calloc(slots, sizeof *seen);
   if (seen == NULL) return false;
@@ -309,7 +310,7 @@ static bool drop_doubles(struct hostlist *list) {
   return true;
 }
 
-/* Room for what was measured. */
+/* Allocates what was measured. */
 static bool reserve(struct hostlist *out, size_t names, size_t bytes) {
   out->count = 0;
   out->texts = (char *)malloc(bytes + 1);
@@ -336,7 +337,7 @@ const char *hostlist_read(struct hostlist *out, const char *list, size_t length,
   return drop_doubles(out) ? NULL : no_memory(out);
 }
 
-/* What is written in the next line, without its comment and the blanks around it. Whether there is one. */
+/* The contents of the next line, without its comment and the blanks around it. Returns whether there is one. */
 static bool take_line(struct span *left, struct reading *r) {
   if (left->len == 0) return false;
   const char *end = find_char(*left, '\n');

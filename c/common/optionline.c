@@ -5,13 +5,13 @@
 #include "../sender/quoting.h"
 #include "fault.h"
 
-/* What stands on the line. */
+/* The contents of the command line. */
 struct line {
-  const char *texts[MOST_OPTIONS]; /* the first of each option; NULL: it is not given */
+  const char *texts[MOST_OPTIONS]; /* the first text of each option; NULL: it is not given */
   unsigned times[MOST_OPTIONS];
-  const char *extra; /* the first argument: none is taken */
+  const char *extra; /* the first argument: none is accepted */
   enum outcome outcome;
-  const char *wrong; /* the first that is; kept until the end, since who asks for help there gets help */
+  const char *wrong; /* the first error; kept until the end, because if --help follows, the user gets help */
 };
 
 static const struct option *named(const struct command *c, struct span name) {
@@ -40,7 +40,7 @@ static const char *meant(const struct command *c, struct span word) {
   return nearest_word(word, known, n);
 }
 
-/* Why a word that looks like an option is none. */
+/* Why a word that looks like an option is not one. */
 static const char *unknown(const struct command *c, struct span given) {
   struct span word = given;
   while (eat(&word, SPAN("-"))) {}
@@ -56,7 +56,7 @@ static const char *unknown(const struct command *c, struct span given) {
   return fault("unknown option %s; see %s --help", shown, c->program);
 }
 
-/* Why letters behind one - are not taken: -xl, or a name with one - too few. */
+/* Why letters after one - are refused: -xl, or a long name with one - too few. */
 static const char *joined(const struct command *c, struct span word) {
   const struct span letters = without(word, 1);
   if (named(c, letters) != NULL || is_elsewhere(c, letters)) return unknown(c, word);
@@ -79,18 +79,18 @@ static const struct option *by_letter(const struct command *c, char letter) {
 }
 
 static void blame(struct line *l, const char *why) {
-  static char first[MOST_FAULT]; /* a fault's words are those of the last one */
+  static char first[MOST_FAULT]; /* a fault's buffer is that of the last one */
   if (l->wrong != NULL) return;
   strcpy(first, why);
   l->wrong = first;
 }
 
-/* Whether a word is one that is a value of nobody: an option of ours, written whole. */
+/* Whether a word cannot be a value: it is one of our options, written out. */
 static bool is_option(const struct command *c, const char *text) {
   return strncmp(text, "--", 2) == 0 && (named(c, span_of(text + 2)) != NULL || is_elsewhere(c, span_of(text + 2)));
 }
 
-/* An option that needs a value, at argv[*i]; `text`: what stands in the same word. */
+/* An option that needs a value, at argv[*i]; `text`: the rest of the same word. */
 static void take_value(const struct command *c, struct line *l, const struct option *o, const char *text, int argc, char *argv[], int *i) {
   if (text == NULL && ++*i < argc) text = argv[*i];
   if (text == NULL) blame(l, fault("--%s has no value; write %s", o->name, spelled(o)));
@@ -140,7 +140,7 @@ static void take_apart(const struct command *c, struct line *l, int argc, char *
   }
 }
 
-/* NULL, or why the values are none. */
+/* NULL, or why the values are invalid. */
 static const char *read_values(const struct command *c, const struct line *l, void *into) {
   for (size_t i = 0; i < c->count; i++) {
     const struct option *o = &c->options[i];

@@ -7,7 +7,7 @@
 #include "../sender/quoting.h"
 #include "fault.h"
 
-#define MOST_WORDS 32 /* as many bits as there are */
+#define MOST_WORDS 32 /* as many as there are bits */
 
 const char *value_file(const char *text, const char **file) {
   *file = text;
@@ -29,7 +29,7 @@ const char *value_either(const char *text, const char *first, const char *second
   return fault("%s is not a valid value; use %s or %s", quoted(text, strlen(text)), first, second);
 }
 
-/* Why a part is none of the words. */
+/* Why a part is not one of the words. */
 static const char *refuse_part(struct span part, const char *what, const char *const *words, size_t count) {
   const char *near = nearest_word(part, words, count), *shown = quoted(part.at, part.len);
   const char *article = strchr("aeiou", what[0]) != NULL ? "an" : "a";
@@ -59,6 +59,6 @@ const char *value_some(const char *text, const char *what, const char *(*name)(i
 
 const char *value_ailments(const char *text, uint32_t *bits) {
   int order[BEOBOARD_NAILMENTS];
-  for (int i = 0; i < BEOBOARD_NAILMENTS; i++) order[i] = i; /* so they are numbered */
+  for (int i = 0; i < BEOBOARD_NAILMENTS; i++) order[i] = i; /* they are numbered in this order */
   return value_some(text, "ailment", beoboard_ailment_name, order, BEOBOARD_NAILMENTS, bits);
 }

@@ -55,7 +55,7 @@ static const char *read_text(const char *text, const char **into, const char *wh
 }
 
 static const char *read_nodes(const char *text, void *into) {
-  ((struct options *)into)->nodes = text; /* as it would be in the environment; an empty one is malformed */
+  ((struct options *)into)->nodes = text; /* the value as in the environment; an empty one is invalid */
   return NULL;
 }
 
@@ -69,7 +69,7 @@ static const char *read_board(const char *text, void *into) { return value_file(
 
 static const char *read_owner(const char *text, void *into) { return read_text(text, &((struct options *)into)->owner, "user"); }
 
-/* Whole milliseconds of 250ms, 1.5s or 2m, nothing else, a bare number included. */
+/* Whole milliseconds of 250ms, 1.5s or 2m; nothing else, and no number without a unit. */
 static const char *read_wait(const char *text, void *into) {
   struct options *options = (struct options *)into;
   static const struct {
@@ -121,7 +121,7 @@ static const struct option table[] = {
 };
 static const struct command gate = {.program = PROGRAM, .options = table, .count = sizeof table / sizeof table[0]};
 
-/* Whatever is wrong with the rest: closed where that is all that --fail is given as. */
+/* Whatever is wrong with the rest: closed if every --fail on the line says so. */
 static bool fails_closed(int argc, char *argv[]) {
   bool closed = false;
   for (int i = 1; i < argc; i++) {

@@ -1,4 +1,5 @@
-/* The command line. Refuses what it does not know, but never the caller's --fail: that is read whatever is wrong with the rest. */
+/* The command line. Refuses what it does not know, but never the caller's --fail, which is read whatever is wrong
+ * with the rest. */
 #ifndef BB_GATE_COMMANDLINE_H
 #define BB_GATE_COMMANDLINE_H
 #include <stdbool.h>
@@ -14,13 +15,13 @@ struct options {
   int64_t wait_ms;
   bool fails_closed;
   bool health;
-  uint32_t ignored; /* ailments that are no reason, a bit each */
+  uint32_t ignored; /* ailments that do not matter, a bit each */
   double brake;     /* nodes, or per cent of the board */
   bool brake_is_percent;
-  bool brake_is_given; /* else the larger of 3 nodes and 10 % of the board */
+  bool brake_is_given; /* otherwise the larger of 3 nodes and 10 % of the board */
 };
 
-/* `*why`: what is wrong with a bad one. */
+/* `*why`: the error in an invalid line. */
 enum outcome read_options(int argc, char *argv[], struct options *options, const char **why);
 
 extern const char help_text[], version_text[];

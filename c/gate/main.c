@@ -1,5 +1,5 @@
-/* The gate for jobs: says by its exit code whether a job may start on its nodes. 0: it may, 1: it may not, and nothing else, whatever happens
- * to the gate itself. Waits for a moment, never for good; writes nothing. */
+/* The gate for jobs: its exit code says whether a job may start on its nodes. 0: it may, 1: it may not, and nothing
+ * else, whatever happens to the gate itself. Waits for a limited time; writes nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,11 +16,12 @@
 #include "verdict.h"
 
 #define LOOK_EVERY_MS 100
-/* What is not waited for on purpose takes no time; a name service or a file that hangs is not waited for longer than this, nor the system's log. */
+/* Anything that is not an intended wait takes no time; a name service, a file or the system's log that hangs is
+ * waited for no longer than this. */
 #define MOST_HANGING_S 20
 #define MOST_LOGGING_S 2
 
-/* What is answered when the end comes from outside. */
+/* The answer when a signal ends the program. */
 static volatile sig_atomic_t answer;
 
 static void end_late(int signal) {
@@ -28,21 +29,22 @@ static void end_late(int signal) {
   _exit(answer);
 }
 
-/* Something hangs that nobody meant to wait for. */
+/* An unintended wait has taken too long. */
 static void end_hanging(int signal) {
   (void)signal;
   say_on_stderr(answer == 0 ? "yes, fails open: it took too long" : "no, fails closed: it took too long");
   _exit(answer);
 }
 
-/* The board was cut short while it was read: by us, in the library, and so in no call that cannot be interrupted. */
+/* The board was cut short while it was read: the signal comes from our own access in the library, and not within a
+ * call that must not be interrupted. */
 static void end_cut_short(int signal, siginfo_t *info, void *context) {
   (void)signal;
   (void)context;
   const char *why = answer == 0 ? "yes, fails open: the board was cut short" : "no, fails closed: the board was cut short";
   alarm(MOST_LOGGING_S);
   if (info->si_code > 0) say(LOG_WARNING, why);
-  else say_on_stderr(why); /* somebody else sent the signal, at any time */
+  else say_on_stderr(why); /* another process sent the signal, at any time */
   _exit(answer);
 }
 
@@ -52,14 +54,16 @@ static int64_t now_ms(void) {
   return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Descriptors 0 to 2 are there: else the board, or the system's log, would be what we write to. */
+/* Makes sure that descriptors 0 to 2 are open: otherwise the board, or the system's log, could get one of them, and
+ * we would write to it. */
 static void hold_stdio(void) {
   int fd = open("/dev/null", O_RDWR);
   while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
   if (fd >= 0) close(fd);
 }
 
-/* Whoever started us may have blocked or ignored any of them. What is asked to end ends while it waits; `ends` are those signals. */
+/* Our parent may have blocked or ignored any of them. A program that is asked to end ends while it waits; `ends` are
+ * those signals. */
 static void take_signals(sigset_t *ends) {
   static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
   sigset_t all;
@@ -86,12 +90,12 @@ struct looking {
   int8_t *states;
 };
 
-/* Whether another look may tell more than this one: a node may come back, and so may a receiver. */
+/* Whether another look may have a better result: a node may come back, and so may a receiver. */
 static bool look(struct looking *l) {
   const struct nodes *nodes = l->question->nodes;
   const struct options *options = l->question->options;
   if (l->b == NULL) l->fault = beoboard_open_owner(&l->b, options->board, options->owner, 0);
-  else beoboard_refresh(l->b); /* where there is none to go over to, it answers from the board that it has */
+  else beoboard_refresh(l->b); /* if there is no other board, it answers from the one that it has */
   if (l->b == NULL) return l->fault == -EAGAIN || l->fault == -ESTALE;
   const int others = beoboard_check(l->b, nodes->board, (int)nodes->list.count, l->states);
   l->fault = others < 0 ? others : 0;
@@ -101,7 +105,7 @@ static bool look(struct looking *l) {
   return false;
 }
 
-/* Looks until there is nothing to wait for, or no more time. Whether it was asked to end. */
+/* Looks until there is nothing to wait for, or no more time. Returns whether it was asked to end. */
 static bool look_until(struct looking *l, int64_t end_ms, const sigset_t *ends) {
   while (look(l)) {
     const int64_t left = end_ms - now_ms();
@@ -113,7 +117,7 @@ static bool look_until(struct looking *l, int64_t end_ms, const sigset_t *ends) 
   return false;
 }
 
-/* Why nothing is known of any node; NULL: something is. */
+/* Why nothing is known about any node; NULL: something is. */
 static const char *unknown(const struct looking *l) {
   const char *path = l->question->options->board == NULL ? BEOBOARD_PATH : l->question->options->board;
   struct beoboard_receiver receiver;
@@ -130,13 +134,13 @@ static const char *unknown(const struct looking *l) {
 
 /* ---- The question ---- */
 
-/* The number of the job, where it is one. */
+/* The number of the job, if it is a number. */
 static const char *job_number(void) {
   const char *job = getenv("SLURM_JOB_ID");
   return job != NULL && job[0] != 0 && strlen(job) <= 20 && strspn(job, "0123456789") == strlen(job) ? job : NULL;
 }
 
-/* NULL, or why nobody knows which nodes are meant. */
+/* NULL, or why the job's nodes are unknown. */
 static const char *read_nodes(const struct options *options, const struct exceptions *exceptions, struct nodes *nodes) {
   const char *list = options->nodes != NULL ? options->nodes : getenv("SLURM_JOB_NODELIST");
   struct hostlist names;
@@ -176,7 +180,7 @@ static void decide(const struct options *options, const sigset_t *ends, struct v
 
 static int show(const char *text) {
   fputs(text, stdout);
-  fflush(stdout); /* where that fails, nobody wants to read it */
+  fflush(stdout); /* if that fails, nobody wants to read it */
   return 0;
 }
 

@@ -16,7 +16,7 @@ static size_t next_word(char **at) {
 
 static char in_lower_case(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Reads one line, of which nothing else is needed any more. NULL, or what is wrong with it. */
+/* Parses one line, in place. NULL, or the error. */
 static const char *read_line(char *line, struct exceptions *out) {
   line[strcspn(line, "#")] = 0;
   char *node = line, *board, *rest;
@@ -45,7 +45,7 @@ static const char *read_all(struct exceptions *out, size_t length, const char *p
   char *line = out->texts;
   for (unsigned number = 1; line < out->texts + length; number++) {
     char *end = (char *)memchr(line, '\n', (size_t)(out->texts + length - line));
-    if (end == NULL) end = out->texts + length; /* there a NUL stands */
+    if (end == NULL) end = out->texts + length; /* a NUL is there */
     *end = 0;
     const char *why = strlen(line) == (size_t)(end - line) ? read_line(line, out) : "a byte of zero; it is not text";
     if (why != NULL) return fault("%s:%u: %s", place, number, why);

@@ -1,4 +1,4 @@
-/* From Slurm's names to the board's: a NodeName in lower case, unless a file of exceptions knows better. */
+/* Converts Slurm's names to the board's: a NodeName in lower case, unless a file of exceptions has another name. */
 #ifndef BB_GATE_NODENAMES_H
 #define BB_GATE_NODENAMES_H
 #include <stdbool.h>
@@ -13,29 +13,30 @@ struct exception {
 /* All zero: there are none. */
 struct exceptions {
   char *texts;
-  struct exception *all; /* by their NodeNames, as strcmp() orders them */
+  struct exception *all; /* sorted by NodeName, in the order of strcmp() */
   size_t count;
 };
 
-/* Of a text with `NodeName boardname` on each line, `#` comments and blank lines. NULL, or what is wrong with it. */
+/* From a text with `NodeName boardname` on each line, `#` comments and blank lines. NULL, or the error. */
 const char *exceptions_parse(struct exceptions *out, const char *text, size_t length, const char *place);
 
-/* The same of a file. */
+/* The same from a file. */
 const char *exceptions_read(struct exceptions *out, const char *path);
 
 void exceptions_free(struct exceptions *exceptions);
 
-/* What the board calls a node; `into` may be what is given. */
+/* The name of a node on the board; `into` may be the given name. */
 const char *board_name(const struct exceptions *exceptions, const char *node, char into[NAME_LENGTH + 1]);
 
-/* Nodes by both of their names. All zero: none. */
+/* Nodes by both names. All zero: none. */
 struct nodes {
   struct hostlist list; /* NodeNames */
-  const char **board;   /* of each what the board calls it, in the same order */
+  const char **board;   /* the name of each on the board, in the same order */
   char *room;
 };
 
-/* Takes the list over. Whether there was memory; if not, the list is still the caller's. The exceptions have to stay. */
+/* Takes ownership of the list. Returns whether there was memory; if not, the list is still the caller's. The
+ * exceptions must stay valid. */
 bool nodes_map(struct nodes *out, const struct hostlist *list, const struct exceptions *exceptions);
 
 void nodes_free(struct nodes *nodes);

@@ -1,4 +1,5 @@
-/* What people are told: one line on stderr and in the system's log for one answer. Refuses to wait for who reads stderr. */
+/* Messages for people: one line on stderr and in the system's log for one answer. Never waits for the reader of
+ * stderr. */
 #ifndef BB_GATE_SAY_H
 #define BB_GATE_SAY_H
 
@@ -7,7 +8,7 @@
 /* `priority`: LOG_NOTICE and the like. */
 void say(int priority, const char *line);
 
-/* To stderr alone, and out of a signal handler, too. */
+/* To stderr only; may be called from a signal handler. */
 void say_on_stderr(const char *line);
 
 #endif

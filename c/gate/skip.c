@@ -29,7 +29,7 @@ static const char *read_file(struct skip *out, const char *path, const struct ex
   double age;
   const char *why = smallfile_read(path, &text, &length, &age);
   if (why != NULL) return why;
-  /* One of the time to come was written before the clock was set: nobody knows how old it is. */
+  /* A file with a time in the future was written before the clock was set: nobody knows how old it is. */
   if (age > MOST_SKIP_AGE || age < -MOST_SKIP_AGE)
     why = fault("%s was written %.0f s %s: at most %.0f s are trusted", quoted(path, strlen(path)), age < 0 ? -age : age,
                 age < 0 ? "in the future" : "ago", MOST_SKIP_AGE);

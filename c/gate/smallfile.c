@@ -9,7 +9,7 @@
 
 #include "../common/fault.h"
 
-/* One read more than its size says: it may have grown. */
+/* One byte more than its size is read: it may have grown. */
 static const char *read_whole(int fd, char *text, size_t *length) {
   *length = 0;
   while (*length <= MOST_FILE) {
@@ -31,9 +31,9 @@ static const char *check(const struct stat *st) {
 const char *smallfile_read(const char *path, char **text, size_t *length, double *age) {
   struct stat st;
   struct timespec now;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold us */
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not make us wait */
   const char *why = fd < 0 || fstat(fd, &st) != 0 ? strerror(errno) : check(&st);
-  *text = why == NULL ? (char *)malloc(MOST_FILE + 1) : NULL; /* no page of it is there before it is read into */
+  *text = why == NULL ? (char *)malloc(MOST_FILE + 1) : NULL; /* pages are allocated only when they are read into */
   if (why == NULL) why = *text == NULL ? "out of memory" : read_whole(fd, *text, length);
   if (fd >= 0) close(fd);
   if (why != NULL) {

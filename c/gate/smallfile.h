@@ -1,5 +1,5 @@
-/* Reads a file that somebody else writes, whole. Refuses what is not a file, what others than its owner can write, and what is larger than
- * any of its kind. */
+/* Reads a whole file that somebody else writes. Refuses what is not a regular file, what others than its owner can
+ * write, and what is larger than any valid file. */
 #ifndef BB_GATE_SMALLFILE_H
 #define BB_GATE_SMALLFILE_H
 #include <stddef.h>
@@ -7,7 +7,8 @@
 
 #define MOST_FILE (8u << 20)
 
-/* NULL: `*text` is the caller's, and to be freed. Else what is wrong. `age`: s since it was written, by the wall clock; may be NULL. */
+/* NULL: `*text` belongs to the caller, who has to free it. Otherwise the error. `age`: seconds since it was written,
+ * by the wall clock; may be NULL. */
 const char *smallfile_read(const char *path, char **text, size_t *length, double *age);
 
 #endif

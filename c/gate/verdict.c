@@ -8,12 +8,12 @@
 
 #include "skip.h"
 
-/* What becomes of a node of the job. */
+/* The verdict on a node of the job. */
 enum standing {
   FINE,
-  REFUSED,      /* by evidence */
+  REFUSED,      /* because of evidence */
   UNSURE,       /* there is no evidence */
-  BY_LINK,      /* let through: its link is at fault */
+  BY_LINK,      /* let through: its link is the cause */
   BY_SKIP,      /* let through: it is in power saving */
   SKIP_UNKNOWN, /* would be refused, and may be in power saving */
 };
@@ -21,7 +21,7 @@ enum standing {
 struct found {
   struct beoboard_node is;
   int state; /* enum beoboard_state, or negative: not on the board */
-  int ails;  /* for which it is refused, a bit each */
+  int ails;  /* the ailments for which it is refused, a bit each */
   enum standing standing;
 };
 
@@ -56,7 +56,7 @@ void judge_nothing(bool fails_closed, const char *job, const char *why, struct v
   if (fails_closed && job != NULL) add(out, "; job %s is held back", job);
 }
 
-/* An age for people, in one figure. */
+/* An age for people, in one unit. */
 static void add_age(struct verdict *out, int64_t ns) {
   const long long s = ns < 0 ? 0 : ns / 1000000000;
   if (s < 120) add(out, "%llds", s);
@@ -67,7 +67,7 @@ static void add_age(struct verdict *out, int64_t ns) {
 
 /* ---- What is found ---- */
 
-/* What no job should be given to; what else may ail a node passes, or is no reason not to use it. */
+/* Ailments with which no job should start; other ailments are temporary, or no reason not to use the node. */
 #define BIT(ailment) (1 << BEOBOARD_AILS_##ailment)
 #define FATAL (BIT(HELD) | BIT(BAD_HEALTH) | BIT(ROOT_READONLY) | BIT(MEMORY_ERRORS) | BIT(GPU_LOST) | BIT(GPU_ERRORS))
 
@@ -87,7 +87,7 @@ static bool is_at_fault(const struct beoboard_link *link) {
   return link != NULL && (link->flags & (BEOBOARD_LINK_F_UP | BEOBOARD_LINK_F_DARK)) != BEOBOARD_LINK_F_UP;
 }
 
-/* How a node is now. Of one that is not live all is copied, and the state is that of the copy. */
+/* The present state of a node. For one that is not live everything is copied, and the state is that of the copy. */
 static void find(const struct judging *j, size_t i) {
   struct found *f = &j->found[i];
   const int index = beoboard_index(j->b, j->question->nodes->board[i]);
@@ -117,12 +117,12 @@ static size_t count_of(const struct judging *j, enum standing standing) {
 
 static bool is_closed(const struct judging *j) { return j->question->options->fails_closed; }
 
-/* Whether somebody would be refused now. */
+/* Whether any node would be refused now. */
 static bool refuses(const struct judging *j) {
   return count_of(j, REFUSED) > 0 || (is_closed(j) && count_of(j, UNSURE) + count_of(j, SKIP_UNKNOWN) > 0);
 }
 
-/* Lets those through that are in power saving. Where that is not known, nobody is refused by evidence. */
+/* Lets nodes in power saving through. If it is unknown which these are, no node is refused because of evidence. */
 static void look_for_skipped(struct judging *j) {
   const struct question *q = j->question;
   if (q->options->skip == NULL || !refuses(j)) return;
@@ -137,13 +137,13 @@ static void look_for_skipped(struct judging *j) {
 
 /* ---- The brake ---- */
 
-/* Nodes of the whole board that are not heard, and should be. -1: nothing is known. */
+/* Nodes of the whole board that should be heard and are not. -1: nothing is known. */
 static int count_unheard(const struct judging *j) {
   int counts[BEOBOARD_NSTATES], unheard;
   if (beoboard_tally(j->b, counts) < 0 || counts[BEOBOARD_UNKNOWN] > 0) return -1;
   unheard = counts[BEOBOARD_SILENT] + counts[BEOBOARD_UNCERTAIN];
   for (size_t i = 0; j->knows_skip && i < j->skip.nodes.list.count; i++) {
-    /* Two NodeNames may stand for one node of the board. */
+    /* Two NodeNames may mean the same node of the board. */
     if (i > 0 && strcmp(j->skip.nodes.board[i - 1], j->skip.nodes.board[i]) == 0) continue;
     const int state = beoboard_state(j->b, beoboard_index(j->b, j->skip.nodes.board[i]));
     unheard -= state == BEOBOARD_SILENT || state == BEOBOARD_UNCERTAIN;
@@ -151,19 +151,19 @@ static int count_unheard(const struct judging *j) {
   return unheard < 0 ? 0 : unheard;
 }
 
-/* More nodes than this: something else is at fault than they. */
+/* With more nodes than this, the cause is elsewhere. */
 static double limit_of(const struct options *options, int nodes) {
   if (!options->brake_is_given) return nodes / 10.0 > 3 ? nodes / 10.0 : 3;
   return options->brake_is_percent ? nodes * options->brake / 100.0 : options->brake;
 }
 
-/* ---- What is said ---- */
+/* ---- The messages ---- */
 
 static void add_fault_of(struct verdict *out, const struct beoboard_link *link) {
   add(out, ": its link %s is %s", link->name, (link->flags & BEOBOARD_LINK_F_UP) == 0 ? "down" : "dark");
 }
 
-/* Reports that come, and are refused, are no silence that a reboot ends. */
+/* If reports arrive and are rejected, a reboot would not end the silence. */
 static void add_refusal(const struct judging *j, const char *name) {
   struct beoboard_refusal refusal;
   if (beoboard_last_refusal(j->b, beoboard_index(j->b, name), &refusal, sizeof refusal) < 0 || !refusal.is_newer) return;
@@ -195,7 +195,7 @@ static void add_node(const struct judging *j, size_t i) {
   if (f->standing == BY_LINK) add_fault_of(out, link_of(j, f));
 }
 
-/* Those of one standing, a few of them by name. */
+/* The nodes with one verdict, a few of them by name. */
 static void add_nodes(const struct judging *j, enum standing standing) {
   enum { MOST = 4 };
   const size_t all = count_of(j, standing);
@@ -241,7 +241,7 @@ static void refuse(const struct judging *j) {
   add_job(j->out, j->question->job);
 }
 
-/* Whether so many are not heard that nobody is to be blamed; says so. */
+/* Whether so many nodes are not heard that none of them is to blame; adds the message. */
 static bool brakes(const struct judging *j) {
   const int unheard = count_unheard(j), nodes = beoboard_count(j->b);
   const double limit = limit_of(j->question->options, nodes);

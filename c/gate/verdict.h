@@ -1,4 +1,4 @@
-/* Whether a job may start on its nodes, and why: judged once, after all waiting. Refuses to blame a node for what is no evidence. */
+/* Whether a job may start on its nodes, and why: judged once, after all waiting. Blames no node without evidence. */
 #ifndef BB_GATE_VERDICT_H
 #define BB_GATE_VERDICT_H
 #include "../beoboard.h"
@@ -7,21 +7,21 @@
 
 struct verdict {
   bool may_start;
-  char line[1400]; /* why; empty: there is nothing to be said */
+  char line[1400]; /* why; empty: there is nothing to say */
 };
 
-/* What is asked. */
+/* The question. */
 struct question {
   const struct options *options;
   const struct exceptions *exceptions;
   const struct nodes *nodes;
-  const char *job; /* its number, for people; NULL: not known */
+  const char *job; /* its number, for messages; NULL: unknown */
 };
 
-/* `b`: NULL where there is no board, and then `unknown` says why. */
+/* `b`: NULL if there is no board; then `unknown` says why. */
 void judge(const struct question *question, const beoboard *b, const char *unknown, struct verdict *out);
 
-/* Nothing is known: as --fail says. */
+/* Nothing is known: the answer is that of --fail. */
 void judge_nothing(bool fails_closed, const char *job, const char *why, struct verdict *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* The file is written beside its place and renamed: who reads sees the old or the new. Nothing is synced to a disk: /run has
- * none, and what a crash leaves is too old by then. The file is left at the end, too: its age tells that nobody writes it, and
- * a sender that finds none takes the processor's own graphics for the node's GPUs. */
+/* The file is written beside its place and renamed, so that readers see the old or the new one. Nothing is synced to
+ * a disk: /run has none, and what a crash leaves is outdated. The file also stays at the end: its age shows that
+ * nobody writes it, and a sender without the file would take the processor's own graphics for the node's GPUs. */
 #include "gpufile_writer.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static const char *failed(const char *what, const char *path) {
   return fault("cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* A lock on the folder itself needs no file of its own, and ends with the process. */
+/* A lock on the folder itself needs no extra file, and ends with the process. */
 static const char *take_folder(void) {
   if (mkdir(folder, 0755) != 0 && errno != EEXIST) return failed("make", folder);
   if (folder_fd != -1) close(folder_fd);
@@ -34,7 +34,7 @@ static const char *take_folder(void) {
   return errno == EWOULDBLOCK ? fault("another " PROGRAM " writes in %s; end it first", folder) : failed("lock", folder);
 }
 
-/* Somebody's thesis is not replaced for a word that was mistyped. */
+/* A mistyped path must not replace another file. */
 static const char *object_to(const char *path) {
   struct stat stats;
   char begun[4];
@@ -78,7 +78,7 @@ static size_t print(char *text, size_t room, const struct line *lines, unsigned 
 static const char *put(const char *text, size_t length) {
   const int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
   const char *why = NULL;
-  errno = fd == -1 ? errno : ENOSPC; /* unless write says otherwise: less was written than was given */
+  errno = fd == -1 ? errno : ENOSPC; /* unless write() says otherwise: less was written than given */
   if (fd == -1) why = failed("make", beside);
   else if (write(fd, text, length) != (ssize_t)length) why = failed("write", beside);
   if (fd != -1) close(fd);
@@ -92,7 +92,7 @@ const char *gpufile_write(const struct line *lines, unsigned count) {
   const size_t length = print(text, sizeof text, lines, count);
   const char *why = put(text, length);
   if (why == NULL || access(folder, F_OK) == 0) return why;
-  /* The folder is gone, and with it our lock. */
+  /* The folder is gone, and our lock with it. */
   why = take_folder();
   return why != NULL ? why : put(text, length);
 }

@@ -1,4 +1,4 @@
-/* The GPU file: its text, and how it comes into its place, whole or not at all. See "Files of others" in proto/stat-v1.md. */
+/* The GPU file: its text, and how it is replaced atomically. See "Files of others" in proto/stat-v1.md. */
 #ifndef BB_GPU_GPUFILE_H
 #define BB_GPU_GPUFILE_H
 #include <stdint.h>
@@ -9,19 +9,19 @@
 /* The words of a GPU's line. */
 enum { UTIL_PCT, TEMP_C, POWER_W, MEM_USED_MIB, MEM_TOTAL_MIB, FLAGS, ERRORS, ECC_UE, WORDS };
 
-/* Beyond the limit of any word. What is beyond its limit is written as not known. */
+/* Beyond the limit of any word. A value beyond its limit is written as unknown. */
 #define UNKNOWN UINT64_MAX
 
 struct line {
   uint64_t word[WORDS];
 };
 
-/* Takes the folder of the file, which is made where it is missing, for this process alone, and removes what a helper before
- * us may have left half done. NULL, or why not. */
+/* Locks the folder of the file for this process alone, makes it if it is missing, and removes what an earlier helper
+ * may have left half done. NULL, or the error. */
 const char *gpufile_open(const char *path);
-/* NULL, or why not; then the file is as it was. */
+/* NULL, or the error; then the file is unchanged. */
 const char *gpufile_write(const struct line *lines, unsigned count);
-/* Removes what is half done. Any signal handler may call it. */
+/* Removes a half-written file. May be called from a signal handler. */
 void gpufile_abandon(void);
 
 #endif

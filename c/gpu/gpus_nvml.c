@@ -8,7 +8,7 @@
 #include "nvml.h"
 #include "say.h"
 
-/* Of several names for one place, the first that the library has: these functions differ in what we do not look at. */
+/* The first of several names that the library has: these functions differ in what we do not use. */
 static const struct {
   const char *name;
   size_t place;
@@ -38,17 +38,17 @@ static const struct {
 };
 
 struct gpu {
-  nvml_device device; /* NULL: the library does not give it, and is asked again */
-  bool lost;          /* not to be asked before the library is opened anew */
-  bool told;          /* that it is lost */
-  bool hears;         /* of its Xids */
+  nvml_device device; /* NULL: the library did not return it, and is asked again */
+  bool lost;          /* not to be asked before the library is opened again */
+  bool told;          /* the log says that it is lost */
+  bool hears;         /* the count of its Xids */
   uint32_t xids;
 };
 
 static struct nvml nvml;
 static void *library;
 static nvml_event_set events;
-static int broken; /* the status after which the library is of no use any more */
+static int broken; /* the status after which the library is not usable any more */
 static unsigned count;
 static struct gpu gpus[MOST_GPUS];
 static struct line lines[MOST_GPUS];
@@ -60,7 +60,7 @@ static const char *error_text(int status) {
 
 static const char *failed(const char *what, int status) { return fault("%s: %s (%d)", what, error_text(status), status); }
 
-/* Whether a call has answered; what follows of its answer. */
+/* Whether a call has succeeded; stores the conclusions from its result. */
 static bool answered(struct gpu *gpu, int status) {
   if (status == NVML_UNINITIALIZED || status == NVML_DRIVER_NOT_LOADED || status == NVML_LIB_RM_VERSION_MISMATCH) broken = status;
   if (status != NVML_GPU_IS_LOST && status != NVML_RESET_REQUIRED) return status == NVML_SUCCESS;
@@ -72,7 +72,7 @@ static bool answered(struct gpu *gpu, int status) {
   return false;
 }
 
-/* Whoever is lost is not asked for more: each call may take its time to fail. */
+/* A lost GPU is not asked for more: each call may take long to fail. */
 static bool may_ask(const struct gpu *gpu) { return !gpu->lost && broken == NVML_SUCCESS; }
 
 #define ASK(gpu, function, ...) \
@@ -128,14 +128,14 @@ void gpus_close(void) {
   library = NULL;
 }
 
-/* Xids come as events, and only those from now on. */
+/* Xids come as events, and only new ones. */
 static void listen_to(struct gpu *gpu) {
   gpu->hears = false;
   if (events == NULL) return;
   const int status = nvml.events(gpu->device, NVML_EVENT_XID, events);
   gpu->hears = answered(gpu, status);
   if (status != NVML_UNKNOWN) return;
-  /* Then the set is no good any more. */
+  /* Then the set is not usable any more. */
   if (nvml.event_set_free != NULL) nvml.event_set_free(events);
   events = NULL;
   for (unsigned i = 0; i < count; i++) gpus[i].hears = false;
@@ -152,7 +152,7 @@ static void find(unsigned index) {
   gpu->told = gpu->lost;
 }
 
-/* Without waiting. More than this many at once are left for the next round: it must come to an end. */
+/* Without waiting. More than this many at once are left for the next round, because it must end. */
 static void count_xids(void) {
   for (unsigned left = 1000; left > 0 && events != NULL; left--) {
     struct nvml_event event = {0};
@@ -163,7 +163,7 @@ static void count_xids(void) {
       return;
     }
     if ((event.type & NVML_EVENT_XID) == 0) continue;
-    /* Only their sum is reported, so none is dropped for want of its GPU. */
+    /* Only their sum is reported, so none is dropped because its GPU is unknown. */
     unsigned whose = 0;
     for (unsigned i = 0; i < count; i++)
       if (gpus[i].device == event.device) whose = i;
@@ -185,7 +185,7 @@ static void read_memory(struct gpu *gpu, struct line *line) {
   line->word[MEM_TOTAL_MIB] = memory.total >> 20;
 }
 
-/* A GPU without ECC, or whose ECC is switched off, has no such errors; one that does not tell may have some. */
+/* A GPU without ECC, or with ECC switched off, has no such errors; one that does not answer may have some. */
 static uint64_t read_ecc(struct gpu *gpu) {
   unsigned mode = NVML_ECC_DISABLED + 1, pending;
   unsigned long long errors;
@@ -198,7 +198,7 @@ static uint64_t read_ecc(struct gpu *gpu) {
   return ASK(gpu, ecc_errors, NVML_UNCORRECTED, NVML_VOLATILE, &errors) && errors <= UINT32_MAX ? errors : UNKNOWN;
 }
 
-/* Programs that hold the GPU, be they idle: that is what a GPU which is shared out in parts tells, and nothing else. */
+/* Programs that hold the GPU, even idle ones: this is all that a partitioned GPU (MIG) reports. */
 static bool has_programs(struct gpu *gpu) {
   unsigned programs = 0;
   if (!may_ask(gpu) || nvml.programs == NULL) return false;
@@ -216,12 +216,12 @@ static void read_gpu(unsigned index) {
   unsigned number, pending;
   uint64_t flags = BB_GPU_FLAGS_PRESENT;
   for (unsigned word = 0; word < WORDS; word++) now.word[word] = UNKNOWN;
-  /* What has happened to a GPU that is lost has happened all the same. */
+  /* Errors of a lost GPU still count. */
   const uint64_t errors = line->word[ERRORS], ecc_errors = line->word[ECC_UE];
   if (gpu->device != NULL) {
     if (ASK(gpu, utilization, &rates)) now.word[UTIL_PCT] = rates.gpu;
     now.word[TEMP_C] = read_temperature(gpu);
-    if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000; /* none works on less than a watt */
+    if (ASK(gpu, power, &number) && number >= 1000) now.word[POWER_W] = number / 1000; /* no GPU needs less than a watt */
     read_memory(gpu, &now);
     if (now.word[UTIL_PCT] <= 100 && now.word[UTIL_PCT] > 0) flags |= BB_GPU_FLAGS_IN_USE;
     else if (has_programs(gpu)) flags |= BB_GPU_FLAGS_IN_USE;

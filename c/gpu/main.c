@@ -1,6 +1,6 @@
-/* The GPU helper: asks NVIDIA's library how the GPUs are, and writes it for the senders, which load no vendor's library. It may
- * hang in a call, or in the driver below it, for as long as these like: the file then grows old, and senders take its age.
- * Takes no memory of its own after the start. */
+/* The GPU helper: asks NVIDIA's library about the GPUs, and writes the result for the senders, which load no vendor
+ * library. It may hang in a call, or in the driver below it, for any time: the file then gets old, and senders
+ * notice its age. Allocates no memory of its own after the start. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 /* Exit codes: done, could not, usage, could not write to stdout (as EX_IOERR of sysexits.h). */
 enum { DONE = 0, COULD_NOT = 1, USAGE = 2, WRITE_FAILED = 74 };
 
-/* After what is no trouble of a moment: a driver is loaded, a GPU is reset. */
+/* The pause after trouble that may last: a driver is being loaded, a GPU is being reset. */
 #define TRY_AGAIN_MS 60000
 
 static const char help_text[] =
@@ -52,7 +52,7 @@ static struct {
   bool once;
 } options = {"/run/beoboard/gpu", "libnvidia-ml.so.1", 5000, false};
 
-/* The reader of an option's value says why not, or NULL. */
+/* The reader of an option's value returns why it is invalid, or NULL. */
 typedef const char *reader(const char *text);
 
 static const char *read_path(const char *text, const char **into) {
@@ -65,7 +65,7 @@ static const char *read_file(const char *text) { return read_path(text, &options
 
 static const char *read_library(const char *text) { return read_path(text, &options.library); }
 
-/* Whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else, a bare number included. */
+/* Whole milliseconds of 250ms, 1.5s, 2m or 1h; nothing else, and no number without a unit. */
 static const char *read_interval(const char *text) {
   static const struct {
     const char *name;
@@ -88,7 +88,7 @@ static const char *read_interval(const char *text) {
 }
 
 static struct option {
-  const char *name, *value; /* what stands for it in errors; NULL: a flag */
+  const char *name, *value; /* the word for the value in errors; NULL: a flag */
   reader *read;
   unsigned times;
 } table[] = {
@@ -104,7 +104,7 @@ static struct option *find(const char *argument, size_t length) {
   return NULL;
 }
 
-/* One line for somebody who called us, whatever the log looks like. */
+/* One line for a user who called us, whatever format the log has. */
 static int refuse(const char *why) {
   for (const char *at = why; *at != 0; at++) fputc((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at, stderr);
   fputc('\n', stderr);
@@ -127,7 +127,7 @@ static const char *read_value(struct option *option, const char *text) {
   return fault(PROGRAM ": %s: %s", option->name, reason);
 }
 
-/* NULL, or what is wrong with the command line; -h and -V end the program. */
+/* NULL, or the error in the command line; -h and -V end the program. */
 static const char *read_options(int argc, char *argv[]) {
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) show(help_text);
@@ -159,14 +159,14 @@ static int64_t now_ms(void) {
 }
 
 static bool is_open;
-static int64_t open_again_at; /* 0: nothing is wrong with what is open */
+static int64_t open_again_at; /* 0: the library works */
 
 static void close_library(void) {
   if (is_open) gpus_close();
   is_open = false;
 }
 
-/* NULL when the file was written; or why not. */
+/* NULL if the file was written; otherwise the error. */
 static const char *go_round(unsigned *count) {
   const struct line *lines;
   const char *why = is_open ? NULL : gpus_open(options.library);
@@ -180,7 +180,7 @@ static const char *go_round(unsigned *count) {
   return why != NULL ? why : gpufile_write(lines, *count);
 }
 
-/* Says how it goes when that is another way than in the round before. */
+/* Logs a change from the last round. */
 static void tell(const char *why, unsigned count) {
   static char last[700];
   char text[sizeof last];
@@ -195,7 +195,7 @@ static void tell(const char *why, unsigned count) {
   say(why != NULL ? SAY_ERROR : SAY_INFO, "%s", text);
 }
 
-/* Until then, or until SIGHUP, which is blocked at any other time and so is never missed. */
+/* Waits until then, or until SIGHUP, which is blocked at any other time and so is never missed. */
 static bool wait_until(int64_t then, const sigset_t *hangup) {
   const int64_t left = then - now_ms();
   if (left < 0) return false;
@@ -218,7 +218,7 @@ static void run(const sigset_t *hangup) {
   }
 }
 
-/* Also out of a call that hangs, where the kernel lets go of it. NVML is not shut down: the kernel closes what it had open. */
+/* Also during a call that hangs, if the kernel can interrupt it. NVML is not shut down: the kernel closes its files. */
 static void end(int signal) {
   (void)signal;
   gpufile_abandon();
@@ -229,7 +229,7 @@ int main(int argc, char *argv[]) {
   signal(SIGPIPE, SIG_IGN);
   const char *why = read_options(argc, argv);
   if (why != NULL) return refuse(why);
-  umask(022); /* senders of any user may read it */
+  umask(022); /* senders of any user must be able to read it */
   if ((why = gpufile_open(options.file)) != NULL) {
     say(SAY_ERROR, "%s", why);
     return COULD_NOT;

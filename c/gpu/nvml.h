@@ -1,13 +1,13 @@
-/* As much of NVML as the helper calls: names, numbers and layouts of NVIDIA's documented interface, so that nothing of
- * NVIDIA's is needed to build. All of it has stayed as it is since the driver in which it came; a library that lacks a
- * function costs what that function tells, and no more. */
+/* The part of NVML that the helper calls: names, numbers and layouts of NVIDIA's documented interface, so that
+ * nothing from NVIDIA is needed to build. None of it has changed since the driver that introduced it; if a library
+ * lacks a function, only that function's values are missing. */
 #ifndef BB_GPU_NVML_H
 #define BB_GPU_NVML_H
 
 typedef struct nvmlDevice_st *nvml_device;
 typedef struct nvmlEventSet_st *nvml_event_set;
 
-/* Of nvmlReturn_t, those of which something follows. */
+/* The values of nvmlReturn_t that we react to. */
 enum nvml_status {
   NVML_SUCCESS = 0,
   NVML_UNINITIALIZED = 1,
@@ -26,7 +26,8 @@ enum { NVML_UNCORRECTED = 1 };                  /* nvmlMemoryErrorType_t */
 enum { NVML_VOLATILE = 0 };                     /* nvmlEccCounterType_t: since the driver was loaded */
 enum { NVML_MIG_ENABLED = 1 };
 #define NVML_EVENT_XID 8ull                     /* nvmlEventTypeXidCriticalError */
-/* nvmlClocksEventReasons: what slows a GPU down beyond its own plan. Not the power cap, at which a busy GPU works all day. */
+/* nvmlClocksEventReasons: what slows a GPU down beyond its normal management. Not the power cap, at which a busy GPU
+ * runs all the time. */
 #define NVML_SLOWED_BY_HARDWARE 0x08ull
 #define NVML_SLOWED_BY_HEAT_IN_SOFTWARE 0x20ull
 #define NVML_SLOWED_BY_HEAT_IN_HARDWARE 0x40ull
@@ -37,7 +38,7 @@ struct nvml_utilization {
 };
 
 struct nvml_memory {
-  unsigned long long total, free, used; /* bytes; used holds what the driver reserves for itself */
+  unsigned long long total, free, used; /* bytes; used includes what the driver reserves for itself */
 };
 
 struct nvml_temperature {
@@ -53,7 +54,7 @@ struct nvml_event {
   unsigned gpu_instance, compute_instance;
 };
 
-/* A library that was loaded. NULL: it has no such function. The enums among the parameters are as wide as unsigned. */
+/* A loaded library. NULL: it does not have the function. The enums among the parameters are as wide as unsigned. */
 struct nvml {
   int (*init)(void);
   int (*shutdown)(void);
@@ -67,7 +68,7 @@ struct nvml {
   int (*power)(nvml_device device, unsigned *milliwatts);
   int (*slowed_by)(nvml_device device, unsigned long long *reasons);
   int (*mig)(nvml_device device, unsigned *current, unsigned *pending);
-  /* With a count of 0 it only counts, and the table, which others would need, may be NULL. */
+  /* With a count of 0 it only counts, and the table may be NULL. */
   int (*programs)(nvml_device device, unsigned *count, void *table);
   int (*ecc_mode)(nvml_device device, unsigned *current, unsigned *pending);
   int (*ecc_errors)(nvml_device device, unsigned type, unsigned since, unsigned long long *count);

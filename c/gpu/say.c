@@ -16,7 +16,7 @@ static bool wants_json(void) {
   return value != NULL && strcmp(value, "json") == 0;
 }
 
-/* In one line, whatever the names of files and libraries hold. */
+/* In one line, whatever the names of files and libraries contain. */
 static size_t add_message(char *line, size_t at, const char *text, bool json) {
   for (; *text != 0; text++) {
     const unsigned char c = (unsigned char)*text;
@@ -46,11 +46,11 @@ void say(enum level level, const char *format, ...) {
     line[length++] = '}';
   }
   line[length++] = '\n';
-  /* A pipe that is full, a terminal that was stopped. A pipe that can be written takes a page. */
+  /* A full pipe, or a terminal that was stopped. A pipe that can be written to takes a page. */
   struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
   const ssize_t written = write(STDERR_FILENO, line, length);
-  (void)written; /* nobody is left to be told */
+  (void)written; /* nobody can be told any more */
 }
 
 const char *fault(const char *format, ...) {

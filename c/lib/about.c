@@ -1,4 +1,4 @@
-/* What results and numbers are called. Static text only. */
+/* The words for results and numbers. Only static text. */
 #include "internal.h"
 
 const char *beoboard_strerror(int err) {

@@ -1,7 +1,7 @@
-/* What ails a node: see ../ailments.h. A file of its own, as it needs the stack for two reports. */
+/* The ailments of a node: see ../ailments.h. In its own file, because it needs stack for two reports. */
 #include "internal.h"
 
-/* Behind the one above, which says what of the API leaves the library. */
+/* After the one above, which marks the functions that the library exports. */
 #include "../ailments.h"
 
 int beoboard_ailments(const beoboard *b, int index) {

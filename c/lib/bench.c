@@ -42,7 +42,7 @@ struct source {
   uint32_t nodes, next;
 };
 
-/* A second later: what is shown as a rate moves. */
+/* A second later: counters have moved, so that rates are not 0. */
 static void next_second(struct bb_report *r) {
   r->seq++;
   r->t_boot_ns += 1000000000;
@@ -54,7 +54,7 @@ static void next_second(struct bb_report *r) {
   r->net[0].tx_packets += 1000;
 }
 
-/* Lays the next reports of so many nodes in turn, then says that everything was heard until now. */
+/* Writes the next report of so many nodes in turn, then says that everything was heard until now. */
 static void lay(struct source *s, uint32_t count) {
   struct bb_arrival arrival = {.stamp_ns = clock_ns(), .link = bb_writer_find_link(s->writer, "eth0"), .interface = "eth0"};
   for (uint32_t i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ static void lay(struct source *s, uint32_t count) {
 }
 
 static int write_board(const char *path, uint32_t nodes) {
-  /* By these limits all nodes stay live on a quiet board, too, though they say that they report every second. */
+  /* With these limits all nodes stay live on a quiet board, too, although their interval is one second. */
   const int64_t hour_ns = 3600000000000;
   const struct bb_writer_options o = {.path = path, .cluster_name = "", .capacity = nodes, .uncertain_after_ns = hour_ns, .silent_after_ns = 2 * hour_ns};
   char why[256];
@@ -115,7 +115,7 @@ struct reader {
   beoboard *board;
   int nodes;
   char (*names)[BEOBOARD_NAME_MAX];
-  int *order; /* in which nodes are asked for at random */
+  int *order; /* the order in which nodes are asked for at random */
   int8_t *states;
   struct beoboard_node *all;
   struct beoboard_slot *reports, *other;
@@ -162,17 +162,17 @@ static void every(struct reader *r) {
 
 static void whole(struct reader *r) {
   for (int i = 0; i < r->nodes; i++)
-    /* The older one may be in the writer's hands. */
+    /* The writer may be changing the older one. */
     if (beoboard_reports(r->board, i, &r->reports[2 * i], &r->reports[2 * i + 1], sizeof *r->reports) < 1) fail("a node was not read");
 }
 
-/* For comparison: copies as many bytes out of memory that nobody else touches. */
+/* For comparison: copies as many bytes from private memory. */
 static void bare(struct reader *r) { memcpy(r->reports, r->other, 2 * (size_t)r->nodes * sizeof *r->reports); }
 
 static const struct work {
   const char *name;
   void (*run)(struct reader *);
-  void (*beside)(struct reader *); /* done in turn with it, so that neither finds in a cache what it left there itself */
+  void (*beside)(struct reader *); /* done in turn with it, so that neither finds its own data in a cache */
   bool calls;                      /* CALLS of them in a round */
 } works[] = {{"scan", scan, NULL, false}, {"tally", tally, NULL, false}, {"one", one, NULL, true},     {"find", find, NULL, true},
              {"copy", copy, NULL, true},  {"every", every, NULL, false}, {"whole", whole, bare, false}};
@@ -188,7 +188,8 @@ static double timed(void (*run)(struct reader *), struct reader *r) {
   return (double)(clock_ns() - began);
 }
 
-/* Does it as often as there is time for, and prints the medians; and the least, for what else the machine does only ever adds. */
+/* Does it as often as there is time for, and prints the medians; and the minimum, because other work on the machine
+ * can only add time. */
 static void measure(const struct work *work, struct reader *r) {
   static double rounds[ROUNDS_MOST], beside[ROUNDS_MOST];
   const int64_t began = clock_ns();

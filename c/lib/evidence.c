@@ -1,5 +1,6 @@
-/* What the board tells beside how nodes are: the links by which they report, who was refused, and what has happened. Answered also of a
- * board that is stalled or retired: what was is evidence of what was. No system call, no lock, no memory of its own. */
+/* The board's other contents: the links by which nodes report, rejected senders, and events. They are returned also
+ * for a stalled or retired board, because the past remains evidence of the past. No system call, no lock, no memory
+ * of its own. */
 #include "internal.h"
 
 _Static_assert(BEOBOARD_LINK_UNKNOWN == BB_LINK_UNKNOWN && BEOBOARD_LINK_OTHERS == BB_LINK_OTHERS, "numbers of links");
@@ -11,11 +12,12 @@ _Static_assert(BEOBOARD_LINK_F_UP == BB_LINK_STATE_UP && BEOBOARD_LINK_F_GONE ==
 
 static bool is_ahead_of(const struct evidence *e, uint64_t stamp) { return from_to(e->now, stamp) > BB_AHEAD_NS; }
 
-/* The age of what is 0 where there is none. */
+/* The age of a time that is 0 if there is none. */
 static int64_t age_or_none(const struct evidence *e, uint64_t stamp) { return stamp == 0 ? -1 : age_of(e, stamp); }
 
-/* One link by this look. Its evidence is loaded first (acquire): what the receiver had found out of the link by that heartbeat is seen below,
- * so that whoever was told of a silent node finds here the dark that was known by then. Whether the look has to be repeated. */
+/* One link in this look. Its evidence is loaded first (acquire): what the receiver had found out about the link by
+ * that heartbeat is visible below, so that a caller who was told about a silent node finds here that its link was
+ * dark by then. Returns whether the look has to be repeated. */
 static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t number, struct beoboard_link *out) {
   const struct bb_link_evidence by = load_entry(b, number);
   struct bb_link link;
@@ -28,7 +30,7 @@ static bool copy_link(const beoboard *b, const struct evidence *e, uint32_t numb
                (number == BB_LINK_OTHERS ? BEOBOARD_LINK_F_OTHERS : 0) | (is_unknown(e) ? BEOBOARD_LINK_F_STALE : 0);
   out->changed_age_ns = age_or_none(e, link.changed_ns);
   const bool is_ahead = is_ahead_of(e, by.heartbeat_ns);
-  /* What is far ahead is told as it is, as of the receiver itself. */
+  /* A time far ahead is returned as it is, like the receiver's own. */
   out->heartbeat_age_ns = is_ahead ? from_to(by.heartbeat_ns, e->now) : age_or_none(e, by.heartbeat_ns);
   const int64_t listened = from_to(by.listening_since_ns, by.heartbeat_ns);
   out->listened_ns = by.heartbeat_ns != 0 && listened > 0 ? listened : 0;
@@ -70,7 +72,7 @@ int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size
       const uint8_t *shared = b->board.map + b->board.header.senders_offset + (uint64_t)i * b->board.header.senders_stride;
       struct bb_sender from;
       bool is_empty;
-      /* One that was left half-written by a receiver that was killed is left out until its next datagram is refused. */
+      /* An entry that a killed receiver left half-written is left out until its sender's next datagram is rejected. */
       if (bb_read_block(&from, shared, sizeof from, offsetof(struct bb_sender, tail), BB_TRIES, &is_empty) == 0) continue;
       struct beoboard_sender to;
       memset(&to, 0, sizeof to);
@@ -88,7 +90,7 @@ int beoboard_senders(const beoboard *b, struct beoboard_sender *out, size_t size
   }
 }
 
-/* No receiver counts so far; of what only a spoiled board says the sequences would overflow. */
+/* No receiver can count that far; the sequences of such numbers, which only a corrupt board has, would overflow. */
 #define MOST_EVENTS (UINT64_C(1) << 61)
 
 /* The number of the newest event. */
@@ -98,7 +100,7 @@ static uint64_t last_event(const beoboard *b) {
   return last < MOST_EVENTS ? last : 0;
 }
 
-/* Event number n, unless another has taken its place, or it is one of the board before this. */
+/* Event number n, unless a later one has replaced it, or it belongs to the last board. */
 static bool copy_event(const beoboard *b, const struct evidence *e, uint64_t n, struct beoboard_event *out, bool *is_ahead) {
   const struct bb_board_header *h = &b->board.header;
   struct bb_event event;

@@ -1,5 +1,5 @@
-/* What the files of the library share: the handle, and one look at the receiver's evidence.
- * Reads only; what orders memory stands in ../seqlock.h. */
+/* What the source files of the library share: the handle, and one look at the receiver's evidence. Only reads;
+ * ../seqlock.h defines the memory order. */
 #ifndef BB_INTERNAL_H
 #define BB_INTERNAL_H
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "../board.h"
 #include "../seqlock.h"
 
-/* Only what the header names leaves the library; everything else is compiled with hidden visibility. */
+/* The library exports only what the header declares; everything else is compiled with hidden visibility. */
 #pragma GCC visibility push(default)
 #include "../beoboard.h"
 #pragma GCC visibility pop
@@ -21,7 +21,7 @@
 #endif
 
 struct beoboard {
-  struct bb_board board; /* without its file descriptor: a daemon may close what it does not know */
+  struct bb_board board; /* without its file descriptor: a daemon may close descriptors that it does not know */
   uid_t named, user;     /* whose boards are trusted besides root's and our own; (uid_t)-1: nobody's */
   char path[];
 };
@@ -45,14 +45,14 @@ static inline uint32_t nodes_of(const beoboard *b) {
   return count < b->board.header.capacity ? (uint32_t)count : b->board.header.capacity;
 }
 
-/* 0, or what a call with this index has to give. */
+/* 0, or the result of a call with this index. */
 static inline int index_fault(const beoboard *b, int index) {
   if (b == NULL) return -EINVAL;
   if (index < 0) return index;
   return (uint32_t)index < nodes_of(b) ? 0 : -EINVAL;
 }
 
-/* ns; a time that no heartbeat is near to when there is no clock to be had: every board is stalled then. */
+/* ns; if no clock can be read, a time far from any heartbeat: every board is stalled then. */
 static inline uint64_t read_clock(clockid_t clock) {
   struct timespec t;
   const int error = errno;
@@ -72,46 +72,46 @@ static inline void look_by(const beoboard *b, clockid_t clock, struct evidence *
   e->flags = bb_load(&h->state);
 }
 
-/* `again`: something was more than a second ahead of the look before. We may have been preempted between the clock and
- * the loads, or the coarse clock stands because its CPU does: a whole new look by the precise one tells that from
- * a clock that is not ours. */
+/* `again`: something was more than a second ahead of the last look. We may have been preempted between the clock and
+ * the loads, or the coarse clock stands still because its CPU does: a whole new look with the precise clock
+ * distinguishes that from a clock that is not ours. */
 static inline void look(const beoboard *b, bool again, struct evidence *e) {
   look_by(b, again ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, e);
   if (!again && from_to(e->now, e->heartbeat) > BB_AHEAD_NS) look_by(b, CLOCK_MONOTONIC, e);
 }
 
-/* Links that have an entry, from number 1 on: never more than have a number of their own. */
+/* Links with an entry, from number 1 on: never more than have their own number. */
 static inline uint32_t links_of(const beoboard *b) {
   /* Acquire: an entry was written before it was counted. */
   const uint64_t used = bb_load_acquire(&header_of(b)->links_used);
   return used < BB_LINK_OTHERS ? (uint32_t)used : BB_LINK_OTHERS - 1;
 }
 
-/* Whether that number has an entry, when so many are used. */
+/* Whether that number has an entry, if so many are used. */
 static inline bool has_entry(uint64_t link, uint32_t used) { return (link != BB_LINK_UNKNOWN && link <= used) || link == BB_LINK_OTHERS; }
 
-/* What stands there of a link that has an entry. */
+/* The table's entry of a link that has one. */
 static inline struct bb_link_evidence load_entry(const beoboard *b, uint64_t link) {
   const struct bb_link_evidence *shared = &header_of(b)->evidence[link];
   struct bb_link_evidence by;
-  /* Acquire: what came by that heartbeat, and the listening-since before it, are seen by the loads that follow. */
+  /* Acquire: what came by that heartbeat, and the listening-since before it, are visible to the loads that follow. */
   by.heartbeat_ns = bb_load_acquire(&shared->heartbeat_ns);
   by.listening_since_ns = bb_load(&shared->listening_since_ns);
   return by;
 }
 
-/* What is known of a link now. A number without an entry has no evidence, whatever stands there. */
+/* The present evidence for a link. A number without an entry has none, whatever is stored there. */
 static inline struct bb_link_evidence load_link(const beoboard *b, uint64_t link) {
   return has_entry(link, links_of(b)) ? load_entry(b, link) : no_evidence;
 }
 
-/* The same of all links: for who judges more nodes than there are links. */
+/* The same for all links: for callers that judge more nodes than there are links. */
 static inline void load_links(const beoboard *b, struct bb_link_evidence all[BB_LINKS]) {
   const uint32_t used = links_of(b);
   for (unsigned i = 0; i < BB_LINKS; i++) all[i] = has_entry(i, used) ? load_entry(b, i) : no_evidence;
 }
 
-/* The word of a node, loaded after what is known of its link; see "How one node is judged" in the contract. */
+/* The word of a node, loaded after the evidence of its link; see "How one node is judged" in the contract. */
 static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_link_evidence *by) {
   const uint64_t *column = column_of(b, index);
   uint64_t word = bb_load(column);
@@ -121,11 +121,11 @@ static inline uint64_t load_word(const beoboard *b, uint64_t index, struct bb_li
     word = bb_load(column);
     if (link_of(word) == link) return word;
   }
-  *by = no_evidence; /* by another link each time: it is heard right now */
+  *by = no_evidence; /* it came by another link each time: it is being heard right now */
   return word;
 }
 
-/* Gives a struct to a program that knows `size` bytes of it. */
+/* Copies a struct to a program that knows `size` bytes of it. */
 static inline void give(void *out, size_t size, const void *from, size_t bytes) {
   memcpy(out, from, size < bytes ? size : bytes);
   if (size > bytes) memset((uint8_t *)out + bytes, 0, size - bytes);
@@ -134,11 +134,12 @@ static inline void give(void *out, size_t size, const void *from, size_t bytes) 
 /* The record of that name, or -1. */
 int64_t bb_find(const beoboard *b, const char *name);
 
-/* The newest report's slot, its first `bytes` into `to` (words; room for BB_SLOT_BYTES when it is all). Its sequence, 0 when
- * there is no report, 1 when none was to be had whole. `which`: the slot it came from. */
+/* The newest report's slot, its first `bytes` into `to` (words; room for BB_SLOT_BYTES if it is the whole slot).
+ * Returns its sequence, 0 if there is no report, 1 if no whole copy could be made. `which`: the slot it came from. */
 uint64_t bb_newest(const beoboard *b, uint64_t index, uint64_t *to, size_t bytes, int *which);
 
-/* Both slots of a record, in any order. How many are there, or -EAGAIN; `newest`: which of them. */
+/* Both slots of a record, in any order. Returns how many reports there are, or -EAGAIN; `newest`: which of them is
+ * the newest. */
 int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 8], int *newest);
 
 #endif

@@ -1,4 +1,5 @@
-/* Answers from the header and the liveness column alone: one word a node. No system call, no lock, no memory of its own. */
+/* Answers from the header and the liveness column only: one word per node. No system call, no lock, no memory of its
+ * own. */
 #include "internal.h"
 
 int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t size) {
@@ -9,7 +10,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   struct beoboard_receiver r;
   memset(&r, 0, sizeof r);
   const int64_t age = from_to(e.heartbeat, e.now);
-  /* A little ahead is the clock's coarseness; what is far ahead is told as it is. */
+  /* A little ahead is the coarseness of the clock; a time far ahead is returned as it is. */
   r.heartbeat_age_ns = age < 0 && age >= -BB_AHEAD_NS ? 0 : age;
   r.started_age_ns = age_of(&e, bb_load(&h->started_ns));
   r.instance = bb_load(&h->instance);
@@ -35,7 +36,7 @@ int beoboard_receiver(const beoboard *b, struct beoboard_receiver *out, size_t s
   return 0;
 }
 
-/* The state and the age of one node. Negative: what the call has to give. */
+/* The state and the age of one node. Negative: the result of the call. */
 static int state_of(const beoboard *b, int index, int64_t *age) {
   const int fault = index_fault(b, index);
   if (fault < 0) return fault;
@@ -100,11 +101,11 @@ int beoboard_check(const beoboard *b, const char *const *names, int n, int8_t *s
  * So a block of words is of live nodes when their differences, or-ed, hold nothing above, an interval of at most 1,000 and no
  * goodbye. Whatever else is found is judged one by one: that may be too often, never wrong. */
 struct window {
-  uint64_t begin, beyond; /* a word; the bits that its differences may not have */
+  uint64_t begin, beyond; /* a word; the bits that its differences must not have */
 };
 
 #define BLOCK 16
-#define SLACK_MS 128 /* how far the window reaches beyond now: the coarse clock is behind, and so are we */
+#define SLACK_MS 128 /* how far the window extends beyond now: the coarse clock is behind, and so are we */
 
 static struct window live_window(const struct evidence *e) {
   const uint64_t end_ms = e->now / NS_PER_MS + SLACK_MS;
@@ -120,10 +121,10 @@ static inline uint64_t word_at(const uint8_t *at, size_t stride, unsigned i) {
   return bb_load((const uint64_t *)(at + i * stride));
 }
 
-/* Whether or-ed differences are of nodes that report every second or oftener, and of which none said goodbye. */
+/* Whether or-ed differences belong to nodes that report at least every second, none of which said goodbye. */
 #define REGULAR(words) (BB_COLUMN_INTERVAL(words) <= 1000 && BB_COLUMN_GOODBYE(words) == 0)
 
-/* Inlined with a constant stride: offsets instead of sums. */
+/* Inlined with a constant stride: the offsets are constants. */
 static inline __attribute__((always_inline)) void scan(const uint8_t *at, size_t stride, uint64_t n, const struct evidence *e,
                                                        const struct bb_link_evidence *links, int *counts, bool *is_ahead) {
   const struct window w = live_window(e);

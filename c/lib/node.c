@@ -1,5 +1,5 @@
-/* Names, and copies of nodes and reports. What comes from a slot is whole, by the sequence lock of ../seqlock.h; nothing is
- * waited for. No system call, no lock, no memory of its own. */
+/* Names, and copies of nodes and reports. A copy of a slot is whole, by the sequence lock of ../seqlock.h; nothing
+ * waits. No system call, no lock, no memory of its own. */
 #include <math.h>
 
 #include "../newest.h"
@@ -11,7 +11,7 @@ static const uint64_t *entry_of(const beoboard *b, uint64_t i) {
   return (const uint64_t *)(b->board.map + b->board.header.index_offset + i * b->board.header.index_stride);
 }
 
-/* bb_board_find() of ../board.c looks at the size of the file first, which is a system call. */
+/* bb_board_find() of ../board.c first checks the size of the file, which is a system call. */
 int64_t bb_find(const beoboard *b, const char *name) {
   const size_t length = strlen(name);
   if (length >= BEOBOARD_NAME_MAX) return -1;
@@ -19,7 +19,8 @@ int64_t bb_find(const beoboard *b, const char *name) {
   memcpy(wanted, name, length);
   const uint64_t hash = bb_name_hash(name, b->board.header.index_seed);
   const uint64_t mask = b->board.header.index_slots - 1;
-  /* Bounded: a spoiled index may have no end. One that is not has as many entries as there are nodes, and one that is being made. */
+  /* Bounded: a corrupt index may have no end. An intact one has as many entries as there are nodes, and one that is
+   * being made. */
   const uint64_t most = (uint64_t)nodes_of(b) + 1;
   for (uint64_t i = 0; i <= most; i++) {
     /* Acquire: the name was written before its entry. */
@@ -27,12 +28,12 @@ int64_t bb_find(const beoboard *b, const char *name) {
     if (entry == 0) return -1;
     const uint64_t record = (entry & UINT32_MAX) - 1;
     if (entry >> 32 != hash >> 32 || record >= b->board.header.capacity) continue;
-    /* A name is padded with zeros: the word with its end is as good as a comparison of the rest. */
+    /* A name is padded with zeros, so comparing up to the word with its end is enough. */
     const uint64_t *there = (const uint64_t *)(record_of(b, record) + offsetof(struct bb_record, name));
     size_t k = 0;
     while (k <= length / 8 && bb_load(&there[k]) == wanted[k]) k++;
     if (k <= length / 8) continue;
-    /* The count is stored after the entry: not yet seen, the record is not there yet either. */
+    /* The count is stored after the entry: if it is not visible yet, the record does not exist yet either. */
     return record < nodes_of(b) ? (int64_t)record : -1;
   }
   return -1;
@@ -82,7 +83,7 @@ static inline uint64_t field(const uint64_t *words, size_t offset, size_t bytes)
 #define SLOT(name) FIELD(slot, struct bb_slot, name)
 #define REPORT(name) FIELD(slot, struct bb_slot, report.name)
 
-/* How much of a slot is enough for a struct beoboard_node, and how much of an order block for its refusal. */
+/* How much of a slot a struct beoboard_node needs, and how much of an order block its last rejection. */
 #define NODE_BYTES ((offsetof(struct bb_slot, report.health) + 8) / 8 * 8)
 #define ORDER(name) (offsetof(struct bb_record, name) - offsetof(struct bb_record, order_head))
 #define REFUSAL_BYTES (ORDER(refusal_offset_us) + 8)
@@ -93,7 +94,7 @@ static int32_t milliseconds(int64_t us) {
   return ms > INT32_MAX ? INT32_MAX : ms < INT32_MIN ? INT32_MIN : (int32_t)ms;
 }
 
-/* The order block as far as the last refusal. 0: there is none; below 0: it could not be had whole. */
+/* The order block up to the last rejection. 0: there is none; below 0: no whole copy could be made. */
 static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]) {
   bool is_empty;
   if (bb_read_block(order, record + offsetof(struct bb_record, order_head), REFUSAL_BYTES, ORDER(order_tail), BB_TRIES, &is_empty) == 0)
@@ -104,13 +105,13 @@ static int read_refusal(const uint8_t *record, uint64_t order[REFUSAL_BYTES / 8]
 
 static uint32_t reason_of(uint64_t reason) { return reason <= UINT32_MAX ? (uint32_t)reason : UINT32_MAX; }
 
-/* Whether a refusal tells why nothing newer is heard than a report of that stamp. What was late does not: a newer one of its run had been
- * accepted before. */
+/* Whether a rejection explains why no report is newer than one with that stamp. A late report does not: a newer one
+ * of its run had been accepted before. */
 static bool is_reason(const uint64_t order[REFUSAL_BYTES / 8], uint64_t stamp) {
   return REFUSAL(refusal_ns) > stamp && REFUSAL(refusal_reason) != BB_REASON_LATE;
 }
 
-/* The last refusal, if it is newer than the newest report. */
+/* The last rejection, if it is newer than the newest report. */
 static void add_refusal(const uint8_t *record, uint64_t stamp, struct beoboard_node *node) {
   uint64_t order[REFUSAL_BYTES / 8];
   if (read_refusal(record, order) <= 0 || !is_reason(order, stamp)) return;
@@ -128,7 +129,8 @@ int beoboard_last_refusal(const beoboard *b, int index, struct beoboard_refusal 
     uint64_t order[REFUSAL_BYTES / 8], slot[2];
     const int found = read_refusal(record_of(b, (uint64_t)index), order);
     if (found <= 0) return found < 0 ? found : -ENODATA;
-    /* The slot after the refusal: a report that comes meanwhile is newer, and no refusal is called newer than one that was there before it. */
+    /* The slot is copied after the rejection: a report that comes meanwhile is newer, so no rejection is called
+     * newer than a report that preceded it. */
     int which;
     const uint64_t sequence = bb_newest(b, (uint64_t)index, slot, sizeof slot, &which);
     if (sequence == 1) return -EAGAIN;
@@ -163,8 +165,8 @@ static void add_report(const uint64_t *slot, struct beoboard_node *node) {
   if ((valid & BB_VALID_HEALTH) != 0) node->health = (uint32_t)REPORT(health);
 }
 
-/* The newest slot as bb_newest() gives it, copied after what is known of its link: as load_word() does it for the word, so that state and
- * age are of one report. */
+/* The newest slot as returned by bb_newest(), copied after the evidence of its link: as load_word() does for the
+ * word, so that state and age belong to one report. */
 static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, size_t bytes, struct bb_link_evidence *by) {
   uint64_t link = link_of(bb_load(column_of(b, index))), sequence = 0;
   int which;
@@ -178,8 +180,8 @@ static uint64_t newest_after(const beoboard *b, uint64_t index, uint64_t *slot, 
   return sequence;
 }
 
-/* One node by this look, and by what was known of all links since; NULL: its own link is asked for. 0, -EAGAIN, or 1: the look has to be
- * repeated. */
+/* One node in this look, with the evidence of all links; NULL: its own link's is loaded. 0, -EAGAIN, or 1: the look
+ * has to be repeated. */
 static int copy_node(const beoboard *b, const struct evidence *e, const struct bb_link_evidence *links, uint64_t index,
                      struct beoboard_node *node) {
   memset(node, 0, sizeof *node);
@@ -272,7 +274,7 @@ int bb_pair(const beoboard *b, uint64_t index, uint64_t pair[2][BB_SLOT_BYTES / 
   const uint64_t other =
       bb_read_block(pair[1], slot_of(b, index, 1 - which), BB_SLOT_BYTES, offsetof(struct bb_slot, tail), BB_TRIES, &is_empty);
   if (other == 0) return 1;
-  /* A report may have come meanwhile: then the other one is now the newest. */
+  /* A report may have come meanwhile: then the other one is the newest now. */
   if (other > sequence) *newest = 1;
   return 2;
 }

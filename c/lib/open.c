@@ -1,5 +1,5 @@
-/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. How a board is checked stands in
- * ../board.c; here is whom to believe, and what to call what was found. */
+/* Opens, follows and closes a board: the only calls that allocate or enter the kernel. ../board.c checks a board;
+ * this file decides whom to trust, and how to report what was found. */
 #include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
@@ -19,14 +19,14 @@ static uid_t user_by_name(const char *name) {
   return getpwnam_r(name, &entry, room, sizeof room, &user) == 0 && user != NULL ? user->pw_uid : NOBODY;
 }
 
-/* A user by name or number; NOBODY when there is none. */
+/* A user by name or number; NOBODY if there is none. */
 static uid_t user_by_text(const char *text) {
   if (strspn(text, "0123456789") != strlen(text) || *text == 0) return user_by_name(text);
   const unsigned long long id = strlen(text) <= 10 ? strtoull(text, NULL, 10) : ULLONG_MAX;
   return id < NOBODY ? (uid_t)id : NOBODY;
 }
 
-/* Maps what lies at the path. Names are not asked for here: a name service may allocate, and take its time. */
+/* Maps the file at the path. User names are not resolved here: a name service may allocate, and take time. */
 static int map_path(const beoboard *b, struct bb_board *board) {
   for (int attempt = 0; attempt < OPENINGS; attempt++) {
     struct stat st;
@@ -35,7 +35,7 @@ static int map_path(const beoboard *b, struct bb_board *board) {
     if (!S_ISREG(st.st_mode)) return -EBADMSG;
     if (st.st_uid != 0 && st.st_uid != geteuid() && (st.st_uid == NOBODY || (st.st_uid != b->named && st.st_uid != b->user)))
       return -EPERM;
-    if ((st.st_mode & 022) != 0) return -EPERM; /* who may write it may say anything in its owner's name */
+    if ((st.st_mode & 022) != 0) return -EPERM; /* whoever can write it can put anything into it in its owner's name */
     /* bb_board_open() asks all of this again of the file that it has opened. It calls every system call's error foreign, and
      * leaves errno as that call did. */
     char why[256];
@@ -49,13 +49,13 @@ static int map_path(const beoboard *b, struct bb_board *board) {
       case BB_STARTING: return -EAGAIN;
       case BB_FOREIGN: return errno != 0 ? -errno : -EBADMSG;
       case BB_TRUNCATED: return -EUCLEAN;
-      case BB_RETIRED: break; /* marked after its successor stood at the path: look there again */
+      case BB_RETIRED: break; /* it was marked after its successor was at the path: look there again */
     }
   }
   return -ESTALE;
 }
 
-/* Where a path leads when the program changes its directory later. NULL: no memory, or no directory; see errno. */
+/* An absolute path, for when the program changes its directory later. NULL: no memory, or no directory; see errno. */
 static beoboard *make_handle(const char *path) {
   char here[PATH_MAX] = "";
   if (path[0] != '/' && path[0] != 0 && getcwd(here, sizeof here) == NULL) return NULL;
@@ -95,7 +95,8 @@ int beoboard_open_owner(beoboard **out, const char *path, const char *owner, uin
 
 int beoboard_open(beoboard **out, const char *path, uint32_t flags) { return beoboard_open_owner(out, path, NULL, flags); }
 
-/* Puts zeros where a board was: there is nothing behind it any more but SIGBUS. A heartbeat of 0 is a stalled one. */
+/* Puts zeros in the place of a board: an access beyond the end of its file would be SIGBUS. A heartbeat of 0 means
+ * stalled. */
 static void blank(struct bb_board *board) {
   mmap((void *)board->map, board->bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   board->device = 0;
@@ -110,7 +111,7 @@ static int refresh(beoboard *b) {
       blank(board);
       return -EUCLEAN;
     }
-    /* Acquire: marked after its successor stood at the path, where we look next. */
+    /* Acquire: it was marked after its successor was at the path, where we look next. */
     if ((bb_load_acquire(&header_of(b)->state) & BB_BOARD_STATE_RETIRED) == 0) return 0;
   }
   struct bb_board next;

@@ -1,5 +1,5 @@
-/* Takes rates from two reports of a node, by the rules for readers in proto/stat-v1.md; which counters there are is generated
- * from that document. Pure but for beoboard_rates(), which fetches the two. */
+/* Computes rates from two reports of a node, by the rules for readers in proto/stat-v1.md; the table of counters is
+ * generated from that document. Pure except for beoboard_rates(), which gets the two reports. */
 #include "../rates.h"
 
 #include "header.gen.h"
@@ -13,19 +13,19 @@ static uint64_t get(const void *bytes, size_t offset, size_t width) {
 
 static void put(void *rates, size_t offset, double rate) { memcpy((uint8_t *)rates + offset, &rate, sizeof rate); }
 
-/* How far a counter moved of what begins at these. */
+/* How far a counter moved in the structs that begin at these addresses. */
 static double moved(const struct bb_counter *c, const void *before, const void *after) {
   const uint64_t from = get(before, c->at, c->bytes), to = get(after, c->at, c->bytes);
   return c->bytes == 8 ? bb_moved_64(from, to) : bb_moved_32((uint32_t)from, (uint32_t)to);
 }
 
-/* The times of a CPU that came or went join or leave the sums, by hours. */
+/* The times of a CPU that was added or removed change the sums by hours. */
 static bool has_other_cpus(const struct bb_span *s) {
   return (s->valid & BB_VALID_CPUS) != 0 && s->before->cpus_online != s->after->cpus_online;
 }
 
-/* What has no base has no rate: division of NaN, and by it, is NaN. Shares are of the sum of those times that have a rate (the
- * kernel lets iowait go back a little), but not without cpu_idle_ms, or over other CPUs. */
+/* Without a time base there is no rate: a division of or by NaN is NaN. Shares are of the sum of the times that have
+ * a rate (the kernel lets iowait decrease a little), but there are none without cpu_idle_ms, or over other CPUs. */
 static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
   const bool is_same_run = s->before->start_boot_ns == s->after->start_boot_ns;
   const size_t n = sizeof bb_report_counters / sizeof bb_report_counters[0];
@@ -49,7 +49,7 @@ static void add_counters(const struct bb_span *s, struct beoboard_rates *out) {
   }
 }
 
-/* All rates of an entry; none of one whose partner is NULL. */
+/* All rates of an entry; none if its partner is NULL. */
 static void add_interface(const struct bb_net_if *before, const struct bb_net_if *after, double base, struct beoboard_net_rates *out) {
   if (before != NULL) memcpy(out->name, after->name, sizeof out->name - 1);
   for (size_t i = 0; i < sizeof bb_net_counters / sizeof bb_net_counters[0]; i++)

@@ -1,6 +1,6 @@
 #include "asking.h"
 
-/* White space and quotes stand between words, and mean nothing. */
+/* White space and quotes separate words, and have no other meaning. */
 static bool is_between(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r') || c == '"' || c == '\'' || (unsigned char)c == 0xa0;
 }
@@ -11,7 +11,7 @@ static int hex_digit(char c) {
   return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* What Lisp's reader leaves of the end of a line. */
+/* The rest of a line's end after Lisp's reader. */
 static bool is_line_end(struct span word, bool any_case) {
   eat(&word, SPAN("\\"));
   return word.len == 1 && (word.at[0] == 'n' || (any_case && word.at[0] == 'N'));
@@ -47,7 +47,7 @@ static void understand(struct span word, struct command *command) {
   memcpy(command->word, word.at, word.len);
 }
 
-/* The word is over. Whether it is a command, and not the end of a line of which a command was taken. */
+/* The word has ended. Returns whether it is a command, and not the end of a line whose command was already accepted. */
 static bool end_word(struct asking *asking, struct command *command) {
   const struct span word = {asking->word, asking->length};
   if (word.len == 0) return false;

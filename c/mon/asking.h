@@ -1,10 +1,10 @@
-/* What clients say, by Supermon's protocol: words, and the commands that they are. Pure. The other server takes the same for the
- * same (src/supermon/conversation.ts). */
+/* Parses what clients send by Supermon's protocol: words, and the commands that they mean. Pure. The other server
+ * accepts the same (src/supermon/conversation.ts). */
 #ifndef BB_MON_ASKING_H
 #define BB_MON_ASKING_H
 #include "../sender/text.h"
 
-/* How long a word may be, bytes. */
+/* The longest word, bytes. */
 #define MOST_WORD 64u
 #define WHOLE UINT32_C(0xffffffff)
 
@@ -15,17 +15,17 @@ struct command {
   char word[MOST_WORD]; /* of one that is bad */
 };
 
-/* A word under way. */
+/* The present word. */
 struct asking {
   char word[MOST_WORD];
   unsigned length;
-  bool taken; /* a command was taken whose word may not be over: clients need not end their lines */
+  bool taken; /* a command was accepted before its word ended: clients need not send a newline */
 };
 
 enum asked { ASKED_NOTHING, ASKED_COMMAND, ASKED_TOO_MUCH };
 
-/* Takes what has come, up to the end of the next command; at the end of all that has come a word is a command as soon as it is one.
- * ASKED_TOO_MUCH: a word that is too long, after which the client cannot be served any further. */
+/* Parses the input up to the end of the next command; at the end of the connection, a word is a command as soon as
+ * it is complete. ASKED_TOO_MUCH: a word is too long, and the client cannot be served any further. */
 enum asked ask(struct asking *asking, struct span *left, struct command *command);
 
 #endif

@@ -15,42 +15,44 @@
 #include "samples.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* For how long a client may take nothing of its answer, and go on talking after its last. */
+/* For how long a client may read nothing of its answer, and for how long it may continue to send after its last
+ * answer. */
 #ifndef PATIENCE_S
 #define PATIENCE_S 10
 #endif
 #define PATIENCE_NS (PATIENCE_S * NS_PER_S)
-/* How much of the time in which nobody asked may be made up for: as long as a wait may come late. */
+/* How much idle time may be made up for: as much as a wait may be late. */
 #define CATCH_UP_NS (NS_PER_S / 50)
-/* From one line on clients that were cut off to the next. */
+/* The time from one log line about disconnected clients to the next. */
 #define TELL_EVERY_NS (60 * NS_PER_S)
-/* What may be said between two commands: white space and quotes take time, too. */
+/* How much may be sent between two commands: white space and quotes take time, too. */
 #define MOST_IDLE 4096u
-/* What may be said behind the last one: it is read and thrown away, so that the answer is not. */
+/* How much may be sent after the last command: it is read and discarded, because otherwise a reset would discard the
+ * answer. */
 #define MOST_LEFT (1u << 20)
-/* Connections that are taken between two answers. */
+/* How many connections are accepted between two answers. */
 #define MOST_ACCEPTED 16u
-/* What a pipe takes that can be written at all, so that nobody waits for it. */
+/* What a pipe that can be written to takes, so that nothing waits for it. */
 #define SURE_BYTES 4096u
 
 struct client {
-  int in, out; /* in is -1: no client; a connection is both */
+  int in, out; /* in is -1: no client; for a connection both are the same */
   bool plain;  /* no socket */
-  bool ended;  /* it says no more */
-  bool asked;  /* there is a command to be answered */
-  bool leaving; /* it has had its last answer, and is waited for to go */
-  uint32_t at, left; /* of what it said */
-  uint32_t idle; /* bytes that it said since its last command, and since it is leaving */
-  uint32_t begin, rest; /* of its answer that was not taken yet */
-  uint64_t moved_ns; /* when bytes last moved */
+  bool ended;  /* it will send no more */
+  bool asked;  /* there is a command to answer */
+  bool leaving; /* it has had its last answer, and should disconnect */
+  uint32_t at, left; /* its input */
+  uint32_t idle; /* bytes that it sent since its last command, and since it is leaving */
+  uint32_t begin, rest; /* the part of its answer that was not sent yet */
+  uint64_t moved_ns; /* when bytes were last sent or received */
   struct asking asking;
   struct command command;
   char said[128];
 };
 
 static struct client clients[MOST_CLIENTS];
-static unsigned used; /* none is beyond */
-/* Of answers that were not taken at once; only what is used of it costs memory, and only while it is. */
+static unsigned used; /* no slot beyond is in use */
+/* Answers that could not be sent at once; only the used part costs memory, and only while it is used. */
 static char rests[MOST_CLIENTS][MOST_ANSWER] LARGE __attribute__((aligned(4096)));
 
 static const struct service *service;
@@ -65,7 +67,7 @@ static void stop(int signal) {
   stopping = 1;
 }
 
-static sigset_t outside; /* the signals as they are while it waits */
+static sigset_t outside; /* the signal mask while it waits */
 
 void clients_open(void) {
   static const int ending[] = {SIGTERM, SIGINT, SIGHUP};
@@ -95,7 +97,7 @@ static bool is_socket(int fd) {
 void clients_take_stdio(void) { add_client(0, STDIN_FILENO, STDOUT_FILENO, !is_socket(STDOUT_FILENO), clock_ns(CLOCK_MONOTONIC)); }
 
 static void forget_rest(struct client *client) {
-  /* A whole page or more at a time; where pages are larger it stays, and is used again. */
+  /* At least a whole page at a time; if pages are larger, the memory stays and is used again. */
   madvise(rests[client - clients], MOST_ANSWER, MADV_DONTNEED);
   client->rest = 0;
 }
@@ -108,7 +110,7 @@ static void take_leave(struct client *client) {
   while (used > 0 && clients[used - 1].in == -1) used--;
 }
 
-/* Cut off: half of an answer must not look like a whole one. */
+/* Disconnected: half of an answer must not look like a whole one. */
 static void drop(struct client *client, uint64_t now) {
   const struct linger now_or_never = {.l_onoff = 1, .l_linger = 0};
   setsockopt(client->in, SOL_SOCKET, SO_LINGER, &now_or_never, sizeof now_or_never);
@@ -125,9 +127,9 @@ static void drop(struct client *client, uint64_t now) {
   untold = 0;
 }
 
-/* ---- What it says ---- */
+/* ---- Input ---- */
 
-/* Goes on to its next command, as far as it has said one. */
+/* Moves to its next command, as far as the input goes. */
 static void go_on(struct client *client) {
   while (!client->asked && client->left > 0 && !client->leaving) {
     struct span left = {client->said + client->at, client->left};
@@ -141,7 +143,7 @@ static void go_on(struct client *client) {
     }
   }
   if (client->asked || client->rest > 0 || !client->ended || client->leaving) return;
-  /* To close with something unread would take the answer back. */
+  /* Closing with unread input would discard the answer. */
   if (client->plain || client->in == STDIN_FILENO || shutdown(client->out, SHUT_WR) != 0) {
     take_leave(client);
     return;
@@ -173,9 +175,9 @@ static void hear(struct client *client, uint64_t now) {
   else if (client->idle > MOST_IDLE) drop(client, now);
 }
 
-/* ---- What it is told ---- */
+/* ---- Output ---- */
 
-/* How much was taken at once; -1: nothing ever will. */
+/* How much was sent at once; -1: nothing ever will be. */
 static ssize_t put(struct client *client, const char *text, size_t bytes) {
   if (!client->plain) {
     const ssize_t sent = send(client->out, text, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -236,7 +238,7 @@ static void answer(struct client *client, uint64_t now) {
 
 static bool is_ready(const struct client *client) { return client->in != -1 && client->asked && client->rest == 0; }
 
-/* Answers who has asked, in turn, as long as it is time for it. Whether somebody waits for his turn. */
+/* Answers the clients in turn, as long as the rate allows. Returns whether any client waits for its turn. */
 static bool answer_all(uint64_t now) {
   static unsigned turn;
   unsigned idle = 0;
@@ -252,7 +254,7 @@ static bool answer_all(uint64_t now) {
     due_ns += interval_ns;
     idle = 0;
     answer(client, now);
-    /* Others have their turn, and may want to be heard first: what one said in advance waits. */
+    /* Others get their turn, and may have sent something first: commands sent in advance wait. */
     if (!is_ready(client)) continue;
     turn++;
     return true;
@@ -269,7 +271,7 @@ static void drop_stuck(uint64_t now) {
     if (clients[i].in != -1 && is_stuck(&clients[i]) && now - clients[i].moved_ns >= PATIENCE_NS) drop(&clients[i], now);
 }
 
-/* Who has an answer under way comes last. */
+/* Clients with an unfinished answer come last. */
 static struct client *quietest(void) {
   struct client *found = NULL;
   for (unsigned i = 0; i < MOST_CLIENTS; i++) {
@@ -281,7 +283,8 @@ static struct client *quietest(void) {
   return found;
 }
 
-/* The system has no place for one more: whoever asks to be let in would be told of without end. */
+/* The system has no descriptor for one more: without this, waiting would return at once for a client that cannot be
+ * accepted. */
 static void make_room(uint64_t now) {
   struct client *client = quietest();
   if (client != NULL) drop(client, now);
@@ -306,7 +309,7 @@ static void meet(int listener, uint64_t now) {
   }
 }
 
-/* Until something happens, or it is time for an answer. */
+/* Waits until something happens, or it is time for an answer. */
 static void wait_for(struct pollfd *polled, unsigned count, bool waits, uint64_t now) {
   uint64_t until = UINT64_MAX;
   if (waits) until = due_ns;
@@ -351,7 +354,7 @@ struct served clients_serve(const struct service *of) {
     for (unsigned i = 0; i < service->listeners; i++)
       if (polled[i].revents != 0) meet(polled[i].fd, now);
   }
-  /* Half of an answer ends in a reset, as always, and on stdout in an exit code. */
+  /* Half of an answer ends with a reset, as always, and on stdout with an exit code. */
   for (unsigned i = 0; i < used; i++)
     if (clients[i].in != -1 && clients[i].rest > 0) drop(&clients[i], now);
   return served;

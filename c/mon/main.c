@@ -1,5 +1,5 @@
-/* What one node is doing, as often as somebody asks: Supermon's protocol on a node. Reads only what is asked for, keeps nothing, and
- * takes no memory after its start. */
+/* The present values of one node, as often as a client asks: Supermon's protocol on a node. Reads only what is asked
+ * for, keeps nothing, and allocates no memory after its start. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 #include "samples.h"
 #include "monoptions.h"
 
-/* After which links and disks are looked at again, ns: what belongs to them changes seldom, and costs much. */
+/* For how long links and disks are not looked at again, ns: data about them change rarely, and are expensive to
+ * read. */
 #define SELDOM_NS UINT64_C(10000000000)
 
 static struct settings settings LARGE;
@@ -54,7 +55,7 @@ static void answer(const struct command *command, struct words *out) {
   else tell_refusal(out, &teller, command);
 }
 
-/* Of this run: a server of the same host and process in another network is another one. */
+/* The number of this run: in another network a server may have the same host and process number. */
 static void name_server(void) {
   uint64_t number = clock_ns(CLOCK_REALTIME) ^ (uint64_t)getpid() << 48;
   const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
@@ -95,7 +96,7 @@ static bool is_loopback(const struct sockaddr_storage *address) {
   return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* The socket, -1 with the reason; the port that it has in `address`. */
+/* Returns the socket, or -1 with the reason; `address` gets its port. */
 static int listen_at(struct address *address, bool *loopback, struct words *fault) {
   struct sockaddr_storage to;
   socklen_t length = socket_address(address, &to);
@@ -133,7 +134,7 @@ static bool listen_everywhere(struct service *service, struct words *fault) {
   return true;
 }
 
-/* ---- Its life ---- */
+/* ---- Start and end ---- */
 
 static void tell_ready(void) {
   char text[800];
@@ -147,7 +148,7 @@ static void tell_ready(void) {
   add_text(&words, ", at most ");
   add_number(&words, settings.most);
   add_text(&words, " times a second");
-  /* Over ssh somebody's terminal is behind stderr. */
+  /* Over ssh a user's terminal is behind stderr. */
   if (!settings.stdio) say(SAY_INFO, "ready: ", text_of(&words), (char *)NULL);
   service_ready(text_of(&words));
 }
@@ -159,7 +160,7 @@ static int run(const struct service *service) {
     say(SAY_ERROR, "cannot write to stdout: ", error_name(served.error), (char *)NULL);
     return WRITE_FAILED;
   }
-  if (served.stdio_cut_off) return NOT_SO; /* which was told */
+  if (served.stdio_cut_off) return NOT_SO; /* the one that was logged */
   char text[100];
   struct words words = WORDS(text);
   add_number(&words, served.answers);
@@ -170,7 +171,7 @@ static int run(const struct service *service) {
   return DONE;
 }
 
-/* Gives up what is not needed any more, when all is open. */
+/* Drops privileges and resources that are not needed any more, when everything is open. */
 static bool settle(const struct user *user, struct words *fault) {
   if (settings.user != NULL && !become(user, fault)) return false;
   no_new_privileges();
@@ -194,7 +195,7 @@ int main(int argc, char *argv[]) {
   service.most = settings.most;
   if (settings.user != NULL && !find_user(settings.user, &user, &fault)) return refuse_start(&fault, USAGE);
   clients_open();
-  /* Whatever the node is there for goes first. */
+  /* The node's jobs come first. */
   setpriority(PRIO_PROCESS, 0, 19);
   if (!listen_everywhere(&service, &fault)) return refuse_start(&fault, NOT_SO);
   name_server();

@@ -84,8 +84,8 @@ static bool read_user(struct span text, struct settings *settings, struct words 
 enum { LISTEN, STDIO, MOST, NAME, PROC, SYS, USER, SECCOMP, HELP, VERSION, SETTINGS };
 
 static const struct {
-  const char *name, *value; /* what stands for it in errors; NULL: a flag */
-  unsigned most;            /* how many times it may be given */
+  const char *name, *value; /* the word for the value in errors; NULL: a flag */
+  unsigned most;            /* how often it may be given */
   reader *read;
 } table[SETTINGS] = {
   [LISTEN] = {"listen", "ADDR[:PORT]", MOST_LISTENERS, read_listen},
@@ -106,11 +106,11 @@ static int find(struct span name) {
   return -1;
 }
 
-/* An argument as it stands on the command line. */
+/* An argument of the command line. */
 struct argument {
-  int option; /* -1: none of ours */
+  int option; /* -1: not one of our options */
   struct span written;
-  const char *value; /* behind a =; NULL: none */
+  const char *value; /* after a =; NULL: none */
 };
 
 static struct argument look_at(const char *text) {
@@ -170,7 +170,7 @@ static bool take_argument(const struct argument *argument, const char *next, uns
     return argument->value == NULL || refuse_option(fault, option, " takes no value; leave it out");
   }
   const char *value = argument->value != NULL ? argument->value : next;
-  /* A value that is the name of an option was forgotten. */
+  /* The value has the name of an option: it was forgotten. */
   if (value == NULL || (argument->value == NULL && begins(span_of(value), SPAN("--")))) {
     refuse_option(fault, option, " has no value; write --");
     add_text(fault, table[option].name);
@@ -193,7 +193,7 @@ enum outcome settings_read(int argc, char *const argv[], struct settings *settin
     if (argument.option == HELP) asked = OPTIONS_HELP;
     if (argument.option == VERSION && asked == OPTIONS_GOOD) asked = OPTIONS_VERSION;
     const bool has_value = argument.option >= 0 && table[argument.option].read != NULL && argument.value == NULL;
-    /* The first fault is told; help is given all the same. */
+    /* The first error is reported; --help is answered in any case. */
     if (!wrong) wrong = !take_argument(&argument, argv[i + 1], given, settings, fault);
     if (has_value && i + 1 < argc && !begins(span_of(argv[i + 1]), SPAN("--"))) i++;
   }

@@ -14,7 +14,7 @@ struct settings {
   const char *user; /* NULL: none */
 };
 
-/* Reads them; of OPTIONS_BAD the reason is in `fault`. */
+/* Parses them; for OPTIONS_BAD the reason is in `fault`. */
 enum outcome settings_read(int argc, char *const argv[], struct settings *settings, struct words *fault);
 
 extern const char settings_help[], settings_version[];

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-/* How a field becomes a number: a second has a hundred jiffies, and a load of 1 is 2048, the kernel's own fixed point. */
+/* How a field is converted: a second has a hundred jiffies, and a load of 1 is 2048, the kernel's own fixed point. */
 enum how { PLAIN, MS_AS_JIFFIES, NS_AS_JIFFIES, NS_AS_SECONDS, LOAD };
 
 struct variable {
@@ -67,7 +67,7 @@ static const struct variable procs[] = {
   FIELD("blocked", BB_VALID_STAT, blocked, PLAIN),
   FIELD("forks", BB_VALID_STAT, forks, PLAIN),
 };
-/* Of several things, whose names and numbers are put together by hand: the names alone. */
+/* Categories of several things, whose names and numbers are written by special code: only the names. */
 static const struct variable netinfo[] = {NAME("rxbytes"),   NAME("rxpackets"), NAME("txbytes"),
                                           NAME("txpackets"), NAME("errors"),    NAME("drops")};
 static const struct variable gpu[] = {NAME("util_pct"), NAME("mem_used_mib"), NAME("mem_total_mib"), NAME("temp_degc"), NAME("power_w")};
@@ -83,7 +83,7 @@ static const struct category {
   const struct variable *variables;
 } categories[] = {
 #define CATEGORY(name, mask, kind, variables) {name, mask, kind, sizeof variables / sizeof variables[0], variables}
-  /* Of the server itself first, as the schema has it; a sample ends with it. */
+  /* The server's own category first, as in the schema; a sample ends with it. */
   CATEGORY("server", MASK_SERVER, SERVER, server),
   CATEGORY("beostate", 0x100, STATE, beostate),
   CATEGORY("cpuinfo", 0x1, ONE, cpuinfo),
@@ -112,13 +112,13 @@ uint64_t sets_of(uint32_t mask) {
   return sets;
 }
 
-/* ---- Writing. What does not fit is cut off, which nothing that is told here comes near. ---- */
+/* ---- Writing. What does not fit is cut off, but all our answers fit. ---- */
 
 static inline void add_char(struct words *out, char c) {
   if (out->len + 1 < out->room) out->text[out->len++] = c;
 }
 
-/* Half of what an answer takes: two digits at a time, and no division of 128 bits. */
+/* This takes half the time of an answer: two digits at a time, and no division of 128 bits. */
 static void add_u64(struct words *out, uint64_t number) {
   static const char pairs[] = "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849"
                               "5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
@@ -130,7 +130,7 @@ static void add_u64(struct words *out, uint64_t number) {
   add_span(out, (struct span){digits + at, sizeof digits - at});
 }
 
-/* What many readers could not take as it is (2^53 and beyond, in a double) is not known to any. */
+/* A number that many readers could not represent (2^53 and beyond, in a double) is unknown for all. */
 static bool is_safe(uint64_t number) { return number < UINT64_C(1) << 53; }
 
 static void add_value(struct words *out, uint64_t number) {
@@ -150,7 +150,8 @@ static bool is_symbol(struct span text) {
   return true;
 }
 
-/* A text as an atom: plain where every reader takes it for a symbol, else in quotes; in ASCII, ? for what is none. */
+/* A text as an atom: plain if every reader takes it for a symbol, otherwise in quotes; in ASCII, with ? for any
+ * other character. */
 static void add_atom(struct words *out, struct span text) {
   if (is_symbol(text)) {
     add_span(out, text);
@@ -162,7 +163,7 @@ static void add_atom(struct words *out, struct span text) {
     const size_t bytes = next_character(text, &character);
     if (character == '"' || character == '\\') add_char(out, '\\');
     add_char(out, character >= 0x20 && character < 0x7f ? (char)character : '?');
-    if (character > 0xffff) add_char(out, '?'); /* two, as UTF-16 counts them */
+    if (character > 0xffff) add_char(out, '?'); /* two, as counted in UTF-16 */
     text = without(text, bytes);
   }
   add_char(out, '"');
@@ -193,7 +194,7 @@ void tell_schema(struct words *out, const struct teller *teller) {
     add_text(out, category->name);
     add_text(out, " 0x");
     add_based(out, category->mask, 16);
-    /* No servers are below this one. */
+    /* There are no servers below this one. */
     add_text(out, category->kind == NET || category->kind == GPU ? " 0 ((nr n)" : " 0 ((nr 1)");
     for (unsigned v = 0; v < category->count; v++) {
       add_char(out, ' ');
@@ -217,7 +218,7 @@ static uint64_t value_of(const struct bb_report *report, const struct variable *
   return variable->how == LOAD ? (number * 2048 + 50) / 100 : number;
 }
 
-/* What was not measured is not told; where some of it was, the rest is nil. */
+/* A category that was not measured is left out; if a part of it was measured, the rest is nil. */
 static void tell_one(struct words *out, const char *node, const struct category *category, const struct bb_report *report) {
   uint64_t value[MOST_VARIABLES];
   bool known = false;
@@ -285,12 +286,12 @@ void tell_refusal(struct words *out, const struct teller *teller, const struct c
   struct words why = WORDS(text);
   add_text(&why, "there is no command ");
   for (unsigned i = 0; i < command->length; i++)
-    add_char(&why, (command->word[i] & 0x80) != 0 ? '?' : command->word[i]); /* bytes, which need be no text */
+    add_char(&why, (command->word[i] & 0x80) != 0 ? '?' : command->word[i]); /* bytes, which need not be text */
   add_text(&why, "; write # for the schema, S for a sample, 0x40S for a part of it");
   add_char(out, '(');
   begin_element(out, teller->server, "error", "bad");
   add_atom(out, (struct span){why.text, why.len});
   end_element(out);
-  out->len--; /* the line ends behind the answer alone */
+  out->len--; /* the line ends after the answer only */
   add_text(out, ")\n");
 }

@@ -1,5 +1,5 @@
-/* The answers: what of a report is told under which category, as symbolic expressions. The same categories, in the same order and by
- * the same names, as the other server has (src/supermon/categories.ts): a test holds them against each other. Keeps no file open, and
+/* The answers: the values of a report by category, as symbolic expressions. The categories, their order and their
+ * names are those of the other server (src/supermon/categories.ts): a test compares the two. Keeps no file open, and
  * reads none. */
 #ifndef BB_MON_SAMPLES_H
 #define BB_MON_SAMPLES_H
@@ -7,13 +7,13 @@
 #include "../sender/words.h"
 #include "asking.h"
 
-/* The longest answer, and some: every category with numbers of 20 digits. */
+/* More than the longest answer: every category with numbers of 20 digits. */
 #define MOST_ANSWER 8192u
 
-/* Who tells. */
+/* The identity of the server. */
 struct teller {
   const char *node, *server; /* of the node; of this run, which no other server has */
-  uint64_t samples, cpu_us;  /* given so far; of CPU, used so far: asked for by MASK_SERVER */
+  uint64_t samples, cpu_us;  /* answers so far; CPU time so far: asked for by MASK_SERVER */
 };
 
 #define MASK_SERVER UINT32_C(0x8000)
@@ -23,7 +23,7 @@ uint64_t sets_of(uint32_t mask);
 void tell_schema(struct words *out, const struct teller *teller);
 /* `report` has these sets, as far as they could be read, and the clocks. */
 void tell_sample(struct words *out, const struct teller *teller, uint32_t mask, const struct bb_report *report);
-/* That there is no such command. */
+/* The answer to an unknown command. */
 void tell_refusal(struct words *out, const struct teller *teller, const struct command *command);
 
 #endif

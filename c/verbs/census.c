@@ -11,12 +11,12 @@
 #include "../newest.h"
 #include "telling.h"
 
-/* Attempts to open a board that is replaced while it is opened. */
+/* How often to try to open a board that is replaced meanwhile. */
 #define OPENINGS 3
 
 static const char *path_of(const struct asked *asked) { return asked->board == NULL ? BEOBOARD_PATH : asked->board; }
 
-/* Whom to believe besides root, ourselves and the user beoboard. */
+/* Whom to trust besides root, ourselves and the user beoboard. */
 static uid_t owner_of(const struct asked *asked) {
   const char *owner = asked->owner;
   if (owner == NULL) return (uid_t)-1;
@@ -33,7 +33,7 @@ static void open_board(struct census *c) {
   for (int attempt = 1;; attempt++) {
     const enum bb_state state = bb_board_open(&c->board, path, owner, why, sizeof why);
     if (state == BB_READY) return;
-    /* A retired board is marked after its successor stands at the path: what we opened was replaced meanwhile. */
+    /* A board is marked as retired after its successor is at the path, so what we opened was replaced meanwhile. */
     if (state != BB_RETIRED || attempt == OPENINGS)
       give_up(fault("%s: %s%s", path, why, state == BB_ABSENT ? "; start beoboard receive, or give its --board" : ""), EXIT_NO_BOARD);
   }
@@ -43,7 +43,7 @@ static noreturn void give_up_cut(const struct census *c) {
   give_up(fault("%s: was cut while it was read; restart beoboard receive: it makes another", path_of(c->asked)), EXIT_NO_BOARD);
 }
 
-/* Copies header and column, and judges them. Whether that could be had. */
+/* Copies header and column, and judges them. Returns whether that worked. */
 static bool take_roll(struct census *c) {
   const size_t bytes = bb_board_roll_bytes(&c->board), nodes = (bytes - c->board.header.header_bytes) / c->board.header.column_stride;
   uint8_t *copy = (uint8_t *)keep(bytes, 1), *states = (uint8_t *)keep(nodes + 1, 1);
@@ -67,7 +67,7 @@ static void find_asked(struct census *c) {
   int64_t *numbers = (int64_t *)keep(names->count + 1, sizeof *numbers);
   if (bb_board_find_all(&c->board, (const char *const *)names->names, names->count, numbers) != 0) give_up_cut(c);
   for (size_t i = 0; i < names->count; i++) {
-    const int64_t node = numbers[i] < c->nodes ? numbers[i] : -1; /* one that came since was not looked at */
+    const int64_t node = numbers[i] < c->nodes ? numbers[i] : -1; /* one that came since was not judged */
     if (node < 0) c->strangers[c->stranger_count++] = names->names[i];
     else c->is_asked[node] = 1;
   }
@@ -86,7 +86,7 @@ void census_take(struct census *c, const struct asked *asked) {
   for (uint32_t i = 0; i < c->nodes; i++) c->counts[c->states[i]] += c->is_asked == NULL || c->is_asked[i] != 0;
 }
 
-/* A name with the NUL that it has unless somebody spoiled it. */
+/* A name with its NUL, which only a corrupt board lacks. */
 static const char *ended_name(const char *name) {
   if (name[BB_NAME_BYTES - 1] == 0) return name;
   return (const char *)memcpy(keep(BB_NAME_BYTES + 1, 1), name, BB_NAME_BYTES);
@@ -127,7 +127,7 @@ unsigned census_link(const struct census *c, uint32_t node) { return link_of(wor
 /* ---- Records ---- */
 
 void census_look(const struct census *c, uint32_t node, struct looked *out) {
-  static uint8_t *copy; /* thousands may be looked at, one after the other */
+  static uint8_t *copy; /* thousands may be looked at, one after another */
   static struct bb_overview told;
   const struct bb_board_header *h = &c->board.header;
   const size_t room = (size_t)h->header_bytes + h->column_stride + h->record_stride;
@@ -144,7 +144,8 @@ void census_look(const struct census *c, uint32_t node, struct looked *out) {
   out->state = told.states[0];
 }
 
-/* By both of its reports, of which a fifth is read: thousands of nodes are asked about, and memory is what takes time. */
+/* From both of its reports, of which a fifth is read: there may be thousands of nodes, and reading memory takes the
+ * time. */
 static uint32_t ails_of(const struct census *c, uint32_t node) {
   static const struct bb_part parts[BB_AILMENT_PART_COUNT] = BB_AILMENT_PARTS(offsetof(struct bb_slot, report));
   static struct bb_slot pair[2];

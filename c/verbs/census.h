@@ -1,5 +1,6 @@
-/* Looks at a board for the short verbs: how its nodes are, by the liveness column, and what ails some of them, by their records. Judged as everywhere, by
- * ../overview.h; what cannot be read ends the program by give_up(). */
+/* Looks at a board for the short verbs: the states of its nodes from the liveness column, and the ailments of some
+ * of them from their records. Uses the rules of ../overview.h; a board that cannot be read ends the program by
+ * give_up(). */
 #ifndef BB_VERBS_CENSUS_H
 #define BB_VERBS_CENSUS_H
 #include "../beoboard.h"
@@ -7,7 +8,7 @@
 #include "../sender/words.h"
 #include "verboptions.h"
 
-/* One look at all nodes, and who was asked about. */
+/* One look at all nodes, and the wanted ones. */
 struct census {
   const struct asked *asked;
   struct bb_board board;
@@ -15,11 +16,11 @@ struct census {
   struct bb_look look;
   const uint8_t *states; /* of each node, an enum beoboard_state */
   uint32_t nodes;
-  uint8_t *is_asked;      /* of each node; NULL: all are */
+  uint8_t *is_asked;      /* of each node; NULL: all are wanted */
   const char **strangers; /* names that are not on the board */
   size_t stranger_count;
   bool stalled; /* or retired: nothing is known about nodes */
-  uint32_t counts[BEOBOARD_NSTATES]; /* of those that are asked about */
+  uint32_t counts[BEOBOARD_NSTATES]; /* of the wanted nodes */
 };
 
 /* Some nodes, in the order of the board. */
@@ -29,7 +30,7 @@ struct some {
   size_t count;
 };
 
-/* One node, looked at by itself. `record` is good until the next look. */
+/* One node, looked at by itself. `record` is valid until the next look. */
 struct looked {
   const struct bb_record *record;
   const struct bb_slot *newest; /* NULL: it has no report */
@@ -39,25 +40,26 @@ struct looked {
 
 void census_take(struct census *census, const struct asked *asked);
 
-/* Those that are asked about and in one of these states, a bit each. */
+/* The wanted nodes in one of these states, a bit each. */
 struct some census_some(const struct census *census, uint32_t states);
 
-/* Those of which `is_wanted` has another byte than 0. */
+/* Those for which the byte in `is_wanted` is not 0. */
 struct some census_pick(const struct census *census, const uint8_t *is_wanted);
 
 /* Age of a node's last report in ms, to a ms. */
 uint64_t census_age(const struct census *census, uint32_t node);
 
-/* The number of the link by which it came; 0: not known, or there is none. */
+/* The number of the link by which it came; 0: unknown, or there is none. */
 unsigned census_link(const struct census *census, uint32_t node);
 
 /* Looks at one node, a number below the count. */
 void census_look(const struct census *census, uint32_t node, struct looked *out);
 
-/* What ails those that are asked about: of each node of the board bits by the numbers of the ailments, 0 unless it is live or uncertain. */
+/* The ailments of the wanted nodes: for each node of the board, bits by the numbers of the ailments, 0 unless it is
+ * live or uncertain. */
 const uint32_t *census_ails(const struct census *census);
 
-/* What people are told when nothing is known: that the receiver is stalled, and how old its heartbeat is. */
+/* The message when nothing is known: that the receiver is stalled, and the age of its heartbeat. */
 void add_stalled(struct words *words, const struct census *census);
 void add_heartbeat(struct words *words, const struct census *census);
 

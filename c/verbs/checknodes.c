@@ -1,5 +1,5 @@
-/* beoboard-check: whether the nodes are well, in one line and an exit code as Nagios has them. What `beoboard check` says to the same question, to the
- * byte, without Node.js; conditions are left to that. Blames no node for a receiver that is stalled. */
+/* beoboard-check: whether the nodes are well, in one line and a Nagios exit code. The same output as `beoboard
+ * check` with the same options, without Node.js; it has no conditions. Blames no node when the receiver is stalled. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,9 +41,9 @@ static const char help_text[] =
   "  " PROGRAM " --nodes \"$SLURM_JOB_NODELIST\" --fail open\n"
   "  " PROGRAM " --ignore held,ecc\n";
 
-/* A goodbye is the end of a shift, or a node that somebody forgot: from here on the latter. */
+/* A node that left a short time ago was shut down on purpose; from this age on somebody may have forgotten it. */
 #define LEFT_TOO_LONG_MS 600000u
-/* Parts of a host list that are told, each of so many characters at most: monitors cut long lines. */
+/* How many parts of a host list are shown, each of so many characters at most, because monitors cut long lines. */
 #define MOST_PARTS 5
 #define LONGEST_PART 100
 
@@ -51,7 +51,7 @@ enum { OK, WARNING, CRITICAL, UNKNOWN };
 
 enum fail { FAIL_NOT_SAID, FAIL_OPEN, FAIL_CLOSED };
 
-/* So many, or so many in a hundred. */
+/* A number of nodes, or a percentage. */
 struct portion {
   uint64_t number;
   bool is_percent;
@@ -99,7 +99,7 @@ static const struct option table[] = {
 static const char *const elsewhere[] = {"where", "config", NULL};
 static const struct command command = {PROGRAM, table, sizeof table / sizeof table[0], elsewhere, "beoboard check"};
 
-/* What --fail is given as, whatever else is wrong with the command line; not said where it cannot be taken itself. */
+/* The value of --fail, whatever else is wrong with the command line; none if --fail itself is invalid. */
 static enum fail fail_alone(int argc, char *argv[]) {
   for (int i = 1; i < argc; i++) {
     const char *value = strncmp(argv[i], "--fail=", 7) == 0 ? argv[i] + 7 : NULL;
@@ -121,7 +121,7 @@ static noreturn void tell(int code, const struct words *text, const struct words
   const size_t begun = line.len;
   add_one_line(&line, (struct span){text->text, text->len});
   for (size_t i = begun; i < line.len; i++)
-    if (line.text[i] == '|') line.text[i] = '/'; /* behind one the figures begin */
+    if (line.text[i] == '|') line.text[i] = '/'; /* the character before the figures */
   if (figures != NULL) {
     add_text(&line, " | ");
     add_span(&line, (struct span){figures->text, figures->len});
@@ -133,7 +133,7 @@ static noreturn void tell(int code, const struct words *text, const struct words
 
 static const int codes[] = {UNKNOWN, OK, CRITICAL}; /* by --fail */
 
-/* Nothing is known: what to say then was asked for. */
+/* Nothing is known: the options say what to answer then. */
 static noreturn void tell_ignorance(const char *why) {
   static const char *const ways[] = {"", "; fails open", "; fails closed"};
   struct words text = long_words();
@@ -143,7 +143,7 @@ static noreturn void tell_ignorance(const char *why) {
 }
 
 noreturn void give_up(const char *why, int code) {
-  (void)code; /* a monitor takes 2 as critical and reads stdout alone */
+  (void)code; /* a monitor takes 2 as critical and reads stdout only */
   tell_ignorance(why);
 }
 
@@ -154,7 +154,7 @@ noreturn void give_up_memory(void) {
 
 /* ---- The verdict ---- */
 
-/* Nodes of which one thing is told. */
+/* Nodes about which one thing is said. */
 struct group {
   const char *what;
   const char *const *names;
@@ -178,7 +178,7 @@ static bool exceeds(uint64_t count, struct portion limit, uint64_t total) {
   return limit.is_percent ? count * 100 > limit.number * total : count > limit.number;
 }
 
-/* The limit as a number: of a hundredth two decimals are all that there can be. */
+/* The limit as a number: hundredths need at most two decimals. */
 static void add_limit(struct words *words, struct portion limit, uint64_t total) {
   const uint64_t hundredths = limit.is_percent ? limit.number * total : limit.number * 100;
   const unsigned rest = (unsigned)(hundredths % 100);
@@ -246,7 +246,7 @@ static void judge(const struct census *c, const struct remarks *remarks, const u
   for (int state = 0; state < BEOBOARD_NSTATES; state++) total += c->counts[state];
   for (uint32_t i = 0; i < c->nodes; i++) {
     if (c->is_asked != NULL && c->is_asked[i] == 0) continue;
-    /* Nobody twice: one that is uncertain may be ill, too. */
+    /* No node is counted twice: an uncertain one may have an ailment too. */
     doubtful += is_ill[i] != 0 || is_gone[i] != 0 || ((BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER)) >> c->states[i] & 1) != 0;
   }
   const uint64_t bad = groups[SILENT].count + groups[GONE].count + groups[STRANGERS].count - excess;
@@ -304,7 +304,7 @@ int main(int argc, char *argv[]) {
     struct words line = long_words();
     add_text(&line, PROGRAM ": ");
     add_text(&line, why);
-    options.fail = fail_alone(argc, argv); /* not what of a wrong line was taken */
+    options.fail = fail_alone(argc, argv); /* ignores what was read from an invalid line */
     tell_ignorance(text_of(&line));
   }
   answer();

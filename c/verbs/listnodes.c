@@ -1,5 +1,5 @@
-/* beoboard-nodes: names of nodes for scripts, those in some states, as one host list. What `beoboard nodes` says to the same question, to the byte,
- * in a fiftieth of the time; conditions and Slurm's names are left to that. */
+/* beoboard-nodes: names of nodes for scripts: the nodes in some states, as one host list. The same output as
+ * `beoboard nodes` with the same options, in a fiftieth of the time; it has no conditions and no Slurm names. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ noreturn void give_up(const char *why, int code) {
 
 noreturn void give_up_memory(void) { end_with(STDERR_FILENO, PROGRAM ": out of memory\n", EXIT_WRITE); }
 
-/* NULL, or why nobody knows in what form the names are wanted. */
+/* NULL, or why the output format is invalid. */
 static const char *check_ways(void) {
   if (options.expand && options.fold) return "--expand and --fold do not go together; leave one out";
   if (options.expand && options.count) return "--expand and --count do not go together; leave one out";
@@ -105,7 +105,7 @@ static void print_count(size_t count) {
   print_words(&words);
 }
 
-/* Texts, each with this behind it but the last, and that with a line end. */
+/* Texts, each followed by this, and the last one by a line end. */
 static struct words joined(const char *const *texts, size_t count, char by) {
   size_t bytes = 2;
   for (size_t i = 0; i < count; i++) bytes += strlen(texts[i]) + 1;
@@ -138,7 +138,7 @@ static void print_names(const char **names, size_t count) {
   }
 }
 
-/* Leaves those that are live and that nothing ails. */
+/* Leaves only live nodes without an ailment. */
 static void leave_healthy(struct census *census, struct some *some) {
   const uint32_t *ails = census_ails(census);
   size_t left = 0;
@@ -148,7 +148,7 @@ static void leave_healthy(struct census *census, struct some *some) {
     some->names[left++] = some->names[i];
   }
   some->count = left;
-  /* Of links is told where somebody is behind them. */
+  /* Links are mentioned if a wanted node is behind them. */
   if (census->is_asked == NULL) {
     census->is_asked = (uint8_t *)keep(census->nodes + 1u, 1);
     memset(census->is_asked, 1, census->nodes);

@@ -12,11 +12,11 @@
 #include "telling.h"
 
 #define DAY_MS UINT64_C(86400000)
-/* A refusal this young tells how it is now. */
+/* A rejection younger than this describes the present. */
 #define LATELY_MS UINT64_C(60000)
 
 #define BIT(state) (1u << BEOBOARD_##state)
-/* Nodes that may report all the same, and not be trusted. */
+/* Nodes that may report nevertheless, and be rejected. */
 #define UNHEARD (BIT(SILENT) | BIT(UNCERTAIN) | BIT(NEVER))
 
 static void add(struct words *words, const char *first, ...) __attribute__((sentinel));
@@ -35,7 +35,8 @@ void add_plural(struct words *words, size_t count) {
   add_text(words, count == 1 ? " node" : " nodes");
 }
 
-/* Bytes of a text's first so many units of UTF-16, as the other program counts characters; `*is_cut`: there are more. */
+/* The bytes of a text's first so many UTF-16 units, because the other program counts characters so; `*is_cut`: there
+ * are more. */
 static size_t bytes_of(struct span text, size_t units, bool *is_cut) {
   struct span left = text;
   for (; left.len > 0 && units > 0; units--) {
@@ -76,14 +77,14 @@ static const char *one_line(const char *text) {
   return text_of(&words);
 }
 
-/* A few parts of a host list, cut where it goes on. */
+/* A few parts of a host list, shortened. */
 static void add_shown_names(struct words *words, const char *const *names, size_t count) {
   const char **lines = (const char **)keep(count + 1, sizeof *lines);
   for (size_t i = 0; i < count; i++) lines[i] = one_line(names[i]);
   if (add_names(words, lines, count, 4, 60)) add_text(words, ",\xe2\x80\xa6");
 }
 
-/* What somebody claims to be: one name whole, of several a few. */
+/* The claimed name: a single one whole, of several names a few. */
 static void add_claimed(struct words *words, const char *const *names, size_t count) {
   if (count == 1) add_one_line(words, span_of(names[0]));
   else add_shown_names(words, names, count);
@@ -91,14 +92,14 @@ static void add_claimed(struct words *words, const char *const *names, size_t co
 
 /* ---- Time ---- */
 
-/* From a time of CLOCK_MONOTONIC to a look; never negative, whatever a board says. */
+/* From a time of CLOCK_MONOTONIC to a look; never negative, whatever the board says. */
 static uint64_t since_ns(const struct bb_look *look, uint64_t ns) {
   return (uint64_t)look->now_ns > ns ? (uint64_t)look->now_ns - ns : 0;
 }
 
 static void add_ago(struct words *words, uint64_t ns) { add_duration(words, ns / NS_PER_MS); }
 
-/* A moment before the look, and how long ago that is: 14:03:21 (12.0s), with the day where that is more than one. */
+/* The time of an event before the look, and its age: 14:03:21 (12.0s); with the date if it is more than a day ago. */
 static void add_moment(struct words *words, const struct bb_look *look, uint64_t ago_ns) {
   const double ms = (double)(look->real_ns / (int64_t)NS_PER_MS) - (double)ago_ns / (double)NS_PER_MS;
   const int64_t whole = (int64_t)ms;
@@ -125,7 +126,7 @@ static void add_link_name(struct words *words, const struct links *l, int i) {
   else add_one_line(words, (struct span){link->name, strnlen(link->name, sizeof link->name)});
 }
 
-/* The name of the link by which came what was received where the receiver knew of no interfaces. */
+/* The name of the link for reports that arrived while the receiver knew of no interfaces. */
 static bool is_elsewhere(const struct bb_link *link) { return strncmp(link->name, "other namespace", sizeof link->name) == 0; }
 
 static void add_address(struct words *words, const uint8_t address[16]) {
@@ -180,14 +181,14 @@ static void add_down(struct words *words, const struct census *c, const struct l
   }
 }
 
-/* That all nodes of a link fell together. */
+/* All nodes of a link fell silent together. */
 static void add_dark(struct words *words, const struct links *l, int i, uint64_t for_ms) {
   const struct bb_link *link = &l->all[i].link;
   add_text(words, "no node behind ");
   add_link_name(words, l, i);
   add_text(words, " has reported for ");
   add_duration(words, for_ms);
-  /* The others were forgotten, or report by other links. */
+  /* The other nodes were removed from the board, or report by other links. */
   if (link->dark_nodes == 1) {
     add_text(words, ", and its last one fell at once with others: a switch or this master is more likely at fault than that node");
     return;
@@ -198,7 +199,7 @@ static void add_dark(struct words *words, const struct links *l, int i, uint64_t
   add_plural(words, link->dark_nodes);
 }
 
-/* Whether a node is live by that link; `*youngest`: the least age of its nodes, ms, UINT64_MAX: it has none. */
+/* Whether any node is live by that link; `*youngest`: the least age of its nodes, ms, UINT64_MAX: it has none. */
 static bool is_heard(const struct census *c, uint32_t link, uint64_t *youngest) {
   *youngest = UINT64_MAX;
   for (uint32_t i = 0; i < c->nodes; i++) {
@@ -210,7 +211,7 @@ static bool is_heard(const struct census *c, uint32_t link, uint64_t *youngest) 
   return false;
 }
 
-/* What there is to say of a link. Whether there is anything. */
+/* The sentence about a link. Returns whether there is one. */
 static bool add_news(struct words *words, const struct census *c, const struct links *l, int i) {
   const struct bb_link *link = &l->all[i].link;
   uint64_t youngest;
@@ -219,22 +220,22 @@ static bool add_news(struct words *words, const struct census *c, const struct l
     if (link->nodes > 0) add_down(words, c, l, i);
     return link->nodes > 0;
   }
-  /* A receiver finds out once a second which links are dark: one by which a node is live is that no longer. */
+  /* A receiver updates once a second which links are dark; a link with a live node is not dark any more. */
   if (link->dark_since_ns == 0 || is_heard(c, l->numbers[i], &youngest)) return false;
   add_dark(words, l, i, youngest < UINT64_MAX ? youngest : since_ns(&c->look, link->dark_since_ns) / NS_PER_MS);
   return true;
 }
 
-/* Whether somebody who was asked about is behind that link. */
+/* Whether a wanted node is behind that link. */
 static bool is_behind(const struct census *c, uint32_t link) {
   for (uint32_t i = 0; c->is_asked != NULL && i < c->nodes; i++)
     if (c->is_asked[i] != 0 && census_link(c, i) == link) return true;
   return c->is_asked == NULL;
 }
 
-/* ---- Refusals ---- */
+/* ---- Rejections ---- */
 
-/* A node that has no newer report than one that was refused. */
+/* A node whose newest report was rejected. */
 struct refused {
   const char *name;
   int state;
@@ -244,7 +245,7 @@ struct refused {
   bool is_told;
 };
 
-/* What reasons mean where the word alone does not tell. */
+/* The meanings of reasons that their words alone do not explain. */
 static const char *meaning_of(uint32_t reason) {
   switch (reason) {
     case BB_REASON_RESERVED: return "reserved bytes are set";
@@ -257,7 +258,7 @@ static const char *meaning_of(uint32_t reason) {
   }
 }
 
-/* Between two clocks, whichever is ahead: 2.1 s. */
+/* The difference of two clocks without its sign: 2.1 s. */
 static void add_distance(struct words *words, int64_t offset_us) {
   const uint64_t us = offset_us < 0 ? -(uint64_t)offset_us : (uint64_t)offset_us;
   if (us >= UINT64_C(60000000)) {
@@ -265,7 +266,7 @@ static void add_distance(struct words *words, int64_t offset_us) {
     return;
   }
   char text[16];
-  /* A quarter is exactly between two tenths, and JavaScript takes the larger one. */
+  /* A quarter is exactly between two tenths, and JavaScript rounds it up. */
   if (us % 500000 == 250000) snprintf(text, sizeof text, "%u.%u", (unsigned)((us + 50000) / 1000000), (unsigned)((us + 50000) / 100000 % 10));
   else snprintf(text, sizeof text, "%.1f", (double)us / 1e6);
   ADD(words, text, " s");
@@ -283,7 +284,7 @@ static void add_reason(struct words *words, uint32_t reason, int64_t offset_us) 
   if (meaning != NULL) ADD(words, " (", meaning, ")");
 }
 
-/* Whether an age of a refusal is of late; to the nanosecond, as the other program has it. */
+/* Whether a rejection of that age is recent; exact to the nanosecond, like the other program. */
 static bool is_late(uint64_t age_ns) { return age_ns <= LATELY_MS * NS_PER_MS; }
 
 static bool find_refusal(const struct census *c, uint32_t node, const char *name, struct refused *out) {
@@ -291,7 +292,7 @@ static bool find_refusal(const struct census *c, uint32_t node, const char *name
   census_look(c, node, &l);
   const struct bb_record *r = l.record;
   const uint64_t reason = r->refusal_reason;
-  /* What is late tells nothing: a newer one of its run had been accepted before. */
+  /* A late report says nothing: a newer one of its run had been accepted before. */
   if (reason == BB_REASON_NONE || reason >= BB_REASON_COUNT || reason == BB_REASON_LATE) return false;
   if (l.newest != NULL && r->refusal_ns <= l.newest->stamp_ns) return false;
   *out = (struct refused){name, l.state, (uint32_t)reason, since_ns(&l.look, r->refusal_ns), (int64_t)r->refusal_offset_us, false};
@@ -309,7 +310,7 @@ static void add_one_refused(struct words *words, const struct refused *r) {
   add_text(words, " ago");
 }
 
-/* A sentence of those of one state and reason. */
+/* A sentence about nodes with the same state and reason. */
 static void add_refused(struct words *words, const struct refused *first, const struct refused *end) {
   const char **names = (const char **)keep((size_t)(end - first) + 1, sizeof *names);
   size_t count = 0;
@@ -341,9 +342,9 @@ static void add_refused(struct words *words, const struct refused *first, const 
   add_text(words, " ago");
 }
 
-/* ---- Who claims the name of another ---- */
+/* ---- Senders that claim the name of another node ---- */
 
-/* What came from one address and was refused for one reason, under however many names. */
+/* What came from one address and was rejected for one reason, under any number of names. */
 struct source {
   uint32_t reason;
   const uint8_t *address;
@@ -352,7 +353,8 @@ struct source {
   size_t name_count;
 };
 
-/* What a source sends whose signature is missing or false, and why that may be; NULL: that is not what was wrong. */
+/* What a source with a missing or false signature sends, and the possible reason; NULL: it was rejected for another
+ * reason. */
 static const char *const *signature_of(uint32_t reason) {
   static const char *const missing[] = {"reports without the required signature", "it has no key file, or somebody forges reports"};
   static const char *const key[] = {"reports signed with a key that the receiver does not have", "its key is of another cluster, or an old one"};
@@ -371,7 +373,7 @@ struct senders {
   size_t count;
 };
 
-/* Of equally old ones the one that stands first stays the first. */
+/* Of equally old ones, the first one stays first. */
 static void order_senders(struct senders *s) {
   for (uint32_t i = 0; i < BB_SENDERS; i++) {
     if (s->all[i].head == 0) continue;
@@ -416,7 +418,7 @@ static void add_source(struct words *words, const struct census *c, const struct
     add_text(words, " under the name ");
     add_claimed(words, s->names, 1);
   } else {
-    /* The board has no room for more of one reason. */
+    /* The board has no room for more entries of one reason. */
     add_text(words, of_reason >= BB_SENDERS_EACH ? " under at least " : " under ");
     add_number(words, s->name_count);
     add_text(words, " names (");
@@ -430,7 +432,7 @@ static void add_source(struct words *words, const struct census *c, const struct
 
 /* ---- All of it ---- */
 
-/* What is written so far, and where the next sentence begins. */
+/* What is written so far, and the beginning of the next sentence. */
 struct writing {
   struct words words;
   struct remarks *out;
@@ -452,7 +454,7 @@ static void tell_links(const struct census *c, struct writing *w) {
   }
 }
 
-/* Whether a name is of one that nothing explains yet. */
+/* Whether a name belongs to a node without an explanation yet. */
 static bool is_among(const char *const *names, size_t count, const char *name) {
   for (size_t i = 0; i < count; i++)
     if (strcmp(names[i], name) == 0) return true;
@@ -486,7 +488,7 @@ static bool has_refusals(const struct census *c) {
   return false;
 }
 
-/* Why those are not heard, as far as what was refused tells. */
+/* Why those nodes are not heard, as far as the rejections tell. */
 static void tell_refusals(const struct census *c, const struct some *kept, struct writing *w) {
   const char **unexplained = (const char **)keep(kept->count + c->stranger_count + 1, sizeof *unexplained);
   struct refused *refused = (struct refused *)keep(kept->count + 1, sizeof *refused);

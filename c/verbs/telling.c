@@ -11,7 +11,7 @@
 #include "../common/fault.h"
 #include "../sender/say.h"
 
-/* What was taken, one behind the other, so that nothing of it is lost. */
+/* All allocated memory, so that it stays reachable. */
 static struct kept {
   struct kept *before;
   uint64_t bytes[];
@@ -31,7 +31,8 @@ struct words long_words(void) { return (struct words){(char *)keep(MOST_WORDS_TO
 
 static const char *board_path;
 
-/* In our own code, which only copies then, and so in no call that cannot be interrupted; a signal that somebody else sends is none of ours. */
+/* The signal comes from our own access, which only copies, and not within a call that must not be interrupted; a
+ * signal that another process sends is not ours. */
 static void end_cut_short(int number, siginfo_t *info, void *context) {
   (void)context;
   signal(number, SIG_DFL);
@@ -49,7 +50,7 @@ void prepare(const char *path) {
   sigaction(SIGBUS, &cut, NULL);
 }
 
-/* Somebody may have told whoever we share it with not to wait. */
+/* Another process that shares the descriptor may have set it to non-blocking. */
 static void wait_for(int fd) {
   struct pollfd ready = {.fd = fd, .events = POLLOUT};
   poll(&ready, 1, -1);
@@ -77,7 +78,7 @@ noreturn void end_with(int fd, const char *line, int code) {
 }
 
 void complain_whole(const struct words *line) {
-  (void)write_all(STDERR_FILENO, line->text, line->len); /* nobody is left to be told */
+  (void)write_all(STDERR_FILENO, line->text, line->len); /* nobody can be told any more */
 }
 
 void complain(const char *line) {
@@ -92,7 +93,8 @@ void complain(const char *line) {
 void print(const char *text, size_t length) {
   const int error = write_all(STDOUT_FILENO, text, length);
   if (error == 0) return;
-  /* Whoever reads us may leave early (head, less): an end, not an error. A terminal that was hung up answers with EIO. */
+  /* The reader of our output may end early (head, less); this is not an error. A terminal that was hung up returns
+   * EIO. */
   if (error == EPIPE || (error == EIO && isatty(STDOUT_FILENO))) exit(EXIT_SUCCESS);
   complain(fault("cannot write to stdout: %s: %s, write", error_name(error), error_text(error)));
   exit(EXIT_WRITE);

@@ -1,45 +1,46 @@
-/* How the short verbs tell what they have to say, and end. stdout as the program in Node.js has it: who stops reading is no error, a full disk
- * is one. Memory is taken and kept: these programs live for milliseconds. */
+/* Output and end of the short verbs. stdout behaves as in the Node.js program: a reader that ends is not an error, a
+ * full disk is one. Memory is never freed: these programs run for milliseconds. */
 #ifndef BB_VERBS_TELLING_H
 #define BB_VERBS_TELLING_H
 #include <stdnoreturn.h>
 
 #include "../sender/quoting.h"
 
-/* What the program is called. Each has its own. */
+/* The name of the program. Each defines its own. */
 extern const char program[];
 
-/* Exit codes: the condition does not hold, wrong usage, no board or a stalled one, stdout cannot be written. */
+/* Exit codes: the condition is false, wrong usage, no board or a stalled one, stdout cannot be written. */
 enum { EXIT_NOT_SO = 1, EXIT_USAGE = 2, EXIT_NO_BOARD = 4, EXIT_WRITE = 74 };
 
-/* Of whoever is asked: what it answers when it cannot be answered, with one of these codes. Each program has its own. */
+/* What to answer when there is no answer, with one of these codes. Each program defines its own. */
 noreturn void give_up(const char *why, int code);
 
-/* The same where there is no memory, and so without any. */
+/* The same without memory. */
 noreturn void give_up_memory(void);
 
-/* Writes a line as it is to a descriptor, and ends. */
+/* Writes a line unchanged to a descriptor, and ends. */
 noreturn void end_with(int fd, const char *line, int code);
 
-/* Memory of so many bytes, zeroed; what cannot be had ends the program. */
+/* So many bytes of zeroed memory; if there is none the program ends. */
 void *keep(size_t count, size_t bytes);
 
-/* Descriptors 0 to 2 are there, whoever started us; a board that is cut short while it is read is told of by give_up(), with `path`. */
+/* Makes sure that descriptors 0 to 2 are open; a board that is cut short while it is read is reported by give_up(),
+ * with `path`. */
 void prepare(const char *path);
 
-/* Writes all of it to stdout. Ends the program where that cannot be had. */
+/* Writes all of it to stdout. Ends the program if that fails. */
 void print(const char *text, size_t length);
 
-/* One line on stderr, behind the program's name. */
+/* One line on stderr, after the program's name. */
 void complain(const char *line);
 
 /* A line that is whole, with its end. */
 void complain_whole(const struct words *line);
 
-/* The words for an error number as Node.js has them: "no such file or directory". */
+/* The words of Node.js for an error number: "no such file or directory". */
 const char *error_text(int error);
 
-/* Words that grow into memory that is kept; a board can make no more of them. */
+/* Text that grows in memory that is kept; a board's text cannot grow without limit. */
 #define MOST_WORDS_TOLD (1u << 20)
 struct words long_words(void);
 

@@ -13,10 +13,10 @@
 #define BEOBOARD_VERSION "0.0.0"
 #endif
 
-/* More than a million names of the longest kind; without an end /dev/zero would be read until there is no memory left. */
+/* More than a million of the longest names; without a limit /dev/zero would be read until there is no memory left. */
 #define MOST_BYTES ((size_t)80 << 20)
 
-/* Reads all of a file or a pipe into memory that grows with it, and is to be freed. NULL, or why not. */
+/* Reads all of a file or a pipe into memory that grows with it, which the caller has to free. NULL, or the error. */
 static const char *read_to_end(int fd, char **text, size_t *length) {
   size_t room = 0;
   for (*text = NULL, *length = 0;;) {
@@ -43,7 +43,7 @@ static const char *read_file(const char *path, char **text, size_t *length) {
   return why == NULL ? NULL : fault("cannot read %s: %s; name a file that this user can read", quoted(path, strlen(path)), why);
 }
 
-/* The path as the place of an error: in one line. */
+/* The path for an error message: in one line. */
 static const char *place_of(const char *path) {
   struct words words = long_words();
   add_one_line(&words, span_of(path));
@@ -51,7 +51,7 @@ static const char *place_of(const char *path) {
 }
 
 static const char *read_names(const char *path, struct hostlist *out) {
-  static const char mark[] = {'\xef', '\xbb', '\xbf'}; /* with which some begin a text */
+  static const char mark[] = {'\xef', '\xbb', '\xbf'}; /* a byte order mark, which some programs write at the beginning */
   char *text;
   size_t length = 0;
   if (path[0] == 0) return "'@' names no file; write @FILE or a list";
@@ -89,7 +89,7 @@ const char *read_owner(const char *text, struct asked *asked) {
 
 const char *read_environment(struct asked *asked) {
   const char *owner = getenv("BEOBOARD_OWNER");
-  /* The shell's way to take a variable back is to leave it empty. */
+  /* In a shell, leaving a variable empty is the usual way to unset it. */
   if (asked->owner != NULL || owner == NULL || owner[0] == 0) return NULL;
   const char *why = read_owner(owner, asked);
   return why == NULL ? NULL : fault("BEOBOARD_OWNER: %s", why);

@@ -1,4 +1,4 @@
-/* What the options of the short verbs mean that both of them have. The readers give NULL, or why not. */
+/* The options that both short verbs have. The readers return NULL, or why a value is invalid. */
 #ifndef BB_VERBS_VERBOPTIONS_H
 #define BB_VERBS_VERBOPTIONS_H
 #include <stdbool.h>
@@ -8,12 +8,12 @@
 #include "../common/optionline.h"
 #include "../common/optionvalues.h"
 
-/* Whose board is asked about whom. */
+/* The board, and the wanted nodes. */
 struct asked {
   const char *board;
-  const char *owner;     /* as it is given; NULL: nobody */
+  const char *owner;     /* as given; NULL: none */
   struct hostlist names; /* each once */
-  bool has_names;        /* else all */
+  bool has_names;        /* otherwise all */
 };
 
 /* A host list, or @FILE. */
@@ -21,10 +21,10 @@ const char *read_nodes(const char *text, struct asked *asked);
 
 const char *read_owner(const char *text, struct asked *asked);
 
-/* What the environment says where the command line does not. */
+/* The settings of the environment, unless the command line has them. */
 const char *read_environment(struct asked *asked);
 
-/* What is written for --help and --version. */
+/* The output of --help and --version. */
 void show_help(const char *text);
 void show_version(void);
 
