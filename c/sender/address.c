@@ -1,4 +1,4 @@
-/* Reads and writes ADDR[:PORT]. Asks no name service: a name stays a name. */
+/* Reads and writes ADDR[:PORT]. Does not resolve names: a name stays a name. */
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
@@ -47,7 +47,7 @@ static bool is_v6(struct span text) {
 
 static bool is_name_character(char c) { return is_alnum(c) || c == '_'; }
 
-/* Words of letters, digits, _ and -, parted by dots; none begins with -, none is longer than 63. */
+/* Words of letters, digits, _ and -, separated by dots; none begins with -, none is longer than 63. */
 static bool is_name(struct span host) {
   struct span left = host, part;
   if (host.len > 253) return false;

@@ -4,12 +4,12 @@
 #include "say.h"
 #include "world.h"
 
-/* Ticks after which is read again what changes seldom and costs much. */
+/* After so many ticks, data that rarely change and are expensive to read are read again. */
 static unsigned seldom_ticks = 10;
 
 static const char *proc, *sys;
 
-/* What one tree of files holds: opened when first read, and closed with the tree. */
+/* The files of one tree: opened at the first reading, and closed with the tree. */
 enum {
   STAT, LOADAVG, MEMINFO, VMSTAT, PSI_CPU, PSI_MEMORY, PSI_IO, PSI_IRQ, SNMP, FILE_NR, NETDEV, DISKSTATS, RELEASE, ONLINE,
   PRESENT, FILES
@@ -17,7 +17,7 @@ enum {
 
 static struct kernel_file files[FILES];
 
-/* What belongs to a list of names: read again when these change, or after some ticks. */
+/* Data that depend on a list of names: read again when the list changes, or after some ticks. */
 struct seldom {
   uint64_t names;
   unsigned left; /* ticks */
@@ -25,11 +25,11 @@ struct seldom {
 
 static struct seldom links_seldom, disks_seldom, topology_seldom;
 static struct topology topology LARGE;
-static bool has_topology;   /* as of the last reading; belongs to `topology_seldom` */
-static bool groups_known;   /* as of the last tick that told which CPUs are online */
+static bool has_topology;   /* as of the last reading; for `topology_seldom` */
+static bool groups_known;   /* as of the last tick that listed the online CPUs */
 static bool topology_told, block_told;
 
-/* Large enough for all there may be; only what is used of them costs memory. */
+/* Large enough for the maximum; only the used part costs memory. */
 static struct interface interfaces[MOST_INTERFACES] LARGE;
 static struct disk_row disks[MOST_DISKS] LARGE;
 
@@ -50,7 +50,7 @@ void collect_from(const char *new_proc, const char *new_sys) {
   files[LOADAVG] = KERNEL_FILE(proc, "/loadavg", 0);
   files[MEMINFO] = KERNEL_FILE(proc, "/meminfo", 0);
   files[VMSTAT] = KERNEL_FILE(proc, "/vmstat", FILE_IN_LINES);
-  files[VMSTAT].enough = has_vmstat; /* each further page costs the kernel the sums of all CPUs anew */
+  files[VMSTAT].enough = has_vmstat; /* for each further page the kernel sums up all CPUs again */
   files[PSI_CPU] = KERNEL_FILE(proc, "/pressure/cpu", FILE_OPTIONAL);
   files[PSI_MEMORY] = KERNEL_FILE(proc, "/pressure/memory", FILE_OPTIONAL);
   files[PSI_IO] = KERNEL_FILE(proc, "/pressure/io", FILE_OPTIONAL);
@@ -72,7 +72,7 @@ void collect_seldom(unsigned ticks) {
   links_seldom.left = disks_seldom.left = topology_seldom.left = 0;
 }
 
-/* Whether it is time to read what belongs to these names. */
+/* Whether it is time to read the data that depend on these names. */
 static bool is_due(struct seldom *seldom, uint64_t names) {
   const bool due = seldom->left == 0 || seldom->names != names;
   seldom->names = names;
@@ -81,7 +81,7 @@ static bool is_due(struct seldom *seldom, uint64_t names) {
   return due;
 }
 
-/* Takes one file: `parser` writes the fields of a set. */
+/* Reads one file: `parser` writes the fields of a set. */
 static void put(struct bb_report *report, unsigned file, bool (*parser)(struct span, struct bb_report *), uint64_t set) {
   struct span text;
   if (file_read(&files[file], &text) && file_parsed(&files[file], parser(text, report))) report->valid |= set;
@@ -109,7 +109,7 @@ static void put_cpus(struct bb_report *report, const struct details *details) {
                           file_parsed(&files[PRESENT], parse_cpu_list(text, NULL, NULL, &present));
   if (!is_online) return;
   if (is_new) has_topology = read_topology(sys, &topology, file_place());
-  /* What could not be read is not tried each second: it may take a thousand files to find out. */
+  /* A failed reading is not repeated each second: it may take a thousand files to find out. */
   if (!has_topology) topology_seldom.left--;
   if (is_present) {
     report->cpus_online = saturated_16(topology.online);
@@ -141,14 +141,14 @@ static void put_stat(struct bb_report *report) {
   has_times = is_read && file_parsed(&files[STAT], parse_stat(text, rest, report, &times));
   if (!has_times) groups_forget();
   if (has_times) report->valid |= BB_VALID_STAT;
-  /* The times of CPUs that came or went join or leave the sums, by hours. */
+  /* The times of CPUs that were added or removed change the sums by hours. */
   if (has_times && had_times && groups_same() && cpu_share(&times_before, &times, report))
     report->valid |= BB_VALID_CPU_SHARE;
   if (has_times) times_before = times;
   if (groups_share(groups_known ? &topology : NULL, report)) report->valid |= BB_VALID_GROUP_SHARE;
 }
 
-/* Without the shares, for which the lines of single CPUs are looked at. */
+/* Without the shares, which need the lines of single CPUs. */
 static bool parse_sums(struct span text, struct bb_report *report) {
   struct stat_times times;
   return parse_stat(text, text, report, &times);

@@ -15,27 +15,27 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS UINT64_C(1000000)
 
-/* A longer interval is announced by so many reports at the old rate, and for so long: who listens counts the silence in the interval
- * that he was told last, and a sender does not know his limits. Where every fifth report is lost, all of these are once in 10^8
- * times; and losses come in bursts, which are counted in seconds, however often one reports. */
+/* A longer interval is announced by so many reports at the old rate, and for so long: receivers measure silence in
+ * the last interval that they know, and a sender does not know their limits. If every fifth report is lost, all of
+ * these are lost once in 10^8 times; and losses come in bursts that last seconds, whatever the interval is. */
 #define ANNOUNCEMENTS 12u
 #define ANNOUNCED_MS 12000u
 
-static struct course course;        /* with the interval that reports say */
-static uint32_t own_ms;             /* the node's own interval, whatever another one holds for a time */
-static uint32_t rate_ms;            /* how often reports are sent: more often than they say while that is announced */
-static unsigned announcements_left; /* before they are sent as they say */
-static bool changed;                /* the grid is another one, or the name */
-static uint64_t point_ns;           /* the last point of the grid that has its report; 0 where the grid begins */
+static struct course course;        /* with the interval in reports */
+static uint32_t own_ms;             /* the node's own interval, even if another one is in force for a time */
+static uint32_t rate_ms;            /* the time between reports: shorter than the interval in them while a longer one is announced */
+static unsigned announcements_left; /* reports before the new interval is in force */
+static bool changed;                /* the grid has changed, or the name */
+static uint64_t point_ns;           /* the last point of the grid with a report; 0 if the grid begins */
 static uint64_t seq;
 static uint32_t missed;
 static sigset_t waited_for;
-static int timer = -1, signals = -1; /* descriptors that tell that the time has come, and which signals have */
-static uint64_t armed_ns;            /* for when the timer is set */
+static int timer = -1, signals = -1; /* descriptors for the timer and for signals */
+static uint64_t armed_ns;            /* the time that the timer is set to */
 static struct bb_report report;
 
-/* When rounds of the slow side begin: a second before the report, so that it tells of now also where the interval is long; and
- * that is, where it is a second, with the report before. */
+/* When rounds of the slow side begin: a second before the report, so that they are recent also if the interval is
+ * long; with an interval of a second, together with the last report. */
 static uint64_t round_due_ns, round_begun_ns, between_due_ns;
 
 bool loop_open(bool once, struct words *fault) {
@@ -53,7 +53,7 @@ bool loop_open(bool once, struct words *fault) {
   return false;
 }
 
-/* Reports are sent as they say from now on. */
+/* From now on the interval in reports is in force. */
 static void take_grid(void) {
   announcements_left = 0;
   if (rate_ms == course.identity.interval_ms) return;
@@ -68,7 +68,7 @@ static unsigned announcements(void) {
   return lasting > ANNOUNCEMENTS ? lasting : ANNOUNCEMENTS;
 }
 
-/* Takes the interval that is to hold now. A shorter one holds at once; a longer one is announced first. */
+/* Takes the interval that is to be in force now. A shorter one is in force at once; a longer one is announced first. */
 static void steer(void) {
   const uint32_t ms = pace_look(world_clocks(), own_ms);
   const bool is_new = ms != course.identity.interval_ms;
@@ -77,7 +77,7 @@ static void steer(void) {
   else if (is_new) announcements_left = announcements();
 }
 
-/* For whoever listens: he knows a node by its name, and of his cluster alone. */
+/* For receivers: they identify a node by its name, and accept only their own cluster. */
 static bool is_another_node(const struct identity *a, const struct identity *b) {
   return strcmp(a->name, b->name) != 0 || a->cluster_id != b->cluster_id;
 }
@@ -99,8 +99,8 @@ uint32_t loop_interval_ms(void) { return course.identity.interval_ms; }
 
 static uint64_t interval_ns(void) { return rate_ms * MS_NS; }
 
-/* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid lies on the wall clock, but it is waited for on the other: a
- * step of the wall clock moves the grid, and neither makes a report late nor skips one. */
+/* The next point of the grid, on CLOCK_BOOTTIME. An aligned grid is on the wall clock, but the wait is on the other
+ * clock: a step of the wall clock moves the grid, and neither delays a report nor skips one. */
 static uint64_t next_due(void) {
   const struct clocks now = world_clocks();
   if (course.aligned) return now.boot_ns + next_tick(now.real_ns, interval_ns(), 0) - now.real_ns;
@@ -132,7 +132,7 @@ static void begin_round(uint64_t now_ns) {
   rounds_begin();
 }
 
-/* Plans the next round for the report that is due then. */
+/* Schedules the next round for the report that is due then. */
 static void plan_round(uint64_t report_due_ns) {
   if (interval_ns() < SECOND_NS) {
     round_due_ns = round_begun_ns + round_ns();
@@ -143,12 +143,12 @@ static void plan_round(uint64_t report_due_ns) {
   if (round_due_ns < round_begun_ns + round_ns() - round_ns() / 10) round_due_ns = UINT64_MAX;
 }
 
-/* Does what is due on the slow side; gives when there is more to do. */
+/* Does what is due on the slow side; returns when there is more to do. */
 static uint64_t go_round(void) {
   const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME);
   if (now_ns >= round_due_ns) {
     begin_round(now_ns);
-    /* A long interval's next one is planned with its report. */
+    /* With a long interval, the next round is scheduled with its report. */
     round_due_ns = interval_ns() < SECOND_NS ? now_ns + round_ns() : UINT64_MAX;
   }
   const uint64_t between_ns = rounds_between_ms() * MS_NS;
@@ -160,9 +160,10 @@ static uint64_t go_round(void) {
   return between_due_ns < round_due_ns ? between_due_ns : round_due_ns;
 }
 
-/* Waits for a signal, and gives it; 0: the time on CLOCK_BOOTTIME has come, or a debugger. The timer is set to that time, not
- * to what is left until then: to whoever is stopped, frozen or suspended meanwhile the time comes all the same. (A call with
- * what is left begins anew after each stop in some C libraries, and in the kernel leaves out the time of a suspend.) */
+/* Waits for a signal, and returns it; 0: the time on CLOCK_BOOTTIME has come, or a debugger interrupted. The timer
+ * is set to that time, and not to the remaining time: so the time also comes for a process that is stopped, frozen
+ * or suspended meanwhile. (In some C libraries a call with the remaining time begins again after each stop, and the
+ * kernel does not count the time of a suspend.) */
 static int wait_for_signal(uint64_t until_ns) {
   if (until_ns != armed_ns) {
     const struct itimerspec at = {.it_value = {(time_t)(until_ns / SECOND_NS), (long)(until_ns % SECOND_NS)}};
@@ -175,8 +176,8 @@ static int wait_for_signal(uint64_t until_ns) {
   return (int)info.ssi_signo;
 }
 
-/* Waits until a report is due, and does all else meanwhile. False: it is time to end. `due` is UINT64_MAX when the grid
- * changed: then one is due at once, and it is not late. */
+/* Waits until a report is due, and does everything else meanwhile. False: it is time to end. `due` is UINT64_MAX if
+ * the grid has changed: then a report is due at once, and it is not late. */
 static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   for (;;) {
     uint64_t next = go_round();
@@ -201,7 +202,7 @@ static bool wait_until(uint64_t *due, const struct loop_calls *calls) {
   }
 }
 
-/* One report more has said what is to come. */
+/* One more report has announced the next interval. */
 static void announced(void) {
   if (announcements_left > 0 && --announcements_left == 0) take_grid();
   changed = false; /* and the next one waits for its time */
@@ -226,7 +227,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     plan_round(due);
     if (!wait_until(&due, calls)) break;
     const uint64_t now_ns = clock_ns(CLOCK_BOOTTIME), late_ns = due == UINT64_MAX ? 0 : now_ns - due;
-    /* Woken more than an interval late: the ticks between brought no report. */
+    /* Woken more than an interval late: the ticks in between had no report. */
     const uint64_t late = late_ns / interval_ns();
     const bool is_new = due == UINT64_MAX;
     const uint64_t skipped = late + (passed > 1 && !is_new ? passed - 1 : 0);
@@ -235,7 +236,7 @@ unsigned loop_run(const struct loop_calls *calls, uint64_t *reports) {
     const uint32_t said_ms = course.identity.interval_ms;
     steer();
     if (course.identity.interval_ms != said_ms) calls->interval();
-    changed = false; /* this is the report that comes at once */
+    changed = false; /* this is the immediate report */
     send_report((struct tick){.late_ns = late_ns, .skipped = skipped > 0});
     announced();
   }

@@ -1,5 +1,5 @@
-/* The sender: one report per tick, to every master. Reads this machine and listens to nobody. Memory is taken at the start
- * and never again. */
+/* The sender: one report per tick to every master. Reads this machine, and listens to nobody. Memory is allocated
+ * only at the start. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static struct options options LARGE; /* of the start */
 static struct course course;
 static int arguments;
 static char *const *argument;
-static uid_t other_user; /* whom we will become */
+static uid_t other_user; /* the user to become */
 static char fault_text[1024];
 
 static int lack_memory(struct words *fault) {
@@ -29,7 +29,7 @@ static int lack_memory(struct words *fault) {
   return refuse_start(fault, NOT_SO);
 }
 
-/* What of the course follows from the options, and may change while the sender runs. */
+/* The part of the course that follows from the options, and may change while the sender runs. */
 static bool set_course(const struct options *from, struct course *to, struct words *fault) {
   struct identity *identity = &to->identity;
   memcpy(identity->name, from->name, sizeof identity->name);
@@ -40,7 +40,7 @@ static bool set_course(const struct options *from, struct course *to, struct wor
   return from->key_file == NULL || read_signing_key(from->key_file, from->name, other_user, &identity->key, fault);
 }
 
-/* A copy of a path that is needed for as long as the program runs: what options point to is gone with the next parse. */
+/* A copy of a path that is needed as long as the program runs: the memory of options is reused by the next parse. */
 static const char *kept(const char *path) {
   static char store[5 * (MOST_PATH + 1)];
   static size_t used;
@@ -50,18 +50,18 @@ static const char *kept(const char *path) {
   return copy;
 }
 
-/* Where to look never changes while the sender runs. */
+/* The roots never change while the sender runs. */
 static void keep_paths(struct options *of) {
   const bool one_proc = of->proc[1] == of->proc[0], one_sys = of->sys[1] == of->sys[0];
   of->proc[0] = kept(of->proc[0]);
   of->sys[0] = kept(of->sys[0]);
-  /* One tree has one name: that it is another is told by where its name lies. */
+  /* A tree is identified by the address of its name. */
   of->proc[1] = one_proc ? of->proc[0] : kept(of->proc[1]);
   of->sys[1] = one_sys ? of->sys[0] : kept(of->sys[1]);
   of->scratch = kept(of->scratch);
 }
 
-/* Reads the trees of the ticks before, if there are any; goes on with the last. */
+/* Reads the trees of the earlier ticks, if there are any, and then the last one. */
 static void open_collector(void) {
   static struct bb_report before;
   collect_from(options.proc[0], options.sys[0]);
@@ -105,7 +105,7 @@ static void tell_interval(void) {
   service_status(text_of(&words));
 }
 
-/* Destinations, name and interval may be others from now on; what cannot be taken changes nothing. */
+/* Applies new destinations, name and interval; if anything is invalid, nothing changes. */
 static void change(void) {
   static struct options fresh LARGE;
   static struct course to;
@@ -135,7 +135,7 @@ static void read_again(void) {
   service_ready(text_of(&words));
 }
 
-/* Whether somebody still reads stdout; a full disk ends the program. */
+/* Checks whether somebody still reads stdout; a full disk ends the program. */
 static bool has_stdout(void) {
   int error;
   const enum stdout_state state = outlets_stdout(&error);
@@ -185,7 +185,7 @@ static int once(void) {
   return sent == outlets_count() ? DONE : NOT_SO;
 }
 
-/* Gives up what is not needed any more, when all is open. */
+/* Gives up what is not needed any more, when everything is open. */
 static bool settle(const struct user *user, struct words *fault) {
   if (options.user != NULL && !become(user, fault)) return false;
   no_new_privileges();
@@ -198,7 +198,7 @@ int main(int argc, char *argv[]) {
   arguments = argc;
   argument = argv;
   signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN); /* a file that may grow no more is told of as an error, too */
+  signal(SIGXFSZ, SIG_IGN); /* the file size limit is reported as an error, too */
   hold_standard_places();
   service_open();
   switch (options_read(argc, argv, &options, &fault)) {
@@ -217,7 +217,7 @@ int main(int argc, char *argv[]) {
   course.identity.start_boot_ns = pretence.on ? pretence.start_boot_ns : clock_ns(CLOCK_BOOTTIME);
   if (!set_course(&options, &course, &fault)) return refuse_start(&fault, USAGE);
 
-  /* What may pass by itself is no usage: a service manager tries again. */
+  /* A failure that may be temporary has another code than wrong usage: a service manager tries again. */
   if (!loop_open(options.once, &fault)) return refuse_start(&fault, NOT_SO);
   if (!outlets_open(SIGNAL_ANSWER)) return lack_memory(&fault);
   outlets_change(&options);

@@ -1,11 +1,11 @@
-/* Names that options take: of nodes and of users. Pure, but for the host name. */
+/* Names in options: of nodes and of users. Pure, except for the host name. */
 #ifndef BB_SENDER_NAMING_H
 #define BB_SENDER_NAMING_H
 #include "say.h"
 
-/* Whether it is the name of a node; with capitals, or without. */
+/* Whether it is the name of a node; with capital letters, or without. */
 bool is_node_name(struct span text, bool upper);
-/* Copies the name of a node, with a NUL behind it; false with the reason in `why`. */
+/* Copies the name of a node, with a NUL after it; false with the reason in `why`. */
 bool take_node_name(struct span text, char name[64], struct words *why);
 /* Whether it may be a user's name or id; false with the reason in `why`. */
 bool is_user(struct span text, struct words *why);

@@ -141,7 +141,7 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
   if (whole.len > 15 || !text_u64(whole, &number) || number > (UINT64_C(1) << 53) / scale)
     return refuse_text(why, text, " is too long; write a shorter time");
   *ms = number * scale;
-  bb_wide over = 0, divisor = 1; /* what the decimals come to; beyond twenty they cannot be seen */
+  bb_wide over = 0, divisor = 1; /* the value of the decimals; beyond twenty they make no difference */
   for (size_t i = 0; i < part.len && i < 20; i++, divisor *= 10) over = over * 10 + (unsigned)(part.at[i] - '0');
   const bb_wide parts = over * scale, left_over = parts % divisor;
   *ms += (uint64_t)(parts / divisor);
@@ -157,7 +157,7 @@ bool parse_duration(struct span text, uint64_t *ms, struct words *why) {
 
 static bool take_interval(struct span text, uint32_t *interval_ms, struct words *why) {
   uint64_t ms = 0;
-  /* A bare 0 has no unit that would help. */
+  /* A bare 0 needs no unit. */
   if (!span_is(text, SPAN("0")) && !parse_duration(text, &ms, why)) return false;
   if (ms < 100 || ms > 600000) return refuse_text(why, text, " is out of bounds; write 100ms to 600s");
   *interval_ms = (uint32_t)ms;
@@ -228,8 +228,8 @@ enum {
 
 static const struct option {
   const char *name;
-  const char *value; /* what stands for it in help and errors; NULL: a flag */
-  unsigned most;     /* how many times it may be given */
+  const char *value; /* the word for the value in help and errors; NULL: a flag */
+  unsigned most;     /* how often it may be given */
   const char *fallback;
   reader *read;
 } table[OPTIONS] = {
@@ -254,8 +254,8 @@ static const struct option {
   [CONFIG] = {"config", "FILE", 1, NULL, read_config},
 };
 
-/* A text given for an option; several make the value of one that may be repeated. On the command line or in the file, of which
- * the former goes before. */
+/* A text that is given for an option; several make the value of one that can be repeated. From the command line or
+ * the file; the former takes precedence. */
 struct given {
   const char *text; /* NULL: a flag that is off */
   unsigned line;    /* of the file; 0: it is from the command line */
@@ -290,7 +290,7 @@ static const char *nearest_option(struct span name, bool help) {
   const char *names[OPTIONS + 1];
   for (unsigned i = 0; i < OPTIONS; i++) names[i] = table[i].name;
   names[OPTIONS] = "help";
-  return nearest_word(name, names, help ? OPTIONS + 1 : OPTIONS - 1); /* a file takes no other file */
+  return nearest_word(name, names, help ? OPTIONS + 1 : OPTIONS - 1); /* a file cannot name another file */
 }
 
 static void add_spelled(struct words *words, int option) {
@@ -341,10 +341,10 @@ static void refuse_unknown(const char *argument, struct words *fault) {
   add_text(fault, "?");
 }
 
-/* What the command line says, as it stands there. */
+/* The contents of the command line, unchanged. */
 static enum outcome read_command(int argc, char *const argv[], struct words *fault) {
   const char *too_many = NULL;
-  bool wrong = false; /* and the fault says what was wrong first */
+  bool wrong = false; /* and the fault has the first error */
   enum outcome asked = OPTIONS_GOOD;
   givens = 0;
   for (int i = 1; i < argc; i++) {
@@ -380,7 +380,7 @@ static enum outcome read_command(int argc, char *const argv[], struct words *fau
       break;
     }
     const char *text = flag ? "true" : equals != NULL ? equals + 1 : argv[i + 1];
-    /* A value that is the name of an option was forgotten. */
+    /* The value has the name of an option: it was forgotten. */
     struct span swallowed = span_of(text);
     if (eat(&swallowed, SPAN("--")) && find(swallowed) >= 0) {
       if (!wrong) refuse_no_value(option, text, fault);
@@ -401,7 +401,7 @@ static enum outcome read_command(int argc, char *const argv[], struct words *fau
   return wrong ? OPTIONS_BAD : OPTIONS_GOOD;
 }
 
-/* Takes one key of the file. */
+/* Reads one key of the file. */
 static bool take(void *context, const char *const *path, unsigned depth, const struct toml_value *value, struct words *why) {
   (void)context;
   const int option = find(span_of(path[0]));

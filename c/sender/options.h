@@ -1,5 +1,5 @@
-/* Every option of this program, each defined once, and how its command line and its file are read. Does nothing with the
- * values and never ends the process. */
+/* All options of this program, each defined once, and the parser of its command line and its file. Does nothing with
+ * the values and never ends the process. */
 #ifndef BB_SENDER_OPTIONS_H
 #define BB_SENDER_OPTIONS_H
 #include "say.h"
@@ -8,7 +8,7 @@
 #ifndef DEFAULT_PORT
 #define DEFAULT_PORT 8677u
 #endif
-/* Trees and files are named by paths of which others are made: these must all fit. */
+/* Other paths are made from the paths of trees and files: these must all fit. */
 #define MOST_PATH 512u
 
 /* A name, an IPv4 address, or an IPv6 address without brackets. */
@@ -27,7 +27,7 @@ struct options {
   char cluster[64]; /* empty: none */
   uint32_t interval_ms, pace_min_ms, pace_max_ms;
   bool once, aligned, seccomp;
-  unsigned trees; /* the tick before first, when there are two */
+  unsigned trees; /* first the tick before, if there are two */
   const char *proc[2], *sys[2];
   const char *scratch;
   const char *key_file, *pretend, *user, *pace_file; /* NULL: none */
@@ -36,7 +36,7 @@ struct options {
 
 enum outcome { OPTIONS_GOOD, OPTIONS_BAD, OPTIONS_HELP, OPTIONS_VERSION };
 
-/* Reads them; of OPTIONS_BAD the reason is in `fault`. What they point to lives until the next call. */
+/* Parses them; for OPTIONS_BAD the reason is in `fault`. Pointers are valid until the next call. */
 enum outcome options_read(int argc, char *const argv[], struct options *options, struct words *fault);
 
 /* The whole milliseconds of 250ms, 1.5s, 2m or 1h, nothing else; false with the reason in `why`. */

@@ -12,39 +12,39 @@
 #include "resolve.h"
 #include "world.h"
 
-/* The shortest time between two questions for the name of a master that cannot be reached: a resolver that is down is not asked
- * every tick. Addresses that are known are tried again with each report. */
+/* The shortest time between two look-ups of the name of a master that cannot be reached, so that a broken resolver
+ * is not asked every tick. Known addresses are tried again with each report. */
 #define RETRY_MS 5000u
-/* How long a name that works is trusted: over UDP nobody tells that a master has moved. */
+/* For how long a working name is not looked up again: over UDP nobody reports that a master has moved. */
 #define BELIEVE_MS 60000u
-/* How long nobody may have refused a report before a master that did takes them again: a machine tells a peer once a second at
- * most that nobody listens, and one that has many of them more seldom. */
+/* For how long no report may have been refused before a master that refused one counts as reachable again: a machine
+ * sends such a refusal to a peer at most once a second, and less often if it has many peers. */
 #define REFUSAL_MS 10000u
 
-/* One master or group. Its socket is connected: only so does it learn that nobody listens at the other end. */
+/* One master or group. Its socket is connected, because only then it learns that nobody listens at the other end. */
 struct destination {
   struct address address;
   char interface[16];
   uint8_t ttl;
   int fd; /* -1: not connected */
-  struct sockaddr_storage at; /* to where */
-  struct answer known; /* where a name was when it was last found; an address needs none */
-  bool asked;          /* for its name, */
-  uint64_t asked_ms;   /* and when */
-  bool failing, unnamed; /* the latter: it was told that its name cannot be looked up now */
+  struct sockaddr_storage at; /* the address */
+  struct answer known; /* the last result of the look-up; an address needs none */
+  bool asked;          /* its name was looked up */
+  uint64_t asked_ms;   /* when */
+  bool failing, unnamed; /* the latter: it was logged that its name cannot be looked up now */
   bool refused;
   uint64_t refused_ms;
-  /* Reports that could not be sent or that nobody took; as many as there were before the present row of them; those since the last
-   * refusal, of which nothing was heard. */
+  /* Reports that could not be sent or that nobody received; their number before the present failure; and reports
+   * since the last refusal that were not refused. */
   uint64_t failed, failed_before, doubtful;
   struct lookup lookup;
-  /* The report that found no address and waits for the look-up; later ones are lost, so that none pile up. */
+  /* The report without an address that waits for the look-up; later ones are lost, so that they do not pile up. */
   bool waiting;
   char pending[BB_REPORT_BYTES];
 };
 
 static struct destination destinations[MOST_DESTINATIONS] LARGE;
-/* Which of them are in use, and of which an answer is still out, as bits: the others cost no memory. */
+/* Which of them are in use, and which wait for an answer, as bits: the others cost no memory. */
 static uint64_t used, asking;
 _Static_assert(MOST_DESTINATIONS <= 64, "bits of a word");
 #define BIT(i) (UINT64_C(1) << (i))
@@ -76,7 +76,7 @@ static const char *reason_of(int error) {
   }
 }
 
-/* Tells of the first of a row of failures. */
+/* Logs the first of consecutive failures. */
 static void complain(struct destination *destination, const char *why, const char *more) {
   if (destination->failing) return;
   destination->failing = true;
@@ -93,7 +93,7 @@ static void complain_of(struct destination *destination, int error) {
   complain(destination, why, error == ENODEV ? interface : ends(span_of(why), SPAN(" ")) ? error_name(error) : "");
 }
 
-/* A report that nobody took. */
+/* A report that nobody received. */
 static bool failure(struct destination *destination, int error) {
   destination->failed++;
   destination->doubtful = 0;
@@ -103,7 +103,7 @@ static bool failure(struct destination *destination, int error) {
   return false;
 }
 
-/* Whether a report that the kernel has sent is known to have been taken, as far as that can be known. */
+/* Whether a report that the kernel has sent was received, as far as that can be known. */
 static bool success(struct destination *destination) {
   if (!destination->failing) {
     destination->failed_before = destination->failed;
@@ -133,13 +133,13 @@ static bool deliver(struct destination *destination, const void *report, size_t 
   ssize_t sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   const int error = errno;
   if (sent == (ssize_t)bytes) return success(destination);
-  /* ECONNREFUSED tells of the report before: this one has not left yet. */
+  /* ECONNREFUSED is about the last report: this one has not been sent yet. */
   if (error == ECONNREFUSED) sent = send(destination->fd, report, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
   else if (error != EAGAIN && error != ENOBUFS) disconnect(destination);
   return failure(destination, error);
 }
 
-/* An address without its port; of IPv6 all eight groups. */
+/* An address without its port; an IPv6 address with all eight groups. */
 static void add_host(struct words *words, const struct sockaddr_storage *at) {
   if (at->ss_family == AF_INET) {
     const uint32_t v4 = ntohl(((const struct sockaddr_in *)(const void *)at)->sin_addr.s_addr);
@@ -170,7 +170,7 @@ static int index_of(int fd, const char *name) {
   return ioctl(fd, SIOCGIFINDEX, &request) == 0 ? request.ifr_ifindex : 0;
 }
 
-/* How multicasts leave this machine. IPv6 groups of link scope need the interface in their address, too. */
+/* How multicast datagrams leave this machine. IPv6 groups of link scope need the interface in their address, too. */
 static int set_multicast(const struct destination *destination, int fd, struct sockaddr_storage *at) {
   const bool v6 = at->ss_family == AF_INET6;
   const int hops = destination->ttl, index = index_of(fd, destination->interface);
@@ -186,7 +186,7 @@ static int set_multicast(const struct destination *destination, int fd, struct s
   return setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &through, sizeof through) == 0 ? 0 : errno;
 }
 
-/* Connects to an address; 0, or an error number. One that is connected to it already stays so. */
+/* Connects to an address; 0, or an error number. Does nothing if it is connected to that address. */
 static int connect_to(struct destination *destination, struct sockaddr_storage *at, socklen_t length) {
   if (destination->fd != -1 && memcmp(at, &destination->at, sizeof *at) == 0) return 0;
   const struct sockaddr_storage address = *at;
@@ -225,7 +225,7 @@ static socklen_t make_v6(struct sockaddr_storage *at, const struct in6_addr *add
   return sizeof to;
 }
 
-/* Of an address that was written as one. */
+/* The address of a destination that was given as one. */
 static int connect_literal(struct destination *destination) {
   struct sockaddr_storage at;
   const struct address *address = &destination->address;
@@ -254,7 +254,7 @@ static socklen_t known_at(const struct destination *destination, unsigned i, str
   return known->family[i] == AF_INET ? make_v4(at, known->v4, port) : make_v6(at, &known->v6, port, 0);
 }
 
-/* Connects to the first of its addresses to which that can be; 0, or an error number. */
+/* Connects to the first of its addresses that works; 0, or an error number. */
 static int connect_any(struct destination *destination) {
   int error = 0;
   if (!is_name(destination)) return connect_literal(destination);
@@ -266,7 +266,7 @@ static int connect_any(struct destination *destination) {
   return error;
 }
 
-/* Tells once that its name is not found, where there is another way. */
+/* Logs once that its name cannot be resolved, if there is another destination. */
 static void tell_unnamed(struct destination *destination) {
   if (destination->unnamed) return;
   destination->unnamed = true;
@@ -278,7 +278,7 @@ static void tell_unnamed(struct destination *destination) {
   say_of(SAY_WARN, destination, "cannot be looked up now; keeps sending to ", text_of(&words));
 }
 
-/* Goes by what was answered. One that is connected stays so when it can be connected to nothing better. */
+/* Uses the answer. A connected socket is kept if no better one can be had. */
 static void take_answer(struct destination *destination, const struct answer *answer) {
   if (answer->problem == NULL) {
     destination->known = *answer;
@@ -292,7 +292,8 @@ static void take_answer(struct destination *destination, const struct answer *an
   }
 }
 
-/* Whether to ask for the name now: for the first time, because the master does not answer, or because that was long ago. */
+/* Whether to look up the name now: for the first time, because the master does not answer, or because the last time
+ * was long ago. */
 static bool is_due(struct destination *destination, uint64_t now) {
   if (!destination->asked) return true;
   const bool is_well = destination->fd != -1 && !destination->failing;
@@ -320,7 +321,7 @@ static bool send_one(struct destination *destination, const void *report, size_t
   return false;
 }
 
-/* While nobody reads stdout, reports are dropped, not gathered; where there is room for one, writing it does not wait. */
+/* While nobody reads stdout, reports are dropped and not kept; if there is room for one, writing it does not wait. */
 static bool print(const char *report, size_t bytes) {
   struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
   if (stdout_error != 0 || poll(&ready, 1, patient ? -1 : 0) != 1) return false;
@@ -344,14 +345,14 @@ static bool is_same(const struct destination *destination, const struct address 
          destination->ttl == options->ttl && strcmp(destination->interface, options->interface) == 0;
 }
 
-/* Where a destination is; MOST_DESTINATIONS: nowhere. */
+/* The index of a destination; MOST_DESTINATIONS: none. */
 static unsigned place_of(const struct address *address, const struct options *options) {
   for EACH(i, used) if (is_same(&destinations[i], address, options)) return i;
   return MOST_DESTINATIONS;
 }
 
-/* A place that is free. There is one: a question that is not answered yet holds the place of a destination that left only while
- * it is being asked, and that is one at a time. */
+/* A free place. There always is one: only the question that is being answered can hold the place of a destination
+ * that left, and there is one at a time. */
 static unsigned free_place(void) {
   for EACH(i, ~(used | asking)) return i;
   __builtin_trap();

@@ -1,19 +1,19 @@
-/* Every destination of a report, and going over from some to others while reports are sent. Never fails and never keeps the
- * next report waiting: what cannot be sent is counted, told once, and tried again. */
+/* All destinations of a report, and the change from some to others while reports are sent. Never fails and never
+ * delays the next report: what cannot be sent is counted, logged once, and tried again. */
 #ifndef BB_SENDER_OUTLETS_H
 #define BB_SENDER_OUTLETS_H
 #include "options.h"
 
-/* Sets up; before all else. */
+/* Initialises; to be called first. */
 bool outlets_open(int answer_signal);
-/* Goes over to other destinations between two reports: one that stays keeps its socket. */
+/* Changes the destinations between two reports: one that stays keeps its socket. */
 void outlets_change(const struct options *options);
-/* Drops reports that wait for an answer: they would tell of what is no more. */
+/* Drops reports that wait for an answer, because they are outdated. */
 void outlets_forget(void);
 
-/* Every destination gets the same bytes, and none waits for another. How many took them so far. */
+/* Every destination gets the same bytes, and none waits for another. Returns how many took them so far. */
 unsigned outlets_send(const void *report, size_t bytes);
-/* Takes answers about names: a report that waited for one is sent now. How many took it. */
+/* Processes answers about names: a report that waited for one is sent now. Returns how many took it. */
 unsigned outlets_answered(void);
 /* How many reports still wait for an answer. */
 unsigned outlets_waiting(void);
@@ -24,9 +24,9 @@ uint64_t outlets_failed(void);
 void add_outlets(struct words *words);
 
 enum stdout_state { STDOUT_GOOD, STDOUT_GONE, STDOUT_BROKEN };
-/* Whether somebody still reads stdout; of STDOUT_BROKEN the error number. */
+/* Whether somebody still reads stdout; for STDOUT_BROKEN the error number. */
 enum stdout_state outlets_stdout(int *error);
-/* Waits for stdout to take a report, where there will be no other. */
+/* Waits for stdout to take a report, if there will be no other. */
 void outlets_be_patient(void);
 
 #endif

@@ -13,17 +13,17 @@
 /* Dates beyond 2262, in ns. */
 __extension__ typedef __int128 bb_signed;
 
-/* What tells one state of the file from another. All zero: there is none. */
+/* What identifies a state of the file. All zero: there is none. */
 struct sign {
   uint64_t device, inode, size;
   int64_t changed[4];
 };
 
-static char file[MOST_PATH + 1]; /* empty: none. A copy, for what options point to is gone with the next parse. */
+static char file[MOST_PATH + 1]; /* empty: none. A copy, because the memory of options is reused by the next parse. */
 static uint32_t least_ms, most_ms;
 static struct sign seen;
-static bool unread; /* whatever the sign says, it is to be read */
-static uint32_t held_ms; /* 0: it has no say */
+static bool unread; /* read it whatever its state is */
+static uint32_t held_ms; /* 0: it is not in force */
 static uint64_t until_boot_ns;
 
 void pace_change(const struct options *options) {
@@ -45,7 +45,7 @@ static struct sign sign_of(const struct stat *stats) {
 
 static bool is_gap(char c) { return c == ' ' || c == '\t'; }
 
-/* The next word of a line, by blanks and tabs; empty at its end. */
+/* The next word of a line, separated by blanks and tabs; empty at its end. */
 static struct span word_of(struct span *line) {
   while (line->len > 0 && is_gap(line->at[0])) *line = without(*line, 1);
   size_t length = 0;
@@ -56,7 +56,7 @@ static struct span word_of(struct span *line) {
 }
 
 static bool is_duration(struct span word, uint64_t *ms) {
-  char reason[256]; /* of which nobody needs to know more than that there is one */
+  char reason[256]; /* only whether there is one matters */
   struct words why = WORDS(reason);
   return parse_duration(word, ms, &why);
 }
@@ -81,11 +81,11 @@ static bool refuse(struct words *why, const char *what) {
   return false;
 }
 
-/* Reads what is open, and judges it; when it was written is in `stats`. False with the reason in `why`. */
+/* Reads the open file, and judges it; its time is in `stats`. False with the reason in `why`. */
 static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_t *for_ms, struct words *why) {
   char text[MOST_PACE_BYTES + 1];
   if (fstat(fd, stats) != 0) return refuse(why, "cannot be read");
-  seen = sign_of(stats); /* another one may have taken its place since */
+  seen = sign_of(stats); /* another file may have replaced it since */
   if (!S_ISREG(stats->st_mode)) return refuse(why, "is not a regular file");
   if (stats->st_uid != 0 && stats->st_uid != geteuid()) {
     add_text(why, "belongs to user ");
@@ -110,7 +110,7 @@ static bool read_pace(int fd, struct stat *stats, uint64_t *interval_ms, uint64_
   return false;
 }
 
-/* Goes by a file that is another than the one before. */
+/* Uses a file that has changed. */
 static void take(const struct stat *found, struct clocks now) {
   char reason[200], line[900];
   struct words why = WORDS(reason), told = WORDS(line);
@@ -121,9 +121,9 @@ static void take(const struct stat *found, struct clocks now) {
   } else if (!S_ISREG(found->st_mode)) {
     add_text(&why, "is not a regular file");
   } else {
-    /* Neither a link nor a FIFO that was put there meanwhile. */
+    /* Refuses to follow a link, or to open a FIFO, that was put there meanwhile. */
     const int fd = openat(AT_FDCWD, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd == -1 && errno == ENOENT) return; /* the next look finds that */
+    if (fd == -1 && errno == ENOENT) return; /* the next check finds that */
     struct stat stats = *found;
     if (fd == -1) {
       add_text(&why, "cannot be read: ");
@@ -133,7 +133,8 @@ static void take(const struct stat *found, struct clocks now) {
       close(fd);
     }
     if (good) {
-      /* From when it was written on, so that a sender that is started meanwhile goes on with it; wall clocks may be off. */
+      /* The time counts from when the file was written, so that a sender that is started meanwhile continues it;
+       * wall clocks may be off. */
       const bb_signed written_ns = (bb_signed)stats.st_mtim.tv_sec * 1000 * MS_NS + stats.st_mtim.tv_nsec;
       const bb_signed since_ms = ((bb_signed)now.real_ns - written_ns) / MS_NS;
       const uint64_t rest_ms = since_ms <= 0 ? for_ms : since_ms >= (bb_signed)for_ms ? 0 : for_ms - (uint64_t)since_ms;
@@ -158,7 +159,7 @@ static void take(const struct stat *found, struct clocks now) {
   tell(text_of(&told), "; ignored");
 }
 
-/* A folder on the way that we may not look into: for us there is no file. */
+/* We may not look into a folder of the path: for us there is no file. */
 static void look_at_file(struct clocks now) {
   struct stat stats;
   const bool is_there = lstat(file, &stats) == 0;

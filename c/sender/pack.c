@@ -13,7 +13,7 @@ static uint32_t flags_of(const struct tick *tick) {
   return (uint32_t)flags;
 }
 
-/* Writes the tag over all that stands before it. Not with the keys: these are needed at the start alone. */
+/* Writes the signature over everything before it. It is not in signingkey.c, whose code is needed only at the start. */
 static void sign(struct bb_report *report, const struct key *key) {
   uint8_t tag[BB_SHA256_BYTES];
   bb_hmac(&key->hmac, report, offsetof(struct bb_report, tag), tag);
@@ -29,7 +29,7 @@ void pack(struct bb_report *report, const struct identity *identity, const struc
   report->length = BB_REPORT_BYTES;
   report->cluster_id = identity->cluster_id;
   report->boot_id = identity->boot_id;
-  report->seq = (uint32_t)tick->seq; /* for one that runs forever it counts modulo 2^32 */
+  report->seq = (uint32_t)tick->seq; /* it counts modulo 2^32, because a sender can run forever */
   report->interval_ms = identity->interval_ms;
   report->t_real_ns = tick->clocks.real_ns;
   report->t_boot_ns = tick->clocks.boot_ns;

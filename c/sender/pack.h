@@ -1,10 +1,11 @@
-/* Makes one report: the header, the sender's own readings, and what the collectors bring. Sends nothing and keeps no time. */
+/* Makes one report: the header, the sender's own readings, and the collectors' sets. Sends nothing and does not
+ * schedule. */
 #ifndef BB_SENDER_PACK_H
 #define BB_SENDER_PACK_H
 #include "signingkey.h"
 #include "world.h"
 
-/* What stays the same from one report to the next. */
+/* What is the same in all reports of a run. */
 struct identity {
   char name[64];
   uint32_t cluster_id, interval_ms, agent_version;
@@ -20,7 +21,7 @@ struct tick {
   uint64_t late_ns; /* how late the timer fired */
   bool late; /* by more than half an interval */
   bool goodbye;
-  bool skipped; /* at least one tick just before this one brought no report */
+  bool skipped; /* at least one tick just before this one had no report */
 };
 
 void pack(struct bb_report *report, const struct identity *identity, const struct tick *tick);

@@ -8,7 +8,7 @@
 struct pretence pretence LARGE;
 
 static struct toml toml LARGE;
-/* Keys of the file that were given: none may be given twice. */
+/* Keys of the file that occurred: none may occur twice. */
 static uint64_t given;
 
 #define MOST_NS ((uint64_t)INT64_MAX)
@@ -49,7 +49,7 @@ static bool refuse(struct words *why, const char *const *path, unsigned depth, c
   return false;
 }
 
-/* Whether a key comes for the first time; they are numbered over all tables. */
+/* Whether a key occurs for the first time; they are numbered over all tables. */
 static bool first_time(unsigned key) {
   const uint64_t bit = UINT64_C(1) << key;
   if ((given & bit) != 0) return false;
@@ -75,7 +75,7 @@ static bool read_version(const char *text, uint32_t *version) {
   return left.len == 0;
 }
 
-/* Paths are taken from the folder in which the file lies. */
+/* Paths are relative to the folder of the file. */
 static char folder[1024];
 
 static void set_folder(const char *file) {
@@ -134,7 +134,7 @@ static bool take_clock(const char *const *path, const struct toml_value *value, 
   return true;
 }
 
-/* Where the file system of this path is told of; NULL: there are too many. */
+/* The entry for the file system of this path; NULL: there are too many. */
 static struct pretended_fs *file_system_at(const char *path) {
   unsigned at = 0;
   while (at < pretence.file_systems && strcmp(pretence.file_system[at].path, path) != 0) at++;
@@ -155,7 +155,7 @@ static bool take_file_system(const char *const *path, const struct toml_value *v
   return true;
 }
 
-/* What is in it comes later; of one in which there must be something, nothing may. */
+/* Its contents come later; one that must have contents must not be empty. */
 static bool take_table(const char *const *path, unsigned depth, struct words *why) {
   static const char *const tables[] = {"adjtimex", "statvfs", "age_s", "links"};
   const int table = find(tables, 4, path[0]);
@@ -205,7 +205,7 @@ static bool missing(struct words *fault, const char *file, const char *table, co
 }
 
 bool pretence_read(const char *file, struct words *fault) {
-  /* A folder in which there is nothing. */
+  /* An empty folder. */
   pretence = (struct pretence){.on = true, .arch = BB_ARCH_X86_64, .page_kib = 4, .run = "/dev/null", .etc = "/dev/null"};
   given = 0;
   set_folder(file);

@@ -1,5 +1,5 @@
-/* A file that gives what no tree of files holds (clocks, start, number, lateness, the machine), so that a report can be
- * repeated to the byte; see docs/pretend.md. For tests and for comparing senders. */
+/* A file with what no tree of files contains (clocks, start, number, lateness, the machine), so that a report can be
+ * repeated exactly; see docs/pretend.md. For tests and for comparing senders. */
 #ifndef BB_SENDER_PRETEND_H
 #define BB_SENDER_PRETEND_H
 #include "say.h"
@@ -11,7 +11,7 @@ struct file_system {
   uint64_t inodes, inodes_free;
 };
 
-/* A run of the sender that never was. */
+/* A pretended run of the sender. */
 struct pretence {
   bool on;
   uint64_t t_real_ns, t_boot_ns, slow_boot_ns, start_boot_ns;
@@ -37,12 +37,12 @@ struct pretence {
   } link[PRETEND_MOST];
 };
 
-/* The one that holds, if any. */
+/* The one in force, if any. */
 extern struct pretence pretence;
 
 /* Reads it; false with one line in `fault`. */
 bool pretence_read(const char *file, struct words *fault);
-/* What statvfs would say of a path; false when it does not answer. */
+/* The pretended result of statvfs for a path; false if it does not answer. */
 bool pretended_file_system(const char *path, struct file_system *fs);
 
 #endif

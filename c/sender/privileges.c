@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* NAME:x:UID:GID:… Whether it is who is asked for, by name or id. */
+/* NAME:x:UID:GID:… Whether it is the wanted user, by name or id. */
 static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t id, struct user *user) {
   struct span left = line, login, password, uid, gid;
   uint64_t numbers[2];
@@ -22,7 +22,7 @@ static bool is_line_of(struct span line, struct span name, bool is_id, uint64_t 
   return true;
 }
 
-/* In /etc/passwd alone: a static program can ask no directory service, and a daemon's user is a local one. */
+/* Only in /etc/passwd: a static program cannot use directory services, and a daemon's user is a local one. */
 static bool find_line(struct span name, bool is_id, uint64_t id, struct user *user) {
   struct stat stats;
   bool found = false;
@@ -46,7 +46,7 @@ bool find_user(const char *name, struct user *user, struct words *fault) {
   uint64_t id = 0;
   const bool is_id = text_u64(text, &id) && id < UINT32_MAX;
   if (find_line(text, is_id, id, user)) return true;
-  if (is_id) { /* as in containers, which need not know their users */
+  if (is_id) { /* as in containers, which may not have their users in it */
     *user = (struct user){(uid_t)id, (gid_t)id};
     return true;
   }
@@ -64,7 +64,7 @@ static bool refuse(struct words *fault, const char *what) {
   return false;
 }
 
-/* The groups first: who is no longer root can change none of them. */
+/* First the groups: without root they cannot be changed. */
 bool become(const struct user *user, struct words *fault) {
   const bool root = geteuid() == 0;
   if (!root && geteuid() == user->uid) return true;
@@ -75,14 +75,14 @@ bool become(const struct user *user, struct words *fault) {
     add_text(fault, "--user: this user could become root again");
     return false;
   }
-  /* The kernel takes this away with the user, and then /proc/self belongs to root. */
+  /* The kernel clears this when the user changes, and then /proc/self belongs to root. */
   prctl(PR_SET_DUMPABLE, 0);
   return true;
 }
 
 void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-/* How the kernel calls the architecture; see linux/audit.h, which musl does not have. */
+/* The kernel's number of the architecture; see linux/audit.h, which musl does not have. */
 #if defined(__x86_64__)
 #define OUR_ARCH 0xc000003eu
 #elif defined(__aarch64__)
@@ -94,8 +94,8 @@ void no_new_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 #endif
 
 #ifdef OUR_ARCH
-/* What the loop, the sources and the resolver of the C library need when all is set up; the frequent ones first. No exec, no
- * listening; what opens files, sends signals or makes threads is looked at more closely, see below. */
+/* The system calls of the loop, the sources and the C library's resolver after the start; the frequent ones first.
+ * No exec, no listening; calls that open files, send signals or make threads are restricted below. */
 static const uint16_t allowed[] = {
   __NR_pread64, __NR_timerfd_settime, __NR_ppoll, __NR_rt_sigtimedwait, __NR_futex, __NR_sendto, __NR_close, __NR_fstat, __NR_read,
   __NR_setitimer, __NR_getrusage, __NR_adjtimex, __NR_getdents64, __NR_faccessat, __NR_statfs, __NR_newfstatat,
@@ -115,14 +115,14 @@ static const uint16_t allowed[] = {
 #ifdef __NR_statx
   __NR_statx,
 #endif
-#ifdef __NR_open /* what only older architectures have */
+#ifdef __NR_open /* only older architectures have these */
   __NR_stat, __NR_lstat, __NR_access, __NR_readlink, __NR_poll, __NR_time,
 #endif
 };
 
 enum { CALLS = sizeof allowed / sizeof allowed[0] };
 
-/* Of linux/filter.h and linux/seccomp.h: the kernel's interface, which never changes. */
+/* From linux/filter.h and linux/seccomp.h: the kernel's interface, which never changes. */
 struct instruction {
   uint16_t code;
   uint8_t if_true, if_false; /* how many instructions to skip */
@@ -140,10 +140,10 @@ enum { OFFSET_OF_CALL = 0, OFFSET_OF_ARCH = 4, OFFSET_OF_ARGUMENTS = 16 }; /* of
 #define GIVE_ERROR 0x00050000u
 #define ALLOW 0x7fff0000u
 
-/* An error and no end: a reading is lost, not the node. */
+/* An error, and not the end of the process: a reading is lost, not the node. */
 static const struct instruction refused = {RETURN, 0, 0, GIVE_ERROR | EPERM}, granted = {RETURN, 0, 0, ALLOW};
 
-/* A call that is granted when the low half of an argument is this value, or has one of its bits, or has none. */
+/* A call that is allowed if the low half of an argument has this value, or one of its bits, or none of them. */
 enum must { EQUAL, ANY, NONE };
 enum { CHECK = 5 };
 static unsigned check(struct instruction *at, uint32_t call, unsigned argument, enum must must, uint32_t value) {
@@ -155,7 +155,7 @@ static unsigned check(struct instruction *at, uint32_t call, unsigned argument, 
   return CHECK;
 }
 
-/* Of flags of open: no file is made or changed. */
+/* Flags of open: no file may be made or changed. */
 #define CHANGES (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 
 bool confine(bool answers, struct words *fault) {
@@ -171,10 +171,10 @@ bool confine(bool answers, struct words *fault) {
 #ifdef __NR_open
   at += check(filter + at, __NR_open, 1, NONE, CHANGES);
 #endif
-  /* To ourselves; the thread that is told when a name was looked up has the number of the process. */
+  /* To ourselves; the thread that is notified when a name was looked up has the number of the process. */
   at += check(filter + at, __NR_tkill, 0, EQUAL, ours);
   at += check(filter + at, __NR_tgkill, 0, EQUAL, ours);
-  /* Threads, but no processes. What hides its flags in memory is not there: C libraries then take the other. */
+  /* Threads, but no processes. clone3, which passes its flags in memory, is not allowed: C libraries then use clone. */
   at += check(filter + at, __NR_clone, 0, ANY, CLONE_THREAD);
 #ifdef __NR_clone3
   filter[at++] = (struct instruction){JUMP_IF_EQUAL, 0, 1, __NR_clone3};

@@ -10,13 +10,14 @@ struct user {
   gid_t gid;
 };
 
-/* Who somebody is, by name or id; false with the reason in `fault`. */
+/* The ids of a user, by name or id; false with the reason in `fault`. */
 bool find_user(const char *name, struct user *user, struct words *fault);
-/* Becomes that user for good. */
+/* Becomes that user permanently. */
 bool become(const struct user *user, struct words *fault);
-/* From now on no program that is run can have more than we have. */
+/* From now on no program that we run can gain privileges. */
 void no_new_privileges(void);
-/* Lets the kernel refuse all system calls but those of a sender that is ready, and of one that answers: at sockets that listen already. */
+/* Makes the kernel refuse all system calls except those of a ready sender, and of a server with sockets that listen
+ * already. */
 bool confine(bool answers, struct words *fault);
 
 #endif

@@ -15,7 +15,7 @@ static bool is_unseen(uint32_t character) {
   return false;
 }
 
-/* At most `most` characters; gives what was not looked at. */
+/* At most `most` characters; returns the rest. */
 static struct span add_shown(struct words *words, struct span span, size_t most) {
   while (span.len > 0 && most > 0) {
     uint32_t character;
@@ -90,8 +90,8 @@ void add_duration(struct words *words, uint64_t ms) {
   }
 }
 
-/* How many letters must be changed, dropped, added or swapped with their neighbour to get from one word to the other; words
- * are shorter than 32 bytes. */
+/* How many letters must be changed, removed, added or swapped with a neighbour to turn one word into the other;
+ * words are shorter than 32 bytes. */
 static size_t distance(struct span from, struct span to) {
   size_t rows[3][33];
   for (size_t column = 0; column <= to.len; column++) rows[0][column] = column;
@@ -121,7 +121,7 @@ static bool is_in_lower_case(struct span word, struct span known) {
   return true;
 }
 
-/* Whether these are some of the known word's letters, in their order and from the first on: root_ro of root_readonly. */
+/* Whether the known word has these letters in this order, beginning with the same letter: root_ro and root_readonly. */
 static bool shortens(struct span word, struct span known) {
   if (known.len < word.len || known.at[0] != word.at[0]) return false;
   size_t taken = 0;

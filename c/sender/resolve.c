@@ -18,7 +18,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sem_t asked;
-static struct lookup *questions[MOST_DESTINATIONS]; /* a ring: each destination has one question at most */
+static struct lookup *questions[MOST_DESTINATIONS]; /* a ring: each destination has at most one question */
 static unsigned first, count;
 static pthread_t asker;
 static int answer_signal;
@@ -27,7 +27,7 @@ static bool started;
 static char *stack;
 #endif
 
-/* Not getaddrinfo, which allocates. */
+/* Not getaddrinfo, which allocates memory. */
 static const char *look_up(const char *host, int family, void *address, size_t size) {
   static char buffer[4096] LARGE;
   struct hostent entry, *found = NULL;
@@ -40,7 +40,7 @@ static const char *look_up(const char *host, int family, void *address, size_t s
   return error == TRY_AGAIN ? "cannot be looked up: the name service does not answer" : "is not known to the name service";
 }
 
-/* Local addresses of IPv6 sites come behind IPv4, others before it (RFC 6724). */
+/* Local IPv6 addresses come after IPv4 ones, other IPv6 addresses before them (RFC 6724). */
 static bool comes_last(const struct in6_addr *v6) { return (v6->s6_addr[0] & 0xfe) == 0xfc; }
 
 static void answer(struct lookup *question) {
@@ -90,7 +90,7 @@ bool resolver_open(int signal) {
   return true;
 }
 
-/* The thread begins with the first name: whoever writes addresses has none. */
+/* The thread starts with the first name: without names there is none. */
 static void start(void) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -103,7 +103,7 @@ static void start(void) {
   pthread_attr_destroy(&attributes);
 }
 
-/* Where there can be no thread now there may be one later: each question tries again. */
+/* If no thread can be made now, it may be possible later: each question tries again. */
 void lookup_ask(struct lookup *lookup, const char *host) {
   if (!started) start();
   pthread_mutex_lock(&lock);

@@ -56,11 +56,11 @@ void say(enum level level, const char *first, ...) {
   struct words line = {out, sizeof out - 1, 0};
   add_log(&line, level, (struct span){text, message.len});
   out[line.len++] = '\n';
-  /* A pipe that is full, a terminal that was stopped: the line is dropped. A pipe that can be written takes a page. */
+  /* A full pipe, or a terminal that was stopped: the line is dropped. A pipe that can be written to takes a page. */
   struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
   const ssize_t written = write(STDERR_FILENO, out, line.len);
-  (void)written; /* nobody is left to be told */
+  (void)written; /* nobody can be told any more */
 }
 
 const char *error_name(int error) {

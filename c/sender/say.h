@@ -1,9 +1,9 @@
-/* What people are told: one line on stderr for one event. Refuses to wait: a line that nobody takes is dropped. */
+/* Messages for people: one line on stderr for one event. Never waits: a line that nobody takes is dropped. */
 #ifndef BB_SENDER_SAY_H
 #define BB_SENDER_SAY_H
 #include "quoting.h"
 
-/* Another program of these parts says its own name. */
+/* Another program that uses this file sets its own name. */
 #ifndef PROGRAM
 #define PROGRAM "beoboard-send"
 #endif
@@ -14,7 +14,7 @@ enum level { SAY_INFO = 30, SAY_WARN = 40, SAY_ERROR = 50 };
 void say(enum level level, const char *first, ...) __attribute__((sentinel));
 #define tell(...) say(SAY_WARN, __VA_ARGS__, (const char *)NULL)
 
-/* The words for an error number as other programs give them, ENOENT and the like; and in a sentence. */
+/* The words of other programs for an error number, ENOENT and the like; and as part of a sentence. */
 const char *error_name(int error);
 
 #endif

@@ -8,7 +8,7 @@
 #include "words.h"
 #include "world.h"
 
-/* In the environment, which stays where it is. */
+/* In the environment, which stays valid. */
 static const char *manager;
 static uint64_t half_ns;
 uint64_t service_due_ns = UINT64_MAX;
@@ -22,7 +22,7 @@ void service_open(void) {
   half_ns = number / 2 * 1000;
 }
 
-/* What is not taken is lost: a manager that does not read holds up no report. */
+/* What is not taken is lost: a manager that does not read must not delay a report. */
 static void inform(const char *message) {
   if (manager == NULL) return;
   bb_notify(manager, message);

@@ -1,4 +1,4 @@
-/* The key that signs reports. Refuses files that others can read, and to show a key in any message. */
+/* The key that signs reports. Refuses files that others can read. No message ever shows a key. */
 #ifndef BB_SENDER_KEYS_H
 #define BB_SENDER_KEYS_H
 #include <sys/types.h>
@@ -13,8 +13,8 @@ struct key {
   struct bb_hmac hmac;
 };
 
-/* The key with which the node of this name signs, from a file of ours, of root's or of the user whom we will become. False
- * with the reason in `fault`. */
+/* The key with which the node of this name signs, from a file of ours, of root, or of the user to become. False with
+ * the reason in `fault`. */
 bool read_signing_key(const char *path, const char *name, uid_t other, struct key *key, struct words *fault);
 
 #endif

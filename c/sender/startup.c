@@ -27,7 +27,8 @@ int show(const char *text) {
   return DONE;
 }
 
-/* Whoever starts us with stdin, stdout or stderr closed: what we open must not come to lie in their place, and be written to. */
+/* Our parent may have closed stdin, stdout or stderr: a file that we open must not get one of these descriptors, and
+ * be written to. */
 void hold_standard_places(void) {
   while (true) {
     const int fd = openat(AT_FDCWD, "/dev/null", O_RDWR);

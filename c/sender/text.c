@@ -97,7 +97,7 @@ bool is_blank(uint32_t c) {
          c == 0x205f || c == 0x3000 || c == 0xfeff;
 }
 
-/* As the Encoding Standard has it: a broken part ends before the first byte that cannot continue it. */
+/* As in the Encoding Standard: an invalid sequence ends before the first byte that cannot continue it. */
 size_t next_character(struct span text, uint32_t *character) {
   const unsigned char *at = (const unsigned char *)text.at;
   const unsigned first = at[0];
@@ -110,7 +110,7 @@ size_t next_character(struct span text, uint32_t *character) {
   const size_t more = first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
   unsigned least = 0x80, most = 0xbf;
   if (first == 0xe0) least = 0xa0; /* overlong */
-  if (first == 0xed) most = 0x9f;  /* half characters of UTF-16 */
+  if (first == 0xed) most = 0x9f;  /* surrogates */
   if (first == 0xf0) least = 0x90;
   if (first == 0xf4) most = 0x8f; /* beyond the last character */
   uint32_t value = first & (0x3fu >> more);
@@ -134,7 +134,7 @@ struct span trimmed_start(struct span text) {
   return text;
 }
 
-/* Lead bytes begin a character whatever stands before them, so that the last character can be read from its end. */
+/* Lead bytes always begin a character, so that the last character can be read from its end. */
 struct span trimmed_end(struct span text) {
   while (text.len > 0) {
     size_t bytes = 1;
@@ -172,7 +172,8 @@ uint64_t fingerprint(uint64_t so_far, struct span text) {
 uint16_t thousandths(bb_wide part, bb_wide whole) {
   if (part >= whole) return 1000;
   if (part <= UINT64_MAX / 1000 && whole <= UINT64_MAX) return (uint16_t)((uint64_t)part * 1000 / (uint64_t)whole);
-  /* A product of 1000 may not fit: divide while it is made, bit by bit. What is left stays below the whole. */
+  /* A product with 1000 may not fit: it is divided while it is computed, bit by bit. The remainder stays below the
+   * whole. */
   unsigned quotient = 0;
   bb_wide left = 0;
   for (unsigned bit = 512; bit > 0; bit >>= 1) {

@@ -17,10 +17,10 @@
 /* Sums and products of 64-bit counters, which are cut to their fields only at the end. */
 __extension__ typedef unsigned __int128 bb_wide;
 
-/* Large tables stand behind all else, so that what is small and always used lies close together. */
+/* Large tables are placed after everything else, so that small and frequently used data are close together. */
 #define LARGE __attribute__((section(".bss.zz.large")))
 
-/* A piece of a text, without a NUL behind it. */
+/* A piece of a text, without a NUL after it. */
 struct span {
   const char *at;
   size_t len;
@@ -35,7 +35,7 @@ static inline bool span_is(struct span text, struct span other) {
   return text.len == other.len && memcmp(text.at, other.at, other.len) == 0;
 }
 
-/* The first byte tells most texts apart, and no function is called for it. */
+/* The first byte distinguishes most texts, and no function is called for it. */
 static inline bool begins(struct span text, struct span with) {
   if (text.len < with.len || with.len == 0) return with.len == 0;
   return text.at[0] == with.at[0] && memcmp(text.at, with.at, with.len) == 0;
@@ -51,8 +51,9 @@ static inline struct span without(struct span text, size_t bytes) {
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Where a character is first; NULL when it is nowhere, or there is no text. Eight bytes at a time, and inlined: lines and words
- * are short, and musl's memchr first goes to an aligned address byte by byte, which was a third of all that a report takes. */
+/* The first place of a character; NULL if it does not occur, or there is no text. Eight bytes at a time, and
+ * inlined: lines and words are short, and musl's memchr first goes byte by byte to an aligned address, which was a
+ * third of the time for a report. */
 static inline const char *find_char(struct span text, char c) {
   const uint64_t each = UINT64_C(0x0101010101010101);
   size_t i = 0;
@@ -60,7 +61,7 @@ static inline const char *find_char(struct span text, char c) {
     uint64_t bytes;
     memcpy(&bytes, text.at + i, 8);
     bytes ^= each * (unsigned char)c;
-    /* The highest bit of each byte that is 0 now; of those above the first one it may be said wrongly. */
+    /* The highest bit of each byte that is 0; bits above the first one may be wrong. */
     const uint64_t hits = (bytes - each) & ~bytes & each << 7;
     if (hits != 0) return text.at + i + (unsigned)__builtin_ctzll(hits) / 8;
   }
@@ -69,10 +70,10 @@ static inline const char *find_char(struct span text, char c) {
   return NULL;
 }
 
-/* The number that a token is, in 1 to 20 decimal digits alone. */
+/* The number of a token that consists of 1 to 20 decimal digits. */
 bool text_u64(struct span token, uint64_t *value);
 
-/* The next line of what is left; what follows the last line end is none. */
+/* The next line of the rest; the part after the last line end does not count. */
 static inline bool next_line(struct span *left, struct span *line) {
   const char *end = find_char(*left, '\n');
   if (end == NULL) return false;
@@ -81,22 +82,23 @@ static inline bool next_line(struct span *left, struct span *line) {
   return true;
 }
 
-/* What follows `key` on the first line that begins with it; false when there is none or it was cut. */
+/* The text after `key` on the first line that begins with it; false if there is none or it was cut. */
 bool line_after(struct span text, struct span key, struct span *after);
-/* Likewise, but with all of the text that follows. */
+/* The same, with all of the text that follows. */
 bool text_after(struct span text, struct span key, struct span *after);
 
-/* The next word, by blanks alone. */
+/* The next word, separated by blanks only. */
 bool next_word(struct span *left, struct span *word);
-/* The part up to the next `by`, or to the end; false when nothing is left, not even an empty part. Begin with `at` of a text. */
+/* The part up to the next `by`, or to the end; false if nothing is left, not even an empty part. Begin with `at` of
+ * a text. */
 bool next_part(struct span *left, char by, struct span *part);
 
-/* Steps over what stands here; false, and no step, when something else does. */
+/* Skips this text; false, without a step, if something else follows. */
 bool eat(struct span *left, struct span what);
 /* Over `least` to `most` digits, as many as there are. */
 bool eat_digits(struct span *left, size_t least, size_t most, struct span *digits);
-/* Over 1 to `most` digits, at most 16 of them, and gives their number. Eight at a time, and inlined: a machine of 512 CPUs has five
- * thousand numbers in /proc/stat, whose lengths no processor can foresee. */
+/* Skips 1 to `most` digits, at most 16, and returns their number. Eight at a time, and inlined: a machine with 512
+ * CPUs has five thousand numbers in /proc/stat, whose lengths no processor can predict. */
 static inline bool eat_number(struct span *left, size_t most, uint64_t *value) {
   uint64_t sum = 0;
   size_t count = 0;
@@ -108,13 +110,13 @@ static inline bool eat_number(struct span *left, size_t most, uint64_t *value) {
       memcpy(of_text, left->at + count, left->len - count);
       memcpy(&bytes, of_text, 8);
     }
-    /* Digits become 0 to 9, and all else more. Above the first that is more, it may be said wrongly. */
+    /* Digits become 0 to 9, and everything else more. Above the first byte that is more, the result may be wrong. */
     bytes ^= UINT64_C(0x3030303030303030);
     const uint64_t others = ((bytes + UINT64_C(0x7676767676767676)) | bytes) & UINT64_C(0x8080808080808080);
     size_t digits = others == 0 ? 8 : (unsigned)__builtin_ctzll(others) / 8;
     if (digits > most - count) digits = most - count;
     if (digits == 0) break;
-    /* The last digit goes into the highest byte; then pairs, fours and all eight are added up side by side. */
+    /* The last digit goes into the highest byte; then pairs, fours and all eight are added up in parallel. */
     bytes <<= 64 - 8 * digits;
     bytes = bytes * 10 + (bytes >> 8);
     bytes = (bytes & UINT64_C(0x00ff00ff00ff00ff)) * (1 + (UINT64_C(100) << 16)) >> 16;
@@ -129,9 +131,9 @@ static inline bool eat_number(struct span *left, size_t most, uint64_t *value) {
   *value = sum;
   return true;
 }
-/* Over 1 to 23 characters that are no blanks of any kind. */
+/* Skips 1 to 23 characters that are not white space. */
 bool eat_token(struct span *left, struct span *token);
-/* Whether nothing is left but, perhaps, one line end. */
+/* Whether nothing is left except, possibly, one line end. */
 bool at_end(struct span left);
 
 /* A number with two decimals, as the kernel writes loads and pressures, in hundredths. */
@@ -142,13 +144,13 @@ struct span trimmed(struct span text);
 struct span trimmed_start(struct span text);
 struct span trimmed_end(struct span text);
 
-/* The character that begins here, and of how many bytes it is. A part that is no UTF-8 is one U+FFFD. */
+/* The character that begins here, and the number of its bytes. An invalid sequence is one U+FFFD. */
 size_t next_character(struct span text, uint32_t *character);
 bool is_blank(uint32_t character);
-/* Copies it with U+FFFD in the place of what is no UTF-8, as far as it goes; gives the bytes written. */
+/* Copies the text with U+FFFD in place of invalid UTF-8, as far as it fits; returns the bytes written. */
 size_t copy_utf8(char *to, size_t room, struct span text);
 
-/* A fingerprint of 64 bits (FNV-1a), to notice that a text is another one. */
+/* A fingerprint of 64 bits (FNV-1a), to notice that a text has changed. */
 #define FINGERPRINT UINT64_C(0xcbf29ce484222325)
 uint64_t fingerprint(uint64_t so_far, struct span text);
 
@@ -157,7 +159,7 @@ static inline uint32_t saturated_32(bb_wide value) { return value > UINT32_MAX ?
 static inline uint16_t saturated_16(bb_wide value) { return value > UINT16_MAX ? UINT16_MAX : (uint16_t)value; }
 static inline uint8_t saturated_8(bb_wide value) { return value > UINT8_MAX ? UINT8_MAX : (uint8_t)value; }
 
-/* A part of a whole in thousandths, rounded down: 1000 at most, whatever the part. */
+/* A part of a whole in thousandths, rounded down, at most 1000. */
 uint16_t thousandths(bb_wide part, bb_wide whole);
 
 #endif

@@ -32,7 +32,7 @@ static void skip_blanks(struct place *place) {
   while (look(place) == ' ' || look(place) == '\t') step(place, 1);
 }
 
-/* Over blanks and a comment to the end of the line, or of the text. */
+/* Skips blanks and a comment to the end of the line, or of the text. */
 static bool end_line(struct place *place) {
   skip_blanks(place);
   if (look(place) == '#')
@@ -104,7 +104,7 @@ static bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-';
 }
 
-/* A dotted key, behind `depth` parts that are there already. */
+/* A dotted key, after `depth` parts that exist already. */
 static bool take_key(struct place *place, const char **path, unsigned *depth) {
   for (;;) {
     skip_blanks(place);
@@ -159,7 +159,7 @@ static bool take_word(struct place *place, struct span word) {
   return true;
 }
 
-/* Blanks, comments and line ends, as they may stand in an array. */
+/* Blanks, comments and line ends within an array. */
 static bool skip_lines(struct place *place) {
   for (;;) {
     skip_blanks(place);
@@ -238,7 +238,7 @@ static bool take_line(struct place *place, const char **path, unsigned *table, t
   if (!take_value(place, &value)) return false;
   if (!end_line(place)) return false;
   const unsigned after = place->line;
-  place->line = value.line = line; /* a key is where its line begins, however long its array */
+  place->line = value.line = line; /* the line of a key, however long its array is */
   if (!take(context, path, depth, &value, place->why)) return false;
   place->line = after;
   return true;
@@ -256,7 +256,7 @@ void add_cannot_read(struct words *words, const char *file, int error) {
   add_text(words, "; name a file that this user can read");
 }
 
-/* A file that the user named: whatever it is, a pipe too. */
+/* A file that the user named, of any kind, also a pipe. */
 static int read_file(const char *file, char *text, size_t room, size_t *length) {
   const int fd = openat(AT_FDCWD, file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd == -1) return errno;

@@ -1,27 +1,27 @@
-/* Reads as much of TOML as options and pretences are written in: keys, dotted ones too, under tables in brackets, with texts,
- * whole numbers, true, false and arrays of texts and numbers. Refuses everything else, with its line. */
+/* Reads the part of TOML that is used in options and pretend files: keys, also dotted ones, tables in brackets,
+ * strings, whole numbers, true, false and arrays of strings and numbers. Refuses everything else, with its line. */
 #ifndef BB_SENDER_TOML_H
 #define BB_SENDER_TOML_H
 #include "say.h"
 
 #define TOML_ITEMS 64u
 #define TOML_DEPTH 4u
-/* Of the file, and of the texts in it. */
+/* The limits of the file, and of its strings. */
 #define TOML_BYTES (64u << 10)
 
 enum toml_kind { TOML_TEXT, TOML_NUMBER, TOML_TRUTH, TOML_ARRAY, TOML_TABLE /* begins here */ };
 
-/* Texts have a NUL behind them; numbers are given as text too, as somebody would write them. */
+/* Strings end with a NUL; numbers are given as text too, as a user would write them. */
 struct toml_value {
   enum toml_kind kind;
-  unsigned line; /* at which its key stands */
+  unsigned line; /* the line of its key */
   int64_t number;
   bool truth;
   unsigned count;                /* of texts */
-  const char *texts[TOML_ITEMS]; /* one, but for arrays and tables */
+  const char *texts[TOML_ITEMS]; /* one, except for arrays and tables */
 };
 
-/* Takes one value; false with the reason in `why`, which is told behind file and line. */
+/* Takes one value; false with the reason in `why`, which is reported after file and line. */
 typedef bool toml_take(void *context, const char *const *path, unsigned depth, const struct toml_value *value,
                        struct words *why);
 

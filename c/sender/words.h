@@ -1,9 +1,9 @@
-/* Words put together without stdio: paths, and what people are told. Pure. */
+/* Builds texts without stdio: paths, and messages. Pure. */
 #ifndef BB_SENDER_WORDS_H
 #define BB_SENDER_WORDS_H
 #include "text.h"
 
-/* In a place of their own; what does not fit is cut off. */
+/* In a buffer of their own; what does not fit is cut off. */
 struct words {
   char *text;
   size_t room, len;

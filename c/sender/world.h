@@ -1,5 +1,5 @@
-/* What a report needs of the machine that no tree of files holds: clocks, what the sender itself used, the machine's kind.
- * Everything that differs between two runs on the same trees comes from here, so that a report can be repeated. */
+/* What a report needs from the machine and no tree of files contains: clocks, the sender's own usage, the type of
+ * the machine. All differences between two runs on the same trees come from here, so that a report can be repeated. */
 #ifndef BB_SENDER_WORLD_H
 #define BB_SENDER_WORLD_H
 #include <stdbool.h>
@@ -10,12 +10,12 @@ struct clocks {
   uint64_t real_ns, boot_ns;
 };
 
-/* Where things are on this machine. */
+/* Default paths. */
 extern const char place_of_proc[], place_of_sys[], place_of_run[], place_of_etc[], place_of_scratch[];
 
 /* CLOCK_REALTIME and CLOCK_BOOTTIME, taken together. */
 struct clocks world_clocks(void);
-/* One clock of this machine, whatever is pretended. */
+/* A clock of this machine, even in a pretended run. */
 uint64_t clock_ns(clockid_t clock);
 
 struct clock_state {
@@ -23,9 +23,9 @@ struct clock_state {
   bool unsynchronised;
 };
 
-/* False where the kernel does not tell. */
+/* False if the kernel does not report it. */
 bool world_adjtimex(struct clock_state *state);
-/* CPU time of this process since it started. */
+/* CPU time of this process since its start. */
 uint64_t world_cpu_ms(void);
 /* `arch` of the contract, and the page size in KiB. */
 void world_machine(uint8_t *arch, uint32_t *page_kib);

@@ -1,4 +1,4 @@
-/* /proc/sys/kernel/random/boot_id: what tells one boot of the node from the next. Refuses anything but a UUID. */
+/* /proc/sys/kernel/random/boot_id: distinguishes one boot of the node from the next. Accepts only a UUID. */
 #include "parse.h"
 
 bool parse_boot_id(struct span text, uint64_t *id) {

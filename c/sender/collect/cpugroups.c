@@ -1,25 +1,26 @@
-/* CPU groups: the packages of a node, each with its shares and its busiest CPU. Refuses to report single CPUs. */
+/* CPU groups: the packages of a node, each with its shares and its busiest CPU. Does not report single CPUs. */
 #include "parse.h"
 
-/* Ticks of one CPU since boot, modulo 2^32: differences alone are told, and no CPU makes 2^31 ticks (248 days) between two reports. What is
- * remembered of 512 CPUs is no longer in the processor's caches a second later, so it is worth half the time to have half of it. */
+/* Ticks of one CPU since boot, modulo 2^32: only differences are used, and no CPU makes 2^31 ticks (248 days)
+ * between two reports. The values of 512 CPUs have left the processor's caches a second later, so half the memory
+ * takes half the time. */
 struct times {
   uint32_t idle, iowait, busy, user, system;
-  uint32_t tick; /* in which it was seen */
+  uint32_t tick; /* the text in which it was seen */
 };
 
 /* A CPU's number has five digits at most. */
 #define MOST_NUMBERS 100000u
 
-/* Of this tick and of the one before, by turns; only what is used of them costs memory. */
+/* For this tick and the last one, alternating; only the used part costs memory. */
 static struct times all[MOST_NUMBERS][2] LARGE;
-/* Of the last two texts that were taken; 0: there is none. */
+/* For the last two accepted texts; 0: there is none. */
 static uint32_t tick, now, before;
-/* CPUs in the last text, in the one before, and in both. */
+/* The number of CPUs in the last text, in the one before, and in both. */
 static unsigned cpus_now, cpus_before, cpus_of_both;
 
-/* Steps over the line of one CPU, to its end; false, and no step, when something else stands here. In one go, without looking for the end
- * first: the lines of 512 CPUs are most of what a sender reads. */
+/* Parses the line of one CPU to its end; false, without a step, if something else follows. In one pass, without
+ * looking for the end first: the lines of 512 CPUs are most of what a sender reads. */
 static bool eat_line(struct span *text, unsigned *cpu, uint64_t number[TICKS]) {
   struct span left = *text;
   uint64_t value;
@@ -49,7 +50,7 @@ bool groups_take(struct span text, struct span *rest) {
   tick++;
   cpus_before = cpus_now;
   cpus_now = cpus_of_both = 0;
-  /* They come first, and the line of interrupts is long. */
+  /* They are at the beginning, and the line of interrupts is long. */
   for (*rest = text; begins(*rest, SPAN("cpu"));) {
     unsigned cpu;
     uint64_t t[TICKS];
@@ -78,7 +79,7 @@ bool groups_take(struct span text, struct span *rest) {
   return cpus_now > 0;
 }
 
-/* The kernel lets idle and iowait go back a little; a negative difference is not a time. */
+/* The kernel lets idle and iowait decrease a little; a negative difference counts as 0. */
 static uint64_t grown(uint32_t from, uint32_t to) { return to - from < UINT32_C(1) << 31 ? to - from : 0; }
 
 static uint16_t share(bb_wide part, bb_wide whole) { return whole > 0 ? thousandths(part, whole) : 0; }
@@ -92,7 +93,7 @@ bool groups_share(const struct topology *topology, struct bb_report *report) {
   bb_wide passed = 0;
   for (unsigned i = 0; i < topology->online; i++) {
     const struct times *both = all[topology->cpu[i].number], *from = &both[before & 1], *to = &both[now & 1];
-    if (from->tick != before || to->tick != now) continue; /* came or went between the two */
+    if (from->tick != before || to->tick != now) continue; /* added or removed between the two */
     const unsigned g = topology->cpu[i].group;
     const uint64_t busy = grown(from->busy, to->busy), iowait = grown(from->iowait, to->iowait);
     const uint64_t total = busy + iowait + grown(from->idle, to->idle);

@@ -1,4 +1,4 @@
-/* /sys/devices/system/cpu and node: how many CPUs, how they are arranged. Refuses to walk over the CPUs each second. */
+/* /sys/devices/system/cpu and node: the number of CPUs and their topology. Does not visit the CPUs each second. */
 #include "../kernelfile.h"
 #include "../say.h"
 #include "parse.h"
@@ -37,7 +37,7 @@ static void keep_cpu(void *context, unsigned cpu) {
   topology->cpu[topology->online++].number = (uint16_t)cpu;
 }
 
-/* Puts an id among the others, in their order; once. */
+/* Inserts an id in order, unless it is there. */
 static void keep_id(struct topology *topology, int64_t id) {
   unsigned low = 0, high = topology->packages;
   while (low < high) {
@@ -73,7 +73,7 @@ bool list_cpus(struct span online, struct topology *topology) {
   return parse_cpu_list(online, keep_cpu, topology, &count);
 }
 
-/* Both are required of each CPU; a kernel without NUMA has no /sys/devices/system/node, and is one node. */
+/* Each CPU must have both; a kernel without NUMA has no /sys/devices/system/node, and counts as one node. */
 bool read_topology(const char *sys, struct topology *topology, char *buffer) {
   topology->packages = topology->threads_per_core = 0;
   topology->numa_nodes = 1;

@@ -1,14 +1,15 @@
-/* /sys/block: which block devices are whole disks. Refuses partitions, what lies upon other disks or in memory, drives whose
- * medium can be taken out, and flash that holds firmware: these would count twice or for nothing. */
+/* /sys/block: which block devices are whole disks. Leaves out partitions, devices on top of other disks or in
+ * memory, drives with removable media, and flash with firmware: these would count twice or for nothing. */
 #include "../folder.h"
 #include "../kernelfile.h"
 #include "../say.h"
 #include "parse.h"
 
-/* These letters, a number, and whatever comes behind it. */
+/* These letters, a number, and anything after it. */
 static bool numbered(struct span name, struct span prefix) { return eat(&name, prefix) && eat_digits(&name, 1, SIZE_MAX, NULL); }
 
-/* In memory, upon other disks, optical and floppy (which have a size without a medium), flash with firmware. */
+/* Devices in memory, on top of other disks, optical and floppy drives (which have a size without a medium), flash
+ * with firmware. */
 static bool is_no_disk(struct span name) {
   static const struct span numbered_ones[] = {
     SPAN_TEXT("loop"), SPAN_TEXT("ram"), SPAN_TEXT("zram"), SPAN_TEXT("md"), SPAN_TEXT("bcache"),
@@ -22,7 +23,7 @@ static bool is_no_disk(struct span name) {
          (begins(left, SPAN("boot")) || begins(left, SPAN("rpmb")));
 }
 
-/* nvmeNcKnM, a path to nvmeNnM: `controller` and `rest` are what the two have in common. */
+/* nvmeNcKnM, a path to nvmeNnM: `controller` and `rest` are the common parts. */
 static bool is_path(struct span name, struct span *controller, struct span *rest) {
   struct span left = name;
   if (!eat(&left, SPAN("nvme")) || !eat_digits(&left, 1, SIZE_MAX, NULL)) return false;

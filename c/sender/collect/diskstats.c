@@ -1,5 +1,5 @@
-/* /proc/diskstats: traffic of the whole disks, added together, and how busy the busiest was. Refuses a text with any line
- * that it does not understand: a sum over the rest would be wrong. */
+/* /proc/diskstats: the sum of the traffic of all whole disks, and how busy the busiest disk was. Refuses a text with
+ * any invalid line: the sum of the rest would be wrong. */
 #include "parse.h"
 
 /* Numbers behind the name: 11 since 2.6.25, more with discards since 4.18 and with flushes since 5.5. */
@@ -26,7 +26,8 @@ static bool parse_line(struct span line, struct disk *disk) {
   return true;
 }
 
-/* All block devices, partitions too. An empty text is a node without any, and no failure. Leaves `whole` as it was. */
+/* All block devices, with partitions. An empty text is a node without any, and not an error. Does not change
+ * `whole`. */
 bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, uint64_t *names) {
   *count = 0;
   *names = FINGERPRINT;
@@ -39,7 +40,7 @@ bool parse_diskstats(struct span text, struct disk_row *all, unsigned *count, ui
   return true;
 }
 
-/* The kernel counts sectors of 512 bytes, whatever those of the disk are. */
+/* The kernel counts sectors of 512 bytes, whatever the sector size of the disk is. */
 #define SECTOR 512u
 
 void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *report) {
@@ -67,14 +68,14 @@ void sum_disks(const struct disk_row *all, unsigned count, struct bb_report *rep
   report->disks = saturated_16(disks);
 }
 
-/* Of the tick before. */
+/* Values of the last tick. */
 static unsigned disks_before;
 static int64_t boot_ns_before;
 static bool is_before, doubles_before;
 
 void disks_forget(void) { is_before = false; }
 
-/* The kernel shows this time modulo 2^32 ms. What grew by half of that or more began anew, under an old name. */
+/* The kernel shows this time modulo 2^32 ms. If it grew by half of that or more, another disk has the old name. */
 static uint64_t grown(uint64_t from, uint64_t to) {
   const uint64_t by = to >= from ? to - from : from - to <= UINT32_MAX ? to + (UINT64_C(1) << 32) - from : UINT64_MAX;
   return by < UINT64_C(1) << 31 ? by : 0;
@@ -83,11 +84,11 @@ static uint64_t grown(uint64_t from, uint64_t to) {
 static const uint64_t *busy_before(const struct disk_row *all, uint64_t name, unsigned near) {
   if (!doubles_before && near < disks_before && all[near].before_name == name) return &all[near].before_busy_ms;
   for (unsigned i = disks_before; i-- > 0;)
-    if (all[i].before_name == name) return &all[i].before_busy_ms; /* of the same name twice, the last */
+    if (all[i].before_name == name) return &all[i].before_busy_ms; /* of two with the same name, the last one */
   return NULL;
 }
 
-/* Whether a name is there twice; asked only when the names change. */
+/* Whether any name occurs twice; checked only when the names change. */
 static bool has_doubles(const struct disk_row *all) {
   for (unsigned i = 0; i < disks_before; i++)
     for (unsigned k = 0; k < i; k++)

@@ -1,7 +1,7 @@
-/* /proc/sys/fs/file-nr: open files of the whole node. Refuses the limit behind them. */
+/* /proc/sys/fs/file-nr: open files of the whole node. Ignores the limit. */
 #include "parse.h"
 
-/* Allocated less unused; 0 when a race makes that negative. All three numbers are required. */
+/* Allocated minus unused; 0 if a race makes that negative. All three numbers are required. */
 bool parse_file_nr(struct span text, struct bb_report *report) {
   struct span left = text, first, second;
   uint64_t allocated, unused;

@@ -1,4 +1,4 @@
-/* /proc/loadavg: the load averages, and how many threads exist. Refuses everything but the kernel's own form. */
+/* /proc/loadavg: the load averages, and the number of threads. Accepts only the kernel's own form. */
 #include "parse.h"
 
 bool parse_loadavg(struct span text, struct bb_report *report) {
@@ -9,7 +9,7 @@ bool parse_loadavg(struct span text, struct bb_report *report) {
     if (!eat_token(&left, &token[i]) || !eat(&left, SPAN(" ")) || !text_hundredths(token[i], &load[i])) return false;
   if (!eat_digits(&left, 1, 20, NULL) || !eat(&left, SPAN("/")) || !eat_digits(&left, 1, 20, &threads_token)) return false;
   if (!eat(&left, SPAN(" "))) return false;
-  eat(&left, SPAN("-")); /* the newest pid, which nobody wants */
+  eat(&left, SPAN("-")); /* the newest pid, which is ignored */
   if (!eat_digits(&left, 1, 20, NULL) || !span_is(left, SPAN("\n")) || !text_u64(threads_token, &threads)) return false;
   report->load1_c = saturated_32(load[0]);
   report->load5_c = saturated_32(load[1]);

@@ -1,4 +1,4 @@
-/* /proc/meminfo: memory in MiB, rounded down. Refuses a text that lacks a line which every kernel since 3.14 has. */
+/* /proc/meminfo: memory in MiB, rounded down. Refuses a text without a line that every kernel since 3.14 has. */
 #include "parse.h"
 
 /* Required are all lines but two groups, which a kernel leaves out when it has nothing of the kind, so that 0 is a reading
@@ -27,7 +27,7 @@ static int key_of(struct span name) {
 }
 
 bool parse_meminfo(struct span text, struct bb_report *report) {
-  /* A last line without its end was cut, and must not pass for one that this kernel does not have. */
+  /* A last line without its end was cut, and must not look like a line that this kernel does not have. */
   if (!ends(text, SPAN("\n"))) return false;
   uint64_t value[LINES] = {0};
   uint32_t found = 0;

@@ -1,8 +1,8 @@
-/* /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any line that it does
- * not understand: a sum over the rest would be wrong. */
+/* /proc/net/dev: traffic of the network interfaces, and their places in the report. Refuses a text with any invalid
+ * line: the sum of the rest would be wrong. */
 #include "parse.h"
 
-/* What the kernel calls a name; a path must not be made of anything else. */
+/* A valid interface name of the kernel; no other text may become part of a path. */
 bool is_interface_name(struct span name) {
   unsigned units = 0;
   if (span_is(name, SPAN(".")) || span_is(name, SPAN(".."))) return false;
@@ -18,7 +18,7 @@ bool is_interface_name(struct span name) {
 enum { RX_BYTES, RX_PACKETS, RX_ERRORS, RX_DROPS, TX_BYTES = 8, TX_PACKETS, TX_ERRORS, TX_DROPS, COLUMNS };
 
 static bool parse_line(struct span line, struct interface *one) {
-  /* No blank need follow the colon; the name cannot hold one. */
+  /* A blank need not follow the colon; the name cannot contain one. */
   const char *colon = find_char(line, ':');
   if (colon == NULL) return false;
   const struct span name = trimmed((struct span){line.at, (size_t)(colon - line.at)});
@@ -42,7 +42,7 @@ static bool parse_line(struct span line, struct interface *one) {
   return true;
 }
 
-/* All interfaces in the kernel's order. The two lines of headings are required; interfaces there may be none. */
+/* All interfaces in the kernel's order. The two heading lines are required; there may be no interfaces. */
 bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint64_t *names) {
   if (!ends(text, SPAN("\n"))) return false;
   unsigned number = 0;
@@ -60,7 +60,7 @@ bool parse_netdev(struct span text, struct interface *all, unsigned *count, uint
   return number >= 2;
 }
 
-/* Entries of `net` in the report; what comes behind them is added into `net_rest`. */
+/* The number of entries of `net` in the report; further interfaces are added to `net_rest`. */
 #define PLACES 3u
 
 static uint32_t mbps_of(struct span name, const struct speeds *speeds) {
@@ -95,8 +95,8 @@ static void put_one(struct bb_net_if *entry, const struct interface *one, uint32
   entry->state = state_of(state, 1);
 }
 
-/* In the order of their index; those without one, and those with the same, as the kernel had them. Few are wanted of many:
- * each is found by looking for the next one. */
+/* In the order of their index; those without one, and those with the same, in the kernel's order. Few of many are
+ * wanted: each is found by searching for the next one. */
 static unsigned next_of(const struct interface *all, unsigned count, unsigned after) {
   unsigned best = count;
   for (unsigned i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ void arrange(const struct interface *all, unsigned count, const struct speeds *s
   }
   if (places < PLACES) return;
 
-  /* The rest needs no order: it is only added up. */
+  /* The rest needs no order, because it is only added up. */
   bb_wide rx_bytes = 0, tx_bytes = 0, rx_packets = 0, tx_packets = 0, mbps = 0;
   uint32_t errors = 0, drops = 0, state = 0, interfaces = 0;
   for (unsigned i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* /sys/class/net: which interfaces are physical, their order and link. Refuses to ask for speeds where a report waits: the
- * answer takes the kernel's lock of all interfaces, and often a question to the driver. */
+/* /sys/class/net: which interfaces are physical, their order and link. Does not read speeds while a report waits:
+ * the kernel takes its lock for all interfaces, and often asks the driver. */
 #include <math.h>
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include "../say.h"
 #include "parse.h"
 
-/* Mbit/s; 0 for "not known", which the kernel writes as -1, some drivers as 2^32 - 1, others as an error. */
+/* Mbit/s; 0 for unknown, for which the kernel writes -1, some drivers 2^32 - 1, and others return an error. */
 bool parse_speed(struct span text, uint32_t *mbps) {
   uint64_t speed;
   if (!text_u64(trimmed(text), &speed) || speed >= UINT32_MAX) return false;
@@ -27,11 +27,11 @@ static bool is_up(struct span flags) {
     last = c;
   }
   if (digits < 1 || digits > 9 || !at_end(without(left, digits))) return false;
-  return is_digit(last) ? (last & 1) == 1 : (last & 1) == 0; /* b, d and f have even codes */
+  return is_digit(last) ? (last & 1) == 1 : (last & 1) == 0; /* b, d and f have even character codes */
 }
 
-/* Bits of `net_state` from the texts of `flags` (bit 0 is IFF_UP) and `operstate`, which drivers that do not tell leave at
- * unknown. Not `carrier`: new kernels take the lock of all interfaces for it. */
+/* Bits of `net_state` from the texts of `flags` (bit 0 is IFF_UP) and `operstate`, which some drivers leave at
+ * unknown. Not from `carrier`, for which new kernels take the lock of all interfaces. */
 uint32_t parse_net_state(struct span flags, struct span operstate) {
   if (!is_up(flags)) return 0;
   struct span left = operstate;
@@ -53,12 +53,12 @@ static const char *path_of(char *path, size_t room, const char *sys, struct span
   return text_of(&words);
 }
 
-/* A NUL in a name names nothing. */
+/* No interface has a NUL in its name. */
 static bool is_path(struct span name) { return find_char(name, '\0') == NULL; }
 
-/* Those will be reported that are physical (have a device of their own: bridges, veth pairs, VLANs and bond masters have
- * none), or where there is none all but lo. Of the others, of which a node with containers can have hundreds, nothing else is
- * asked. */
+/* The interfaces to report: the physical ones (with their own device: bridges, veth pairs, VLANs and bond masters
+ * have none), or all except lo if none is physical. Nothing else is read about the others, of which a node with
+ * containers can have hundreds. */
 void read_links(const char *sys, struct interface *all, unsigned count, char *buffer) {
   char path[1024];
   bool physical = false;

@@ -1,4 +1,5 @@
-/* /proc/pressure/...: how long tasks waited. Refuses to report avg300; kernels without it (before 4.20, or psi=0) have no file. */
+/* /proc/pressure/...: how long tasks waited. Does not report avg300; kernels without PSI (before 4.20, or psi=0)
+ * have no such file. */
 #include "parse.h"
 
 struct pressure {
@@ -17,7 +18,7 @@ static bool parse_line(struct span text, struct span who, struct pressure *press
          text_hundredths(avg300, &unused) && text_u64(total, &pressure->total);
 }
 
-/* `some` alone is required: `full` came to this file with 5.13 and means nothing there. */
+/* Only `some` is required: `full` came to this file with 5.13 and has no meaning there. */
 bool parse_cpu_pressure(struct span text, struct bb_report *report) {
   struct pressure some;
   if (!parse_line(text, SPAN("some "), &some)) return false;
@@ -51,7 +52,7 @@ bool parse_io_pressure(struct span text, struct bb_report *report) {
   return true;
 }
 
-/* This file has `full` alone. */
+/* This file has only `full`. */
 bool parse_irq_pressure(struct span text, struct bb_report *report) {
   struct pressure full;
   if (!parse_line(text, SPAN("full "), &full)) return false;

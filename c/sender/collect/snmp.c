@@ -1,7 +1,8 @@
-/* /proc/net/snmp: TCP segments sent again. Refuses to count columns: a kernel names them in the line above. */
+/* /proc/net/snmp: retransmitted TCP segments. Finds the column by its name, which the kernel writes in the line
+ * above. */
 #include "parse.h"
 
-/* Required are two lines `Tcp:`, the first naming RetransSegs. */
+/* Two lines `Tcp:` are required, the first of which must name RetransSegs. */
 bool parse_snmp(struct span text, struct bb_report *report) {
   struct span left, names, numbers, name, number;
   if (!text_after(text, SPAN("Tcp: "), &left) || !next_line(&left, &names) || !next_line(&left, &numbers)) return false;

@@ -1,4 +1,4 @@
-/* /proc/stat: CPU times of all CPUs, and the counters of the scheduler. Steps over the lines of single CPUs: see cpugroups.c. */
+/* /proc/stat: CPU times of all CPUs, and the scheduler's counters. Skips the lines of single CPUs: see cpugroups.c. */
 #include "parse.h"
 
 /* The kernel shows times in ticks of USER_HZ, which is 100 on every architecture that we run on. */
@@ -13,7 +13,7 @@ static const struct span keys[LINES] = {
 
 static uint64_t ms(uint64_t ticks) { return saturated_64((bb_wide)ticks * MS_PER_TICK); }
 
-/* All of it is required: every kernel since 2.6.11 has it, and a text without it was cut. */
+/* Everything is required: every kernel since 2.6.11 has it, and a text without it was cut. */
 bool parse_stat(struct span text, struct span rest, struct bb_report *report, struct stat_times *times) {
   struct span after[LINES] = {{0}};
   const struct span cpus = {text.at, text.len - rest.len};
@@ -30,7 +30,7 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
   for (unsigned i = CTXT; i < LINES; i++) {
     if (after[i].at == NULL) return false;
     struct span word = after[i];
-    if (i == INTR) next_part(&after[i], ' ', &word); /* the sum of the many behind it */
+    if (i == INTR) next_part(&after[i], ' ', &word); /* the sum of the many numbers after it */
     if (!text_u64(word, &value[i])) return false;
   }
   report->cpu_user_ms = ms(times->ticks[TICKS_USER]);
@@ -52,7 +52,7 @@ bool parse_stat(struct span text, struct span rest, struct bb_report *report, st
 bool cpu_share(const struct stat_times *before, const struct stat_times *now, struct bb_report *report) {
   bb_wide total = 0, busy = 0, iowait = 0;
   for (unsigned i = 0; i < TICKS; i++) {
-    /* The kernel lets iowait (and with it idle) go back a little; a negative difference is not a time. */
+    /* The kernel lets iowait (and with it idle) decrease a little; a negative difference counts as 0. */
     const uint64_t passed = now->ticks[i] > before->ticks[i] ? now->ticks[i] - before->ticks[i] : 0;
     total += passed;
     if (i == TICKS_IOWAIT) iowait += passed;

@@ -1,10 +1,10 @@
-/* What does not change while the system runs: kernel release, architecture, virtualisation, highest clock rate. Refuses to be
- * read more than once: /proc/cpuinfo interrupts every CPU of the node. */
+/* Data that do not change while the system runs: kernel release, architecture, virtualisation, highest clock rate.
+ * Read only once: reading /proc/cpuinfo interrupts every CPU of the node. */
 #include "../kernelfile.h"
 #include "../say.h"
 #include "parse.h"
 
-/* The first CPU's text has about 2 KiB; the file of 512 CPUs would have a million. */
+/* The first CPU's text has about 2 KiB; the whole file for 512 CPUs would have a million bytes. */
 #define CPUINFO_HEAD (16u << 10)
 
 /* One word that begins with a digit. */
@@ -45,7 +45,7 @@ void parse_cpuinfo(struct span text, struct cpuinfo *cpuinfo) {
   cpuinfo->has_mhz = line_after(text, SPAN("cpu MHz"), &line) && parse_mhz(line, &cpuinfo->mhz);
 }
 
-/* Nothing when it cannot be read, for nothing in it is required. */
+/* Empty if it cannot be read, because nothing in it is required. */
 void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer) {
   char path[1024];
   struct words words = WORDS(path);
@@ -56,7 +56,7 @@ void read_cpuinfo(const char *proc, struct cpuinfo *cpuinfo, char *buffer) {
   parse_cpuinfo(text, cpuinfo);
 }
 
-/* MHz from kHz, rounded down; 0 when it is none. */
+/* MHz from kHz, rounded down; 0 if it is invalid. */
 static uint64_t read_max_freq(const char *sys, unsigned cpu, char *buffer) {
   char path[1024];
   struct words words = WORDS(path);
@@ -71,7 +71,7 @@ static uint64_t read_max_freq(const char *sys, unsigned cpu, char *buffer) {
   return khz / 1000;
 }
 
-/* What cpufreq allows any of the CPUs, else what the first ran at when it was asked. */
+/* The limit that cpufreq has for any CPU, otherwise the first CPU's rate at the time of reading. */
 bool read_cpu_mhz(const char *sys, const struct topology *topology, const struct cpuinfo *cpuinfo, char *buffer,
                   uint64_t *mhz) {
   uint64_t highest = topology == NULL ? read_max_freq(sys, 0, buffer) : 0;

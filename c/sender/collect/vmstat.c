@@ -1,4 +1,4 @@
-/* /proc/vmstat: major faults, swapping, kills for want of memory. Refuses the other two hundred lines. */
+/* /proc/vmstat: major faults, swapping, out-of-memory kills. Ignores the other two hundred lines. */
 #include "parse.h"
 
 /* All are required; oom_kill came last, with Linux 4.13. */
@@ -6,7 +6,7 @@ enum { MAJFAULTS, SWAPIN, SWAPOUT, KILLS, WANTED };
 
 static const struct span keys[WANTED] = {SPAN_TEXT("pgmajfault "), SPAN_TEXT("pswpin "), SPAN_TEXT("pswpout "), SPAN_TEXT("oom_kill ")};
 
-/* The lines of the keys that are there, whole; the first of each counts. Gives how many were found. */
+/* The whole lines of the existing keys; the first line of each counts. Returns how many were found. */
 static unsigned find(struct span text, struct span *after) {
   unsigned found = 0;
   for (struct span left = text, line; found < WANTED && next_line(&left, &line);) {

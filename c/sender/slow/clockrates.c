@@ -1,8 +1,8 @@
-/* Clock rates of the CPU groups, from a few CPUs of each: on older kernels each question interrupts the CPU that it is about,
- * and a mean needs no more. */
+/* Clock rates of the CPU groups, from a few CPUs of each: on older kernels each reading interrupts its CPU, and a
+ * mean needs no more of them. */
 #include "source.h"
 
-/* CPUs that are asked of each group. */
+/* How many CPUs of each group are read. */
 #define MOST_ASKED 8u
 
 static bool take_rate(struct reading *now, unsigned cpu, uint64_t *khz) {
@@ -12,7 +12,7 @@ static bool take_rate(struct reading *now, unsigned cpu, uint64_t *khz) {
   return take_count(now, MAYBE, khz);
 }
 
-/* Which CPUs of a group to ask: at most eight, evenly spread. */
+/* Which CPUs of a group to read: at most eight, evenly spread. */
 struct asked {
   unsigned count;
   uint16_t cpu[MOST_ASKED];
@@ -30,7 +30,7 @@ static void choose(const struct topology *topology, unsigned group, struct asked
   }
 }
 
-/* Their mean in MHz, rounded down; 0, which is "not known", when one does not tell. */
+/* Their mean in MHz, rounded down; 0 (unknown) if one does not answer. */
 static uint64_t mean_mhz(struct reading *now, const struct asked *asked) {
   bb_wide sum = 0;
   bool whole = asked->count > 0;
@@ -48,7 +48,7 @@ void slow_clock_rates(struct reading *now) {
   if (topology == NULL) return;
   const unsigned groups = topology->groups;
   for (unsigned g = 0; g < groups; g++) choose(topology, g, &asked[g]);
-  give_packages(); /* before the first question: it may hang */
+  give_packages(); /* before the first reading, which may hang */
   for (unsigned g = 0; g < groups; g++) now->mhz[g] = mean_mhz(now, &asked[g]);
   now->mhz_groups = groups;
 }

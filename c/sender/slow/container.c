@@ -1,5 +1,5 @@
-/* Whether the sender runs in a container, by what /proc tells every user. Refuses to believe files in the root such as
- * /.dockerenv: images made from containers carry them on to metal. */
+/* Whether the sender runs in a container, by what /proc shows to every user. Does not trust files in the root like
+ * /.dockerenv: images made from containers keep them on metal. */
 #include <unistd.h>
 
 #include "mounts.h"
@@ -24,7 +24,7 @@ static bool at_line_end(struct span left) {
          begins(left, SPAN("\xe2\x80\xa9"));
 }
 
-/* The name behind a slash that a runtime gives to the cgroup of a container; a service called docker is none. */
+/* The name after a slash that a runtime gives to the cgroup of a container; a service called docker is not one. */
 static bool is_container_name(struct span left) {
   static const struct span runtimes[] = {SPAN_TEXT("docker"), SPAN_TEXT("libpod"), SPAN_TEXT("cri-containerd"),
                                          SPAN_TEXT("crio"), SPAN_TEXT("containerd")};
@@ -55,7 +55,7 @@ static bool in_container_cgroup(struct reading *now, const char *leaf) {
   return false;
 }
 
-/* The folders where runtimes keep the layers of which they make the root of a container. */
+/* The folders where runtimes keep the layers of a container's root. */
 static bool is_layer_folder(struct span name) {
   static const struct span folders[] = {SPAN_TEXT("docker"), SPAN_TEXT("containers"), SPAN_TEXT("containerd"),
                                         SPAN_TEXT("buildkit")};
@@ -69,7 +69,7 @@ static bool is_layer_folder(struct span name) {
   return true;
 }
 
-/* That a root is an overlay is not enough: diskless nodes have one. */
+/* A root on an overlay is not enough: diskless nodes have one. */
 static bool is_layered(const struct mounts *mounts) {
   struct mount root;
   if (!mount_of(mounts, SPAN("/"), &root) || !span_is(root.type, SPAN("overlay"))) return false;

@@ -1,4 +1,5 @@
-/* CRC-32 as zip and Ethernet have it, without a table: it is asked for some hundred bytes a minute. Protects against nobody. */
+/* CRC-32 as in zip and Ethernet, without a table: it is computed over some hundred bytes a minute. It does not
+ * protect against attackers. */
 #include "source.h"
 
 uint32_t crc32(uint32_t so_far, struct span text) {

@@ -1,4 +1,4 @@
-/* /sys/devices/system/edac: errors of the memory, all controllers added together. Refuses a sum that lacks one of them. */
+/* /sys/devices/system/edac: memory errors, the sum over all controllers. Refuses a sum that lacks one of them. */
 #include "source.h"
 
 static bool is_controller(struct span name) { return is_numbered(name, SPAN("mc"), SPAN("")); }

@@ -8,14 +8,14 @@
 #include "source.h"
 
 #define MOST_ZONES 64u
-/* Readings after which zones are looked up again: always, and when one failed. */
+/* After so many readings the zones are looked up again: always, and after a failure. */
 #define SELDOM 60u
 #define AFTER_FAILURE 10u
 
 struct zone {
   char name[48]; /* of its folder */
   int fd;        /* of its counter; -1: it cannot be opened */
-  uint64_t range; /* where it begins anew, microjoules */
+  uint64_t range; /* the value at which it wraps, microjoules */
   bool has_range;
 };
 
@@ -24,8 +24,8 @@ struct kind {
   unsigned count;
   bool whole; /* all of them are known */
   struct zone *zone;
-  /* The sum of wrapping counters. The first one is what they show, so that a new process never begins higher than the old one
-   * would have gone on: its sum goes back, of which readers make no rate, or is right. */
+  /* The sum of wrapping counters. It begins with their present values, so that a new process never begins above the
+   * old one: its sum decreases, for which readers make no rate, or it is right. */
   bool begun;
   unsigned lasts;
   struct last {
@@ -43,7 +43,7 @@ static struct kind kinds[KINDS] = {
   [DRAM] = {.zone = zones[DRAM], .last = lasts[DRAM]},
 };
 static const char *listed; /* the tree whose zones are known */
-static unsigned left;      /* readings up to the next look */
+static unsigned left;      /* readings until the next look */
 
 /* `package-N` or `package-N-die-N`. */
 static bool is_package(struct span name) {
@@ -61,7 +61,7 @@ static bool is_subzone(struct span name) {
   return eat(&name, SPAN("intel-rapl:")) && eat_digits(&name, 1, SIZE_MAX, NULL) && is_numbered(name, SPAN(":"), SPAN(""));
 }
 
-/* The counter of a zone whose folder is the path; what is open already stays open. */
+/* The counter of the zone in this folder; an open one stays open. */
 static int open_counter(struct reading *now, struct zone *old, unsigned olds, struct span name) {
   for (unsigned i = 0; i < olds; i++) {
     if (old[i].fd == -1 || !span_is(name, span_of(old[i].name))) continue;
@@ -121,13 +121,13 @@ static void list(struct reading *now, struct kind *kind, name_filter *filter, bo
   close_all(old, olds);
 }
 
-/* The zones of one kind, looked up anew. */
+/* Looks up the zones of one kind. */
 static void list_kind(struct reading *now, unsigned k) {
   if (k == CPU) list(now, &kinds[CPU], is_zone, is_package);
   else list(now, &kinds[DRAM], is_subzone, is_dram);
 }
 
-/* Whether it is time to look up the zones; those of another tree are none of this one. */
+/* Whether it is time to look up the zones; those of another tree do not count. */
 static bool is_due(const struct reading *now) {
   if (listed == now->world->sys && left > 0) return false;
   for (unsigned k = 0; k < KINDS && listed != now->world->sys; k++) {
@@ -144,7 +144,7 @@ void open_energy(struct reading *now) {
   for (unsigned k = 0; k < KINDS; k++) list_kind(now, k);
 }
 
-/* What one counter shows now. */
+/* The present value of one counter. */
 static bool take_zone(struct reading *now, const struct zone *zone, uint64_t *uj) {
   size_t length = 0;
   if (zone->fd == -1) return false;
@@ -160,7 +160,7 @@ static bool take_zone(struct reading *now, const struct zone *zone, uint64_t *uj
   return false;
 }
 
-/* What the zones grew by; false when that cannot be said: zones came or went, or a counter did not just wrap. */
+/* The growth of the zones; false if it is unknown: zones came or went, or a counter decreased without a wrap. */
 static bool growth(const struct kind *kind, const uint64_t *uj, bb_wide *grown) {
   *grown = 0;
   if (!kind->begun || kind->count != kind->lasts) return false;
@@ -171,15 +171,15 @@ static bool growth(const struct kind *kind, const uint64_t *uj, bb_wide *grown) 
     if (at == kind->lasts) return false;
     const uint64_t from = kind->last[at].uj;
     const bb_wide by = uj[i] >= from ? (bb_wide)(uj[i] - from) : (bb_wide)(zone->range > from ? zone->range - from : 0) + uj[i];
-    /* Half of its range within a round: it was set back, and by how much it grew is not known. */
+    /* It grew by more than half of its range within a round: it was reset, and its growth is unknown. */
     if (by * 2 >= zone->range) return false;
     *grown += by;
   }
   return true;
 }
 
-/* The sum as of now. False once when it had to begin anew: a round that was not measured lies then between the old sum and
- * the new, over which nobody takes a rate. */
+/* The present sum. False once if it had to begin again: then a round without a value lies between the old sum and
+ * the new one, and nobody makes a rate across it. */
 static bool add_up(struct kind *kind, const uint64_t *uj) {
   bb_wide grown;
   const bool first = !kind->begun, good = growth(kind, uj, &grown);
@@ -195,7 +195,7 @@ static bool add_up(struct kind *kind, const uint64_t *uj) {
   return good || first;
 }
 
-/* Whole joules, in mJ: what is finer tells an attacker what the CPU computes. */
+/* Whole joules, in mJ: finer values would show an attacker what the CPU computes. */
 static bool take_kind(struct reading *now, struct kind *kind, uint64_t *mj) {
   uint64_t uj[MOST_ZONES];
   bool whole = kind->whole;

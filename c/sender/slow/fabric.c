@@ -1,8 +1,8 @@
-/* /sys/class/infiniband: traffic of all RDMA ports, added together. Refuses ports without counters (they are software upon a
- * network interface, or count elsewhere), and a sum that lacks a port. */
+/* /sys/class/infiniband: traffic of all RDMA ports, added up. Leaves out ports without counters (software on top of
+ * a network interface, or with counters elsewhere), and refuses a sum that lacks a port. */
 #include "source.h"
 
-/* What old kernels write in the place of a counter that a port does not have. */
+/* What old kernels write for a counter that a port does not have. */
 #define NO_COUNTER SPAN("N/A (no PMA)\n")
 
 struct sums {
@@ -11,7 +11,7 @@ struct sums {
   bool active;
 };
 
-/* Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 when it is not understood. */
+/* Mbit/s of a text like `100 Gb/sec (4X EDR)`; 0 if it is invalid. */
 static uint32_t parse_rate(struct span text) {
   struct span left = text, whole, tenth = SPAN("0");
   uint64_t gigabits, tenths;
@@ -21,7 +21,7 @@ static uint32_t parse_rate(struct span text) {
   return text_u64(whole, &gigabits) && text_u64(tenth, &tenths) ? (uint32_t)(gigabits * 1000 + tenths * 100) : 0;
 }
 
-/* Counters that a port may lack: these add nothing then. One that is there and is not a number is a fault. */
+/* Counters that a port may lack, which then add nothing. An existing one that is not a number is an error. */
 static bool sum_optional(struct reading *now, const char *const *leaves, unsigned count, uint32_t *sum) {
   bool whole = true;
   for (unsigned i = 0; i < count; i++) {
@@ -36,10 +36,10 @@ static bool sum_optional(struct reading *now, const char *const *leaves, unsigne
 }
 
 static bool take_port(struct reading *now, struct sums *sums) {
-  /* The packets hold unicasts and multicasts both. The data are counted in words of four bytes. */
+  /* The packet counters include unicast and multicast. Data are counted in words of four bytes. */
   static const char *const leaves[] = {"/counters/port_rcv_data", "/counters/port_xmit_data", "/counters/port_rcv_packets",
                                        "/counters/port_xmit_packets"};
-  /* Each is a fault of its own; what lies within another of them (remote and overrun errors) would count twice. */
+  /* Each is a separate fault; counters that are part of another one (remote and overrun errors) would count twice. */
   static const char *const errors[] = {"/counters/symbol_error", "/counters/link_error_recovery", "/counters/link_downed",
                                        "/counters/port_rcv_errors", "/counters/local_link_integrity_errors"};
   static const char *const drops[] = {"/counters/port_xmit_discards"};
@@ -57,12 +57,12 @@ static bool take_port(struct reading *now, struct sums *sums) {
   struct span text;
   if (!leaf_text(now, "/state", QUIETLY, &text) || !begins(text, SPAN("4: "))) return true;
   sums->active = true;
-  /* A port that is down tells the speed that it might have. */
+  /* A port that is down reports the speed that it could have. */
   if (leaf_text(now, "/rate", QUIETLY, &text)) sums->mbps += parse_rate(text);
   return true;
 }
 
-/* Whether the port at the path counts at all. */
+/* Whether the port at the path has counters. */
 static bool counts(struct reading *now) {
   struct span text;
   const size_t dir = path_text(now, "/counters");

@@ -1,10 +1,10 @@
-/* Space and inodes by statvfs: of the root, the scratch, and all local file systems. A source each, because each can hang
- * alone. Refuses network file systems before asking them anything, and sizes that cannot be. */
+/* Space and inodes by statvfs: of the root, the scratch, and all local file systems. Each is its own source, because
+ * each can hang alone. Leaves out network file systems before asking them anything, and impossible sizes. */
 #include "mounts.h"
 
 static uint32_t mib(bb_wide bytes) { return saturated_32(bytes >> 20); }
 
-/* Thousandths of the inodes that are left: all of them where the file system makes them as it needs them. */
+/* Thousandths of the inodes that are free: all of them if the file system makes them on demand. */
 static uint16_t inodes_free(const struct file_system *fs) {
   return fs->inodes == 0 ? 1000 : thousandths(fs->inodes_free, fs->inodes);
 }
@@ -42,10 +42,10 @@ static void complain_of_scratch(struct reading *now) {
   complain(now, "the scratch ", now->world->scratch, " does not exist or cannot be measured: it is left out", (char *)NULL);
 }
 
-/* The scratch without links, when it lies on a local file system. */
+/* The scratch with links resolved, if it is on a local file system. */
 static bool find_scratch(struct reading *now, char path[REAL_PATH]) {
   static struct mounts mounts LARGE;
-  /* Before its links are followed, too: already that would ask the network. */
+  /* This comes before resolving links: even that could ask the network. */
   if (path == NULL || !take_mounts(now, PARSE, &mounts) || !is_on_local(now, &mounts, now->world->scratch)) return false;
   if (resolve(now, now->world->scratch, path)) return is_on_local(now, &mounts, path);
   complain_of_scratch(now);
@@ -66,7 +66,7 @@ void slow_scratch(struct reading *now) {
   now->sets = BB_VALID_SCRATCH;
 }
 
-/* Devices of which one mount has answered. */
+/* Devices with a mount that has answered. */
 #define MOST_DEVICES 440u /* they share a page with the path */
 
 static bool is_known(const uint64_t *devices, unsigned count, uint64_t device) {
@@ -80,7 +80,7 @@ static bb_wide plus(bb_wide a, bb_wide b) {
   return sum < a ? ~(bb_wide)0 : sum;
 }
 
-/* Every device once, by the first of its mounts that answers. One that does not let us ask is left out. */
+/* Every device once, by the first of its mounts that answers. One that we may not ask is left out. */
 void slow_filesystems(struct reading *now) {
   static struct mounts mounts LARGE;
   uint64_t *devices = take_memory(now, MOST_DEVICES * sizeof *devices);

@@ -1,6 +1,6 @@
 #include "gpu.h"
 
-/* Sentinels of the contract, and the most that is still a reading. */
+/* Sentinels of the contract, and the largest valid readings. */
 #define UNKNOWN_BYTE 255u
 #define UNKNOWN_WATTS 65535u
 
@@ -35,7 +35,7 @@ static void put_slot(struct bb_gpu_slot *slot, const struct gpu *gpu) {
   slot->temp_degc = (gpu->known & GPU_TEMP) != 0 ? saturated_8(gpu->temp_c) : UNKNOWN_BYTE;
   slot->power_w = UNKNOWN_WATTS;
   if ((gpu->known & GPU_POWER) != 0) slot->power_w = gpu->power_w < UNKNOWN_WATTS ? (uint16_t)gpu->power_w : UNKNOWN_WATTS - 1;
-  /* Memory has no sentinel but a total of nothing: half of the pair would look like a reading. */
+  /* Memory has no sentinel except a total of 0; half of the pair would look like a reading. */
   if ((gpu->known & GPU_MEM_USED) == 0 || (gpu->known & GPU_MEM_TOTAL) == 0) return;
   slot->mem_used_mib = saturated_32(gpu->mem_used_mib);
   slot->mem_total_mib = saturated_32(gpu->mem_total_mib);

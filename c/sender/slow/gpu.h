@@ -1,5 +1,4 @@
-/* The GPUs in the report: how many of them, up to eight entries, their errors. Refuses to read any of it; see gpufile and
- * gpuamd for where it comes from. */
+/* The GPUs in the report: their number, up to eight entries, their errors. Reads nothing; gpufile and gpuamd do. */
 #ifndef BB_SENDER_GPU_H
 #define BB_SENDER_GPU_H
 #include "source.h"
@@ -8,7 +7,7 @@
 /* `gpu_count` cannot hold more. */
 #define MOST_GPUS 255u
 
-/* A GPU as its source tells; what is not known is flagged so. */
+/* A GPU as its source reports it; an unknown value has a flag. */
 enum {
   GPU_UTIL = 1, GPU_TEMP = 2, GPU_POWER = 4, GPU_MEM_USED = 8, GPU_MEM_TOTAL = 16, GPU_ERRORS = 32, GPU_ECC = 64
 };
@@ -20,11 +19,11 @@ struct gpu {
   uint8_t flags; /* bits of gpu_flags */
 };
 
-/* Those taken so far. The eighth entry holds the ninth and all later ones too. */
+/* The GPUs so far. The eighth entry includes the ninth and all later ones. */
 struct gpus {
   unsigned count, busy;
   struct gpu slot[GPU_SLOTS];
-  unsigned utils;        /* known in the last slot, to average them */
+  unsigned utils;        /* the number of known values in the last entry, for the mean */
   bool errors_known;     /* of every GPU */
   uint32_t errors, ecc_ue; /* modulo 2^32 */
 };
@@ -34,7 +33,7 @@ void gpus_add(struct gpus *gpus, const struct gpu *gpu);
 /* Writes the sets `gpu` and `gpu_errors`. */
 void gpus_end(struct gpus *gpus, uint8_t vendor, struct reading *now);
 
-/* The GPU file; false when its format is wrong. */
+/* Parses the GPU file; false if its format is wrong. */
 struct gpu_file {
   uint8_t vendor;
   struct gpus gpus;

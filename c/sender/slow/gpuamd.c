@@ -1,5 +1,5 @@
-/* AMD's GPUs from /sys/class/drm, where their driver tells all that the report wants. Refuses other makers' cards, and to
- * guess a leaf: what cannot be read, or cannot be, is not known. */
+/* AMD's GPUs from /sys/class/drm, where their driver has all values for the report. Ignores other vendors' cards,
+ * and guesses no value: one that cannot be read, or is impossible, is unknown. */
 #include "gpu.h"
 
 /* Per cent; none beyond 100. */
@@ -21,7 +21,7 @@ static bool take_leaf(struct reading *now, const char *leaf, bool (*parser)(stru
   return good;
 }
 
-/* What RAS counts of one block: `ue: N`, `ce: N`, and on new kernels more. */
+/* The RAS counters of one block: `ue: N`, `ce: N`, and more on new kernels. */
 static bool parse_ras(struct span text, bb_wide *ue, bb_wide *ce) {
   struct span left = text, first, second;
   uint64_t uncorrected, corrected;
@@ -43,7 +43,8 @@ static bool is_block(struct span name) {
   return length >= 1 && length <= 32;
 }
 
-/* Errors of all blocks, corrected ones too, and the uncorrected of the memory; unknown when RAS does not answer. */
+/* Errors of all blocks, including corrected ones, and the uncorrected ones of the memory; unknown if RAS does not
+ * answer. */
 static void take_ras(struct reading *now, struct gpu *gpu) {
   bool whole = true, memory = false;
   path_text(now, "/ras");
@@ -75,7 +76,7 @@ static void take_sensors(struct reading *now, struct gpu *gpu) {
   if (chips.count > 0) {
     path_text(now, "/");
     path_add(now, name_at(&chips, 0));
-    /* The edge; the large ones have only the junction. */
+    /* The edge sensor; the large models have only the junction sensor. */
     if (take_leaf(now, "/temp1_input", parse_celsius, &value) || take_leaf(now, "/temp2_input", parse_celsius, &value)) {
       gpu->known |= GPU_TEMP;
       gpu->temp_c = value;
@@ -112,7 +113,7 @@ static void take_card(struct reading *now, struct gpu *gpu) {
   take_sensors(now, gpu);
   const bool has_used = leaf_count(now, "/mem_info_vram_used", MAYBE, &used);
   const bool has_total = leaf_count(now, "/mem_info_vram_total", MAYBE, &total);
-  /* Both or none; more in use than there is, or nothing there, is not a reading. */
+  /* Both or neither; more used than there is, or a total of 0, is invalid. */
   if (has_used && has_total && total > 0 && used <= total) {
     gpu->known |= GPU_MEM_USED | GPU_MEM_TOTAL;
     gpu->mem_used_mib = used >> 20;
@@ -122,7 +123,7 @@ static void take_card(struct reading *now, struct gpu *gpu) {
   if (gpu->ecc_ue > 0) gpu->flags |= (uint8_t)BB_GPU_FLAGS_ECC_ERROR;
 }
 
-/* Not connectors like card0-DP-1, nor what has no vendor: the parts of a GPU that was partitioned. */
+/* Without connectors like card0-DP-1, and without entries that have no vendor: the parts of a partitioned GPU. */
 static bool is_card(struct span name) { return is_numbered(name, SPAN("card"), SPAN("")); }
 
 void take_amd(struct reading *now, struct gpus *gpus) {

@@ -1,5 +1,5 @@
-/* The GPU file, which a helper writes for GPUs that /sys tells nothing of; see "Files of others" in proto/stat-v1.md. Refuses
- * the whole file for one wrong word: it was not written by a helper of this version. */
+/* The GPU file, which a helper writes for GPUs that are not in /sys; see "Files of others" in proto/stat-v1.md. One
+ * invalid word makes the whole file invalid: no helper of this version wrote it. */
 #include "gpu.h"
 
 enum { UTIL, TEMP, POWER, MEM_USED, MEM_TOTAL, FLAGS, ERRORS, ECC_UE, WORDS_OF_LINE };

@@ -1,5 +1,5 @@
-/* Two numbers that are equal on equal nodes: one of the hardware, one of the system software. The texts are those of the
- * contract ("Sources of the slow sets"), byte by byte; refuses to hash one that lacks what every node has. */
+/* Two numbers that are equal on equal nodes: one for the hardware, one for the system software. The texts are
+ * exactly those of the contract ("Sources of the slow sets"); a text that lacks what every node has is not hashed. */
 #include "source.h"
 
 /* The first CPU's text has about 2 KiB. */
@@ -26,7 +26,8 @@ static void hash_line(uint32_t *crc, struct span key, bb_wide number) {
   hash(crc, SPAN("\n"));
 }
 
-/* The lines `cpu KEY: VALUE` of the first CPU. Keys that tell the model, on all architectures, in the order of the text. */
+/* The lines `cpu KEY: VALUE` of the first CPU. The keys identify the model, on all architectures, in the order of
+ * the text. */
 static bool hash_model(struct reading *now, uint32_t *crc) {
   static const struct span keys[] = {SPAN_TEXT("model name"), SPAN_TEXT("cpu"), SPAN_TEXT("uarch"), SPAN_TEXT("CPU implementer"),
                                      SPAN_TEXT("CPU variant"), SPAN_TEXT("CPU part"), SPAN_TEXT("CPU revision"), SPAN_TEXT("microcode")};
@@ -57,7 +58,7 @@ static bool hash_model(struct reading *now, uint32_t *crc) {
 
 static bool is_block(struct span name) { return is_numbered(name, SPAN("memory"), SPAN("")); }
 
-/* Bytes of memory that are plugged in. MemTotal differs from boot to boot. */
+/* The bytes of installed memory. MemTotal differs from boot to boot. */
 static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
   path_begin(now, now->world->sys, "/devices/system/memory");
   const unsigned blocks = count_names(now, is_block);
@@ -68,7 +69,7 @@ static bool take_blocks(struct reading *now, bb_wide *bytes, bool *has_blocks) {
   path_text(now, "/block_size_bytes");
   if (!take_text(now, PARSE, &text)) return false;
   size_t digits = 0;
-  for (; digits < text.len; digits++) { /* the kernel writes it in bare hexadecimal */
+  for (; digits < text.len; digits++) { /* the kernel writes it in hexadecimal without 0x */
     const char c = text.at[digits];
     if (!is_digit(c) && (c < 'a' || c > 'f')) break;
     size = size << 4 | (unsigned)(is_digit(c) ? c - '0' : c - 'a' + 10);
@@ -87,7 +88,7 @@ static bool hash_nics(struct reading *now, uint32_t *crc) {
   const size_t root = path_text(now, "/");
   struct span last = {NULL, 0};
   bool plain = true;
-  for (;;) { /* few have one: each is found by looking for the next name */
+  for (;;) { /* few have one: each is found by searching for the next name */
     struct span next = {NULL, 0};
     for (unsigned i = 0; i < all.count; i++) {
       const struct span name = name_at(&all, i);
@@ -123,7 +124,7 @@ static bool is_device(struct span name) {
   return name.len >= 1 && name.len <= 20;
 }
 
-/* PCI devices that are GPUs: display controllers (03) and accelerators (12) of those who make GPUs; `-` without PCI. */
+/* PCI devices that are GPUs: display controllers (03) and accelerators (12) of GPU vendors; `-` without PCI. */
 static void hash_gpus(struct reading *now, uint32_t *crc) {
   unsigned gpus = 0;
   path_begin(now, now->world->sys, "/bus/pci/devices");
@@ -178,7 +179,7 @@ static bool is_bare(char c) {
   return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c != 0 && strchr("._+:,/@%~^-", c) != NULL);
 }
 
-/* A value of os-release without its quotes, where it stands; false for what a shell would not take, or not as plain text. */
+/* A value of os-release without its quotes, in place; false if a shell would not accept it, or not as plain text. */
 static bool unquote(struct span value, struct span *text) {
   size_t bare = 0;
   while (bare < value.len && is_bare(value.at[bare])) bare++;
@@ -200,7 +201,7 @@ static bool unquote(struct span value, struct span *text) {
   return is_plain(*text);
 }
 
-/* The three values; every system has an ID, the others are empty where there are none. The last line of a key counts. */
+/* The three values; every system has an ID, the others may be empty. The last line with a key counts. */
 static bool parse_os_release(struct span text, struct span value[KEYS]) {
   static const struct span keys[KEYS] = {SPAN_TEXT("ID="), SPAN_TEXT("VERSION_ID="), SPAN_TEXT("IMAGE_ID=")};
   struct span line;

@@ -1,11 +1,12 @@
-/* The health file and the hold file: what the node's own check or admin says of it. Refuses to judge that, or its age. */
+/* The health file and the hold file: what the node's own check or administrator says about it. Judges neither the
+ * contents nor the age. */
 #include "source.h"
 
 struct word {
   uint8_t health, source;
 };
 
-/* One line: a word for the health, a blank, and who says it. */
+/* One line: a word for the health, a blank, and the author. */
 static bool parse_health(struct span text, void *into) {
   struct word *word = into;
   struct span left = text;
@@ -24,7 +25,7 @@ void slow_health(struct reading *now) {
   if (read_others(now, "/health", parse_health, &word, 0, &age_s) == OTHERS_GOOD) {
     now->fields.health = word.health;
     now->fields.health_src = word.source;
-    /* A clock that was set back must not make it an absurd age. */
+    /* If the clock was set back, the age must not become impossible. */
     now->fields.health_age_s = age_s <= 0 ? 0 : age_s >= UINT32_MAX ? UINT32_MAX : (uint32_t)age_s;
     now->sets = BB_VALID_HEALTH;
   }

@@ -1,5 +1,5 @@
-/* /sys/class/hwmon: the sensor chips, and where their readings are. Refuses chips of drives, whatever is asked: reading an
- * NVMe's or a disk's temperature stalls its queue, for seconds. */
+/* /sys/class/hwmon: the sensor chips, and where their readings are. Always leaves out chips of drives: reading the
+ * temperature of an NVMe drive or a disk stalls its queue for seconds. */
 #include "source.h"
 
 bool is_hwmon(struct span name) { return is_numbered(name, SPAN("hwmon"), SPAN("")); }
@@ -9,7 +9,7 @@ bool enter_chip(struct reading *now, char name[65]) {
   const size_t dir = path_text(now, "/name");
   const bool own = path_exists(now);
   path_cut(now, dir);
-  if (!own) path_text(now, "/device"); /* old drivers have all, the name too, on the device itself */
+  if (!own) path_text(now, "/device"); /* old drivers have everything, including the name, on the device itself */
   if (!leaf_text(now, "/name", MAYBE, &text)) return false;
   size_t length = 0;
   while (length < text.len && text.at[length] >= 0x21 && text.at[length] <= 0x7e) length++;
@@ -25,7 +25,7 @@ bool enter_chip(struct reading *now, char name[65]) {
   return true;
 }
 
-/* Tenths of a degree from thousandths, rounded towards zero; none beyond what a machine can be, -40 to 150 °C. */
+/* Tenths of a degree from thousandths, rounded towards zero; none outside the possible range, -40 to 150 °C. */
 bool parse_temperature(struct span text, int16_t *tenths) {
   int64_t milli;
   if (!parse_integer(text, &milli) || milli < -40000 || milli > 150000) return false;
@@ -33,7 +33,7 @@ bool parse_temperature(struct span text, int16_t *tenths) {
   return true;
 }
 
-/* Whole watts from microwatts, rounded down; none beyond what a machine can draw: nothing, or over 65,534 W. */
+/* Whole watts from microwatts, rounded down; none for an impossible power: 0, or over 65,534 W. */
 bool parse_power(struct span text, uint64_t *watts) {
   int64_t micro;
   if (!parse_integer(text, &micro) || micro < 1000000 || micro / 1000000 > 65534) return false;

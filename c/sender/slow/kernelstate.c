@@ -1,7 +1,8 @@
-/* Single numbers of the kernel: why it calls itself tainted, and tasks that it found stuck. Refuses what does not fit. */
+/* Single numbers of the kernel: its taint flags, and the tasks that it found hung. Refuses numbers that do not fit
+ * into their fields. */
 #include "source.h"
 
-/* Bits: a number that its field cannot hold is not a reading. */
+/* The bits of each field: a larger number is not a reading. */
 void slow_taint(struct reading *now) {
   struct span text;
   uint64_t taint;

@@ -1,4 +1,4 @@
-/* /sys/class/net: speeds of the interfaces that are reported. On the slow side because the answer waits for the kernel's lock
+/* /sys/class/net: speeds of the reported interfaces. On the slow side because the answer waits for the kernel's lock
  * of all interfaces, and for drivers that ask their firmware. */
 #include "source.h"
 

@@ -5,7 +5,7 @@ struct line {
   struct span id, parent;
 };
 
-/* The next byte of a field as it was before the kernel wrote it. */
+/* The next byte of a field without the kernel's escapes. */
 static char next_byte(struct span *left) {
   const char *at = left->at;
   const bool octal = at[0] == '\\' && left->len > 3 && at[1] >= '0' && at[1] <= '7' && at[2] >= '0' && at[2] <= '7' &&
@@ -61,7 +61,7 @@ static bool parse_line(struct span text, struct line *line) {
   return true;
 }
 
-/* What tells a mount by the point that it lies on: `id` is its own, or its parent's. */
+/* Identifies a mount by its mount point: `id` is its own, or its parent's. */
 static uint64_t key_of(struct span id, struct span point) {
   uint64_t key = fingerprint(fingerprint(FINGERPRINT, id), SPAN(" "));
   while (point.len > 0) {
@@ -131,7 +131,7 @@ bool next_mount(const struct mounts *mounts, size_t *at, struct mount *mount) {
   struct span left = {mounts->text + *at, mounts->length - *at}, one;
   struct line line;
   while (next_line(&left, &one)) {
-    /* Its order tells nothing: a root that was moved into place comes after what is mounted upon it. */
+    /* The order does not help: a root that was moved into place comes after the mounts on it. */
     if (!parse_line(one, &line) || is_covered(mounts, key_of(line.id, line.mount.point))) continue;
     *mount = line.mount;
     *at = mounts->length - left.len;
@@ -179,22 +179,22 @@ static bool is_one_of(struct span type, const char *const *types) {
 }
 
 static bool on_block_device(const struct mount *mount) {
-  /* On block devices that other machines write too, or in the hands of a program that may hang. */
+  /* On block devices that other machines write too, or served by a program that may hang. */
   static const char *const shared[] = {"gfs2", "ocfs2", "gpfs", "mmfs", "acfs", NULL};
-  /* Upon several block devices, so that the kernel gives them a number of its own. */
+  /* On several block devices, so that the kernel gives them a number of their own. */
   static const char *const pooled[] = {"btrfs", "bcachefs", NULL};
   if (begins(mount->type, SPAN("fuse")) || is_one_of(mount->type, shared)) return false;
   return !begins(mount->device, SPAN("0:")) || is_one_of(mount->type, pooled);
 }
 
 bool is_local(const struct mount *mount) {
-  /* Without a block device, and yet on this machine alone. */
+  /* Without a block device, and still local. */
   static const char *const internal[] = {"tmpfs", "ramfs", "rootfs", "overlay", "zfs", NULL};
   return on_block_device(mount) || is_one_of(mount->type, internal);
 }
 
 bool has_disk(const struct mount *mount) {
-  /* Full by nature, and no place where anything can run out. */
+  /* Always full, and nothing can run out of space there. */
   static const char *const images[] = {"squashfs", "iso9660", "udf", "erofs", "cramfs", "romfs", NULL};
   /* In memory (1: ram), or in a file of another file system (7: loop). */
   if (begins(mount->device, SPAN("1:")) || begins(mount->device, SPAN("7:"))) return false;

@@ -1,5 +1,5 @@
-/* Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular file, what
- * anybody but root or the sender's own user could have written, and what is larger than 64 KiB. */
+/* Files that others write for the sender; see "Files of others" in proto/stat-v1.md. Refuses what is not a regular
+ * file, what anybody except root or the sender's own user could have written, and what is larger than 64 KiB. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #define MOST_OF_OTHERS (64u << 10)
 
-/* Why a file is not to be trusted; NULL when it is. */
+/* Why a file is not trusted; NULL if it is. */
 static const char *objection(const struct stat *stats) {
   if (!S_ISREG(stats->st_mode)) return "it is not a regular file";
   if (stats->st_uid != 0 && stats->st_uid != geteuid()) return "it belongs neither to root nor to the user of the sender";
@@ -43,7 +43,7 @@ static enum others take(struct reading *now, int fd, others_parser *parser, void
   if (fstat(fd, &stats) != 0) return failed(now, errno);
   const char *why = objection(&stats);
   if (why != NULL) return refuse(now, why);
-  /* One byte more than may be in it: what grew meanwhile is told from what just fits. */
+  /* One byte more than allowed, so that a file that grew meanwhile is distinguished from one that just fits. */
   size_t length = 0;
   const int error = read_whole(fd, FILE_IN_LINES, 4096, now->text, MOST_OF_OTHERS + 1, &length);
   if (error == TOO_LARGE) return refuse(now, "it is larger than 65536 bytes");
@@ -55,7 +55,7 @@ enum others read_others(struct reading *now, const char *name, others_parser *pa
                         double *age_s) {
   struct stat stats;
   path_begin(now, now->world->run, name);
-  /* The age comes first: replaced between the two, a file is then taken for older than it is, never for younger. */
+  /* The age is read first: if the file is replaced meanwhile, it is taken for older than it is, never for younger. */
   const bool has_age = stat(now->path, &stats) == 0;
   if (!has_age && (errno == ENOENT || errno == ENOTDIR)) return OTHERS_ABSENT;
   const double age = has_age ? age_of(name, &stats) : 0;

@@ -1,10 +1,10 @@
-/* The node's power: the ACPI power meter, else the file of a tool that asks the BMC. Refuses every sensor that measures less
- * than the whole node, and a guess among several. */
+/* The node's power: from the ACPI power meter, otherwise from the file of a tool that asks the BMC. Refuses sensors
+ * that measure less than the whole node, and does not guess among several. */
 #include "source.h"
 
 #define TOO_OLD_S 60
 
-/* What the BMC file holds: one line, whole watts. */
+/* The contents of the BMC file: one line, whole watts. */
 static bool parse_watts(struct span text, void *into) {
   struct span left = text, digits;
   uint64_t watts;
@@ -22,7 +22,7 @@ static bool take_sensor(struct reading *now, const char *leaf, uint64_t *watts) 
   return good;
 }
 
-/* What the only power meter tells; where there are several, each measures a part, and none says which. */
+/* The reading of the only power meter; if there are several, each measures a part, and none says which. */
 static bool take_meter(struct reading *now, uint64_t *watts) {
   char meter[1024] = "";
   unsigned meters = 0;

@@ -10,18 +10,18 @@
 
 #include "../world.h"
 
-/* A round is closed once per interval, and at most once a second. */
+/* A round ends once per interval, and at most once a second. */
 #define LEAST_ROUND_MS 1000u
-/* How long a source may keep the thread; then the others go on in another one. */
+/* For how long a source may occupy the thread; then the others continue in another one. */
 #define PATIENCE_MS 180u
-/* Who has not answered after so many of these hangs: a round ends before the next one begins. */
+/* A source that has not answered after so many of these has hung: a round ends before the next one begins. */
 #define MOST_PATIENCE 5u
-/* The number of an ask between two rounds, for sources that must not be left alone for so long: it is not published. */
+/* The number of an extra reading between two rounds, for sources that must be read more often: it is not published. */
 #define BETWEEN 0u
 
 #define MOST_SPEEDS 1024u
 #define MOST_TROUBLES 256u
-/* Each source may hang, and one thread more reads on. */
+/* Each source may hang, and one more thread continues. */
 #define WORKERS (SOURCES + 1)
 #define STACK_BYTES (64u << 10)
 #define GUARD_BYTES (64u << 10) /* the largest page there is */
@@ -30,23 +30,23 @@
 static void (*const readers[])(struct reading *) = {BB_SLOW_EACH(READER)};
 #undef READER
 
-/* Sanitizers want larger stacks, and to know where they are. */
+/* Sanitizers need larger stacks, and must know where they are. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define OWN_STACKS 0
 #else
 #define OWN_STACKS 1
 #endif
 
-/* A thread that reads sources. All but `reading` belongs to the lock. */
+/* A thread that reads sources. The lock protects everything except `reading`. */
 struct worker {
   bool started;
-  int source;     /* that it reads now; -1: none */
-  uint32_t round; /* for which */
+  int source;     /* the source that it is reading; -1: none */
+  uint32_t round; /* the round */
   sem_t go;       /* there may be something to do */
   struct reading reading;
 };
 
-/* Where a worker's memory lies: a page that nobody may touch, the stack that grows towards it, the worker. */
+/* The layout of a worker's memory: a guard page, the stack that grows towards it, the worker. */
 struct place {
   char guard[GUARD_BYTES];
   char stack[STACK_BYTES];
@@ -55,38 +55,38 @@ struct place {
 
 struct state {
   bool asked, reading, hung;
-  bool latest; /* there is a reading that is trusted */
-  bool broken; /* its next reading does not go on from the one before */
+  bool latest; /* there is a valid reading */
+  bool broken; /* its next reading does not continue from the last one */
   uint32_t round;
   uint64_t asked_ms, at_ms;
   uint64_t sets;
   uint32_t flags;
-  bool speeds, mhz, temps; /* what it gave of the details */
+  bool speeds, mhz, temps; /* its details */
 };
 
 static struct {
-  pthread_mutex_t lock; /* of all that follows; held for a copy, never while something is read or told */
-  /* What reports begin with: fields of what is trusted, zero elsewhere; all of it as of the end of the same round, for rates
-   * are taken over the time between two ends. */
+  pthread_mutex_t lock; /* protects everything that follows; held for a copy, never during a reading or while logging */
+  /* The first bytes of reports: fields of valid readings, zero elsewhere; all from the end of the same round,
+   * because rates are for the time between two ends. */
   struct bb_report published;
   struct details published_details;
-  /* The like of the round under way. */
+  /* The same for the present round. */
   struct bb_report image;
   struct details details;
-  uint32_t version; /* of the speeds */
-  bool new_speeds;  /* these are others than those published */
+  uint32_t version; /* the number of speeds */
+  bool new_speeds;  /* these differ from the published ones */
   struct state state[SOURCES];
   uint32_t round;
-  bool open; /* a round is under way */
+  bool open; /* a round is in progress */
   uint32_t due;       /* sources to read, as bits */
-  uint32_t due_round; /* for which */
+  uint32_t due_round; /* the round */
   unsigned owing;     /* sources of the round that have not answered */
   unsigned patience;  /* alarms since it began */
-  struct worker *current; /* who takes what is due */
+  struct worker *current; /* the worker that takes what is due */
 } side;
 
-/* Speeds of interfaces: of the round under way and published, both under the lock, and those that the loop that sends has taken.
- * Side by side, for mostly there are few. */
+/* Speeds of interfaces: of the present round and published, both under the lock, and those that the sending loop has
+ * taken. Next to each other, because mostly there are few. */
 static struct {
   struct speed next, published, taken;
 } speeds[MOST_SPEEDS] LARGE;
@@ -99,7 +99,7 @@ static _Atomic uint32_t round_ms;
 
 static uint64_t now_ms(void) { return clock_ns(CLOCK_BOOTTIME) / 1000000; }
 
-/* Complaints that were told: a source says the same words for the same trouble. */
+/* Complaints that were logged: a source uses the same words for the same trouble. */
 static bool is_new_trouble(const struct reading *reading) {
   static uint64_t told[MOST_TROUBLES];
   static unsigned count;
@@ -115,7 +115,7 @@ static bool is_new_trouble(const struct reading *reading) {
   return is_new;
 }
 
-/* Forgets what a source said last. */
+/* Discards a source's values. */
 static void drop(unsigned i) {
   struct state *state = &side.state[i];
   for (const struct bb_slow_piece *piece = bb_slow_sources[i].pieces; piece->bytes > 0; piece++)
@@ -131,7 +131,7 @@ static void drop(unsigned i) {
   state->speeds = state->mhz = state->temps = state->latest = false;
 }
 
-/* Believes a reading from now on. */
+/* Makes a reading valid from now on. */
 static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   struct state *state = &side.state[i];
   drop(i);
@@ -162,7 +162,7 @@ static void keep(unsigned i, const struct reading *reading, uint32_t round) {
   state->at_ms = now_ms();
 }
 
-/* SIGALRM to the loop that sends, again and again until the round is closed: mostly never. */
+/* SIGALRM to the sending loop, repeatedly until the round ends: mostly never. */
 static void set_alarm(bool on) {
   if (!has_alarms) return;
   const struct timeval patience = {.tv_usec = on ? PATIENCE_MS * 1000 : 0};
@@ -170,8 +170,8 @@ static void set_alarm(bool on) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Whether what a source said last is no longer to be trusted when a round ends in which it said nothing. What is read in every
- * round and hangs is gone with that round; others are trusted for two of their periods. */
+/* Whether a source's values expire when a round ends without an answer from it. Those of a source that is read in
+ * every round end with the round in which it hangs; others are valid for two of their periods. */
 static bool is_gone(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
   const uint32_t period = bb_slow_sources[i].period_ms > 0 ? bb_slow_sources[i].period_ms : round_ms;
@@ -202,12 +202,13 @@ static void close_round(void) {
   if (!has_alarms) sem_post(&round_closed); /* somebody waits for it */
 }
 
-/* Takes what a source said. */
+/* Stores a source's reading. */
 static void take(unsigned i, const struct reading *reading, uint32_t round) {
   struct state *state = &side.state[i];
   state->reading = state->hung = false;
   if (round == BETWEEN) {
-    /* What was lost between two rounds (a counter began anew) is not measured in the next: it would look like growth. */
+    /* A value that was lost between two rounds (a counter that began again) counts as not measured in the next
+     * round: otherwise it would look like growth. */
     if ((state->sets & ~reading->sets) != 0) state->broken = true;
     return;
   }
@@ -217,7 +218,7 @@ static void take(unsigned i, const struct reading *reading, uint32_t round) {
   if (round == side.round && side.open && --side.owing == 0) close_round();
 }
 
-/* The next source to read: first those of every round, of which one round must not pass by. */
+/* The next source to read: first those that must be read in every round. */
 static int next_due(void) {
   for (unsigned pass = 0; pass < 2; pass++)
     for (unsigned i = 0; i < SOURCES; i++)
@@ -258,7 +259,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* A worker that has nothing to do; NULL: there can be none. */
+/* An idle worker; NULL: there can be none. */
 static struct worker *spare(void) {
   for (unsigned i = 0; i < WORKERS; i++) {
     struct worker *worker = &places[i].worker;
@@ -281,7 +282,7 @@ static struct worker *spare(void) {
   return NULL;
 }
 
-/* Lets somebody else take what is due, when the current worker is busy; true when nobody else is to be had. */
+/* Makes another worker take what is due, if the present one is busy; true if there is no other. */
 static bool hand_over(void) {
   if (side.current != NULL && side.current->source < 0) return false;
   struct worker *other = spare();
@@ -309,7 +310,7 @@ bool rounds_open(const struct slow_world *of, uint32_t interval_ms, bool alarms)
 }
 
 void rounds_open_privileged(void) {
-  struct reading *reading = &places[0].worker.reading; /* nobody has it yet */
+  struct reading *reading = &places[0].worker.reading; /* no worker has it yet */
   reading_begin(reading, &world);
   open_energy(reading);
   if (is_new_trouble(reading)) tell(reading->trouble);
@@ -324,19 +325,19 @@ uint32_t rounds_between_ms(void) {
   return most < round_ms ? most : 0;
 }
 
-/* Whether a source is to be read in the round that begins: half a round early rather than half a round late. */
+/* Whether a source is to be read in the round that begins: rather half a round early than half a round late. */
 static bool is_due(unsigned i, uint64_t now) {
   const struct state *state = &side.state[i];
   if (state->reading) return false;
   return !state->asked || now - state->asked_ms + round_ms / 2 >= bb_slow_sources[i].period_ms;
 }
 
-/* Ends the round without those who have not answered; gives them as bits. */
+/* Ends the round without those that have not answered; returns them as bits. */
 static uint32_t give_up(void) {
   uint32_t hung = 0;
   for (unsigned i = 0; i < SOURCES; i++) {
     struct state *state = &side.state[i];
-    if ((side.due & UINT32_C(1) << i) != 0) state->asked = false; /* nobody came to read it */
+    if ((side.due & UINT32_C(1) << i) != 0) state->asked = false; /* no worker came to read it */
     if (!state->reading || state->hung) continue;
     state->hung = true;
     hung |= UINT32_C(1) << i;

@@ -125,10 +125,10 @@ bool leaf_integer(struct reading *now, const char *leaf, enum how how, int64_t *
   return good;
 }
 
-/* Names are asked for in pieces: folders with thousands of them are rare, and memory that was used stays so. */
+/* Names are read in pieces: folders with thousands of them are rare, and memory that was used once stays used. */
 #define FOLDER_BYTES 4096u
 
-/* A name in the memory: its length, its bytes, a NUL. */
+/* The layout of a name in memory: its length, its bytes, a NUL. */
 static struct span name_in(const char *memory, uint32_t at) {
   uint16_t length;
   memcpy(&length, memory + at, sizeof length);
@@ -162,7 +162,7 @@ struct names take_names(struct reading *now, name_filter *filter) {
   for (struct span name; !full && folder_next(&folder, &name);) {
     if (!filter(name)) continue;
     const uint16_t length = (uint16_t)name.len;
-    /* Their places come behind them, when it is known how many there are. */
+    /* Their addresses come after them, when their number is known. */
     full = sizeof now->memory - now->used < name.len + 3 + (names.count + 3) * sizeof(uint32_t);
     if (full) break;
     char *to = now->memory + now->used;
@@ -201,7 +201,7 @@ bool is_numbered(struct span name, struct span prefix, struct span suffix) {
   return eat(&name, prefix) && eat_digits(&name, 1, SIZE_MAX, NULL) && span_is(name, suffix);
 }
 
-/* An open path tells where it leads; that asks what lies there less than to follow each of its links oneself. */
+/* The kernel knows the target of an open path; this asks the file systems less than following each link ourselves. */
 static bool follow(const char *path, char into[REAL_PATH]) {
   const int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
   if (fd == -1) return false;
@@ -240,7 +240,7 @@ bool ask_file_system(struct reading *now, const char *path, struct file_system *
     const uint64_t unit = stats.f_frsize;
     *fs = (struct file_system){(bb_wide)stats.f_blocks * unit, (bb_wide)stats.f_bavail * unit, stats.f_files, stats.f_ffree};
   }
-  /* Something that cannot be: no size, or more free than there is. */
+  /* Impossible values: no size, or more free than there is. */
   if (fs->total > 0 && fs->available <= fs->total && fs->inodes_free <= fs->inodes) return true;
   complain(now, "the file system at ", path, " reports an impossible size", (char *)NULL);
   return false;
@@ -249,7 +249,7 @@ bool ask_file_system(struct reading *now, const char *path, struct file_system *
 /* Kept from one reading to the next. */
 static pthread_mutex_t packages_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct topology packages LARGE;
-static uint64_t packages_key; /* of the CPUs online, and the tree */
+static uint64_t packages_key; /* for the online CPUs, and the tree */
 static bool packages_known;
 
 const struct topology *take_packages(struct reading *now) {

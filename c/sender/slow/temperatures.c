@@ -1,23 +1,23 @@
-/* Temperatures from hwmon: the processor's hottest sensor, and the air at the inlet. Refuses all others: those of drives
- * stall, and those of boards are mostly not wired to anything. */
+/* Temperatures from hwmon: the processor's hottest sensor, and the air at the inlet. Ignores all others: reading
+ * those of drives stalls them, and those of boards are mostly not connected to anything. */
 #include "source.h"
 
-/* Readings after which the chips are looked for again: hundreds of small files tell which are the sensors; they change when a
- * driver is loaded, or a CPU switched off. */
+/* After so many readings the chips are looked for again: finding the sensors takes hundreds of small files; they
+ * change when a driver is loaded, or a CPU is switched off. */
 #define REPLAN 12u
 #define MOST_SENSORS 512u
 #define MOST_CHIPS 64u
 #define NO_GROUP MOST_GROUPS
 
 enum { HOTTEST = 1, INLET = 2, AMBIENT = 4 };
-/* What a label says of a processor's sensor. */
+/* The meaning of a processor sensor's label. */
 enum { LABEL_PACKAGE = 1, LABEL_DIE, LABEL_CONTROL };
 
 struct sensor {
   uint32_t path; /* in `text` */
   uint8_t use;   /* 0: not read */
   uint8_t label, chip, group;
-  int64_t package; /* of a label `Package id N` */
+  int64_t package; /* for a label `Package id N` */
 };
 
 static struct {
@@ -37,18 +37,18 @@ static struct {
 /* A chip of a processor. */
 static struct {
   unsigned count;
-  /* The last part of where each one's device is, in `planned.text`: PCI addresses and platform devices are numbered as packages
-   * are. */
+  /* The last part of each device's path, in `planned.text`: PCI addresses and platform devices are numbered in the
+   * order of the packages. */
   struct span device[MOST_CHIPS];
 } processors;
 
-/* The packages, as far as there can be chips of theirs. */
+/* The packages, up to the largest number with chips. */
 static struct {
   unsigned count, groups;
   int64_t id[MOST_CHIPS];
 } packages;
 
-/* Kept before the first chip is asked, which may hang. */
+/* Stored before the first chip is read, which may hang. */
 static void keep_packages(struct reading *now) {
   const struct topology *topology = take_packages(now);
   packages.count = packages.groups = 0;
@@ -68,10 +68,10 @@ static bool keep(struct span text, uint32_t *at) {
   return true;
 }
 
-/* Of ASCII, which is all that counts in \b. */
+/* Only ASCII matters for \b. */
 static bool is_word(char c) { return is_digit(c) || c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z'); }
 
-/* Whether a word is in a label, in any case, and not as a part of another. */
+/* Whether a word is in a label, in any case, and not as part of another word. */
 static bool has_word(struct span label, struct span word) {
   for (size_t i = 0; i + word.len <= label.len; i++) {
     size_t same = 0;
@@ -82,7 +82,7 @@ static bool has_word(struct span label, struct span word) {
   return false;
 }
 
-/* A number as one would write it, without zeros before it. */
+/* A number without leading zeros. */
 static bool parse_id(struct span text, int64_t *id) {
   struct span left = text, digits;
   uint64_t value;
@@ -141,7 +141,7 @@ static void plan_chip(struct reading *now, bool processor) {
   path_cut(now, dir);
 }
 
-/* Which sensors of a processor to read: no more than it takes to know the hottest. */
+/* Which sensors of a processor to read: only those needed to find the hottest. */
 static void choose_of_processor(unsigned first) {
   bool has_package = false, has_die = false;
   for (unsigned i = first; i < plan.sensors; i++) {
@@ -150,9 +150,10 @@ static void choose_of_processor(unsigned first) {
   }
   for (unsigned i = first; i < plan.sensors; i++) {
     struct sensor *sensor = &planned.sensor[i];
-    /* Intel's package sensor is the highest of its cores', each of which would cost an interrupt on that core. */
+    /* Intel's package sensor is the maximum of its cores' sensors, each of which would cost an interrupt on its
+     * core. */
     if (has_package ? sensor->label != LABEL_PACKAGE
-                    /* AMD's Tctl is for the fan: on some models it lies degrees above the die. */
+                    /* AMD's Tctl is for the fan: on some models it is degrees above the die's temperature. */
                     : has_die && sensor->label == LABEL_CONTROL)
       sensor->use = 0;
   }
@@ -191,7 +192,7 @@ static bool is_processor(const char *name) {
   return false;
 }
 
-/* How many of the processors' devices come before this one: a shorter one before a longer, equally long ones by their bytes;
+/* How many of the processors' devices come before this one: shorter paths first, equally long ones by their bytes;
  * of equal ones the first. */
 static unsigned rank(unsigned chip) {
   const struct span own = processors.device[chip];
@@ -204,8 +205,9 @@ static unsigned rank(unsigned chip) {
   return before;
 }
 
-/* The sensors of each package: by their labels where these name packages, else by the order of the chips where there are as
- * many as packages. None where neither tells which is whose. The last group holds all packages that have none of their own. */
+/* The sensors of each package: by labels that name packages, otherwise by the order of the chips if there are as
+ * many as packages. None if neither tells which sensor belongs to which package. The last group includes all
+ * packages without a group of their own. */
 static void choose_groups(void) {
   bool labelled = false;
   for (unsigned i = 0; i < plan.sensors; i++) labelled |= planned.sensor[i].use == HOTTEST && planned.sensor[i].label == LABEL_PACKAGE;
@@ -251,7 +253,7 @@ static void make_plan(struct reading *now) {
   bool inlet = false;
   for (unsigned i = 0; i < plan.sensors; i++) inlet |= (planned.sensor[i].use & INLET) != 0;
   for (unsigned i = 0; i < plan.sensors; i++) {
-    /* The sensors that by their label measure the inlet's air, or else the ambient air. */
+    /* The sensors that measure the inlet's air by their label, otherwise the ambient air. */
     uint8_t *use = &planned.sensor[i].use;
     if (*use != HOTTEST && *use != 0) *use = (*use & (inlet ? INLET : AMBIENT)) != 0 ? INLET : 0;
   }
@@ -259,7 +261,7 @@ static void make_plan(struct reading *now) {
   if (plan.overflow) complain(now, "there are too many sensors below ", now->world->sys, "/class/hwmon", (char *)NULL);
 }
 
-/* The highest of some sensors: nobody's when one does not answer, for it might be the highest. */
+/* The highest of some sensors: unknown if one does not answer, because it might be the highest. */
 struct highest {
   bool any, lost;
   int16_t tenths;

@@ -1,9 +1,9 @@
-/* thermal_throttle below /sys/devices/system/cpu: how often packages slowed down for their temperature. Asks one CPU of each
- * package, since all of them count the same; refuses a sum that lacks a package. */
+/* thermal_throttle below /sys/devices/system/cpu: how often packages slowed down because of their temperature. Reads
+ * one CPU of each package, because all of them have the same count; refuses a sum that lacks a package. */
 #include "source.h"
 
-/* The first CPU of each package. Asking every CPU for its package costs a thousand files: again only when the CPUs online
- * change. */
+/* The first CPU of each package. Reading the package of every CPU takes a thousand files: it is repeated only when
+ * the online CPUs change. */
 static struct {
   uint64_t key;
   bool known;
@@ -58,7 +58,7 @@ void slow_throttle(struct reading *now) {
     return;
   }
   const uint64_t key = fingerprint(fingerprint(FINGERPRINT, span_of(now->world->sys)), online);
-  /* Only Intel's have it: where the first has not, nobody else is asked. */
+  /* Only Intel's CPUs have it: if the first CPU has none, the others are not read. */
   char *list = take_memory(now, online.len);
   if (list == NULL) return;
   memcpy(list, online.at, online.len);

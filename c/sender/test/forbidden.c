@@ -1,4 +1,4 @@
-/* Preloaded into a sender, tries at each statvfs what a sender never does, and says on stderr what came of it. */
+/* Preloaded into a sender: at each statvfs it tries what a sender never does, and writes the results to stderr. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

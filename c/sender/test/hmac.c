@@ -1,5 +1,5 @@
-/* Says the HMAC-SHA-256 of what is asked: lines `KEY MESSAGE` on stdin, each in hexadecimal digits or `-` for nothing. Refuses
- * keys and messages that are longer than a test needs. */
+/* Prints the HMAC-SHA-256 for lines `KEY MESSAGE` on stdin, each in hexadecimal digits or `-` for an empty one.
+ * Refuses keys and messages that are longer than a test needs. */
 #include <stdio.h>
 #include <string.h>
 
