@@ -33,7 +33,7 @@ static int must(int result, const char *what) {
   exit(1);
 }
 
-/* As kernels give it: in one piece, or until nothing more comes. */
+/* In one piece, as kernels return it, or until nothing more comes. */
 static void read_all(int fd) {
   for (off_t at = 0;;) {
     const ssize_t got = pread(fd, text, sizeof text, at);

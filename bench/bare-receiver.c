@@ -27,7 +27,7 @@
 #define UDP_GRO 104
 #endif
 #define BYTES 1216
-#define STRIDE 2944 /* of records on the board: the slots lie as far apart as there */
+#define STRIDE 2944 /* of records on the board: the slots are as far apart */
 #define NAME_AT 192 /* hostname in a report */
 #define NAME_BYTES 64
 #define JOINED 65536 /* what the kernel joins at most */
@@ -143,7 +143,7 @@ static bool option(const char *argument, const char *name, long *value) {
 }
 
 int main(int argc, char **argv) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was killed leaves no process behind */
   if (argc < 3) return 2;
   slots = strtoul(argv[2], NULL, 10);
   for (int i = 3; i < argc; i++) {
@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
   if (fd < 0 || ftruncate(fd, (off_t)size) != 0) return 1;
   file = (uint8_t *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (file == MAP_FAILED) return 1;
-  memset(file + COUNTS, 1, size - COUNTS); /* its pages are there before it is measured */
+  memset(file + COUNTS, 1, size - COUNTS); /* its pages are allocated before it is measured */
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   struct receiver receivers[COUNTS / LINE];
   for (long i = 0; i < threads; i++) receivers[i] = (struct receiver){open_socket(), (uint64_t *)(void *)(file + i * LINE)};

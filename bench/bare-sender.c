@@ -23,7 +23,7 @@ enum { FILES = sizeof always / sizeof always[0] };
 
 static char buffer[1 << 18];
 
-/* From its beginning; what comes short is at its end. */
+/* From its beginning; a short read is the end. */
 static void read_all(int fd) {
   size_t length = 0;
   for (ssize_t got = 4096; got == 4096; length += (size_t)got)
@@ -39,7 +39,7 @@ static void read_once(const char *folder, const char *name, const char *leaf) {
   close(fd);
 }
 
-/* Some leaves of everything in a folder. */
+/* Some files of every entry in a folder. */
 static void read_below(const char *folder, const char *const *leaves) {
   DIR *opened = opendir(folder);
   if (opened == NULL) return;

@@ -37,7 +37,7 @@ function readOnce(path) {
     fd = openSync(path, 'r');
     readAll(fd);
   } catch {
-    // as the sender, which leaves it out
+    // The sender leaves it out, too.
   }
   if (fd !== undefined) closeSync(fd);
 }
@@ -66,7 +66,7 @@ function seldom() {
   for (const dir of list('/sys/block')) if (!/\/(loop|ram|zram|dm-|md)/.test(dir)) readOnce(`${dir}/size`);
 }
 
-/** The slow side: what is read in every round, and the rest each in its own time. */
+/** The slow side: some files in every round, and the others at their own intervals. */
 function slowly(tick) {
   for (const zone of list('/sys/class/powercap'))
     for (const leaf of ['name', 'max_energy_range_uj', 'energy_uj']) readOnce(`${zone}/${leaf}`);

@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
       const int fd = socket(AF_INET, SOCK_STREAM, 0);
       if (connect(fd, (struct sockaddr *)&address, size) != 0) return 1;
       ssize_t got;
-      /* Thrown away where it lies: the reader is to cost as little as it can. */
+      /* Discarded in place, because the reader should cost as little as possible. */
       while ((got = recv(fd, NULL, 1 << 20, MSG_TRUNC)) > 0) bytes += got;
       close(fd);
       if (got < 0) return 1;

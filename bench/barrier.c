@@ -26,7 +26,7 @@ static unsigned threads;
 static uint64_t rounds_in_step;
 static _Atomic unsigned arrived;
 static _Atomic unsigned step; /* by which all wait for the last */
-static _Atomic int64_t last_step; /* after it the helpers end; -1: nobody knows yet */
+static _Atomic int64_t last_step; /* the helpers end after this step; -1: unknown yet */
 static uint32_t took[MOST_STEPS]; /* ns */
 
 static int64_t now_ns(void) {
@@ -35,7 +35,7 @@ static int64_t now_ns(void) {
   return (int64_t)t.tv_sec * SECOND + t.tv_nsec;
 }
 
-/* Nothing but registers: what is measured is the CPU, not memory. */
+/* Only registers: this measures the CPU, and not memory. */
 static uint64_t work(uint64_t rounds, uint64_t x) {
   for (uint64_t i = 0; i < rounds; i++) {
     x ^= x << 13;
@@ -45,7 +45,7 @@ static uint64_t work(uint64_t rounds, uint64_t x) {
   return x;
 }
 
-/* Gives the step that has ended. */
+/* Returns the number of the step that has ended. */
 static unsigned wait_for_all(void) {
   const unsigned mine = atomic_load(&step);
   if (atomic_fetch_add(&arrived, 1) + 1 == threads) {
@@ -89,14 +89,14 @@ static void block(double seconds) {
   for (bool end = false; !end;) {
     x = work(rounds_in_step, x);
     end = last >= until || count + 1 == MOST_STEPS;
-    if (end) atomic_store(&last_step, atomic_load(&step)); /* before this step's barrier, behind which they look */
+    if (end) atomic_store(&last_step, atomic_load(&step)); /* before this step's barrier, after which they check it */
     wait_for_all();
     const int64_t now = now_ns();
     took[count++] = (uint32_t)(now - last);
     last = now;
   }
   for (unsigned i = 1; i < threads; i++) pthread_join(helpers[i], NULL);
-  /* The first step has the threads' start in it. */
+  /* The first step includes the start of the threads. */
   double sum = 0;
   for (size_t i = 1; i < count; i++) sum += took[i];
   qsort(took + 1, count - 1, sizeof took[0], by_size);
@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
   threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
   if (threads > 1024) return 1;
   stay_on(0);
-  /* The shortest of many trials: later steps are as long as that when nobody disturbs them. */
+  /* The shortest of many trials: undisturbed steps take as long. */
   const uint64_t trial = 100000;
   int64_t least = SECOND;
   uint64_t x = 1;

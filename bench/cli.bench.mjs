@@ -12,10 +12,10 @@ import { cpuOf, folder, MAIN, sleep } from './processes.mjs';
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
-/** Of the nodes, so many are silent: the others report so seldom that they stay live. */
+/** So many of the nodes are silent; the others have so long an interval that they stay live. */
 const SILENT = 100;
 
-/** What a process takes from before it is started until it has ended, and what it says has been read, in ms. */
+/** The time of a process from its start until it has ended and its output has been read, ms. */
 async function time(argv, expected = 0, program = process.execPath) {
   const began = process.hrtime.bigint();
   const child = spawn(program, argv, { stdio: ['ignore', 'pipe', expected === 0 ? 'inherit' : 'ignore'] });
@@ -38,14 +38,14 @@ except OSError: pass
 os.waitpid(pid, 0)
 `;
 
-/** Per cent of a core that what goes on until it is ended takes, over spans of so many seconds. */
+/** The share of a core, in per cent, that a running program takes, over spans of so many seconds. */
 async function watching(argv, seconds, spans) {
   const child = spawn('python3', ['-c', TERMINAL, process.execPath, MAIN, ...argv], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(child.stdout, 'data');
   const pid = Number(line);
-  await sleep(20); // until it is compiled: it stands on a screen for days
+  await sleep(20); // until it is compiled: it runs for days
   const shares = [];
   for (let i = 0; i < spans; i++) {
     const before = cpuOf(pid);

@@ -28,14 +28,14 @@ const PORT = { stub: 9600, plain: 9090, writing: 9091, store: 8428, ganglia: 864
 const installed = program => spawnSync(program, ['--version']).error === undefined;
 const lines = (...more) => `${more.join('\n')}\n`;
 
-/** Memory of a process's own, MiB: without the pages of its files, which the kernel can drop. */
+/** The private memory of a process, MiB: without the pages of files, which the kernel can drop. */
 const ownOf = pid =>
   Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
-/** Bytes of pages that a process has made dirty, for the kernel to write. */
+/** Bytes of pages that a process has dirtied, which the kernel has to write. */
 const writtenBy = pid => Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))[1]);
 
-/** Bytes in a folder, as they are counted, and as they lie on the disk. */
+/** Bytes in a folder, by length and by blocks on the disk. */
 function sizeOf(path) {
   const du = (...flags) =>
     Number(execFileSync('du', ['-s', '-B1', ...flags, path], { encoding: 'utf8' }).split('\t')[0]);
@@ -109,7 +109,7 @@ async function openPrometheus(children, own, port, more) {
     `--storage.tsdb.path=${join(dir, 'data')}`,
     `--web.listen-address=127.0.0.1:${port}`,
     '--web.enable-admin-api',
-    // What is scraped is told with times of some hours ago; usually that is refused.
+    // The scraped samples have times of some hours ago, which are refused by default.
     '--storage.tsdb.min-block-duration=8h',
     '--storage.tsdb.max-block-duration=8h',
   ]);
@@ -126,7 +126,7 @@ function openStub(receiver, exporter, startMs, note) {
   let second = 0;
   let document;
   const waiting = new Set();
-  /** The times of the documents that all have taken, ms. */
+  /** The times of the documents that all have read, ms. */
   const scrapes = [];
   async function step() {
     for (let round = 0; round < SCRAPE_S; round++) {
@@ -167,7 +167,10 @@ function openStub(receiver, exporter, startMs, note) {
   };
 }
 
-/** What the rules of a group take, ms of CPU, and the series that they record: each is asked once, of what was scraped last. */
+/**
+ * What the rules of a group take, ms of CPU, and the series that they record: each is evaluated once, on the last
+ * scrape.
+ */
 async function evaluate(prometheus, rules, timeMs) {
   let series = 0;
   const before = cpuOf(prometheus.pid);
@@ -189,12 +192,12 @@ async function measurePrometheus({ quick, say }, note, own, children, receiver) 
   say(`${NODES} nodes, ${wanted} scrapes`);
   const stub = openStub(receiver, exporter, Date.now() - (wanted + 10) * SCRAPE_S * 1000, note);
   const plain = await openPrometheus(children, own, PORT.plain, '');
-  // As it is with the second store: rules, and a sender that looks at every sample.
+  // As with the second store: rules, and remote write, which looks at every sample.
   const shipped = readFileSync(join(PACKAGING, 'remote-write.yml'), 'utf8');
   const recording = lines('rule_files:', `  - ${join(PACKAGING, 'recording.yml')}`);
   const writing = await openPrometheus(children, own, PORT.writing, recording + shipped);
   if (installed('victoria-metrics')) await openStore(children, own, 'store-writing');
-  // From the middle on: by then they have what they need.
+  // From the middle on: by then they have their memory.
   let last;
   for (let due = wanted / 2; due <= wanted; due += wanted / 20) {
     while (stub.scrapes.length < due) await sleep(0.1);
@@ -295,7 +298,7 @@ async function openStore(children, own, name) {
   const argv = flags.replace('/var/lib/victoria-metrics', dir).split(' ');
   const child = run(children, 'victoria-metrics', argv);
   await answers(PORT.store, '/health');
-  /** The sum of a metric of its own, of all types or of those that begin so. */
+  /** The sum of a metric of its own, over all labels or those with this beginning. */
   const count = async (name, type = '') => {
     const text = await ask(PORT.store, '/metrics');
     const values = text.matchAll(new RegExp(`^${name}(?:\\{type="${type}[^"]*"\\})? (\\S+)$`, 'gm'));
@@ -305,7 +308,7 @@ async function openStore(children, own, name) {
     pid: child.pid,
     count,
     put: body => ask(PORT.store, '/api/v1/import', { method: 'POST', body }),
-    /** Merged as it is after a while. */
+    /** After merging, as it will be after a while. */
     async settle() {
       await ask(PORT.store, '/internal/force_flush');
       await ask(PORT.store, '/internal/force_merge');
@@ -354,7 +357,7 @@ async function openGmetad(children, own, name, port, more) {
   writeFileSync(conf, lines(...fixed, ...more));
   const child = run(children, 'gmetad', ['-d', '1', '-c', conf]);
   const count = () => Number(execFileSync('sh', ['-c', `find "$0" -name '*.rrd' | wc -l`, rrds], { encoding: 'utf8' }));
-  /** When there are as many RRDs as there will be. */
+  /** When all RRDs have been made. */
   let [before, now] = [-1, 0];
   while (now === 0 || now !== before) {
     await sleep(SCRAPE_S + 1);
@@ -365,7 +368,7 @@ async function openGmetad(children, own, name, port, more) {
 
 async function measureGmetad({ quick, say }, note, own, children, receiver) {
   if (!installed('gmetad')) return void say('no gmetad here: apt-get install gmetad');
-  // One node, as Debian's gmetad does it.
+  // One node, in the way of Debian's gmetad.
   const few = await openReceiver();
   await fill(few.port, 1);
   const one = await serve(children, 'ganglia', '--board', few.board, '--listen', `127.0.0.1:${PORT.few}`);
@@ -384,7 +387,8 @@ async function measureGmetad({ quick, say }, note, own, children, receiver) {
   children.push(load);
   const all = await serve(children, 'ganglia', '--board', receiver.board, '--listen', `127.0.0.1:${PORT.ganglia}`);
   say(`gmetad makes RRDs of ${NODES} nodes`);
-  // As many archives as by default, each long enough for pages of its own, as they are there: a write touches as much.
+  // As many archives as by default, each long enough to have its own pages, as in practice: a write touches as many
+  // pages.
   const archives = [1, 4, 40].map(step => `"RRA:AVERAGE:0.5:${step}:600"`).join(' ');
   const gmetad = await openGmetad(children, own, 'many', all.port, [`RRAs ${archives}`]);
   const polls = quick ? 2 : 8;
@@ -399,7 +403,7 @@ async function measureGmetad({ quick, say }, note, own, children, receiver) {
     note('gmetad memory', ownOf(gmetad.pid));
     last = now;
   }
-  // A page that is dirty still is not counted again: one poll has many, another few.
+  // A page that is still dirty is not counted again: one poll has many of them, another few.
   note('gmetad writes', (last.bytes - first.bytes) / 1e6 / polls);
 }
 

@@ -13,7 +13,10 @@ const SCAN = fileURLToPath(new URL('./scan.mjs', import.meta.url));
 const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
 const round = Math.round;
 
-/** Sends so many reports; what was taken of them, a second, and what that cost. A receiver without a port gets as many storms as it has. */
+/**
+ * Sends so many reports; returns how many a second were accepted, and the CPU time. A receiver without a port gets as
+ * many storms as it has sockets.
+ */
 async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 }) {
   const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken() };
   const storms = await Promise.all(
@@ -31,7 +34,7 @@ async function send(storm, receiver, { nodes, rate, reports, key, senders = 1 })
   };
 }
 
-/** Receivers whose nodes have all reported before, so that their records are there. */
+/** Receivers whose nodes have all reported once, so that their records exist. */
 async function openWarm(storm, nodes, ways) {
   const opened = [];
   for (const { open, ...way } of ways) {
@@ -43,7 +46,7 @@ async function openWarm(storm, nodes, ways) {
   return opened;
 }
 
-/** As fast as can be, to each of them in turn. */
+/** As fast as possible, to each of them in turn. */
 async function peaks(programs, own, nodes, laps) {
   const keyFile = writeKeyFile(own);
   const signed = kind => ({
@@ -69,7 +72,10 @@ async function peaks(programs, own, nodes, laps) {
   return samples;
 }
 
-/** One of ours, ever faster. Beside it runs a program that looks at the clock: a pause of the machine is no loss of ours. */
+/**
+ * Our receiver at increasing rates. Beside it a program watches the clock: a pause of the machine does not count as our
+ * loss.
+ */
 async function climb(programs, rates, seconds, laps) {
   const [{ receiver }] = await openWarm(programs.storm, 10_000, [{ open: () => openReceiver() }]);
   const climbed = [];
@@ -109,7 +115,7 @@ async function crowded(programs, readers, seconds, laps) {
   return samples;
 }
 
-/** What the bare loop could be given, in turn with the bare loop as it is. */
+/** Variants of the bare loop, in turn with the plain bare loop. */
 const VARIANTS = [
   { figure: 'default: drain interval of 5 ms, batches of 64, buffer of 64 MiB', how: [] },
   { figure: 'batches of 16', how: ['batch=16'] },

@@ -12,7 +12,7 @@ const TICK_MS = 5;
 const FEW = 100;
 const FEW_PAUSE = 'pause=20';
 
-/** The times in ms, sorted, of so many reports of a node; a lost one would be without end. */
+/** The times of so many reports of a node in ms, sorted; a lost one counts as infinite. */
 export async function latencies(program, receiver, samples, ...how) {
   const child = spawn(program, [String(receiver.port), receiver.board, String(samples), ...how], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,7 +27,7 @@ export async function latencies(program, receiver, samples, ...how) {
   return times.sort((a, b) => a - b);
 }
 
-/** The time within which this part of the reports could be seen. */
+/** The time within which this share of the reports was visible. */
 export const quantile = (times, part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
 
 export async function bench({ quick, say }) {

@@ -19,7 +19,7 @@
 #include "../c/bulk_send.h"
 
 #define SECOND INT64_C(1000000000)
-#define BARE_SLOT 4096 /* of bare-receiver.c: where slot 0 begins */
+#define BARE_SLOT 4096 /* in bare-receiver.c: the beginning of slot 0 */
 #define GIVE_UP_NS SECOND
 
 static int64_t clock_ns(clockid_t clock) {
@@ -38,7 +38,7 @@ static bool seen(beoboard *b, int *index, uint32_t seq) {
 }
 
 int main(int argc, char **argv) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was killed leaves no process behind */
   if (argc < 4) return 2;
   bool bare = false;
   double pause_ms = 4;

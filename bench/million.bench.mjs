@@ -14,10 +14,10 @@ const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
 const NODES = 1_000_000;
 const RATE = 100_000;
 const EVERY_S = 10;
-/** The board, the reports that are sent, and what reads it. */
+/** The board, the sender, and the readers. */
 const NEEDS_BYTES = 6e9;
 
-/** How long a program takes on the clock until it has ended and what it writes has been read, ms. */
+/** The time of a program until it has ended and its output has been read, ms. */
 async function timeOf(...argv) {
   const began = performance.now();
   const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -26,7 +26,10 @@ async function timeOf(...argv) {
   return performance.now() - began;
 }
 
-/** Kills the receiver and starts another at once, on the same board and port: until it listens, and until it has taken a report, s. */
+/**
+ * Kills the receiver and starts another one at once, on the same board and port: the time until it listens, and until
+ * it has accepted a report, s.
+ */
 async function succeed(receiver) {
   const { accepted } = receiver.header();
   const began = performance.now();
@@ -34,14 +37,14 @@ async function succeed(receiver) {
   process.kill(receiver.pid, 'SIGKILL');
   const argv = ['receive', '--board', receiver.board, '--listen', `127.0.0.1:${receiver.port}`];
   let child;
-  // The first may not have ended yet: then its lock and its port are not free.
+  // The first one may not have ended yet: then its lock and its port are not free.
   for (let listening = false; !listening; ) {
     child = fork(MAIN, [...argv, '--capacity', String(NODES)], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
     listening = await Promise.race([once(child, 'message').then(() => true), once(child, 'exit').then(() => false)]);
     if (seconds() > 60) throw new Error('no receiver takes over');
   }
   const listening = seconds();
-  // The kernel has thrown away what came meanwhile; the count goes on from what it was.
+  // The kernel has discarded what came meanwhile; the count continues.
   while (receiver.header().accepted <= accepted) await sleep(0.005);
   return { child, listening, taking: seconds() };
 }

@@ -10,7 +10,7 @@ import { cpuOf, end, folder, pssOf, until } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 
-/** What is asked for. Supermon's six are cpuinfo, netinfo, paging, switch, time and avenrun. */
+/** The commands. Supermon's six are cpuinfo, netinfo, paging, switch, time and avenrun. */
 const ASKED = [
   ["Supermon's six", '0x5fS'],
   ['all', 'S'],
@@ -39,7 +39,7 @@ async function listening(program, argv, pattern) {
       told += data;
     });
   await until(() => pattern.test(told), 'it listens');
-  // What anything else on this machine takes from a nice one is no matter here; root can give it back.
+  // Other processes of this machine must not slow down one with a low priority; root can restore it.
   setPriority(child.pid, 0);
   return { child, port: pattern.exec(told)[1] };
 }
@@ -68,7 +68,7 @@ export async function monRows({ quick, say }) {
       say(`${what}: ${laps} laps`);
       const seen = [];
       for (let lap = -1; lap < laps; lap++) {
-        // Whoever goes first has the better of it, or the worse.
+        // The order makes a difference, so it alternates.
         const pair = lap % 2 === 0 ? [ours, theirs] : [theirs, ours];
         const both = [await measure(pair[0], command, 0.5), await measure(pair[1], command, 0.5)];
         if (lap >= 0) seen.push(lap % 2 === 0 ? both : both.reverse());

@@ -13,7 +13,7 @@ import { collectd, gmond, nodeExporter, ours } from './peers.mjs';
 import { end, folder, openNamespace, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
-/** Where agents that push send to. */
+/** The destination of agents that push. */
 const PORTS = ['8677', '8649', '25826'];
 const oursAligned = {
   ...ours,
@@ -22,7 +22,7 @@ const oursAligned = {
 };
 const AGENTS = [ours, oursAligned, gmond, nodeExporter, collectd];
 
-/** Numbers of 0 to 1 by a seed: mulberry32, of the public domain. */
+/** Pseudorandom numbers of 0 to 1 from a seed: mulberry32, which is in the public domain. */
 function random(seed) {
   let a = seed;
   return () => {
@@ -94,7 +94,7 @@ export async function bench({ quick, say }) {
       if (kind.pulls) children.push(await kind.master(place, 1));
       running.set(kind, children);
     }
-    await sleep(quick ? 2 : 20); // until they have started, and have sent what they send once
+    await sleep(quick ? 2 : 20); // until they have started, and have sent everything once
     const signal = (kind, name) => {
       for (const child of running.get(kind) ?? []) {
         if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${kind.name} has ended`);
@@ -137,7 +137,7 @@ export async function bench({ quick, say }) {
       const told = everybody.map(kind => `${kind.name} ${median(slowdowns.get(kind)).toFixed(3)} %`);
       say(`lap ${i} of ${laps}: median slowdown until now: ${told.join(', ')}`);
     }
-    // Two blocks without an agent in each lap tell how much of it is the machine.
+    // Two blocks without an agent in each lap show the machine's own variation.
     const alone = blocks.get(undefined);
     const noise = alone.flatMap((one, i) => (i % 2 === 1 ? [Math.abs(one.mean / alone[i - 1].mean - 1) * 100] : []));
     const row = (figure, unit, samples, bound) => ({ figure, unit, samples: [samples].flat(), bound });

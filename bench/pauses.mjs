@@ -1,4 +1,4 @@
-// Looks at the clock every 20 ms, and tells when asked how long it was kept from it each time that this was more than 0.2 s: list of ms.
+// Watches the clock every 20 ms; when asked, lists every pause of more than 0.2 s, in ms.
 
 const EVERY_MS = 20;
 const LONG_MS = 200;

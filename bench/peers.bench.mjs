@@ -32,11 +32,14 @@ const EVERYBODY = [
 ];
 /** Nodes of each kind. */
 const NODES = 4;
-/** From the start of one node to that of the next, s: those that report at the same moment warm the caches for each other. */
+/**
+ * The time from the start of one node to that of the next, s: nodes that report at the same moment warm the caches for
+ * each other.
+ */
 const PHASE = 1.03 / NODES;
-/** Nodes that are played to a master, one report a second each. */
+/** The number of simulated nodes of a master, one report a second each. */
 const MANY = 1000;
-/** Of what an agent does at its start and then every second, s. */
+/** For how long an agent's start, and then its regular traffic, are recorded, s. */
 const RECORDED = 6;
 
 /** Everything that is built for this, by name. */
@@ -49,7 +52,7 @@ function build(out) {
     execFileSync(compiler, [...flags, '-o', program, at(`./${name}.c`)]);
     return program;
   };
-  // A copy of Node, for a process shares its memory with all that run the same file, such as this one.
+  // A copy of Node, because a process shares its memory with all processes of the same file, such as this one.
   const node = join(out, 'node');
   copyFileSync(process.execPath, node);
   return {
@@ -107,7 +110,7 @@ const total = (children, of) =>
     of,
   );
 
-/** All that has been spent at a place until now. */
+/** Everything that a place has used until now. */
 function spent({ kind, place, masters, nodes }) {
   const gone = [...masters, ...nodes].find(({ exitCode, signalCode }) => exitCode !== null || signalCode !== null);
   if (gone !== undefined) throw new Error(`${kind.name}: ${gone.spawnargs.slice(5).join(' ')} has ended`);
@@ -127,7 +130,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
   const prefix = machine === undefined ? '' : `${machine}: `;
   try {
     for (const kind of everybody) places.push(await open(kind, programs, mounts));
-    // What a compiler makes of a program in its first minute is not what it costs.
+    // Compilation in a program's first minute is not part of its cost.
     const [warm, laps, seconds, traced] = quick ? [15, 2, 20, 20] : [mounts ? 30 : 60, mounts ? 2 : 3, 60, 60];
     say(
       `${prefix}${NODES} nodes of each of ${places.length} kinds: ${warm} s to warm up, then ${laps} times ${seconds} s`,
@@ -162,7 +165,7 @@ async function ofNodes(everybody, programs, { quick, say, machine, mounts }) {
     say(`${prefix}${traced} s of system calls`);
     const calls = await Promise.all(whole.map(({ nodes: [{ pid }] }) => callsOf(treeOf(pid), traced)));
     if (calls.includes(undefined)) say('system calls were not counted: apt-get install strace');
-    // A node has one agent: its memory is measured when nobody else runs the same file.
+    // A node has one agent: its memory is measured while nobody else runs the same file.
     for (const { kind, masters, nodes } of places)
       for (const child of [...masters, ...(kind.partly ? nodes : nodes.slice(1))]) await end(child);
     for (const { kind } of places) {
@@ -218,7 +221,7 @@ async function recorded({ kind, nodes }, place) {
   return { per: Number(per), begin: () => run(argv, 'ignore') };
 }
 
-/** What a master costs for each report, when it hears many nodes: rows. */
+/** The cost of a master per report, when it hears many nodes: rows. */
 async function ofMasters(everybody, programs, { quick, say }) {
   const setups = [
     { kind: ours, nodes: MANY, feed: simulated },

@@ -95,9 +95,9 @@ const ofGmond = (name, everySecond, more = {}) => {
   };
 };
 
-/** Every metric is sent whenever it is due, whatever it is. */
+/** Every metric is sent whenever it is due, even if it has not changed. */
 export const gmond = ofGmond('gmond, every second', true);
-/** What has changed, and the rest seldom. */
+/** Only what has changed, and everything else rarely. */
 export const gmondAtThresholds = ofGmond('gmond, at its default thresholds', false, { partly: true, unit: 'a second' });
 
 const collectdConf = (own, name, what) => `Hostname "${name}"
@@ -115,7 +115,7 @@ export const collectd = {
   needs: ['collectd', 'collectd-core'],
   hears: 'collectd as receiver',
   port: 25826,
-  // The chain ends what is heard in the cache, from which unixsock answers.
+  // The chain keeps what is received in the cache, from which unixsock answers.
   master({ space, own }) {
     const path = join(own, 'master.conf');
     const what = `LoadPlugin unixsock
@@ -133,7 +133,7 @@ PostCacheChain "end"
     writeFileSync(path, collectdConf(own, 'master', what));
     return space.run('collectd', ['-f', '-C', path]);
   },
-  // Of protocols only what our report has; vmem without what it calls verbose.
+  // Only the protocols that are in our report; vmem without its verbose part.
   node({ space, own }, name) {
     const path = join(own, `${name}.conf`);
     const what = `${['load', 'memory', 'swap', 'vmem', 'interface', 'disk', 'contextswitch', 'fhcount', 'uptime']
@@ -190,7 +190,7 @@ const COLLECTORS = [
   ...['netstat', 'pressure', 'rapl', 'stat', 'timex', 'uname', 'vmstat'],
 ];
 
-/** Its master is a program that asks and reads, and does nothing with the answer: far less than a Prometheus does. */
+/** Its master is a program that asks and reads, and ignores the answer: far less work than a Prometheus does. */
 export const nodeExporter = {
   name: 'node_exporter',
   needs: ['prometheus-node-exporter', 'prometheus-node-exporter'],
@@ -215,7 +215,7 @@ export const nodeExporter = {
 
 const PCP = '/usr/lib/pcp';
 
-/** Names of metrics with what they begin with. */
+/** Names of metrics with their prefix. */
 const below = (prefix, names) => names.split(' ').map(name => `${prefix}.${name}`);
 
 const METRICS = [

@@ -18,7 +18,7 @@ const desk = { width: 1440, height: 900 };
 const screen = { width: 1920, height: 1080 };
 const phone = { width: 390, height: 844, scale: 2 };
 
-/** What is simulated, looked at when so many seconds have passed, and how. */
+/** What is simulated, after how many seconds the picture is taken, and in which way. */
 const PICTURES = [
   { name: 'desk-dark', load: RACKS, silent: 'rack17n[01-48]', after: 90, size: desk },
   { name: 'desk-light', load: RACKS, silent: 'rack17n[01-48]', after: 20, size: desk, light: true },
@@ -36,7 +36,7 @@ const words = process.argv.slice(2);
 const wanted = PICTURES.filter(({ name }) => words.length === 0 || words.some(word => name.includes(word)));
 mkdirSync(into, { recursive: true });
 
-/** Starts a verb; what it told when it was ready. */
+/** Starts a verb; returns its ready line. */
 async function start(argv, children) {
   const child = fork(program, argv, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   children.push(child);

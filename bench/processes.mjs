@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// With it Node reads certificates whenever it starts: Debian's take longer than all the rest, and are no part of what we measure.
+// With it Node reads certificates at every start: Debian's take longer than everything else, and are not what we
+// measure.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 /** Our program, for `node`. */
@@ -17,7 +18,7 @@ const readOf = path => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // what it tells of has ended
+    return ''; // the process has ended
   }
 };
 
@@ -39,10 +40,10 @@ export function treeOf(pid) {
   return [pid, ...children.flatMap(child => treeOf(Number(child)))];
 }
 
-/** Memory of a process in KiB, what it shares with others divided by their number. */
+/** The memory of a process in KiB; shared pages count in proportion. */
 export const pssOf = pid => Number(/^Pss:\s+(\d+) kB$/m.exec(readOf(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
 
-/** How many threads a process has, and how often they have left the CPU, by themselves or not. */
+/** How many threads a process has, and how often they have left the CPU, voluntarily or not. */
 export function threadsOf(pid) {
   const tasks = tasksOf(pid);
   const switches = tasks
@@ -69,7 +70,7 @@ export async function callsOf(pids, seconds) {
 
 export const sleep = seconds => new Promise(resolve => setTimeout(resolve, seconds * 1000));
 
-/** Waits until something holds, for half a minute at most. */
+/** Waits until something is true, for at most half a minute. */
 export async function until(holds, what) {
   for (let tries = 0; !holds(); tries++) {
     if (tries === 300) throw new Error(`it has not come: ${what}`);
@@ -87,10 +88,10 @@ const folders = [];
 process.on('exit', () => {
   for (const path of folders) rmSync(path, { recursive: true, force: true });
 });
-// Ctrl-C ends the children, too; what they and we have laid into memory goes with us.
+// Ctrl-C ends the children, too, and our files in memory are removed.
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
-/** A new folder, in shared memory where there is some, as boards have it; gone when the process ends, if not before. */
+/** A new folder, in shared memory if there is some, like boards; removed when the process ends, if not before. */
 export function folder() {
   const path = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'beoboard-bench.'));
   folders.push(path);
@@ -133,7 +134,7 @@ export async function openNamespace(mounts = {}) {
       .split(/ +/)
       .map(Number);
   return {
-    /** Runs a program there, which ends with us. */
+    /** Runs a program there, which ends when we end. */
     run(program, argv, options = {}) {
       const ending = ['setpriv', '--pdeathsig', 'KILL', program, ...argv];
       const enter = ['--net', '--mount', '--target', String(holder.pid), '--', ...ending];
@@ -141,17 +142,17 @@ export async function openNamespace(mounts = {}) {
       children.push(child);
       return child;
     },
-    /** What went over its loopback. */
+    /** The traffic of its loopback. */
     traffic() {
       const [bytes, packets] = numbers('dev', 'lo');
       return { bytes, packets };
     },
-    /** UDP's datagrams there: taken by programs, and lost since a socket had no room. */
+    /** UDP datagrams there: read by programs, and lost because a socket was full. */
     datagrams() {
       const [taken, , , , lost] = numbers('snmp', 'Udp');
       return { taken, lost };
     },
-    /** Ends what runs there, and it. */
+    /** Ends everything that runs there, and the namespace. */
     async close() {
       for (const child of children) await end(child);
       holder.stdin.end();

@@ -14,9 +14,9 @@ import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mj
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
-/** For which the bound is: a document of so many samples. */
+/** The bound is for a document of so many samples. */
 const SAMPLES = 630_000;
-/** Documents that are made before any is measured. */
+/** How many documents are made before the measurement. */
 const WARM = 10;
 const LARGE = 100_000;
 const SHARDS = 16;
@@ -24,7 +24,7 @@ const SHARDS = 16;
 const START = ['ignore', 'ignore', 'ignore', 'ipc'];
 const ALL = parseScrape(new URLSearchParams());
 
-/** How many samples stand in a page, and how many bytes. */
+/** How many samples a page has, and how many bytes. */
 function countIn(page) {
   let [lines, comments] = [0, page.length > 0 && page[0] === 0x23 ? 1 : 0];
   for (let at = page.indexOf(10); at >= 0; at = page.indexOf(10, at + 1)) {
@@ -43,7 +43,7 @@ function rendered(exporter, scrape = ALL) {
   return { us: user + system, bytes };
 }
 
-/** One scrape: ms to its first byte, and the body where it is asked for. */
+/** One scrape: ms to its first byte, and the body if wanted. */
 async function scrape(port, { path = '/metrics', headers = {}, keep = false } = {}) {
   const began = performance.now();
   const request = get({ port, path, headers, agent: false });
@@ -141,7 +141,7 @@ async function measure({ quick, say }) {
     await fill(receiver.port, NODES);
     const board = new Board('alpha', receiver.board, undefined);
     const exporter = new Exporter([board]);
-    // The board is mapped and was read: it is there whoever reads it. What is counted is what the metrics take.
+    // The board is mapped and was read: it costs the same for every reader. The rest is the memory of the metrics.
     for (const _ of board.reader.pieces());
     const before = process.memoryUsage.rss();
     let count = 0;

@@ -74,7 +74,7 @@ const works = {
     mapping.into(one);
     return measure(CALLS, i => mapping.snapshot((i * 7919) % nodes));
   },
-  /** The bytes of the board, beside a copy of as many that nobody else touches. */
+  /** The bytes of the board, in turn with a copy of as many private bytes. */
   whole() {
     let snapshot;
     const figures = measure(

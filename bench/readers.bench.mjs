@@ -15,7 +15,7 @@ import { end, folder, inOwnNetwork, MAIN, printRows, sleep } from './processes.m
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const SIZES = [1000, 10_000, 100_000];
-/** The size of which most is told. */
+/** The size with the most rows. */
 const USUAL = 10_000;
 /** A document of more hosts is more than a gigabyte. */
 const XML_MOST = 10_000;
@@ -29,7 +29,7 @@ const WAYS = {
 
 const INSTALLED = program => spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 
-/** A program that takes lines and answers each with a line of JSON; the first it says by itself. */
+/** A program that reads lines and answers each with a line of JSON; it sends the first one by itself. */
 async function ask(program, argv, env = {}) {
   const child = spawn(program, argv, { stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -49,7 +49,7 @@ async function ask(program, argv, env = {}) {
   };
 }
 
-/** Waits until somebody listens on a port of this machine. */
+/** Waits until a port of this machine is open. */
 async function listens(port) {
   for (let tries = 0; tries < 100; tries++) {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -64,11 +64,11 @@ async function listens(port) {
   throw new Error(`nobody listens on ${port}`);
 }
 
-/** What there is to read of one host elsewhere, each as cheap as it can be had; those that are installed here. */
+/** Other sources of the same data, each as cheap as possible; those that are installed here. */
 async function others(own, open, serve, say) {
   const found = {};
   if (INSTALLED('gmond')) {
-    // Every metric at once, so that its document is whole from the first second on.
+    // Every metric at once, so that its document is complete from the first second on.
     writeFileSync(join(own, 'gmond.conf'), gmondConf({ does: ['hears', 'sends'], everySecond: true }));
     await serve(8649, 'gmond', ['-c', join(own, 'gmond.conf')]);
     await sleep(5);
@@ -79,7 +79,7 @@ async function others(own, open, serve, say) {
     ]);
   } else say('no gmond here: apt-get install ganglia-monitor');
   if (INSTALLED('prometheus-node-exporter')) {
-    // The collectors of what a report of ours holds, and nothing of itself: its defaults have twice as many.
+    // The collectors for the data of our report, and nothing about itself: its defaults have twice as many.
     const collectors = 'cpu diskstats filefd filesystem loadavg meminfo netdev netstat pressure stat time uname vmstat';
     const wanted = collectors.split(' ').map(name => `--collector.${name}`);
     const argv = [
@@ -94,7 +94,7 @@ async function others(own, open, serve, say) {
   return found;
 }
 
-/** Figures of one board: by `reader, way, quiet or busy` a list, a lap each. */
+/** Figures of one board: for `reader, way, quiet or busy` a list with one entry per lap. */
 async function measureBoard(own, nodes, laps, say) {
   const children = [];
   const open = async (...argv) => {
@@ -142,7 +142,7 @@ async function measureBoard(own, nodes, laps, say) {
         }
         if (how === 'quiet') for (const [peer, { tell }] of Object.entries(peers)) seen.set(peer, await tell('whole'));
         else seen.set('writer', await writer.tell('quiet'));
-        // The first lap is the compilers'.
+        // The first lap includes compilation.
         if (lap >= 0) for (const [key, sample] of seen) note(key, sample);
       }
     }
@@ -173,7 +173,7 @@ async function measure({ quick, say }) {
   };
   const ns = ({ ns }) => ns;
   const us = ({ ns }) => ns / 1000;
-  // What is short is bounded at its best: whatever else the machine does only ever adds.
+  // Short times are bounded at their minimum, because other work on the machine can only add time.
   const least = ({ least }) => least;
   const each = (readers, way, rows) => readers.flatMap(reader => rows(reader, `${reader}: ${WAYS[way]}`));
   const grows = (way, reader, nodes) => ({ plot: { name: 'readers', series: `${WAYS[way]}, ${reader}`, x: nodes } });

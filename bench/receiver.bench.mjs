@@ -29,19 +29,22 @@ import {
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 
-/** Receivers, each with reports of its own at a rate, of which one at a time is sent to: they do not take each other's caches and cores. */
+/**
+ * Receivers, each with its own nodes at a rate; reports go to one of them at a time, so that they do not compete for
+ * caches and cores.
+ */
 async function openAll(programs, nodes, rate, seconds, receivers) {
   const opened = [];
   for (const { open, key } of receivers) {
     const receiver = await open();
     const storm = await openStorm(programs.storm, receiver.port, nodes, rate, Math.round(rate * seconds), key);
-    await sleep(Math.min(5, (1.2 * nodes) / rate)); // each node once: its record is there
+    await sleep(Math.min(5, (1.2 * nodes) / rate)); // each node once: then its record exists
     storm.pause();
     opened.push({ receiver, storm });
   }
   await sleep(WARM_S);
   return {
-    /** CPU us per report of each, one after the other; and its share of a core. */
+    /** CPU us per report of each, one after another; and its share of a core. */
     async lap(seconds) {
       const laps = [];
       for (const { receiver, storm } of opened) {
@@ -214,7 +217,7 @@ export async function bench({ quick, say }) {
     row('bare loop with stamps, addresses and packet info', 'us of CPU a report', ([, , stamped]) => stamped.us);
     row('Node.js socket', 'us of CPU a report', ([, , , node]) => node.us, drawn ? plot('Node.js socket') : {});
     row('receiver / bare', 'ratio', ([ours, bare]) => ours.us / bare.us);
-    // What it may cost beside a loop that learns as much of each datagram: when it came, from where, and by which link.
+    // The bound beside a loop that learns as much about each datagram: when it came, from where, and by which link.
     row(
       'receiver / bare with stamps, addresses and packet info',
       'ratio',

@@ -1,4 +1,4 @@
-// What the benchmarks of the master share: our receiver, the bare loop, and who sends to them.
+// What the benchmarks of the master share: our receiver, the bare loop, and senders.
 
 import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { end, folder, MAIN, sleep } from './processes.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 
-/** Compiles the programs in C of this folder into another one; the paths of what was made. */
+/** Compiles the C programs of this folder into another one; returns the paths. */
 export function compile(into) {
   const cc = (name, ...more) => {
     const program = join(into, name);
@@ -30,7 +30,7 @@ export function compile(into) {
   };
 }
 
-/** Until V8 has tidied up after the start, s; a receiver runs for months. */
+/** Until V8 has collected garbage after the start, s; a receiver runs for months. */
 export const WARM_S = 25;
 
 /** The cluster's key in all benchmarks, in hexadecimal. */
@@ -45,7 +45,7 @@ export function writeKeyFile(into) {
 
 const portOf = address => Number(address.split(':').at(-1));
 
-/** Our receiver, on a board of its own; with room for 100,001 nodes unless `more` says otherwise. */
+/** Our receiver, on its own board; with room for 100,001 nodes unless `more` says otherwise. */
 export async function openReceiver(...more) {
   const own = folder();
   const board = join(own, 'board');
@@ -59,9 +59,9 @@ export async function openReceiver(...more) {
     board,
     port: portOf(listening[0]),
     header: () => reader.snapshotOf('nobody').header,
-    /** Reports laid on the board. */
+    /** Reports that were accepted. */
     taken: () => reader.snapshotOf('nobody').header.accepted,
-    /** With what its nodes have lost, by their numbers. */
+    /** The same, with the lost reports that the numbers of its nodes show. */
     counters() {
       const snapshot = reader.snapshot();
       const lost = [...snapshot.nodes()].reduce((sum, { record }) => sum + record.lost, 0);
@@ -107,7 +107,7 @@ export async function openBare(program, slots, ...how) {
   };
 }
 
-/** A UDP socket of Node that copies what it receives into slots. */
+/** A Node UDP socket that copies what it receives into slots. */
 export async function openNode(slots) {
   const child = fork(at('./node-receiver.mjs'), [String(slots)]);
   const [{ port }] = await once(child, 'message');
@@ -118,7 +118,10 @@ export async function openNode(slots) {
   return { pid: child.pid, port, taken: () => count, close: () => end(child) };
 }
 
-/** Reports of so many nodes at a rate, 0 for as fast as can be; signed with `key` ({kind, secret}), they are made before. */
+/**
+ * Sends reports of so many nodes at a rate, 0 for as fast as possible; with `key` ({kind, secret}) they are signed
+ * beforehand.
+ */
 export async function openStorm(program, port, nodes, rate, reports, key) {
   const signed = key === undefined ? [] : [key.kind, key.secret];
   const child = spawn(program, [...[port, nodes, rate, reports].map(String), ...signed], {
@@ -133,7 +136,7 @@ export async function openStorm(program, port, nodes, rate, reports, key) {
     pid: child.pid,
     pause: () => child.kill('SIGSTOP'),
     go: () => child.kill('SIGCONT'),
-    /** How many seconds it took, once it has sent all. */
+    /** How many seconds it took to send all. */
     async done() {
       if (child.exitCode === null) await once(child, 'close');
       if (child.exitCode !== 0) throw new Error(`storm ended with ${child.exitCode}`);
@@ -145,7 +148,7 @@ export async function openStorm(program, port, nodes, rate, reports, key) {
 
 const BOOT_NS = 1_000_000_000_000n;
 
-/** Nodes, `node00001` and on, that all report when they are told to, as fast as one process can send. */
+/** Nodes, `node00001` and on, that all report on command, as fast as one process can send. */
 export function openFleet(port, nodes, intervalMs) {
   const sender = new BulkSender('127.0.0.1', port);
   const name = i => `node${String(i + 1).padStart(5, '0')}`;
@@ -161,7 +164,7 @@ export function openFleet(port, nodes, intervalMs) {
     /** Each once, so many seconds after they have booted; how long it took to send that, ms. */
     report(second) {
       const at = BOOT_NS + BigInt(second) * 1_000_000_000n;
-      // Clocks that are right, as they are where people look.
+      // Correct clocks, where they are checked.
       const real = BigInt(Date.now()) * 1_000_000n;
       for (let i = 0; i < nodes; i++) cluster.move(i, real, at);
       const began = performance.now();
@@ -172,7 +175,7 @@ export function openFleet(port, nodes, intervalMs) {
   };
 }
 
-/** Has so many nodes report to a receiver, twice; the next reports are due in ten minutes if nothing else is said. */
+/** Makes so many nodes report to a receiver, twice; by default the next reports are due in ten minutes. */
 export async function fill(port, nodes, intervalMs = () => 600_000) {
   const fleet = openFleet(port, nodes, intervalMs);
   for (const second of [1, 2]) {

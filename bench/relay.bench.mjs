@@ -25,7 +25,7 @@ const MANY = 100_000;
 const CLUSTER = 'alpha';
 const SUBJECT = `beoboard.v1.home.${CLUSTER}.m1.batch`;
 
-/** MiB of a process that are its own: the board is mapped, and not among them. */
+/** The private memory of a process, MiB: the board is mapped, and not included. */
 const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 async function freePort() {
@@ -36,7 +36,10 @@ async function freePort() {
   return port;
 }
 
-/** Batches of a board of many nodes, as one relay would send them after a second in which all have reported; and what each step takes, us a report. */
+/**
+ * Batches of a board with many nodes, as one relay would send them after a second in which all have reported; and the
+ * time of each step, us per report.
+ */
 async function recorded(nodes, laps, note) {
   const receiver = await openReceiver();
   await fill(receiver.port, nodes, () => 1000);
@@ -71,7 +74,7 @@ async function recorded(nodes, laps, note) {
       if (state !== 0) break;
     }
     const { laid } = mirror.counts();
-    // Not all may have come to the board, of so many at once.
+    // With so many at once, some may not have reached the board.
     if (laid < nodes / 2) throw new Error(`${laid} of ${nodes} laid`);
     for (const [what, ms] of Object.entries(spent)) note(`${nodes} ${what}`, (1000 * ms) / laid);
   }
@@ -163,7 +166,7 @@ async function measure({ quick, say }) {
     }
     for (const child of [source, sink]) await end(child);
     const direct = await latencies(programs.latency, receiver, probes);
-    // The node of the one is a rival of the other's until that is unheard.
+    // A node of one is a duplicate of the other's until that one is silent.
     await sleep(5);
     const seen = await latencies(programs.latency, { port: receiver.port, board: mirror.board }, probes);
     note('receiver p99', quantile(direct, 0.99));

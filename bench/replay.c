@@ -58,7 +58,7 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Seconds are counted from half a second before the first datagram: what an agent sends at a time stays together. */
+/* Seconds are counted from half a second before the first datagram, so that datagrams sent together stay together. */
 static int record(const char *port, const char *path, unsigned seconds) {
   static struct packet packet;
   const int fd = bound_or_connected(port, true);

@@ -15,7 +15,7 @@ const read = () => (existsSync(KEPT) ? JSON.parse(readFileSync(KEPT, 'utf8')) : 
 
 /** Puts what was measured in the place of what was measured before by the same benchmarks. */
 export function keep(results) {
-  // A row is a line, so that a change shows as one.
+  // A row is a line, so that version control shows a change as one.
   const parts = Object.entries({ ...read(), ...results }).map(([name, { rows, ...about }]) => {
     const lines = rows.map(row => `\n  ${JSON.stringify(row)}`);
     return `${JSON.stringify(name)}: ${JSON.stringify(about).slice(0, -1)},"rows":[${lines}]}`;
@@ -23,14 +23,14 @@ export function keep(results) {
   writeFileSync(KEPT, `{\n${parts.join(',\n')}\n}\n`);
 }
 
-/** What a row has to say of its bound. */
+/** The text about a row's bound. */
 export function verdict({ median, bound, atLeast }) {
   if (bound !== undefined) return `at most ${bound}: ${median <= bound ? 'holds' : 'BROKEN'}`;
   if (atLeast !== undefined) return `at least ${atLeast}: ${median >= atLeast ? 'holds' : 'BROKEN'}`;
   return '';
 }
 
-/** Rows by the curve of which they are a point: by plot, then by series. */
+/** Rows by the curve that they are a point of: by plot, then by series. */
 function curves(rows) {
   const plots = new Map();
   for (const row of rows.filter(({ plot }) => plot !== undefined)) {
@@ -42,7 +42,7 @@ function curves(rows) {
   return plots;
 }
 
-/** The power of x with which a curve grows: least squares through the logarithms. */
+/** The exponent with which a curve grows: least squares over the logarithms. */
 function slope(points) {
   const logs = points.map(({ plot, median }) => [Math.log(plot.x), Math.log(median)]);
   const mean = i => logs.reduce((sum, log) => sum + log[i], 0) / logs.length;
@@ -122,7 +122,7 @@ export function writePlots() {
 const MANY = 'beoboard receive, 10000 nodes: CPU on the master';
 const LARGEST = '100000 nodes for 600 s';
 
-/** What the README says, ten figures at most: in which words, of which benchmark, which figure in which unit. */
+/** The README's figures, at most ten: their words, and the benchmark, row and unit of each. */
 const HEADLINES = [
   ['CPU on a node, `beoboard-send` with one report a second', 'peers', 'beoboard-send: CPU on the node', 'us a report'],
   [
@@ -156,7 +156,7 @@ const HEADLINES = [
   ['reading the states of 10,000 nodes in a C program', 'readers', 'C: state of every node, 10,000 nodes', 'us'],
 ];
 
-/** JSON holds no number without end: a latency of what was lost. */
+/** JSON has no infinity: the latency of a lost report. */
 const number = value =>
   value === null ? 'lost' : Math.abs(value) >= 10_000 ? value.toLocaleString('en-US') : String(value);
 const line = cells => `| ${cells.join(' | ')} |`;
@@ -164,7 +164,7 @@ const line = cells => `| ${cells.join(' | ')} |`;
 const table = (head, rows) =>
   [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 
-/** What has a cell (`{table, row, column}`) as tables of these; medians alone. */
+/** The cells (`{table, row, column}`) of these tables; medians only. */
 function crossed(rows) {
   const titles = [...new Set(rows.map(({ cell }) => cell.table))];
   return titles.map(title => {
@@ -210,7 +210,7 @@ function headlines(results) {
   return table(['what', 'measured', 'repeat with'], cells);
 }
 
-/** A document with its tables as they must be: between `<!-- bench NAME -->` and `<!-- end -->`. */
+/** A document with its current tables: between `<!-- bench NAME -->` and `<!-- end -->`. */
 function written(text, results) {
   return text.replace(/(<!-- bench (\S+) -->\n)[\s\S]*?(<!-- end -->)/g, (before, begin, name, end) => {
     if (name !== 'headlines' && results[name] === undefined) return before;

@@ -35,7 +35,7 @@ const date = new Date().toISOString().slice(0, 10);
 
 const head = ['bench', 'figure', 'unit', 'median', 'spread', 'runs', 'bound'];
 
-/** What was measured by one benchmark, as a table. */
+/** The result of one benchmark, as a table. */
 function table(name, rows) {
   const cells = rows.map(row => [
     name,
@@ -75,7 +75,7 @@ for (const name of all.filter(name => positionals.length === 0 || positionals.in
   const command = `npm run bench -- ${name}${values.quick ? ' --quick' : ''}`;
   results[name] = { date, machine, command, rows: [...rows, ...slopes(rows)] };
   console.error(`bench: ${name}: ${Math.round((performance.now() - began) / 1000)} s`);
-  // As soon as it is there: all of them take an hour.
+  // Shown at once: all of them together take an hour.
   if (!values.json) console.log(`\n${table(name, results[name].rows).join('\n')}`);
 }
 

@@ -11,7 +11,7 @@ import { cpuOf, end, folder, pssOf, sleep } from './processes.mjs';
 import { compile, openLoad, openReceiver } from './receiving.mjs';
 
 const PAUSES = fileURLToPath(new URL('./pauses.mjs', import.meta.url));
-/** Reports whose way to the board is looked at, every ten seconds. */
+/** How many reports are timed on their way to the board, every ten seconds. */
 const PROBES = 300;
 const EVERY_S = 10;
 
@@ -29,7 +29,7 @@ async function open(nodes) {
   return { nodes, receiver, load, look, times: [] };
 }
 
-/** What became of one in the meantime. */
+/** How one of them has changed meanwhile. */
 function rowsOf({ nodes, receiver, times, look, before }, seconds) {
   const after = look();
   const took = (after.atMs - before.atMs) / 1000;

@@ -10,7 +10,7 @@ const NODES = 10_000;
 const RATE = 100_000;
 const THREADS = [2, 4, 8];
 
-/** Sends for so many seconds: CPU for each report, what was lost, and how much more than its share the busiest thread took. */
+/** Sends for so many seconds: CPU per report, lost reports, and by how much the busiest thread was above its share. */
 async function send(storm, receiver, threads, seconds) {
   const reports = RATE * seconds;
   const before = { cpu: cpuOf(receiver.pid), taken: receiver.taken(), each: receiver.takenByEach(threads) };

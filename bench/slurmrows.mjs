@@ -12,7 +12,10 @@ import { fill, openReceiver } from './receiving.mjs';
 const NODES = 10_000;
 const quick = process.argv[2] === 'quick';
 
-/** Starts a program, and says what CPU time it took, in us, once it has ended well. A fork of Python alone would be 60 ms. */
+/**
+ * Starts a program, and returns its CPU time in us after it has ended successfully. A fork of Python alone would be 60
+ * ms.
+ */
 const SPENT = `
 import os, sys
 quiet = [(os.POSIX_SPAWN_OPEN, 1, '/dev/null', os.O_WRONLY, 0)]
@@ -67,7 +70,7 @@ try {
     await nextTick();
     ticks.push((cpuOf(reader.pid) - before) / 1000);
   }
-  process.kill(reader.pid, 'SIGSTOP'); // it would take part of what follows
+  process.kill(reader.pid, 'SIGSTOP'); // it would use part of the following time
 
   execFileSync('make', ['-s', '-j2', '-C', fileURLToPath(new URL('../c/gate', import.meta.url)), `OUT=${own}`], {
     stdio: 'pipe',

@@ -17,7 +17,7 @@ const NODES = 10_000;
 
 const ms = since => Number(process.hrtime.bigint() - since) / 1e6;
 
-/** A port that nobody has now: who is started beside the receiver has to know it before that does. */
+/** A free port: a sender that is started together with the receiver must know it in advance. */
 async function freePort() {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -65,7 +65,7 @@ function seen(board, name, began) {
 const startSender = ([program, ...argv], name, port) =>
   spawn(program, [...argv, '--to', `127.0.0.1:${port}`, '--name', name], { stdio: 'ignore' });
 
-/** A board on which so many have reported, with nobody who listens. */
+/** A board on which so many nodes have reported, without a receiver. */
 async function leave(board) {
   const { child, port } = await startReceiver(board);
   await fill(port, NODES);

@@ -21,7 +21,8 @@
 #define SECOND INT64_C(1000000000)
 #define TICK_NS (SECOND / 1000)
 #define TOGETHER 53 /* datagrams that one system call can send: 64 KB */
-/* Who is so late, a part of a second (it was stopped, or its machine was), does not catch up: that would not be evenly spread. */
+/* If it is late by more than this part of a second (it was stopped, or its machine was), it does not catch up: that
+ * would not be evenly spread. */
 #define MOST_LATE 5
 
 static int64_t clock_ns(clockid_t clock) {
@@ -34,7 +35,7 @@ static void begin(struct bb_report *r, size_t node, uint32_t interval_ms, int64_
   r->magic = 0x31525342;
   r->version = 1;
   r->length = sizeof *r;
-  r->boot_id = node + 1; /* of all storms: one after the other is a restart of the sender, not another machine of the name */
+  r->boot_id = node + 1; /* unique among all storms: the next one is a restart of the sender, not another machine with the name */
   r->interval_ms = interval_ms;
   const char *const cluster = getenv("CLUSTER_ID");
   r->cluster_id = cluster == NULL ? 0 : (uint32_t)strtoul(cluster, NULL, 10);
@@ -76,12 +77,12 @@ static int sign(struct bb_report *r, struct bb_mac *key, const char *kind) {
 }
 
 int main(int argc, char **argv) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was ended leaves nobody behind */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that was killed leaves no process behind */
   if (argc != 5 && argc != 7) return 2;
   const size_t nodes = strtoul(argv[2], NULL, 10), rate = strtoul(argv[3], NULL, 10), total = strtoul(argv[4], NULL, 10);
   const char *kind = argc == 7 ? argv[5] : NULL;
   if (nodes == 0) return 2;
-  /* What is signed lies ready, one report behind the other; else every node has one, that is changed. */
+  /* Signed reports are prepared one after another; otherwise each node has one report that is changed. */
   const size_t kept = kind == NULL ? nodes : total;
   struct bb_report *reports = (struct bb_report *)mmap(NULL, (kept < nodes ? nodes : kept) * sizeof(struct bb_report), PROT_READ | PROT_WRITE,
                                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -10,7 +10,7 @@ import { cpuOf, end, inOwnNetwork, MAIN, printRows, sleep } from './processes.mj
 import { fill, openReceiver } from './receiving.mjs';
 
 const NODES = 10_000;
-/** Answers that are given before any is measured. */
+/** How many answers are given before the measurement. */
 const WARM = 10;
 const MOST_BYTES = 1 << 30;
 

@@ -11,13 +11,13 @@ import { openLoad, openReceiver } from './receiving.mjs';
 
 const PAGES = fileURLToPath(new URL('pages.mjs', import.meta.url));
 const START = ['ignore', 'ignore', 'ignore', 'ipc'];
-/** For which a process that has been started is compiled, s. */
+/** For how long a new process is compiled, s. */
 const WARM_S = 15;
 
-/** MiB of a process that are its own: the board is mapped, and not among them. */
+/** The private memory of a process, MiB: the board is mapped, and not included. */
 const ownMiB = pid => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-/** MiB of the river of so many nodes, as it is made: by the same code. */
+/** The memory of the river for so many nodes, MiB, made by the same code. */
 function riverMiB(nodes) {
   const river = new River();
   const cells = Array.from({ length: 10 }, () => new Uint16Array(nodes));

@@ -17,15 +17,15 @@ import { fill, openReceiver } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const NODES = 10_000;
-/** What a gmetad holds while it is measured. */
+/** What a gmetad runs under while it is measured. */
 const FEW = 500;
 
-/** Documents that are made before any is measured. */
+/** How many documents are made before the measurement. */
 const WARM = 10;
 
 const START = ['ignore', 'ignore', 'inherit', 'ipc'];
 
-/** How long, and how much, one document in memory. */
+/** The time and the length of one document in memory. */
 function rendered(documents) {
   const before = process.cpuUsage();
   let bytes = 0;
@@ -63,7 +63,7 @@ async function answers(port) {
 /** A real gmond that hears itself. */
 async function openGmond(own, children) {
   const path = join(own, 'gmond.conf');
-  // Every metric at once, so that its document is whole from the first second on.
+  // Every metric at once, so that its document is complete from the first second on.
   writeFileSync(path, gmondConf({ does: ['hears', 'sends'], everySecond: true }));
   const child = spawn('gmond', ['-c', path], { stdio: 'ignore' });
   children.push(child);
@@ -114,7 +114,7 @@ async function measure({ quick, say }) {
 
     const reader = new BoardReader(large.board);
     const source = { pieces: nodes => reader.pieces(nodes), one: name => reader.snapshotOf(name) };
-    // The board is mapped and was read: it is there whoever reads it. What is counted is what rendering it takes.
+    // The board is mapped and was read: it costs the same for every reader. The rest is the memory of rendering.
     for (const _ of source.pieces(16));
     const laps = quick ? 7 : 20;
     say(`${NODES} nodes, ${laps} laps`);
@@ -147,7 +147,7 @@ async function measure({ quick, say }) {
     const gmetad = INSTALLED('gmetad') ? await openGmetad(own, few.port, children) : undefined;
     if (gmond === undefined || gmetad === undefined)
       say('no gmond or gmetad here: apt-get install ganglia-monitor gmetad');
-    // A server serves for months: it is compiled when it is measured.
+    // A server runs for months, so it is measured after compilation.
     await served(program, ours.pid, ours.port, WARM);
     for (let lap = -1; lap < laps; lap++) {
       const us = await served(program, ours.pid, ours.port, 3);
