@@ -17,7 +17,7 @@ import { fill, openReceiver } from './receiving.mjs';
 
 const at = path => fileURLToPath(new URL(path, import.meta.url));
 const NODES = 10_000;
-/** What a gmetad runs under while it is measured. */
+/** How many hosts a gmetad has while it is measured. */
 const FEW = 500;
 
 /** How many documents are made before the measurement. */
