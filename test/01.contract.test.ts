@@ -1,5 +1,5 @@
-// The contract: the generated files are fresh, every kind of mistake in a document is refused with its place, and C and
-// TypeScript mean the same byte by every name.
+// The contract: the generated files are fresh, every kind of mistake in a document is reported with its place, and C
+// and TypeScript mean the same byte by every name.
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

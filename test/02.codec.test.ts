@@ -1,5 +1,5 @@
-// Fields in bytes and back: what a field takes, what it becomes on the wire, what is read from there, and what a reader
-// does not get to see because it was not measured.
+// Fields to bytes and back: the values that a field accepts, their bytes, what is read from these, and what readers do
+// not see because it was not measured.
 
 import fc from 'fast-check';
 import t from 'tap';

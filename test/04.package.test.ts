@@ -1,4 +1,4 @@
-// The package as it would be published: installed it runs nothing, and says how its addon is built.
+// The package as it would be published: installing it runs nothing, and it explains how to build its addon.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The vectors of the contract: that version 1 is what it was when it was frozen, and that both languages read the same
-// in it. That both senders make it, 26 and 70 say.
+// The vectors of the contract: version 1 has not changed since it was frozen, and both languages read it in the same
+// way. 26 and 70 test that both senders make it.
 
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';

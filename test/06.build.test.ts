@@ -1,4 +1,4 @@
-// A build with nothing changed says nothing and runs no compiler; one with anything changed, in a source or in what was made, does.
+// A build without changes prints nothing and runs no compiler; after any change, in a source or in a result, it does.
 // In a copy of this clone, in which every compiler is a trap.
 
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// JSON written from where a struct lies is, byte for byte, the JSON of the object that is decoded of it: for bytes that mean something, and
-// for bytes that mean nothing.
+// JSON that is written directly from a struct's bytes is exactly the JSON of the decoded object: for valid bytes, and
+// for random ones.
 
 import fc from 'fast-check';
 import t from 'tap';

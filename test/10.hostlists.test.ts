@@ -1,4 +1,5 @@
-// Host lists: what Slurm, pdsh and ClusterShell agree on is expanded, what they turn into bogus names is refused.
+// Host lists: what Slurm, pdsh and ClusterShell agree on is expanded; what they would expand to unintended names is
+// refused.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What the wall tells its pages of a board is what is on the board: cells, layouts and groups, what changes from one look to the next, the
-// last 15 minutes.
+// The wall sends its pages exactly what is on the board: cells, layouts and groups, changes from one look to the next,
+// the last 15 minutes.
 
 import t from 'tap';
 import { terms } from '../src/common/terms.gen.js';

@@ -1,5 +1,5 @@
-// The API of the wall: every answer is what the OpenAPI document says, nodes are as `status --json` has them, and what cannot be answered is
-// refused in a sentence.
+// The API of the wall: every answer agrees with the OpenAPI document, nodes are as in `status --json`, and an invalid
+// request is refused in a sentence.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What the wall refuses, and what it says to browsers: who may ask under which name and from whose page, how much of it, and that texts of
-// nodes are texts.
+// What the wall refuses, and what it tells browsers: under which names and from which pages it may be asked, how much,
+// and that texts of nodes stay texts.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,5 @@
-// The streams: what several see is made once, who does not read is told the newest when he does and never what he missed, and nobody waits
-// for anybody. With clients that are not there, and a board that is.
+// The streams: what several clients share is made once, a client that does not read gets the newest state later and
+// never what it missed, and nobody waits for anybody. With simulated clients and a real board.
 
 import t, { type Test } from 'tap';
 import { Wall } from '../src/web/wall.js';

@@ -1,5 +1,5 @@
-// The wall over the life of a board: one that is not there yet, a receiver that stalls, goes on, ends and begins again, another board in the
-// place of the one before; nodes that die; and the end of the wall itself.
+// The wall over the life of a board: one that is not there yet, a receiver that stalls, continues, ends and restarts, a
+// board that is replaced; nodes that die; and the end of the wall itself.
 
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,5 +1,5 @@
-// The parts of the page that need no browser: frames out of any pieces, cells, the palette, where cells lie, the river, host lists, the URL,
-// numbers for people.
+// The parts of the page that need no browser: frames from any pieces, cells, the palette, the layout of cells, the
+// river, host lists, the URL, numbers for people.
 
 import t from 'tap';
 import { fold, expand as serverExpand } from '../src/common/hostlists.js';

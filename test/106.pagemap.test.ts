@@ -1,5 +1,6 @@
-// The map in a real browser: its colours are those of the API's answers at the same tick, and what happens on the board (nodes that die, a
-// rack, a stall, a restart, another board) is on it within two ticks. Moments are compared by the numbers of ticks, never by a clock.
+// The map in a real browser: its colours are those of the API's answers for the same tick, and events on the board
+// (nodes that die, a rack, a stall, a restart, another board) are visible within two ticks. Times are compared by the
+// numbers of ticks, never by a clock.
 
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-// The page by the keyboard alone, the URL that holds what is shown, and Back; what a node's texts say is text.
+// The page with the keyboard only, the URL that holds the view, and the Back button; texts of nodes stay texts.
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// How a page holds on to its stream: one at a time, none while nobody looks, a new one when it is looked at again or the server was away; and a
-// screen on a wall reloads itself when there is a newer page.
+// The page's stream: one at a time, none while the page is invisible, a new one when it is visible again or the server
+// was away; and a screen on a wall reloads itself when there is a newer page.
 
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';

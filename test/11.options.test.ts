@@ -1,4 +1,4 @@
-// What people write and read: durations, addresses, options from three sources, the log's lines.
+// Texts that people write and read: durations, addresses, options from three sources, the log's lines.
 
 import { spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The packages: what the table of them says of units and files, and one deb from the sources to a node that reports, in a Debian that has
-// nothing of ours. All packages, other systems and a systemd that runs are in test/long.
+// The packages: units and files agree with their table, and one deb from the sources to a reporting node, in a Debian
+// without our files. test/long has all packages, other systems and a running systemd.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

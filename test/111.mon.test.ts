@@ -1,5 +1,6 @@
-// beoboard-mon, c/mon: that a node tells by it what the board's server tells of the same report, word by word, whatever compiled it; that it
-// reads only what is asked for; its answers read by others; its command line; and a server above some of it.
+// beoboard-mon, c/mon: a node says the same as the board's server for the same report, word by word, with every
+// compiler; it reads only what is asked for; other programs read its answers; its command line; and a server above
+// several of it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What clients of beoboard-mon may do to it: ask too often, in too many connections, in words without end, and never read. It stays as
-// small as it is, and the others are served.
+// What clients of beoboard-mon may do to it: ask too often, by too many connections, in endless words, and never read.
+// Its memory does not grow, and the others are served.
 
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

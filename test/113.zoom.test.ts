@@ -1,5 +1,5 @@
-// `beoboard zoom` in lines: shares and rates out of made answers, a beoboard-mon that is run or listens, recordings there and back, and every
-// way in which a link may end.
+// `beoboard zoom` in lines: shares and rates from given answers, a beoboard-mon that is run or listens, recordings
+// there and back, and every way in which a link may end.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// `beoboard supermon`: # and S as Supermon's clients send them, numbers held against the board, and answers read by the parser of its
-// author, by Python and by Lisp.
+// `beoboard supermon`: # and S as Supermon's clients send them, numbers compared with the board, and answers that are
+// read by the parser of Supermon's author, by Python and by Lisp.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

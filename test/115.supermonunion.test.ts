@@ -1,5 +1,5 @@
-// Servers of Supermon's protocol put together: a chain of three equals its boards; who is silent, loops or says what cannot be taken is told
-// of, and harms no other.
+// Servers of Supermon's protocol above each other: a chain of three has the content of its boards; a server that is
+// silent, loops or sends invalid answers is reported, and harms no other.
 
 import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';

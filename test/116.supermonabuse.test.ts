@@ -1,5 +1,5 @@
-// What clients of `beoboard supermon` may do to it: too many of them, words without end, answers that nobody reads; and what its parser says
-// of what is no answer (any bytes: 91.fuzz). Nothing crashes, hangs or grows.
+// What clients of `beoboard supermon` may do to it: too many of them, endless words, answers that nobody reads; and how
+// its parser reports invalid answers (any bytes: 91.fuzz). Nothing crashes, hangs or grows.
 
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,5 +1,6 @@
-// The wire between relay and mirror: each message is read as it was written, anything else is refused, a signature holds every byte and the
-// subject; bounds by pings hold the truth whatever the network did; and a mirror takes any bytes without harm.
+// The messages between relay and mirror: each is read as it was written, anything else is refused, a signature covers
+// every byte and the subject; bounds from pings contain the true time whatever the network does; and any bytes do a
+// mirror no harm.
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
-// Mirrors: a master, its relay and a mirror with clocks and a network of their own. Whatever happens to messages, processes and clocks: nobody
-// is called silent whom a master heard within the limit, nobody live whom none did; and afterwards the mirror says what the master says.
+// Mirrors: a master, its relay and a mirror with simulated clocks and network. Whatever happens to messages, processes
+// and clocks: no node is called silent that a master heard within the limit, none live that no master heard; and
+// afterwards the mirror agrees with the master.
 
 import { randomBytes } from 'node:crypto';
 import t from 'tap';

@@ -1,5 +1,6 @@
-// Three real servers of NATS and a leaf, with the permissions of packaging/nats/, a real receiver, relay and mirror: a mirror that was started
-// before everything becomes whole, and servers that are killed or frozen, and a relay that is, cost it a while in which nothing is known, and no verdict.
+// Three real NATS servers and a leaf, with the permissions of packaging/nats/, a real receiver, relay and mirror: a
+// mirror that was started first becomes whole; and servers and a relay that are killed or frozen cost it some time in
+// which nothing is known, but no wrong verdict.
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Host lists in C (c/common): by the same tables as those in TypeScript, and beside them for names by chance. What is refused, and in which words, the
-// short verbs are asked in 13.
+// Host lists in C (c/common): with the same tables as those in TypeScript, and compared with them for random names. 13
+// tests the errors of the short verbs.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Who may do what at a real server of NATS: TLS, users, nkeys and creds by our options, each refused where it is wrong, and told; the permissions of
-// packaging/nats; and a server that would not notice who has fallen silent.
+// Permissions at a real NATS server: TLS, users, nkeys and creds by our options, each refused and reported if it is
+// wrong; the permissions of packaging/nats; and a server that would not notice a silent client.
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

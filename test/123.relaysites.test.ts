@@ -1,6 +1,6 @@
-// Two masters and two mirrors on real servers: a cut between one master and half of the nodes, a master that dies and comes back, and a site that is cut
-// off. Nobody is called silent who sends, nobody live who does not, and afterwards all is known again. Each server, and faults made at random:
-// test/long/relay.test.ts.
+// Two masters and two mirrors on real servers: a cut between one master and half of the nodes, a master that dies and
+// comes back, and a site that is cut off. No sending node is called silent, no dead one live, and afterwards everything
+// is known again. test/long/relay.test.ts tests each server, and random faults.
 
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';

@@ -1,6 +1,6 @@
-// What the map is marked with besides its readings: nodes behind links on which nothing is heard, in a network of their own with links that go
-// down and fall dark; a mirror, which says whose it is and how late; a constant load, whose colours are those of `beoboard status --json`; and
-// a single node that dies.
+// The marks on the map besides readings: nodes behind links on which nothing is heard, in their own network with links
+// that go down and become dark; a mirror, which shows its origin and delay; a constant load, whose colours are those of
+// `beoboard status --json`; and a single node that dies.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

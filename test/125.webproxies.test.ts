@@ -1,5 +1,5 @@
-// The wall behind nginx and Apache of Debian, by what docs/web.md says: who knows the password sees the page under the proxy's path, its
-// stream arrives look by look and as it was sent, and who does not is kept out.
+// The wall behind Debian's nginx and Apache, configured as in docs/web.md: with the password one sees the page under
+// the proxy's path, and its stream arrives look by look and unchanged; without it one is kept out.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
-// docs/tour.md: every command that stands there is run, in the terminal that its prompt names, in the order of the page; and every screen is what
-// the program prints, but for its numbers. Numbers that matter stand in a comment before the screen: `<!-- until PATTERN -->` is looked for until it is there.
-//   node dist/test/126.tour.test.js --write      writes the screens anew
+// docs/tour.md: every command is run, in the terminal of its prompt and in the order of the page; and every screen is
+// what the program prints, except its numbers. A comment before the screen has numbers that matter: `<!-- until PATTERN
+// -->` waits for them. `node dist/test/126.tour.test.js --write` writes the screens anew.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

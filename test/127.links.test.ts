@@ -1,5 +1,5 @@
-// What can be read: links lead somewhere, lines have a length that can be read, each page begins with what it answers, the index has them all, and
-// phrases that nobody understood do not come back.
+// The documents: links lead somewhere, lines are not too long, each page begins with what it answers, the index has all
+// pages, and phrases that nobody understood do not come back.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';

@@ -1,5 +1,6 @@
-// The short verbs in C, c/verbs, beside those in TypeScript: on boards with nodes in every state, with links that are down or dark, with refusals and
-// with nothing that could be read, to every question that both take, they say the same to the byte, and end with the same code.
+// The short verbs in C, c/verbs, beside those in TypeScript: on boards with nodes in every state, with links that are
+// down or dark, with rejections and with unreadable files, for every option that both have, they print exactly the same
+// and end with the same code.
 
 import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

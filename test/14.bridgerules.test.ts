@@ -1,5 +1,6 @@
-// The bridge's rules, each as a row: what it drains, what it gives back, and what it leaves, by what an administrator, Slurm and the board say.
-// Then the same over time, in a cluster in memory: restarts, kills in the middle of an act, and an administrator who does what he likes.
+// The bridge's rules, each as a row: what it drains, what it gives back, and what it leaves, depending on the
+// administrator's settings, Slurm and the board. Then the same over time, in a cluster in memory: restarts, kills in
+// the middle of an act, and an administrator who intervenes.
 
 import {
   chmodSync,

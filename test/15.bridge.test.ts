@@ -1,5 +1,5 @@
-// The bridge beside a real Slurm: it drains who is dead, gives back who is live, lets go of what an administrator takes, survives being
-// killed, and does nothing while it is switched off. What takes longer is in test/long.
+// The bridge beside a real Slurm: it drains dead nodes, gives back live ones, releases what an administrator takes
+// over, survives being killed, and does nothing while it is switched off. Longer tests are in test/long.
 
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The gate for jobs, c/gate: every rule by which it says yes or no, on boards made for it; that it waits for what may come back, and answers by
-// 0 or 1 alone whatever happens to it; and its lists beside those of TypeScript.
+// The gate for jobs, c/gate: every rule for yes and no, on boards made for it; it waits for what may come back, and
+// answers only with 0 or 1 whatever happens to it; and its lists beside those of TypeScript.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// What Slurm prints, read: real answers of 22.05, and names of jobs, reasons and comments that are made to look like something else. Which
-// node of the board is which of Slurm's, and when the two disagree.
+// Parsing Slurm's output: real answers of 22.05, and names of jobs, reasons and comments that imitate something else.
+// Which node of the board is which of Slurm's, and when the two disagree.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// beoboard slurm and those who show what it leaves, with stand-ins for Slurm's commands: calls have limits, files are whole and for whom they
-// are meant, an old answer stays and is called old, and nobody needs Slurm to look at the board.
+// beoboard slurm and the programs that show its files, with stand-ins for Slurm's commands: calls have limits, files
+// are complete and have the right permissions, an old answer stays and is called old, and nobody needs Slurm to look at
+// the board.
 
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The reader beside a real Slurm of four nodes on loopback: what it prints of nodes, of jobs and of who hides behind their names, and what
-// becomes of the reader when the controller hangs.
+// The reader beside a real Slurm of four nodes on loopback: nodes, jobs and users behind their names, and what the
+// reader does when the controller hangs.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

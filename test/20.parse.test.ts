@@ -1,4 +1,4 @@
-// What the sender's parsers make of the texts of kernel files: whole, old, spoiled, endless. Needs no machine.
+// The sender's parsers on the texts of kernel files: complete, old, corrupt, endless. Independent of this machine.
 
 import fc from 'fast-check';
 import t from 'tap';

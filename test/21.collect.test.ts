@@ -1,5 +1,5 @@
-// The collecting half of the sender over trees of files that this test writes: two ticks field by field, spoiled trees,
-// traps; and over this machine's own /proc.
+// The collecting part of the sender on trees of files that this test writes: two ticks field by field, corrupt trees,
+// traps; and on this machine's own /proc.
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,5 +1,5 @@
-// The slow sources of the sender over trees of files that this test writes: each source's table, traps, spoiled trees;
-// and over this machine's own. Needs neither the hardware nor a clock.
+// The slow sources of the sender on trees of files that this test writes: each source's table, traps, corrupt trees;
+// and on this machine's own. Needs neither the hardware nor a clock.
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,4 +1,4 @@
-// CPU groups: which CPUs stand in which, and their shares of a tick. Tables over pure functions, then a tree.
+// CPU groups: which CPUs belong to which group, and their shares of a tick. Tables for pure functions, then a tree.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,5 +1,5 @@
-// The slow side: a source that hangs in the kernel loses its own readings, at the next round, and takes neither the other
-// sources nor a report with it; it comes back when it comes back. With real children and a real FIFO.
+// The slow side: a source that hangs in the kernel loses its own readings, at the next round, and affects neither the
+// other sources nor a report; it recovers when it answers. With real children and a real FIFO.
 
 import { execFileSync } from 'node:child_process';
 import {

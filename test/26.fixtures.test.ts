@@ -1,5 +1,5 @@
 // Whole machines, from the texts of their kernels to the bytes of their report; see test/fixtures/README.md. The golden
-// files hold every byte, the tables below what is special, reckoned by hand from the trees.
+// files have every byte; the tables below have what is special, computed by hand from the trees.
 
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// A sender lives for years: clocks that jump, a machine that sleeps, things that come and go under it, masters that are
-// away, another name. Mostly on made-up clocks and trees, so that an hour takes seconds and is always the same.
+// A sender that runs for years: clocks that jump, a machine that sleeps, devices that come and go, masters that are
+// away, another name. Mostly with simulated clocks and trees, so that an hour takes seconds and is always the same.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

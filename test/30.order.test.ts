@@ -1,5 +1,5 @@
-// The rules of order without keys, each a numbered row: what comes when, and what becomes of it. The clock is the
-// test's own; the code is the one that the receive thread runs.
+// The rules of order without keys, each a numbered row: a sequence of reports, and the result for each. The clock is
+// the test's own; the code is the receive thread's.
 
 import t from 'tap';
 import type { Encodable } from '../src/layout/codec.js';

@@ -1,5 +1,5 @@
-// The board as a file: its states of opening, taking it over, and what a receiver was in the middle of when it was killed.
-// The broken states are made by hand, byte by byte.
+// The board as a file: its states of opening, taking it over, and the remains of a receiver that was killed in the
+// middle of its work. The broken states are made by hand, byte by byte.
 
 import { execFileSync } from 'node:child_process';
 import {

@@ -1,6 +1,6 @@
-// How a node is, by the design's rules, each a numbered row: what the board and the last report say, and what follows.
-// Evidence first: nobody is called live or silent without any. Of each row a board is made and the product asked, and the
-// rule as test/judging.ts has it.
+// The state of a node by the design's rules, each a numbered row: what the board and the last report say, and the
+// result. Nobody is called live or silent without evidence. For each row a board is made, and the product is compared
+// with the rule in test/judging.ts.
 
 import t from 'tap';
 import { random } from '../src/load/simulatednode.js';

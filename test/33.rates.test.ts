@@ -1,5 +1,5 @@
-// Rates from two reports of a node, each rule a numbered row. The reports are made as bytes and read as any reader reads
-// them, so that what was not measured is absent here as it is there.
+// Rates from two reports of a node, each rule a numbered row. The reports are made as bytes and read as any reader
+// reads them, so that what was not measured is absent.
 
 import t from 'tap';
 import type { Encodable, SetName } from '../src/layout/codec.js';

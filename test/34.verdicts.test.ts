@@ -1,6 +1,6 @@
-// What schedulers are told of a thousand nodes, in small: nodes that die, reports that are lost, a master that stands
-// still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing.
-// The figures are those of `npm run test:long -- liveness`; see docs/liveness.md.
+// The verdicts about a thousand nodes on a small scale: nodes that die, reports that are lost, a master that stands
+// still, is killed, or whose clock steps. Judged by the board's own times, so that a slow machine changes nothing. The
+// figures come from `npm run test:long -- liveness`; see docs/liveness.md.
 
 import t from 'tap';
 import { INSIDE, inOwnNetwork } from './lib.js';

@@ -1,6 +1,7 @@
-// Every broken board of test/brokenboards.ts, and what we say to it: the readers, a reader in C, and a receiver that is
-// started on it. None crashes, hangs, or is trusted; none is written to that is not a board of ours. The golden text is
-// meant to be read from top to bottom. To write it again, after looking at why:   node dist/test/35.brokenboards.test.js --write
+// Every broken board of test/brokenboards.ts, and what our programs say about it: the readers, a reader in C, and a
+// receiver that is started on it. None crashes, hangs, or trusts it; none writes to a file that is not our board. The
+// golden text can be read from top to bottom. To write it again, after looking at why: node
+// dist/test/35.brokenboards.test.js --write
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

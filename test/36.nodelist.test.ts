@@ -1,5 +1,5 @@
-// Another node list, another capacity, nodes forgotten: by the receiver while it runs, and without one. Nothing else is
-// lost, readers follow by themselves, and a kill at any moment leaves a whole board at the path.
+// Another node list, another capacity, removed nodes: by the running receiver, and without one. Nothing else is lost,
+// readers follow by themselves, and a kill at any moment leaves a whole board at the path.
 
 import { fork } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
-// The rules of order for proved reports, each a numbered row: what comes when, what becomes of it, and for how long a node that has its
-// key is kept out at most. The clock is the test's own; the code is the one that the receive thread runs.
+// The rules of order for proved reports, each a numbered row: a sequence of reports, the result for each, and for how
+// long a node that has its key can be kept out at most. The clock is the test's own; the code is the receive thread's.
 
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

@@ -1,4 +1,4 @@
-// The simulated cluster: what a master makes of it, of the reports that it leaves out, and of its mishaps.
+// The simulated cluster: what a master sees of it, of the reports that it leaves out, and of its simulated faults.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The receiver as a process, through real sockets: what it accepts, what it refuses and counts, and what is left when it
-// is killed. Hostile datagrams are made from the field list alone, byte by byte.
+// The receiver as a process, with real sockets: what it accepts, what it rejects and counts, and what remains when it
+// is killed. Hostile datagrams are made from the field list only, byte by byte.
 
 import { createSocket } from 'node:dgram';
 import { chmodSync, existsSync, rmSync, statSync, truncateSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The sender as a process: this machine's own /proc goes all the way to the board, field by field, and the sender lives
-// with masters that are not there.
+// The sender as a process: this machine's own /proc reaches the board, field by field, and the sender copes with absent
+// masters.
 
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Where reports go: multicast groups of both kinds, several roads at once, and other destinations at SIGHUP while reports
-// flow. Runs itself again in a network namespace of its own, so that no multicast leaves this machine.
+// Destinations: multicast groups of both kinds, several paths at once, and other destinations at SIGHUP while reports
+// are sent. Runs itself again in its own network namespace, so that no multicast leaves this machine.
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

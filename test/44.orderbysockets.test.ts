@@ -1,6 +1,6 @@
-// The rules of order without keys through real sockets and a real receiver, under the numbers that they have in
-// test/30.order.test.ts; then what only sockets show: several roads at once, going over from one to another under load, a
-// full board. The clock is the machine's: what depends on time is held against the stamps, never against how long it took.
+// The rules of order without keys by real sockets and a real receiver, with the numbers of test/30.order.test.ts; then
+// what only sockets show: several paths at once, a change between them under load, a full board. The clock is the
+// machine's: times are compared with the stamps, never with how long the test took.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

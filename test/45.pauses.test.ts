@@ -1,6 +1,6 @@
-// Time on the master and on the nodes: pauses of the receiver and of a sender, a node whose time since boot goes back, and a
-// wall clock that steps. A sampler looks at the board a thousand times a second, and at every look each node must be as the
-// design says it is by what was truly sent.
+// Time on the master and on the nodes: pauses of the receiver and of a sender, a node whose time since boot decreases,
+// and a wall clock that steps. A sampler looks at the board a thousand times a second, and at every look each node must
+// have the state that the design defines for what was really sent.
 
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

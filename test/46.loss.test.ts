@@ -1,5 +1,5 @@
-// Nothing is lost that the kernel has taken, and what it dropped is counted: small buffers that overflow, several sockets
-// that are drained in turn, a simulated cluster, and a receiver that is stopped and started under load.
+// Nothing is lost that the kernel has accepted, and what it dropped is counted: small buffers that overflow, several
+// sockets in turn, a simulated cluster, and a receiver that is stopped and started under load.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

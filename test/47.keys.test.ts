@@ -1,4 +1,4 @@
-// Signed reports: the vectors of the contract, the tag on the wire, key files that are taken and that are refused.
+// Signed reports: the vectors of the contract, the signature in the datagram, valid and refused key files.
 
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';

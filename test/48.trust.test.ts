@@ -1,5 +1,5 @@
-// What the receiver trusts: tags of cluster and node keys, vectors of the contract, what a name has proved, two keys at once, and
-// that its HMAC is everybody's.
+// What the receiver trusts: signatures of cluster and node keys, vectors of the contract, what a name has proved, two
+// keys at once, and that its HMAC is the standard one.
 
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';

@@ -1,4 +1,5 @@
-// beoboard keygen: keys that both senders and the receiver take, for their owner alone, and none that is overwritten.
+// beoboard keygen: both senders and the receiver accept its keys, only the owner can read them, and none is
+// overwritten.
 
 import { createHmac } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

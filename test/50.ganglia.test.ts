@@ -1,4 +1,5 @@
-// Holds the Ganglia document to what a real gmond sends and to what gmetad survives. Needs no receiver and no gmetad.
+// Compares the Ganglia document with what a real gmond sends and with what gmetad survives. Needs no receiver and no
+// gmetad.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
