@@ -1,5 +1,5 @@
-// A real gmetad 3.7.2 polls `beoboard ganglia`: what it counts, sums and records, and that nothing on a board does it
-// harm. Runs in a network of its own, because gmetad listens on all addresses.
+// A real gmetad 3.7.2 polls `beoboard ganglia`: what it counts, sums and records, and that nothing on a board harms it.
+// Runs in its own network, because gmetad listens on all addresses.
 
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Debian's ganglia-web shows what we tell: by way of a real gmetad, and asking us in gmetad's place. Its pages are looked at
-// in a browser, its graphs by what they draw. Runs in a network of its own, because gmetad listens on all addresses.
+// Debian's ganglia-web shows our data: through a real gmetad, and by asking us in gmetad's place. Its pages are checked
+// in a browser, its graphs by their data. Runs in its own network, because gmetad listens on all addresses.
 
 import t, { type Test } from 'tap';
 import { EXPECTED } from './ganglia.js';

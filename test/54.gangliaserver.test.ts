@@ -1,6 +1,6 @@
-// The server of Ganglia's documents, over real sockets: whole documents or none, ends cleanly, and clients that
-// stop reading, say too much, come in crowds or are not to be trusted. Runs again in a network of its own, where a client
-// can come from elsewhere.
+// The server of Ganglia's documents, over real sockets: whole documents or none, a clean end, and clients that stop
+// reading, send too much, are too many or are not allowed. Runs again in its own network, where a client can have
+// another address.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

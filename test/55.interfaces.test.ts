@@ -1,6 +1,6 @@
-// What the kernel tells of interfaces, addresses and drops (c/interfaces.h, c/kerneldrops.h), by a small program in C under
-// the sanitizers. It watches interfaces that come and go in a network namespace of its own, in which this file runs itself
-// again; and it reads counters from folders made for it, and the kernel's own.
+// What the kernel reports about interfaces, addresses and drops (c/interfaces.h, c/kerneldrops.h), by a small C program
+// under the sanitizers. It watches interfaces that come and go in its own network namespace, in which this file runs
+// itself again; and it reads counters from folders made for it, and the kernel's own.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

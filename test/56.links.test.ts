@@ -1,5 +1,6 @@
-// Evidence by link: the master's own interfaces go down, come back, are made anew and lose their addresses while nodes report, in
-// namespaces of our own with real datagrams. A program that asks libbeoboard all the time tells how each node was.
+// Evidence by link: the master's own interfaces go down, come back, are made again and lose their addresses while nodes
+// report, in our own namespaces with real datagrams. A program that asks libbeoboard all the time records the state of
+// each node.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Who may write a board: one at a time, whatever becomes of the lock, of the directory and of the owner. Two receivers never write one file.
+// Who may write a board: one at a time, whatever happens to the lock, the directory and the owner. Two receivers never
+// write one file.
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
-// What ails a node that is heard: the table of the contract, row by row, by libbeoboard and by the readers in TypeScript; and what the
-// program says of it to admins, monitors and scripts.
+// Ailments of nodes that are heard: the table of the contract, row by row, by libbeoboard and by the readers in
+// TypeScript; and what the program says about them to admins, monitors and scripts.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// What is installed with us at run time: how many packages, as the README says, each held by a hash, and none that runs anything
-// when it is installed.
+// What is installed with us at run time: the number of packages in the README, each fixed by a hash, and none with an
+// install script.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // The C core under the sanitizers, with another compiler, and as an aarch64 program: writer and readers at full speed,
-// with spoiled datagrams in between; and the receiver's thread beside one that asks and orders.
+// with corrupt datagrams in between; and the receiver's thread beside one that makes requests.
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// No reader ever sees a report that is torn, vanished or older than one before, whatever the moment at which the writer is killed.
-// Shown by real processes, by single steps, by all ways to interleave, and against the memory model of C11; and each of these has
-// to find what is wrong when a guard is taken away. docs/tearing.md tells what that proves.
+// No reader ever sees a report that is torn, has vanished or is older than an earlier one, whatever the moment at which
+// the writer is killed. Shown with real processes, by single steps, by all interleavings, and against the memory model
+// of C11; and each of these must find the mistake when a guard is removed. docs/tearing.md says what that proves.
 
 import { spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';

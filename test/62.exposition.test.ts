@@ -1,5 +1,5 @@
-// What Prometheus is given of boards made by hand, family by family: names, types and numbers, what is left out, and that nothing a node or an
-// interface calls itself breaks it. Opens no port.
+// The documents for Prometheus from boards made by hand, family by family: names, types and numbers, what is left out,
+// and that no name of a node or an interface breaks them. Opens no port.
 
 import t from 'tap';
 import type { Encodable, Report } from '../src/layout/codec.js';

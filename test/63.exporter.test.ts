@@ -1,5 +1,5 @@
-// `beoboard prometheus` over HTTP, as programs, browsers and attackers talk to it, and `beoboard metrics`, which prints the same. Traffic on
-// this machine alone; needs no Prometheus.
+// `beoboard prometheus` over HTTP, as programs, browsers and attackers use it, and `beoboard metrics`, which prints the
+// same. Traffic only on this machine; needs no Prometheus.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The totals of a cluster: the sums in C against those of decoded reports and their rates on random boards, which nodes are in them,
-// and how they are told.
+// The totals of a cluster: the sums in C compared with those of decoded reports and their rates on random boards, which
+// nodes count, and how the totals are shown.
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// The C library as programs see it: its header under every standard, its symbols, what it promises of time, memory and system
-// calls, and its answers held against those of the TypeScript readers.
+// The C library as programs see it: its header under every standard, its symbols, its promises about time, memory and
+// system calls, and its answers compared with those of the TypeScript readers.
 
 import { type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process';
 import {

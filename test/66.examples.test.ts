@@ -1,5 +1,5 @@
-// The examples as a reader of the documentation would run them: against a receiver and a simulated cluster, and those that read
-// the layout by themselves against a writer at full speed.
+// The examples as a reader of the documentation would run them: with a receiver and a simulated cluster; and those that
+// read the layout themselves, with a writer at full speed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// Which nodes fell silent together: of those that died one by one it is hardly ever said, of a rack that died at once always. With more
-// trials: npm run test:long -- together.
+// Which nodes fell silent together: for nodes that died one by one this is hardly ever said, for a rack that died at
+// once always. With more trials: npm run test:long -- together.
 
 import t from 'tap';
 import { fellTogether } from '../src/telling/together.js';

@@ -1,6 +1,6 @@
-// Command lines that cannot be taken, of every verb, run as the real program: each is answered with one line that an administrator
-// can act on, and with the exit code that is documented. The answers stand in a file that is meant to be read from top to bottom.
-// To write it again, after looking at why:   node dist/test/68.wronguses.test.js --write
+// Invalid command lines of every verb, run as the real program: each gets one line that tells an administrator what to
+// do, and the documented exit code. The golden file has all answers and can be read from top to bottom. To write it
+// again, after looking at why: node dist/test/68.wronguses.test.js --write
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

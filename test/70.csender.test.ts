@@ -1,5 +1,5 @@
-// The sender in C: given the same trees, identity, pretence and key it makes the same bytes as the one in TypeScript, whatever
-// compiled it and for whatever it was compiled.
+// The sender in C: with the same trees, identity, pretend file and key it makes the same bytes as the one in
+// TypeScript, with every compiler and for every processor.
 
 import { spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';

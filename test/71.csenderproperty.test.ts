@@ -1,5 +1,5 @@
-// Both senders over the same spoiled trees: whatever is wrong with a file, they leave out the same, and say the same of it. The C
-// one is built to end at the first byte that it reads or writes out of place.
+// Both senders with the same corrupt trees: whatever is wrong with a file, they leave out the same readings, and log
+// the same. The C sender is built to end at the first access outside of an object.
 
 import fc from 'fast-check';
 import t from 'tap';

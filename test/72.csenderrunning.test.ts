@@ -1,4 +1,4 @@
-// The sender in C in the place of the other: every option, and the tests of a running sender once more.
+// The sender in C in place of the other: every option, and the tests of a running sender once more.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// What the kernel sees of the sender in C: its system calls, its memory, whose process it is and what that may do.
+// The sender in C as the kernel sees it: its system calls, its memory, its user and its permissions.
 
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
-// The threads of the sender in C under ThreadSanitizer: some hundred reports, while a source hangs and comes back, names are
-// looked up and options are read again.
+// The threads of the sender in C under ThreadSanitizer: some hundred reports, while a source hangs and recovers, names
+// are resolved and options are read again.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

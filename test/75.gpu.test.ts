@@ -1,5 +1,5 @@
-// The GPU helper over a library that stands in for NVML (c/gpu/test/standin_nvml.c): the file to the byte, whatever the
-// library answers, does not have or never answers; and both senders that read it. No GPU takes part.
+// The GPU helper with a stand-in for NVML (c/gpu/test/standin_nvml.c): the exact file, whatever the library answers,
+// lacks or never answers; and both senders that read it. No GPU takes part.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// Another interval for a time, by a file on the node: what a sender trusts, when it goes back, and the whole way from
-// `beoboard pace` over what runs commands on nodes. Whichever sender that is.
+// A temporary interval from a file on the node: what a sender trusts, when it returns to its own interval, and the
+// whole way from `beoboard pace` through programs that run commands on nodes. For both senders.
 
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,5 @@
-// Another interval or another name while a sender runs, as whoever watches the node sees it: a real receiver behind a road
-// that loses reports. Whichever sender that is.
+// Another interval or another name while a sender runs, as a watcher of the node sees it: a real receiver behind a path
+// that loses reports. For both senders.
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// Masters, and name services, that are away for a while and come back: what a sender does meanwhile, how soon it goes on, and
-// what it says. Whichever sender that is. Runs itself again in a network namespace of its own, with a name service of its own.
+// Masters and name services that are away for a while and come back: what a sender does meanwhile, how soon it
+// continues, and what it logs. For both senders. Runs itself again in its own network namespace, with its own name
+// service.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

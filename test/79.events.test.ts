@@ -1,5 +1,5 @@
-// What happens on a board, as `beoboard events` tells it: on boards that are written here, change by change, and of a receiver that
-// hears reports, stands still and is replaced.
+// The events of a board in `beoboard events`: on boards that are written here, change by change, and of a receiver that
+// gets reports, stands still and is replaced.
 
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

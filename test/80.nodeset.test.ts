@@ -1,4 +1,4 @@
-// The verb nodeset, and our lists held against what Slurm, pdsh and ClusterShell themselves make of them.
+// The verb nodeset, and our lists compared with what Slurm, pdsh and ClusterShell themselves make of them.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

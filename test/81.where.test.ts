@@ -1,4 +1,4 @@
-// Conditions over the fields of nodes: what they mean, and one line with the column for what is none.
+// Conditions on the fields of nodes: what they mean, and the error line with the column for an invalid one.
 
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,5 +1,5 @@
-// What status says of boards made by hand, as text that is meant to be read from top to bottom. To write it again, after
-// looking at why:   node dist/test/82.status.test.js --write
+// The status of boards made by hand, as text that can be read from top to bottom. To write it again, after looking at
+// why: node dist/test/82.status.test.js --write
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

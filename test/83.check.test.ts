@@ -1,4 +1,4 @@
-// check and nodes, as monitors, prologs and scripts call them: one line, exit codes, host lists.
+// check and nodes, as monitors, prologs and scripts use them: one line, exit codes, host lists.
 
 import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';

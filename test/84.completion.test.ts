@@ -1,4 +1,4 @@
-// The completions that are generated from the table of options: the shells themselves say what they would offer.
+// The completions that are generated from the table of options: the shells themselves list what they would offer.
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';

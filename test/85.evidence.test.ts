@@ -1,5 +1,5 @@
-// What people are told besides states: by which link it is known, why a node that reports is silent, who was refused, and what was
-// dropped. By every command that tells of nodes, on boards that are written here; the sentences of status stand in
+// What people are told besides states: the link of the evidence, why a node that reports is silent, rejected senders,
+// and drops. With every command about nodes, on boards that are written here; the sentences of status are in
 // test/golden/status.txt.
 
 import { randomBytes } from 'node:crypto';

@@ -1,5 +1,5 @@
-// status --watch: keys, the state machine, what is drawn (made boards, test/golden/watch.txt; to write it again, after
-// looking at why:   node dist/test/86.watch.test.js --write), and the whole of it on a pseudo terminal.
+// status --watch: keys, the state machine, the screen (made boards, test/golden/watch.txt; to write it again, after
+// looking at why: node dist/test/86.watch.test.js --write), and all of it on a pseudo terminal.
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
-// Daemons under a service manager: what they tell it, as sd_notify(3) has it, and that a hung receive thread goes without its
-// word that it is alive. A stand-in listens; every daemon is a real one.
+// Daemons under a service manager: their messages as in sd_notify(3), and that a hung receive thread stops the watchdog
+// messages. A stand-in listens; every daemon is real.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

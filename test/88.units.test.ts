@@ -1,5 +1,5 @@
-// The units of packaging/systemd: what systemd says of them, that all daemons do all their work within them, and that nobody
-// else on the machine can put another board in the place of ours.
+// The units of packaging/systemd: what systemd says about them, that all daemons can do all their work within them, and
+// that nobody else on the machine can replace our board.
 
 import { spawnSync } from 'node:child_process';
 import {

@@ -1,5 +1,5 @@
-// The torture (npm run torture) in its short form, each fault once; and that it finds what it has to find: a datagram that nobody
-// counts, and each wrong look and counter that its judge is shown. SEED=n repeats a run.
+// The torture (npm run torture) in its short form, each fault once; and that it finds what it must find: a datagram
+// that nobody counts, and each wrong state and counter that its judge is shown. SEED=n repeats a run.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

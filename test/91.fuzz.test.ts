@@ -1,6 +1,6 @@
-// Every parser of foreign bytes, fuzzed for a little while: the corpus of each target of c/fuzz, and mutations of it, under the sanitizers; what C and
-// TypeScript make of the same texts, files and boards; and the texts that TypeScript alone reads. At length: test/long/fuzz.test.ts. What is
-// held against what, docs/fuzzing.md tells.
+// Every parser of foreign bytes, fuzzed for a short time: the corpus of each target of c/fuzz, and mutations of it,
+// under the sanitizers; C and TypeScript with the same texts, files and boards; and the texts that only TypeScript
+// reads. For longer: test/long/fuzz.test.ts. docs/fuzzing.md says what is compared with what.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The benchmarks' own parts: their programs compile and do what is said of them, and the documents' tables are what was measured. What
-// the figures are is for `npm run bench`.
+// The benchmarks' own parts: their programs compile and do what their heads say, and the documents' tables have the
+// measured figures. The figures themselves are for `npm run bench`.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

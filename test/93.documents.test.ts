@@ -1,5 +1,5 @@
-// Every command that stands in README.md, CONTRIBUTING.md and docs/: as it stands there, in the order in which it stands there, run in a
-// machine of its own. What cannot be run is in a table, with the reason. A new command has to be one or the other.
+// Every command in README.md, CONTRIBUTING.md and docs/, exactly as written and in the written order, run in its own
+// machine. Commands that cannot be run are in a table, with the reason. A new command must be one or the other.
 //
 // The machine is this one, in namespaces: it has a network of its own, a host name, and an empty /dev/shm and /run. What is written to
 // this clone, /etc, /usr and /tmp lies over them in memory, and goes with the namespaces.

@@ -1,5 +1,6 @@
-// A real Prometheus scrapes what is restarted under it, and promtool reads what is printed: no scrape fails while the exporter is there, and
-// no counter goes back, whoever is ended in whatever way. Needs Debian's package prometheus.
+// A real Prometheus scrapes exporters and receivers that are restarted, and promtool reads what is printed: no scrape
+// fails while the exporter runs, and no counter decreases, whatever is ended in whatever way. Needs Debian's package
+// prometheus.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

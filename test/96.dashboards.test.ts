@@ -1,6 +1,6 @@
-// The dashboards for Grafana: the files are fresh and whole, ask for nothing that the exporter does not serve, and every question in them is
-// put to a real Prometheus that scrapes a real exporter over a board with live, silent, ill and GPU nodes. Ten are compared with status --json.
-// How they look is not tested: there is no Grafana here.
+// The dashboards for Grafana: the files are fresh and complete, use only series of the exporter, and every query is
+// sent to a real Prometheus that scrapes a real exporter for a board with live, silent, ailing and GPU nodes. Ten
+// results are compared with status --json. Their look is not tested: there is no Grafana here.
 
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

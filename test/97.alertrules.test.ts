@@ -1,5 +1,6 @@
-// The files of packaging/prometheus: what promtool and amtool say of them, that each alert has its test, its answer in docs/alerts.md and
-// readings that the exporter has, and what the rules have to keep among each other so that nothing is told wrongly as over.
+// The files of packaging/prometheus: what promtool and amtool say about them; each alert has a test, a section in
+// docs/alerts.md, and readings that the exporter has; and the rules among each other, so that nothing is wrongly
+// reported as over.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with the files that we ship, ten times as
-// fast, and who gets the messages. How long it takes with the shipped intervals, and what is resolved, is for test/long.
+// The alerts from end to end: real receivers, a real exporter, Prometheus and Alertmanager with our files, ten times as
+// fast, and who gets the messages. test/long tests the shipped intervals, and resolved alerts.
 
 import t from 'tap';
 import { BoardReader } from '../src/shm/reader.js';

@@ -1,6 +1,6 @@
-// What is kept for years: the recording rules that we ship, window by window, in promtool; and from end to end: a real exporter, Prometheus
-// with these rules and the remote_write that we ship, and a real victoria-metrics, which gets what is recorded and nothing else. Runs in a
-// network of its own, where both have their ports.
+// The data that are kept for years: our recording rules, window by window, in promtool; and from end to end: a real
+// exporter, Prometheus with these rules and our remote_write, and a real victoria-metrics, which gets the recorded data
+// and nothing else. Runs in its own network, where both have their ports.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
