@@ -23,7 +23,7 @@ function refusal(run: () => unknown): string {
   }
 }
 
-t.test('the documents name the verbs that take no file of options', async t => {
+t.test('the documents name the verbs that take no option file', async t => {
   const [, named = ''] =
     /Verbs that have `--config` \(all but ([a-z, ]+)\)/.exec(readFileSync(join(ROOT, 'docs', 'commands.md'), 'utf8')) ??
     [];

@@ -29,7 +29,7 @@ const { debScripts, rpmScripts } = (await packaging('scriptlets.mjs')) as Script
 const make = (...words: string[]) =>
   spawnSync(process.execPath, [join(ROOT, 'scripts', 'package.mjs'), ...words], { encoding: 'utf8' });
 
-t.test('each unit and each file of options is in one package, and what is named is there', async t => {
+t.test('each unit and each option file is in one package, and what is named is there', async t => {
   const packages = Object.values(PACKAGES);
   const rows = packages.flatMap(({ files }) => files);
   for (const [from] of rows)
@@ -71,7 +71,7 @@ t.test('a daemon of which nothing is said does not run, and the receiver hears t
   t.notOk(PACKAGES.beoboard?.units?.['beoboard-receive.socket']?.enabled);
 });
 
-t.test('the files of options are those of the programs, in every line', async t => {
+t.test('the option files are those of the programs, in every line', async t => {
   const own = folder(t);
   const uncommented = (name: string) => {
     const text = readFileSync(join(ROOT, 'packaging', 'config', name), 'utf8');
@@ -185,7 +185,7 @@ t.test('a deb, from the sources to a node that reports', { skip: missing }, asyn
   );
   t.match(within('beoboard-send', '--version').stdout, /^\d+\.\d+\.\d+\n$/);
 
-  // Its main job, by the file of options that comes with it.
+  // Its main job, by the option file that comes with it.
   const board = boardPath(t);
   const receiver = start(t, ['receive', '--board', board, '--listen', '127.0.0.1:0']);
   const [to = ''] = (await receiver.ready).listening ?? [];

@@ -122,7 +122,7 @@ t.test('what cannot be taken gets one line that says what to write, and exit cod
   }
 });
 
-t.test('a file of options, and the command line before it', async t => {
+t.test('an option file, and the command line before it', async t => {
   const file = join(folder(t), 'beoboard.toml');
   const board = boardPath(t);
   writeFileSync(file, `board = "${board}"\nlisten = ["127.0.0.1:0"]\ncapacity = 4\nnodes = "node[1-3]"\n`);

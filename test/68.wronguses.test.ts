@@ -678,7 +678,7 @@ const TABLE: Readonly<Record<string, readonly Row[]>> = {
     [`forget ${BOARD} node99`, { code: 1 }],
     [`check ${BOARD} --nodes node99`, { code: 2 }],
   ],
-  'files of options, keys and pretence': [
+  'option files, keys and pretence': [
     ...[
       'send',
       'receive',

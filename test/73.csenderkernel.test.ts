@@ -131,7 +131,7 @@ function copy(t: Parameters<typeof folder>[0]): string {
 for (const [what, most, more] of [
   ['a master by its address', 300, 'nothing'],
   // And a master that is not there.
-  ['a file of options, a key, SIGHUP', 330, 'options'],
+  ['an option file, a key, SIGHUP', 330, 'options'],
   ['512 CPUs', 450, 'cpus'],
 ] as const)
   t.test(`its memory: ${what}`, { buffered: true, skip: noMusl }, async t => {

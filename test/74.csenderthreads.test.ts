@@ -58,7 +58,7 @@ for (const [sanitizer, program, prefix] of [
   ['ThreadSanitizer', sender, FIXED],
   ['AddressSanitizer', compileSender(t, SANITIZED), []],
 ] as const)
-  t.test(`ten files of options, one after the other: ${sanitizer}`, { buffered: true }, async t => {
+  t.test(`ten option files, one after the other: ${sanitizer}`, { buffered: true }, async t => {
     const hearer = await Hearer.open(t);
     const own = folder(t);
     const config = join(own, 'send.toml');

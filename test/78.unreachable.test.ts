@@ -100,7 +100,7 @@ function resolving(t: Test, seconds: number): string[] {
   return ['unshare', '-m', 'sh', '-ec', 'mount --bind "$0" /etc/resolv.conf\nexec "$@"', file];
 }
 
-/** A sender by a file of options, which `change` writes anew. */
+/** A sender by an option file, which `change` writes anew. */
 function begin(t: Test, options: object, prefix: string[] = []) {
   const config = join(folder(t), 'send.toml');
   const write = (options: object) =>

@@ -32,7 +32,7 @@ board() { beoboard status --json --board /dev/shm/beoboard/board | node -e "
   const sum = (of, some = nodes) => some.reduce((total, node) => total + node[of], 0);
   const loaded = nodes.filter(node => node.name.startsWith('load'));
   console.log(eval(process.argv[1]));" "$1"; }
-# A sender's file of options that reports to this machine.
+# A sender's option file that reports to this machine.
 reports_here() {
   install -m 644 /usr/share/beoboard/send.toml /etc/beoboard/send.toml
   sed -i 's/^to = .*/to = ["127.0.0.1"]/' /etc/beoboard/send.toml
