@@ -22,7 +22,7 @@ const CHOICES = { format: FORMATS, processor: Object.keys(PROCESSORS), package: 
 for (const word of words)
   if (!Object.values(CHOICES).flat().includes(word))
     fail(
-      `${word} is not one of ${Object.entries(CHOICES)
+      `${word} is not a ${Object.entries(CHOICES)
         .map(([what, all]) => `${what} (${all.join(', ')})`)
         .join(' or ')}`,
     );

@@ -136,7 +136,7 @@ t.test('words that choose nothing are told', async t => {
   t.match(make('dep'), {
     status: 1,
     stdout: '',
-    stderr: /^package: dep is no format \(deb, rpm, npm\) or processor .*\n$/,
+    stderr: /^package: dep is not a format \(deb, rpm, npm\) or processor .*\n$/,
   });
 });
 
