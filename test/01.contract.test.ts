@@ -104,7 +104,10 @@ t.test('slow counters with a rate are those that are read in every slow round', 
 
 const HASHES = { 'stat-v1': HASH_STAT_V1, 'board-v2': HASH_BOARD_V2, 'relay-v1': HASH_RELAY_V1 };
 
-/** A line for everything that both languages name, as TypeScript has it and as a C program prints it. */
+/**
+ * Everything that both languages name, each as a line according to TypeScript and as a C statement that prints this
+ * line.
+ */
 function agreed(): { line: string; print: string }[] {
   const upper = (name: string) => name.toUpperCase().replaceAll('-', '_');
   const out: { line: string; print: string }[] = [];
@@ -128,7 +131,7 @@ function agreed(): { line: string; print: string }[] {
       });
   }
   for (const [word, fields] of Object.entries<Record<string, { shift: number; bits: number }>>(words)) {
-    // Each field full, the others empty, and what is beyond its bits cut off.
+    // Each field with all its bits set and the others zero; bits beyond a field's width are cut off.
     for (const [field, { shift, bits }] of Object.entries(fields)) {
       const full = ((1n << BigInt(bits)) - 1n) << BigInt(shift);
       const macro = `BB_${upper(word)}_${upper(field)}`;
@@ -272,7 +275,7 @@ function problems(lines: string[]): string[] {
   }
 }
 
-// Two lines each, so that the first row of a table under a heading in line 1 stands in line 4.
+// Two lines each: under a heading in line 1, the first row of the table is line 4.
 const FIELDS = ['| offset | field | type | unit | kind | set |', '|------: | ----- | ---- | ---- | ---- | --- |'];
 const BITS = ['| bit | name | meaning |', '|---: | ---- | ------- |'];
 const SETS = ['| bit | set | speed | read |', '|---: | --- | ----- | ---- |'];
@@ -282,7 +285,7 @@ const RANGES = ['| field | least | most | reason |', '| ----- | ----: | ---: | -
 const CONSTANTS = ['| name | type | value | meaning |', '| ---- | ---- | ----: | ------- |'];
 const TERMS = ['| name | value | rank | meaning |', '| ---- | ----: | ---: | ------- |'];
 const SOURCES = ['| source | sets | flags | period | at least every | rated |', '| - | - | - | - | - | - |'];
-/** Lines 1 to 11: the first row of a table of ranges right behind them stands in line 15. */
+/** Lines 1 to 11: the first row of a table of ranges directly after them is line 15. */
 const REPORT = [
   '## struct report, 16 bytes',
   ...FIELDS,
@@ -350,7 +353,7 @@ t.test('documents without a mistake', t => {
 });
 
 t.test('mistakes are refused, with file and line', t => {
-  // A pattern stands where the words are the compiler's own business.
+  // A pattern is used where the exact text does not matter.
   const mistakes: [what: string, lines: string[], problems: string[] | RegExp][] = [
     [
       'a hole',
@@ -597,7 +600,7 @@ t.test('mistakes are refused, with file and line', t => {
       ['x.md:5: 0 b stands in this table twice'],
     ],
     ['a value that is none', ['## enum e', ...ENUM, '| -1 | `a` | |'], /^x\.md:4: "-1" is not a value$/m],
-    // The generated names are an array: a name's place in it is its value.
+    // The generated names are an array, and a name's index in it is its value.
     [
       'values with a hole',
       ['## enum e', ...ENUM, '| 0 | `a` | |', '| 2 | `b` | |'],
@@ -640,7 +643,7 @@ t.test('mistakes are refused, with file and line', t => {
       [...REPORT, '## ranges', ...RANGES, '| `a` | 0 | 4 | taste |'],
       ['x.md:15: a: there is no reason "taste"'],
     ],
-    // The table in C holds 32 bits, and validation copies as many bytes as the field has into as many.
+    // The limits in the C table have 32 bits, and validation copies the field's bytes into a 32-bit variable.
     [
       'a range of a field of 64 bits',
       [...REPORT, '## ranges', ...RANGES, '| `big` | 0 | 4 | none |'],
@@ -721,7 +724,7 @@ t.test('mistakes are refused, with file and line', t => {
   t.end();
 });
 
-t.test('every mistake is told, in all documents at once', async t => {
+t.test('every mistake is reported, in all documents at once', async t => {
   const first = ['## struct one, 4 bytes', ...FIELDS, '| 0 | `a` | u32 | | | |', '| 4 | `a` | u8 | | | |'];
   const second = ['', '## struct two, 4 bytes', ...FIELDS, '| 0 | `b` | three | | | |'];
   try {
@@ -744,7 +747,7 @@ t.test('every mistake is told, in all documents at once', async t => {
   }
 });
 
-t.test('the compiler knows no product: a document of another, by other names', async t => {
+t.test('the compiler knows no product: it compiles a document of another product with other names', async t => {
   const document = [
     '## struct letter, 8 bytes',
     '| offset | field | type | unit | kind | set |',
@@ -885,7 +888,7 @@ t.test('hashes', async t => {
   for (const [what, from, to, expected] of table) {
     t.equal(document.split(from).length, 2, `${what}: the text to change is there once`);
     let changed = document.replace(from, to);
-    // What else has to change with it, so that the document stays without a mistake.
+    // Another row then has to change as well, so that the document stays valid.
     if (what.startsWith('two fields'))
       changed = changed.replace('| 4 | `beta` | u32 | |', '| 4 | `alpha` | u32 | ms |');
     if (what === 'the bits of a word') changed = changed.replace('| 19–0 |', '| 20–0 |');

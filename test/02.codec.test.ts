@@ -29,7 +29,7 @@ const sizeOf = (type: string) => SIZES[type] ?? structs[type as StructName].byte
 const fieldsOf = (struct: StructName) => Object.entries<Field>(structs[struct].fields);
 
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-/** A struct between other bytes, so that what is written beside it shows. */
+/** Bytes before the struct, and others after it, so that a write outside of it is detected. */
 const BEFORE = 5;
 
 function write(struct: StructName, values: object, fill = 0): Uint8Array {
@@ -90,7 +90,7 @@ t.test('one field: what is given, what lies on the wire, what is read', async t 
     ['report', 'oom_kills', -1, '00000000', 0],
     ['report', 'edac_ce', 2 ** 33 + 1, '01000000', 1],
     ['net_if', 'drops', 2 ** 32 + 3, '03000000', 3],
-    // u64, a counter: a number, and none from 2^53 on, where a number no longer counts
+    // u64, a counter: a number; from 2^53 on undefined, because numbers are no longer exact
     ['report', 'ctxt', 0, '0000000000000000', 0],
     ['report', 'ctxt', 0x1_2345_6789, '8967452301000000', 0x1_2345_6789],
     ['report', 'ctxt', BIG - 1, 'ffffffffffff1f00', BIG - 1],
@@ -443,7 +443,7 @@ t.test('properties', async t => {
   );
   t.pass('encode(decode(report)) is the report');
 
-  // For readers, moreover: every set is measured, every entry is used, and no leaf is unknown.
+  // The same for the decoding that readers use: every set is measured, every entry is used, and no field is unknown.
   fc.assert(
     fc.property(noise, characters, (bytes, texts) => {
       const report = normal(bytes, texts);

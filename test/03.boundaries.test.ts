@@ -1,5 +1,5 @@
-// Who may know whom: the tables of the design as data, and every import under src/ and every include under c/ held against them. And that a
-// file's name tells its job: no two have one name.
+// Which part may import which: the tables of the design as data, compared with every import under src/ and every
+// include under c/. Also: no two files have the same name, because a file's name tells its job.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, posix } from 'node:path';
@@ -7,7 +7,7 @@ import t from 'tap';
 import ts from 'typescript';
 import { ROOT } from './lib.js';
 
-/** The parts, and the files that make them; the first pattern that fits decides. */
+/** The parts and their files; the first pattern that matches decides. */
 const PARTS: [part: string, files: RegExp][] = [
   ['main', /^src\/(main|parts)\.ts$/],
   ['layout', /^src\/layout\//],
@@ -17,7 +17,7 @@ const PARTS: [part: string, files: RegExp][] = [
   ['sender', /^src\/sender\//],
   ['load', /^src\/load\//],
   ['receiver', /^src\/receiver\//],
-  // What makes a report trusted, by receivers and by mirrors.
+  // Decides which reports are trusted, for receivers and mirrors.
   ['shm/trust', /^src\/shm\/trust\.ts$/],
   ['shm/writer', /^src\/shm\/writer\.ts$/],
   ['shm/reader', /^src\/shm\/(reader|rates|ailments|liveness|sentences)\.ts$/],
@@ -25,36 +25,36 @@ const PARTS: [part: string, files: RegExp][] = [
   ['telling', /^src\/telling\//],
   ['ganglia-xml', /^src\/ganglia-xml\//],
   ['prometheus', /^src\/prometheus\//],
-  // The expressions that Supermon's servers and clients speak.
+  // The expressions of Supermon's protocol, for servers and clients.
   ['supermon/wire', /^src\/supermon\/expressions\.ts$/],
   ['supermon', /^src\/supermon\//],
   ['zoom', /^src\/zoom\//],
-  // What the wall's server and its page have in common.
+  // Used by both the wall's server and its page.
   ['web/wire', /^src\/web\/wire\.ts$/],
   ['web/page', /^src\/web\/page\//],
   ['web', /^src\/web\//],
-  // What the reader of Slurm leaves, for those who show it.
+  // The files that the reader of Slurm writes, for programs that show them.
   ['slurm/state', /^src\/slurm\/(differences|statefile)\.ts$/],
-  // What Slurm's names and words mean, and how it is asked.
+  // The meaning of Slurm's names and words, and how Slurm is queried.
   ['slurm/words', /^src\/slurm\/(matching|nodestate)\.ts$/],
   ['slurm/calls', /^src\/slurm\/(answers|calls|command|folder)\.ts$/],
-  // What gives Slurm orders.
+  // Gives Slurm orders.
   ['slurm/bridge', /^src\/slurm\/bridge\//],
   ['slurm', /^src\/slurm\//],
   ['relay', /^src\/relay\//],
-  // A terminal as a screen, and its keys: of nothing that is shown there.
+  // A terminal's screen and its keys; knows nothing about what is shown there.
   ['terminal', /^src\/cli\/(keystrokes|screen)\.ts$/],
   ['cli', /^src\/cli\//],
   ['demo', /^src\/demo\//],
 ];
 
-/** What a part may import besides itself; `mains` are what the verbs lead to. */
+/** What a part may import besides itself; `mains`: the entry points of the verbs. */
 const MAY: Record<string, string[]> = {
   layout: [],
   native: [],
   common: [],
   main: ['common', 'mains'],
-  // What a service manager is told, over sockets that Node does not have.
+  // Messages to a service manager, over sockets that Node does not have.
   service: ['native'],
   sender: ['layout', 'native', 'common', 'service'],
   load: ['layout', 'native', 'common'],
@@ -62,43 +62,43 @@ const MAY: Record<string, string[]> = {
   'shm/trust': ['layout', 'native', 'common'],
   'shm/writer': ['layout', 'native', 'common', 'shm/trust'],
   'shm/reader': ['layout', 'native', 'common'],
-  // What can be told of a node, once: knows none of those who tell it.
+  // Every reading of a node, defined once; knows none of the programs that show them.
   readings: ['layout', 'common', 'shm/reader'],
-  // What is said of a board, in words and as JSON, by whoever says it.
+  // Texts and JSON about a board, shared by everything that shows a board.
   telling: ['layout', 'common', 'shm/reader', 'readings', 'slurm/state', 'slurm/words'],
   'ganglia-xml': ['layout', 'common', 'shm/reader', 'readings', 'service'],
   prometheus: ['layout', 'common', 'shm/reader', 'readings', 'service'],
   'supermon/wire': [],
   supermon: ['common', 'shm/reader', 'readings', 'service', 'supermon/wire'],
-  // Asks one node, and knows no board.
+  // Queries one node, and knows no board.
   zoom: ['common', 'readings', 'telling', 'terminal', 'supermon/wire'],
   terminal: [],
   'web/wire': [],
-  // In the browser: nothing of the server's, nor of Node.
+  // Runs in the browser: nothing from the server or from Node.
   'web/page': ['web/wire'],
   web: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'service', 'slurm/state', 'web/wire'],
-  // Never the command lines that ask Slurm.
+  // Never slurm/calls, which runs Slurm's commands.
   'slurm/state': ['common', 'shm/reader', 'slurm/words'],
   'slurm/words': ['common', 'slurm/state'],
   'slurm/calls': ['common', 'slurm/state'],
-  // Acts by what Slurm itself says, and never by the file that its reader leaves. native, for the lock beside its journal.
+  // Acts on Slurm's own answers, never on the file that the reader writes. native: for the lock beside its journal.
   'slurm/bridge': ['layout', 'native', 'common', 'shm/reader', 'service', 'slurm/words', 'slurm/calls'],
   slurm: ['common', 'shm/reader', 'readings', 'service', 'slurm/state', 'slurm/words', 'slurm/calls'],
-  // native, because `dump` has to open files that no reader would believe.
+  // native: `dump` has to open files that no reader accepts.
   cli: ['layout', 'common', 'shm/reader', 'readings', 'telling', 'native', 'slurm/state', 'slurm/words', 'terminal'],
-  // Carries boards, and writes mirrors by the addon alone: never the writer of a receiver.
+  // Relays boards, and writes mirrors only through the addon: never with a receiver's writer.
   relay: ['layout', 'native', 'common', 'shm/trust', 'shm/reader', 'service'],
   demo: ['common'],
 };
 
-/** What the verbs lead to; only main.ts and parts.ts may import these from outside of their part. */
+/** The entry points of the verbs; outside of their part, only main.ts and parts.ts may import them. */
 const MAINS =
   /^src\/([a-z-]+\/main|slurm\/bridge\/main|cli\/[a-z-]+|receiver\/forget|relay\/mirror|ganglia-xml\/xml|prometheus\/print)\.ts$/;
 
-/** What outside of src/ may be loaded. */
+/** Files outside of src/ that may be loaded. */
 const ADDON = /^(build|prebuilds\/linux-(x64|arm64))\/beoboard\.node$/;
 
-/** The parts of the C code, likewise; what only tests and benchmarks are made of may include all. */
+/** The parts of the C code, likewise; code that only tests and benchmarks use may include everything. */
 const C_PARTS: [part: string, files: RegExp][] = [
   ['tests', /^c\/((lib|gpu|sender)\/)?(test|proof|fuzz)\/|^c\/lib\/bench\.c$/],
   ['contract', /^c\/(interval|layout\.gen|seqlock)\.h$/],
@@ -114,25 +114,25 @@ const C_PARTS: [part: string, files: RegExp][] = [
   ['kernel', /^c\/(interfaces|kerneldrops|bulk_send|notify)\.[ch]$/],
   ['receive', /^c\/receive\.[ch]$/],
   ['addon', /^c\/addon\.cc$/],
-  // Texts and words for people, which know of no node.
+  // Formats text for people; knows nothing about nodes.
   ['words', /^c\/sender\/(quoting|text|words)\.[ch]$/],
   ['sender', /^c\/sender\//],
   ['mon', /^c\/mon\//],
   ['gpu', /^c\/gpu\//],
-  // What the gate and the short verbs share: host lists, options, what is said of faults.
+  // Shared by the gate and the short verbs: host lists, options, texts about faults.
   ['common', /^c\/common\//],
   ['gate', /^c\/gate\//],
   ['verbs', /^c\/verbs\//],
   ['examples', /^c\/examples\//],
 ];
 
-/** What a part of the C code may include besides itself and what is not ours. */
+/** What a part of the C code may include besides itself and the headers of others. */
 const C_MAY: Record<string, string[]> = {
   contract: [],
-  // What a scheduler's programmer gets: nothing of ours lies behind it.
+  // The public header, for programmers of schedulers: it includes nothing else of this project.
   api: [],
   reader: ['contract', 'api'],
-  // What schedulers link knows nothing of the writer.
+  // Schedulers link this, so it contains nothing of the writer.
   library: ['contract', 'api', 'reader'],
   overview: ['contract', 'api', 'reader'],
   harvest: ['contract', 'reader'],
@@ -143,16 +143,16 @@ const C_MAY: Record<string, string[]> = {
   kernel: [],
   receive: ['contract', 'reader', 'writer', 'kernel'],
   addon: ['reader', 'overview', 'harvest', 'hashes', 'rules', 'writer', 'kernel', 'receive'],
-  // What runs on a node has nothing of the board, nor of OpenSSL.
+  // Programs on a node need neither the board nor OpenSSL.
   words: [],
   sender: ['contract', 'hashes', 'kernel', 'words'],
-  // Answers by the sender's collectors.
+  // Answers with the sender's collectors.
   mon: ['contract', 'kernel', 'sender', 'words'],
   gpu: ['contract'],
-  // What a job's start hangs on knows of the board what any scheduler may know.
+  // The start of jobs depends on it, so it uses only the public interface to the board.
   common: ['api', 'words'],
   gate: ['api', 'common'],
-  // As the addon: what people are told of a board that cannot be read is the reader's own sentence. Of the sender how a line is said.
+  // reader, as for the addon: it has the sentence about a board that cannot be read. sender: for how a line is printed.
   verbs: ['contract', 'api', 'reader', 'overview', 'words', 'common', 'sender'],
   examples: ['api'],
 };
@@ -161,7 +161,7 @@ const cPartOf = (path: string) => C_PARTS.find(([, files]) => files.test(path))?
 
 const partOf = (path: string) => PARTS.find(([, files]) => files.test(path))?.[0];
 
-/** Every import of a file, of types too: its line and what it names; undefined where that is computed. */
+/** Every import of a file, also of types: its line and the imported path; undefined if the path is computed. */
 function importsOf(path: string, text: string): { line: number; from: string | undefined }[] {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const found: { line: number; from: string | undefined }[] = [];
@@ -190,7 +190,7 @@ function importsOf(path: string, text: string): { line: number; from: string | u
   return found;
 }
 
-/** Why a file may not import another; undefined when it may. */
+/** Why a file may not import another; undefined if it may. */
 function objection(path: string, target: string): string | undefined {
   const from = partOf(path) ?? '';
   if (ADDON.test(target)) return from === 'native' ? undefined : `${from} may not load the addon; native may`;
@@ -203,14 +203,14 @@ function objection(path: string, target: string): string | undefined {
   return `${from} may not import ${to}; it may import ${may.join(', ') || 'nothing of ours'}`;
 }
 
-/** Every breach of the table, a line each: `file:line: imports what: why not`. */
+/** Every breach of the table, one line each: `file:line: imports what: why not`. */
 function breaches(files: Record<string, string>): string[] {
   return Object.entries(files).flatMap(([path, text]) => {
     if (partOf(path) === undefined) return [`${path}:1: belongs to no part; give it a row in this test's tables`];
     return importsOf(path, text).flatMap(({ line, from }) => {
       if (from === undefined) return [`${path}:${line}: imports what is computed: nobody can check that`];
-      if (!from.startsWith('.')) return []; // packages, and what Node brings
-      // Seen from dist/src/, where it runs, the addon lies one folder further up; see src/native.
+      if (!from.startsWith('.')) return []; // packages and Node's own modules
+      // The code runs in dist/src/; from there, the addon is one folder further up; see src/native.
       const target = posix
         .join(posix.dirname(path), from)
         .replace(/^\.\.\/(build|prebuilds)\//, '$1/')
@@ -414,12 +414,12 @@ const SHARED = [
   'main.c',
   'index.ts',
   'Makefile',
-  // What each of the programs tells people, in its own words.
+  // Each program's own messages.
   'say.c',
   'say.h',
 ];
 
-/** The files whose name another one has, too. */
+/** The files whose name another file has, too. */
 const shared = (paths: string[]): string[] =>
   paths.filter(
     (path, i) =>

@@ -9,7 +9,7 @@ import t from 'tap';
 import { folder, ROOT } from './lib.js';
 
 t.test('a package: what is in it, and what it says until its addon is built', t => {
-  const dir = folder(t, tmpdir()); // shared memory may forbid programs
+  const dir = folder(t, tmpdir()); // /dev/shm may be mounted noexec
   const must = (command: string, argv: string[], cwd = dir) => {
     const { status, stdout, stderr } = spawnSync(command, argv, { cwd, encoding: 'utf8' });
     t.equal(status, 0, `${command} ${argv[0]} ${stderr}`);
@@ -40,7 +40,7 @@ t.test('a package: what is in it, and what it says until its addon is built', t 
   const program = join(root, bin.beoboard);
   t.ok(statSync(program).mode & 0o111, 'the program can be run');
 
-  // What npm would install beside it, and nothing of what we build with.
+  // The packages that npm would install with it, but none that only the build needs.
   for (const name of Object.keys(dependencies)) {
     mkdirSync(dirname(join(root, 'node_modules', name)), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(root, 'node_modules', name));

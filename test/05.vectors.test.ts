@@ -18,7 +18,7 @@ const rows = [...section.split('\n## ')[0]!.matchAll(/^\| `([^`]+)` \| (.*) \|$/
   ([, field = '', value = '']) => [field, value] as const,
 );
 
-/** The bytes of the section: what is left out is zero. */
+/** The bytes of the section; bytes that it leaves out are zero. */
 const vector = new Uint8Array(REPORT_BYTES);
 for (const [, offset = '', hex = ''] of dump.matchAll(/^ *(\d+) {2}([0-9a-f ]+)$/gm))
   vector.set(Buffer.from(hex.replaceAll(' ', ''), 'hex'), Number(offset));

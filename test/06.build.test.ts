@@ -10,7 +10,7 @@ import { folder, ROOT } from './lib.js';
 
 t.test('a second build', async t => {
   const dir = folder(t, tmpdir());
-  // With all times, to the nanosecond, as they are.
+  // Copied with exact times, to the nanosecond: the build compares them.
   const parts = ['src', 'proto', 'test', 'bench', 'scripts', 'c', 'dist', 'build'].filter(name =>
     existsSync(join(ROOT, name)),
   );

@@ -14,14 +14,16 @@ const seed = Number(process.env.SEED ?? Date.now() % 2 ** 31);
 const runs = { seed, numRuns: 300 };
 t.comment(`SEED=${seed}`);
 
-/** What is written of it. */
+/** The text that `put` writes. */
 function written(put: (page: Page) => void): string {
   const page = new Page(1 << 17);
   put(page);
   return Buffer.from(page.written).toString();
 }
 
-/** Bytes of that many; small numbers and zeros are as likely as all others, for most fields hold such. */
+/**
+ * `length` bytes; small numbers and zeros are as likely as all others together, because most fields have such values.
+ */
 const bytesOf = (length: number) =>
   fc.uint8Array({ minLength: length, maxLength: length }).chain(all =>
     fc
@@ -56,7 +58,7 @@ t.test('a report as readers see it', async t => {
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(bytesOf(REPORT_BYTES), fc.boolean(), (view, isWhole) => {
-        // Else nearly no report has many sets.
+        // Otherwise hardly any report would have many sets.
         if (isWhole) view.setBigUint64(structs.report.fields.valid.offset, 2n ** 64n - 1n, true);
         const shown = Object.assign(decodeReport(view, 0), { boot_id: boot(view) });
         return written(page => putReport(page, view, 0)) === json(shown);

@@ -46,7 +46,7 @@ t.test('names are folded as Slurm folds them', async t => {
   t.equal(fold(many), 'n[0-16383,16384-32767,32768-39999]', 'no range is longer than pdsh takes');
 });
 
-t.test('names in the order of people', async t => {
+t.test('names in natural order', async t => {
   t.same([...IN_ORDER].reverse().sort(compareNames), IN_ORDER);
 });
 
@@ -155,7 +155,7 @@ t.test('properties', async t => {
   );
   t.pass('any text is expanded to node names or refused by a NodesetError of one line');
 
-  // A list is built together with what it means, by a way that shares nothing with the parser.
+  // A list is made together with its expansion, by code that shares nothing with the parser.
   interface Piece {
     text: string;
     means: string[];
@@ -193,7 +193,7 @@ t.test('properties', async t => {
   );
   t.pass('a list that was built from its meaning expands to it');
 
-  // Names that share beginnings and numbers of several widths, as they do where two generations of nodes stand.
+  // Names with common prefixes and with numbers of several widths, as in a cluster with two generations of nodes.
   const number = fc
     .tuple(fc.nat(130), fc.integer({ min: 1, max: 4 }))
     .map(([n, width]) => String(n).padStart(width, '0'));

@@ -461,10 +461,13 @@ t.test('config files that are refused', async t => {
   );
 });
 
-/** Words that mean another thing in one verb, with a reason that outweighs it: people say for whom as they say for how long. */
+/**
+ * Options that have another meaning in one verb on purpose: in English, `for` is natural for a recipient as well as for
+ * a duration.
+ */
 const OTHERWISE = ['nodes --for'];
 
-/** What is not as it must be with the options of these verbs, where a name means one thing; a line for each. */
+/** A line for each option of these verbs that breaks the rule that a name means one thing. */
 function ambiguities(verbs: readonly Verb[]): string[] {
   const wrong: string[] = [];
   for (const name of OPTION_NAMES)
@@ -519,7 +522,7 @@ t.test('an option of one name means one thing in every verb', async t => {
   );
 });
 
-t.test('a letter means one thing, but where a verb is called as another program is', async t => {
+t.test('a letter means one thing, except where a verb has the letters of another program', async t => {
   const verbs = (await Promise.all(Object.values(parts).map(load => load()))).map(({ verb }) => verb);
   const meanings = new Map<string, Set<string>>();
   for (const verb of verbs)
@@ -532,12 +535,12 @@ t.test('a letter means one thing, but where a verb is called as another program 
     // Plugins of Nagios have -w and -c, pdsh has -w for nodes, and nodeset of ClusterShell has -c to count.
     w: ['nodes', 'warning'],
     c: ['count', 'critical'],
-    // zpool status has -x for what is not well, and nodeset of ClusterShell has it to exclude.
+    // zpool status has -x for pools with problems, and nodeset of ClusterShell has it to exclude.
     x: ['exceptions', 'exclude'],
   });
 });
 
-/** A log into an array, on a clock that stands still until it is moved. */
+/** A log that writes into an array, with a clock that only the test moves. */
 function logged(world: LogWorld = {}) {
   const lines: string[] = [];
   const clock = { now: 0 };
@@ -561,7 +564,7 @@ t.test('the log speaks in one line', async t => {
   t.match(JSON.parse(json.lines[0] ?? ''), { level: 40, verb: 'receive', msg: 'a\nb', pid: process.pid });
 });
 
-t.test('what goes on is told seldom', async t => {
+t.test('a repeated message is logged rarely', async t => {
   const { log, lines, clock } = logged();
   const steps: [at: number, key: string][] = [
     [0, 'full'],
@@ -592,9 +595,9 @@ t.test('what goes on is told seldom', async t => {
   );
 });
 
-t.test('a stderr that nobody takes does not end the program', async t => {
+t.test('a stderr that nobody reads does not end the program', async t => {
   const log = new URL('../src/common/log.js', import.meta.url).href;
-  // Logs once its stdin has ended, then says that it lives.
+  // Logs once its stdin has ended, then reports that it is alive.
   const program = `import { createLog } from ${JSON.stringify(log)};
     process.stdin.resume().on('end', () => {
       for (const _ of Array(3)) createLog('x').error('gone');

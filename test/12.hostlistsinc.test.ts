@@ -45,15 +45,15 @@ t.test('what is folded', async t => {
   const told = folded(rows.map(([names]) => names.slice(0, 9000)));
   const backwards = folded(rows.map(([names]) => names.slice(0, 9000).reverse()));
   rows.forEach(([names, list], i) => {
-    // An input of the teller has 64 KiB at most; a longer list is what the short verbs are asked for.
+    // The C program of this test accepts 64 KiB of input at most; 13 tests the short verbs with longer lists.
     const wanted = names.length > 9000 ? fold(names.slice(0, 9000)) : list;
     t.equal(told[i], wanted, names.slice(0, 5).join(' '));
     t.equal(backwards[i], wanted, 'whatever their order');
   });
 });
 
-t.test('names by chance', async t => {
-  // Beginnings that are names themselves, numbers of several widths, more digits than can be counted out, and what stands behind.
+t.test('random names', async t => {
+  // Prefixes that are names themselves, numbers of several widths, numbers that no integer type holds, and suffixes.
   const number = fc
     .tuple(fc.nat(130), fc.integer({ min: 1, max: 4 }))
     .map(([n, width]) => String(n).padStart(width, '0'));

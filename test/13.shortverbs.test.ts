@@ -25,12 +25,12 @@ const SOURCE = join(ROOT, 'c', 'verbs');
 
 const wordsOf = (how: Make) =>
   Object.entries({ CC: 'gcc', LDFLAGS: '', ...how }).map(([name, value]) => `${name}=${value}`);
-/** What was compiled stays in build/, and make knows what of it is old. */
+/** Compiled programs stay in build/, and make rebuilds only what is out of date. */
 const outOf = (how: Make) =>
   join(ROOT, 'build', 'verbs', createHash('sha256').update(wordsOf(how).join('\n')).digest('hex').slice(0, 16));
 const STATIC: Make = { CC: 'musl-gcc', LDFLAGS: '-static' };
 
-/** Compiles both; the folder in which they are. */
+/** Compiles both; returns their folder. */
 function compile(t: Teardown, how: Make = {}): string {
   const out = outOf(how);
   mkdirSync(out, { recursive: true });
@@ -44,7 +44,7 @@ function compile(t: Teardown, how: Make = {}): string {
 
 const BUILT = compile(t, SANITIZED);
 
-/** In TypeScript: one question at a time. */
+/** Runs the verbs in TypeScript, one call at a time. */
 const child: ChildProcess = fork(fileURLToPath(new URL('./verbchild.js', import.meta.url)), {
   env: { ...process.env },
 });
@@ -60,7 +60,7 @@ async function askHere(question: Question): Promise<Answer> {
 }
 
 async function askC({ verb, argv, owner }: Question, built = BUILT, under: string[] = []): Promise<Answer> {
-  // Whatever they take is kept until they end: looking for what is lost takes longer than they do.
+  // No leak check: they free nothing before they end, by design, and the check takes longer than they do.
   const { BEOBOARD_OWNER: _, ...env } = process.env;
   const [program = '', ...args] = [...under, join(built, `beoboard-${verb}`), ...argv];
   const process_ = spawn(program, args, {
@@ -76,7 +76,7 @@ async function askC({ verb, argv, owner }: Question, built = BUILT, under: strin
   return { code: code ?? signal ?? '', ...said };
 }
 
-/** Without ages and times of day, which are those of a clock that goes on, and with the other program's name. */
+/** Ages and times of day are replaced, because the clock moves on between the two; and so is the program's name. */
 const alike = ({ code, stdout, stderr }: Answer) => ({
   code,
   ...Object.fromEntries(
@@ -90,7 +90,7 @@ const alike = ({ code, stdout, stderr }: Answer) => ({
   ),
 });
 
-/** Asks both, of a board that is kept alive by `live`. */
+/** Asks both about a board that `live` keeps alive. */
 async function askBoth(question: Question, live = () => {}) {
   live();
   const [c, ts] = await Promise.all([askC(question), askHere(question)]);
@@ -130,7 +130,7 @@ const CHECKS: readonly string[][] = [
   ['--fail', 'open'],
 ];
 
-/** Asks every question of a board, and compares. */
+/** Asks every question about a board, and compares the answers. */
 async function compare(
   t: Test,
   what: string,
@@ -198,7 +198,7 @@ t.test('links', async t => {
   }
 });
 
-/** Eight nodes by two links, of which the test says the rest. */
+/** Eight nodes and two links; the test sets the rest. */
 function sheet(t: Teardown, spoil: (b: Sheet) => void): { path: string; live: () => void } {
   const b = new Sheet();
   for (const name of ['node3', 'node4', 'node5', 'node6', 'node7', 'node8']) b.node(name, 1);
@@ -208,7 +208,7 @@ function sheet(t: Teardown, spoil: (b: Sheet) => void): { path: string; live: ()
   return { path, live: () => pulse(path, true) };
 }
 
-t.test('what else is said of links', async t => {
+t.test('other texts about links', async t => {
   const address = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 10, 0, 0, 1];
   const six = [0xfd, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
   const rows: [what: string, values: Parameters<Sheet['link']>[1], ago?: number][] = [
@@ -230,7 +230,7 @@ t.test('what else is said of links', async t => {
       t.match(`${(c as Answer).stdout}${(c as Answer).stderr}`, /no reports from|is unknown until/);
     }
   }
-  // Times of day are told by the wall clock: within a second of each other.
+  // Times of day come from the wall clock: the two may differ by a second.
   const { path, live } = sheet(t, b => b.link(1, { state: 0n, changed_ns: b.ago(3000) }));
   live();
   const [c, ts] = await Promise.all([
@@ -244,7 +244,7 @@ t.test('what else is said of links', async t => {
 
 t.test('refusals', async t => {
   const reason = (name: string) => enums.reason.indexOf(name as 'clock');
-  /** Silent, by a report of a minute ago, and its later reports are refused. */
+  /** Makes a node silent, with its last report a minute ago and later reports rejected. */
   const refuse = (b: Sheet, node: number, why: string, ago: number, offsetUs = 0) => {
     b.bytes.fill(0, b.slotAt(node, 1), b.slotAt(node, 2));
     b.slot(node, 0, { stamp_ns: b.ago(60) });
@@ -325,13 +325,14 @@ t.test('a stalled board, and one that was ended', async t => {
   await compare(t, 'ended', board.path, undefined, 3);
 });
 
-/** Words of 64 bits of which a number of JavaScript has not all: no receiver writes them. */
+/** 64-bit words that are not exact as JavaScript numbers: no receiver writes them. */
 const BEYOND_NUMBERS = ['link-state-ones', 'link-ones'];
 
 t.test('every board that can be read, and every one that cannot', async t => {
   const place = folder(t);
   const all = groups.flatMap(([, boards]) => boards).filter(({ ordinary, root }) => !ordinary && (!root || ROOT_USER));
-  // All names of 16 million records, each a page of shared memory when it is read: more than this machine has.
+  // `sparse-many` has 16 million records, and reading a name maps a page of shared memory for each: more than this
+  // machine has.
   const boards = all.filter(({ name }) => name !== 'sparse-many' && !BEYOND_NUMBERS.includes(name));
   const differ: unknown[] = [];
   let answered = 0;
@@ -354,7 +355,7 @@ t.test('every board that can be read, and every one that cannot', async t => {
   t.ok(answered > 20 && boards.length > 200, `${answered} answers of ${boards.length} boards`);
 });
 
-t.test('command lines that cannot be taken', async t => {
+t.test('invalid command lines', async t => {
   const file = (name: string, text: string | Buffer) => {
     const path = join(place, name);
     writeFileSync(path, text);
@@ -455,7 +456,7 @@ t.test('command lines that cannot be taken', async t => {
     }
 });
 
-t.test('what is left to the other program is refused by its name', async t => {
+t.test('options that only the other program has are rejected by name', async t => {
   const board = makeBoard(t, { live: ['n001'] });
   const rows: [verb: VerbName, option: string][] = [
     ...['where', 'for', 'slurm-dir', 'config'].map((option): [VerbName, string] => ['nodes', option]),
@@ -467,7 +468,8 @@ t.test('what is left to the other program is refused by its name', async t => {
     if (verb === 'nodes') t.strictSame([code, stdout, stderr], [2, '', `${says}\n`]);
     else t.strictSame([code, stdout, stderr], [3, `BEOBOARD UNKNOWN: ${says}\n`, '']);
   }
-  // Whatever the other takes is taken or refused so: nothing is forgotten when it gets an option.
+  // Every option of the other program is either accepted or rejected by name, so that a new option of it is not
+  // forgotten here.
   for (const { name, options, letters = {} } of [nodesVerb, checkVerb]) {
     const { stdout: help, code } = await askC({ verb: name as VerbName, argv: ['--x', '--help'] });
     t.equal(code, 0);
@@ -490,7 +492,7 @@ t.test('what is left to the other program is refused by its name', async t => {
 });
 
 t.test('the default board', async t => {
-  // Whatever lies there: both look at it.
+  // Whatever is at the default path: both read it.
   for (const verb of ['nodes', 'check'] as const) {
     const { c, ts } = await askBoth({ verb, argv: ['--nodes', 'surely-nobody'] });
     t.strictSame((c as Answer).code, (ts as Answer).code);

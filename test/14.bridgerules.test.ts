@@ -53,7 +53,7 @@ interface Row {
   policy?: Partial<Policy>;
   links?: [number, SeenLink][];
   trouble?: string;
-  /** Seconds. */
+  /** In seconds. */
   silent?: number;
 }
 
@@ -69,7 +69,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
   ['never', { seen: { state: 'never' } }, 'early'],
   ['unknown', { seen: { state: 'unknown' } }, 'early'],
   ['the board is no evidence', { trouble: 'it is stalled' }, /^it is stalled$/],
-  // What Slurm says.
+  // Slurm's state.
   ...['IDLE', 'MIXED', 'ALLOCATED'].map((state): [string, Row, typeof DRAINED] => [state, { state }, DRAINED]),
   ...['NOT_RESPONDING', 'COMPLETING', 'PLANNED', 'RESERVED', 'CLOUD', 'DYNAMIC_NORM'].map(
     (flag): [string, Row, typeof DRAINED] => [`${flag} is no hindrance`, { state: `IDLE+${flag}` }, DRAINED],
@@ -122,7 +122,7 @@ const TO_DRAIN: [what: string, row: Row, answer: typeof DRAINED | 'early' | 'the
     { slurm: { slurmd_start_s: Date.UTC(2026, 10, 20, 12) / 1000 } },
     /^its slurmd has started since its last report/,
   ],
-  // What the board says.
+  // The board's state.
   ['reports that prove nothing', { seen: { isProved: false } }, /^its reports are not signed/],
   ['the same, taken all the same', { seen: { isProved: false }, policy: { unsigned: true } }, DRAINED],
   ['it reports, with a wrong clock', { seen: { refused: 'clock' } }, /^it reports, and is rejected for its clock$/],
@@ -362,7 +362,8 @@ t.test('a brake is on until what it counts is below half', async t => {
       [20, true],
       [19, false],
     ] as [number, boolean, boolean?][]),
-    // What was taken for granted is so until it has gone down.
+    // The release took the 15 of that moment for granted, which made the limit 25. Once the count has fallen, it is 10
+    // again.
     ...([
       [4, false],
       [11, true],
@@ -383,7 +384,7 @@ t.test('a brake is on until what it counts is below half', async t => {
   );
 });
 
-t.test('two on the board that may be one node of Slurm', async t => {
+t.test('two nodes of the board that may be the same node of Slurm', async t => {
   const slurm = [
     slurmNode('Gpu1', 'IDLE', { host: 'r1n7' }),
     slurmNode('a', 'IDLE', { host: 'vm' }),
@@ -401,7 +402,7 @@ t.test('two on the board that may be one node of Slurm', async t => {
   t.equal(pairs(['r1n7', 'gpu1', 'a'], { Gpu1: 'r1n7' }), 'Gpu1,a', 'the administrator knows');
 });
 
-t.test('who is nobody on the board, or nobody knows whom, is told once', async t => {
+t.test('a node of Slurm without a unique counterpart on the board is logged once', async t => {
   const cluster = new Cluster(8);
   const { slurm } = cluster;
   const nodes = async () => {
@@ -421,7 +422,7 @@ t.test('who is nobody on the board, or nobody knows whom, is told once', async t
   ]);
 });
 
-// ---- what is said to Slurm, and what Slurm says ----
+// ---- orders to Slurm, and its answers ----
 
 t.test('orders, and answers', async t => {
   t.equal(
@@ -598,7 +599,7 @@ t.test('what an administrator does with our drain', async t => {
     await cluster.pass(600);
     t.same(cluster.orders, ['drain n1'], `${what}: it is not drained again in this silence`);
     t.match(cluster.entries('let_go'), [{ why: lets }], what);
-    // He writes the very words that we had: what was let go is not ours again.
+    // The administrator writes exactly our reason: a node that was let go does not become ours again.
     cluster.admin('n1', 'IDLE+DRAIN', ours);
     cluster.revive('n1');
     await cluster.pass(1200);
@@ -751,7 +752,8 @@ t.test('between the list and the order', async t => {
     await cluster.pass(5);
     cluster.kill('n1');
     await cluster.pass(40);
-    // The third question of the tick is whether this is the primary.
+    // The bridge asks notPrimary between reading Slurm's list and giving an order: at this moment the test changes
+    // something.
     const { slurm } = cluster;
     Object.defineProperty(cluster, 'slurm', {
       value: {
@@ -770,7 +772,7 @@ t.test('between the list and the order', async t => {
   }
 });
 
-t.test('what was begun comes to its end, and is written down', async t => {
+t.test('an order that has begun is finished and recorded when the bridge is stopped', async t => {
   const cluster = new Cluster(30);
   const stop = new AbortController();
   cluster.stop = stop.signal;
@@ -859,7 +861,8 @@ t.test('groups', async t => {
 });
 
 t.test('it ends in the middle of an act, whatever that is', async t => {
-  // Every point of a drain and of giving back, one after the other: writing each line, each question, before and after the order.
+  // Kills it at every point of a drain and of a return: while it writes each line, at each query, before and after the
+  // order.
   let points = 0;
   for (let killAt = 0; ; killAt++) {
     const cluster = new Cluster(8);
@@ -882,7 +885,7 @@ t.test('a dry run prints the very lines, and does nothing', async t => {
   cluster.begin({ isRehearsal: true });
   cluster.kill('n1');
   await cluster.pass(300);
-  // Nobody has drained it: so Slurm does what it does after SlurmdTimeout, and what it does when it hears it again.
+  // A dry run has not drained it, so Slurm sets it DOWN after SlurmdTimeout, and IDLE again when it hears from it.
   cluster.admin('n1', 'DOWN', 'Not responding');
   await cluster.pass(300);
   cluster.revive('n1');
@@ -978,7 +981,7 @@ t.test('whatever happens, in whatever order', async () => {
         else if (what === 'lost' || what === 'unsaid') cluster.next = what;
         else if (what === 'silent') cluster.isSlurmSilent = true;
         else if (what === 'die' && 'at' in rest) cluster.killAt = cluster.points + (rest.at as number);
-        // What he does is seen by one tick at least; what he undoes within one was never there.
+        // At least one tick of the bridge sees each act; an act that is undone within a tick is invisible to it.
         await cluster.pass(5 + 5 * ticks);
       }
       if (faults.length > 0) throw new Error(`${faults.join('; ')}\n${cluster.orders.join()}\n${cluster.journal}`);
@@ -1064,7 +1067,7 @@ t.test('the journal: on the disk, in a folder of its own, of one process', async
   }
   t.throws(() => openFolder(join(folder(t), 'x', 'y')), /cannot be made: ENOENT; let systemd make it/);
 
-  // What asks or rehearses writes nothing.
+  // Commands that only ask or rehearse write nothing.
   const nowhere = join(folder(t), 'nowhere');
   for (const words of [['--release'], ['--undrain-own'], ['--undrain-own', '--dry-run']])
     t.match(

@@ -54,7 +54,7 @@ const besideIt = async (t: Test) => {
     const { stdout } = await run(['nodes', '--state', 'live', '--count', '--board', board]);
     return stdout === '9\n';
   });
-  // A node dies: a dry run says what would be done, and what is done is that.
+  // A node dies: a dry run prints the orders that are then really given.
   const dry = start(t, [...common, '--dry-run']);
   await dry.ready;
   nodes.kill('node001');
@@ -78,7 +78,7 @@ const besideIt = async (t: Test) => {
   t.ok(running.output().stderr.includes(`${line}: silent for`));
   t.equal(statSync(journal).mode & 0o777, 0o700);
 
-  // There is one of it, and it survives being killed, with slurmctld.
+  // Only one bridge runs, and it survives being killed, and so does slurmctld.
   t.match(await run(common), { code: 1, stderr: /lock: another bridge runs with this folder; end it first/ });
   t.match(await run([...common, '--undrain-own']), { code: 1, stderr: /another bridge runs/ });
   running.child.kill('SIGKILL');
@@ -96,7 +96,7 @@ const besideIt = async (t: Test) => {
     / {2}node001 {2}beoboard: silent since .*\nDone last:\n.* drain node001\n/,
   );
 
-  // It comes back; another one is not ours to give back; a third one is lifted by its administrator.
+  // It comes back; the second node is not ours to give back; the drain of the third is lifted by the administrator.
   await update('node003', 'state=drain', 'reason=disk');
   nodes.kill('node002');
   nodes.kill('node003');
@@ -116,7 +116,7 @@ const besideIt = async (t: Test) => {
   nodes.revive('node002');
   nodes.revive('node003');
 
-  // Nobody who has no key kills or revives.
+  // A sender without a key neither kills nor revives a node.
   for (let i = 0; i < 50; i++)
     nodes.send({ hostname: `node${String(i).padStart(3, '0')}`, boot_id: 5n, seq: i }, false);
 
@@ -130,7 +130,7 @@ const besideIt = async (t: Test) => {
   t.match((await becomes('node004', /DRAIN/)).reason, OURS);
   t.equal(entries('intent').length, 4, 'node001, node001, node002, node004');
 
-  // It ends, and leaves its drains; lifting them is a command.
+  // It ends and leaves its drains; lifting them is a separate command.
   running.child.kill('SIGTERM');
   t.equal(await running.exit, 0);
   t.match((await show('node004')).state, /DRAIN/);

@@ -32,10 +32,10 @@ interface Teardown {
   teardown(end: () => void | Promise<void>): void;
 }
 
-/** Compiles the gate in a folder of its own; its path. */
+/** Compiles the gate in its own folder; returns its path. */
 function compile(t: Teardown, how: Make = {}): string {
   const out = folder(t);
-  chmodSync(out, 0o755); // whoever runs it
+  chmodSync(out, 0o755); // any user must be able to run it
   const words = Object.entries({ CC: 'gcc', LDFLAGS: '', ...how }).map(([name, value]) => `${name}=${value}`);
   const made = spawnSync('make', ['-s', '-j2', '-C', SOURCE, `OUT=${out}`, ...words], { encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`make ${words.join(' ')}: ${made.error ?? ''}\n${made.stdout}${made.stderr}`);
@@ -43,7 +43,7 @@ function compile(t: Teardown, how: Make = {}): string {
 }
 
 const GATE = compile(t, SANITIZED);
-/** Without what takes signals for itself. */
+/** Built without the sanitizers, because these handle signals themselves. */
 const PLAIN = compile(t);
 
 // ---- running ----
@@ -59,7 +59,10 @@ interface Running {
   answer: Promise<Answer>;
 }
 
-/** Starts the gate in an environment of nothing but what is given; while it runs the heart of the board beats, unless it is stalled. */
+/**
+ * Starts the gate with only the given environment variables; while it runs, the board's heartbeat continues, unless it
+ * is stalled.
+ */
 function startGate(
   board: string | undefined,
   args: readonly string[],
@@ -90,20 +93,20 @@ function startGate(
   return { child, answer };
 }
 
-/** The answer, and the line behind the program's name. */
+/** The exit code, and the line without the program's name. */
 async function ask(board: string | undefined, args: readonly string[], env = {}, stalled = false) {
   const { code, stdout, stderr } = await startGate(board, args, env, stalled).answer;
   return [code, `${stdout}${stderr}`.replace(/^beoboard-gate: /, '').trimEnd()] as const;
 }
 
-/** Waits until it has looked at the board for the first time: from then on it waits for something. */
+/** Waits until it has mapped the board: from then on it waits for a change. */
 const hasLooked = ({ child }: Running, board: string) =>
   until('it has opened the board', () => {
     const maps = `/proc/${child.pid}/maps`;
     return existsSync(maps) && readFileSync(maps, 'utf8').includes(board);
   });
 
-/** Without ages, which are those of a clock that goes on. */
+/** Ages are replaced, because the clock moves on. */
 const aged = (said: string) => said.replace(/\b\d+[smhd]\b/g, 'AGE').replace(/\b3[56]\d\d s\b/g, 'AGO');
 
 const OPEN = 'yes, fails open: ';
@@ -287,8 +290,8 @@ t.test('a stalled board is no evidence', async t => {
     /^no, fails closed: the receiver is stalled: its last heartbeat was 3\d s ago$/,
   ]);
   board.writer.close();
-  // Not longer than a machine runs that was started for this.
-  // By the coarse clock, which may lag.
+  // Only 101 s, because a machine that was booted for this test may have run only a little longer; and not 100, because
+  // the coarse clock may lag.
   stall(board, 101);
   t.match(await ask(board.path, args, {}, true), [0, /^yes, fails open: the receiver was stopped 1\d\d s ago$/]);
 });
@@ -336,9 +339,9 @@ t.test('brake and links are judged after the wait', async t => {
   const board = makeBoard(t, { live: numbered(20), uncertain: ['x', ...unsure] });
   const running = startGate(board.path, ['--nodes', 'x,n001', '--wait', '60s']);
   await hasLooked(running, board.path);
-  // Six that are not heard are more than the brake, one is not.
+  // Six nodes that are not heard are more than the brake allows, one is not.
   for (const name of unsure) board.lay(name, 0, { interval_ms: 600_000 });
-  // Now it is known that x has been silent.
+  // From now on the board proves that x has been silent.
   stall(board, 0);
   board.writer.heartbeat(monotonicNs() + 6n * S);
   const { code, stderr } = await running.answer;
@@ -356,7 +359,7 @@ t.test('it waits no longer than it is told, and not for what is certain', async 
   t.equal((await running.answer).code, 1, 'what is certain is not waited for');
 });
 
-t.test('who asks it to end gets what --fail says', async t => {
+t.test('a signal to end it gets the answer of --fail', async t => {
   const board = makeBoard(t, { live: numbered(10), left: ['l1'] });
   for (const [fail, code, says] of [
     ['open', 0, `${OPEN}it was asked to end`],
@@ -386,7 +389,7 @@ t.test('a board that is cut short while it is read', async t => {
     truncateSync(board.path, 0);
     const { code: is, stderr } = await running.answer;
     t.equal(is, code);
-    // By the signal, or by a look at the file's size.
+    // It notices by SIGBUS, or when it checks the file's size.
     t.match(stderr, new RegExp(`^beoboard-gate: ${says}(the board was cut short|.*)\n$`));
     const other = makeBoard(t, { live: numbered(10), left: ['l1'] });
     const second = startGate(other.path, ['--nodes', 'l1', '--wait', '10m', '--fail', fail], {}, false, PLAIN);
@@ -407,7 +410,7 @@ t.test('what hangs is not waited for', async t => {
     running.child.kill('SIGALRM'); // its own alarm, early
     t.strictSame(await running.answer, { code, stdout: '', stderr: `beoboard-gate: ${says}it took too long\n` });
   }
-  // A FIFO to which nobody writes.
+  // A FIFO without a writer.
   const pipe = join(folder(t), 'pipe');
   t.equal(spawnSync('mkfifo', [pipe]).status, 0);
   t.strictSame(await ask(board.path, ['--nodes', 'n001', '--names', pipe]), [
@@ -543,7 +546,7 @@ t.test('ten thousand nodes', async t => {
   t.match(aged(many), /^no: (n0000\d has been silent for AGE(, )?){4} and 9996 more$/);
 });
 
-t.test('lists that nobody meant', async t => {
+t.test('absurd host lists', async t => {
   const board = makeBoard(t, { live: numbered(10) });
   const lists = [
     `${'n[1-999999],'.repeat(2)}x`,
@@ -593,7 +596,7 @@ t.test('host lists as they are everywhere', async t => {
 
 const root = process.getuid?.() !== 0 && 'needs root to have a /dev of its own';
 t.test('what stands in the log', { skip: root }, async t => {
-  // Not in /dev, where the test has another in its place.
+  // Not in /dev, because the test mounts another one there.
   const place = folder(t, tmpdir());
   const board = makeBoard(t, { live: numbered(10), silent: ['s001'] });
   const log = await Manager.start(t, join(place, 'log'));
@@ -621,7 +624,7 @@ t.test('what stands in the log', { skip: root }, async t => {
       env: { ...env, PATH: process.env.PATH },
     });
     await once(child, 'close');
-    // Whatever it would say comes before what is said now.
+    // When the mark arrives, everything that the gate has logged has arrived before it.
     const mark = `mark ${before}`;
     const send =
       'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), sys.argv[1])';

@@ -16,7 +16,7 @@ import { ROOT } from './lib.js';
 const fixture = (name: string) => readFileSync(join(ROOT, 'test', 'fixtures', 'slurm', name), 'utf8');
 const NODES = fixture('nodes-22.05.txt');
 const JOBS = fixture('jobs-22.05.txt');
-/** The one with which they were asked for. */
+/** The nonce with which the two were recorded. */
 const NONCE = '4d1f0c6b9ae27358f00d2b7c9e6a1d54';
 
 t.test('real answers', async t => {
@@ -85,7 +85,7 @@ const ROW = NODES.split('\n').find(row => row.startsWith('NodeName=node007')) as
 const HEAD = ROW.replace(/ Comment=.*/, '');
 const nodeRow = (name: string, state: string, tail = '') =>
   `${HEAD.replace('node007', name).replace(/ State=\S+/, ` State=${state}`)}${tail}`;
-/** What people have written who wanted to look like something else. */
+/** Texts of users who wanted to imitate something else. */
 const hostile = fc.oneof(
   fc.constantFrom(
     'State=IDLE',

@@ -13,7 +13,7 @@ import { standIn } from './slurmstandin.js';
 
 t.setTimeout(300_000);
 
-/** A program in the place of squeue. */
+/** A stand-in for squeue. */
 function only(t: Test, text: string): string {
   const path = folder(t);
   writeFileSync(join(path, 'squeue'), `#!/bin/sh\n${text}\n`);
@@ -31,7 +31,7 @@ t.test('a call has an end, and so has all that it started', async t => {
   );
   const pid = readFileSync(join(path, 'child'), 'utf8').trim();
   await until('the child of the child is gone', () => {
-    // Who has not been waited for is gone all the same.
+    // A zombie is gone, too: it only waits for its parent.
     return !existsSync(`/proc/${pid}/stat`) || / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   });
   const stop = new AbortController();
@@ -269,7 +269,7 @@ t.test('the reader, and those who show what it leaves', async t => {
     running.child.kill('SIGHUP');
     await told(/SIGHUP: .*names:2: node007 is there twice; remove one; nothing has changed\n/);
     t.strictSame(state(path).names, { node007: 'odd-one' });
-    // However long it would have slept.
+    // The reader does not sleep out its old interval.
     writeFileSync(options, 'interval = "60s"\nslurm-dir = "/elsewhere"\n');
     writeFileSync(names, 'node007 odd-one\nnode008 stranger\n');
     running.child.kill('SIGHUP');
